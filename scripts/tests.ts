@@ -15,6 +15,7 @@ const SLOW = [
   'test/client/',
   'test/importing/crashes.test.ts',
   'test/operating/backup-schedule/process.test.ts',
+  'test/operating/mdns.test.ts',
   'test/importing/servers.test.ts',
   'test/importing/into-postgres.test.ts',
   'test/store/postgres/',

@@ -18,7 +18,7 @@ import { fetchAuthority } from './client/authority.ts'
 import { type Client, createClient, type ServerToAsk } from './client/client.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import { randomBase32 } from './crypto/random.ts'
-import type { Now } from './domain/time.ts'
+import type { Now, Uptime } from './domain/time.ts'
 import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/settings.tsx'
@@ -40,7 +40,7 @@ const CLIENT = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }
 export type Ports = {
   now: Now
   /** Milliseconds since the machine was started, also while it slept. */
-  uptime: Now
+  uptime: Uptime
   writeLog: (line: string) => void
 }
 
@@ -58,7 +58,7 @@ export type RunningServer = ServerUrls & {
   setupPath: string | null
   /** Writes the whole link to a file that its owner alone may read. Returns its path; null when the disk refuses. */
   keepSetupLink(link: string): string | null
-  /** Reads again what may have changed outside: the log file. Failures are logged. */
+  /** Reads again what may have changed outside: the log file and the certificate. Failures are logged. */
   reload(): Promise<void>
   /** Writes an error that nothing caught to the log file, if there is one, before the process ends. */
   noteCrash(cause: unknown): void
@@ -226,10 +226,10 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       reloadables: tls === null ? reloadables : [...reloadables, tls.watch.reloadable],
       log,
     })
-    const { urls, trust } = listening
+    const managed = await announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
+    const { urls, trust } = await listening.addresses()
     note.write({ url: urls.hereUrl, host })
     noteSettings({ ...served, version }, log)
-    const managed = await announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
     return {
       ...{ ...urls, baseUrl, dataDir, database: nameDatabase(config) },
       ...{ setupPath, keepSetupLink },

@@ -6,6 +6,7 @@ import { openInstance } from '../../src/app.ts'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
+import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { presentView } from '../../src/http/api/push-json.ts'
 import { readConfig } from '../../src/settings/fold.ts'
 import type { StoredPush } from '../../src/store/face.ts'
@@ -143,7 +144,12 @@ function openBenchInstance(dataDir: string) {
   if (config === undefined)
     throw new Error(`the settings of the benchmark do not fit: ${problems?.join('; ')}`)
   const rateLimit = { requests: 1e9, seconds: 10 }
-  const ports = { now: Date.now, uptime: () => performance.now(), writeLog: () => undefined, rateLimit }
+  const ports = {
+    now: Date.now,
+    uptime: () => wholeMilliseconds(performance.now()),
+    writeLog: () => undefined,
+    rateLimit,
+  }
   return openInstance({ config, settings: [] }, ports)
 }
 

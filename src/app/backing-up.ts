@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path'
 import { reasonOf } from '../domain/system-errors.ts'
-import type { Now } from '../domain/time.ts'
+import type { Now, Uptime } from '../domain/time.ts'
 import { type Backups, createBackups } from '../operating/backup-schedule/backups.ts'
 import { createStartTask, type StartTask } from '../operating/backup-schedule/process.ts'
 import type { Log } from '../operating/log.ts'
@@ -32,7 +32,7 @@ function withoutSettings(env: Env): Record<string, string> {
 export type OpenBackupsOptions = {
   config: Config
   store: { certain: Now }
-  uptime: Now
+  uptime: Uptime
   startTask?: StartTask
   log: Log
 }

@@ -1,6 +1,7 @@
 // Makes the door of a server: everything between a socket and the services.
 
 import { createRequestIds } from '../crypto/random.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
 import { createBodyRoom } from '../http/door/body-room.ts'
 import { createForwarding, limitKey } from '../http/door/client-address.ts'
 import { createCors } from '../http/door/cors.ts'
@@ -8,7 +9,13 @@ import { createPresentError } from '../http/door/errors.ts'
 import { createHostRules } from '../http/door/host.ts'
 import type { Network } from '../http/door/listener.ts'
 import { createAnswerPlain } from '../http/door/plain-http.ts'
-import { createLimitRate, DEFAULT_RATE_LIMIT, exchangedOf, type RateLimit } from '../http/door/rate-limit.ts'
+import {
+  createLimitOtherSites,
+  createLimitRate,
+  DEFAULT_RATE_LIMIT,
+  exchangedOf,
+  type RateLimit,
+} from '../http/door/rate-limit.ts'
 import { createSecure } from '../http/door/security-headers.ts'
 import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
 import { createShed } from '../http/door/shed.ts'
@@ -58,7 +65,7 @@ export function createDoor(options: DoorOptions) {
   const { basePath } = hostRules
   const guests = createGuests(options, basePath)
   const { presentError } = guests
-  const body = bodyLimitsOf(config, bodyRoom.take)
+  const body = bodyLimitsOf(config, bodyRoom)
   const { listUndeclaredProxies } = forwarding
   const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
   const departure = createDeparture({ elapsed: () => performance.now(), wait: Bun.sleep })
@@ -73,6 +80,7 @@ export function createDoor(options: DoorOptions) {
     hostRules,
     cors,
     limitRate: createLimitRate(rateLimit, store.shared.exchange(exchangedOf(rateLimit))),
+    limitOtherSites: createLimitOtherSites(rateLimit),
     bodyRoom,
     presentError,
     secure,
@@ -116,8 +124,11 @@ function createGuests(options: DoorOptions, basePath: string) {
   })
   const presentError = createPresentError({
     onRefused: (code) => meter?.refused(code),
-    logFailure: ({ requestId, cause }) =>
-      log.error({ requestId, err: placeDamage(cause, config) }, 'a request failed'),
+    logFailure: ({ requestId, cause }) => {
+      const why = explainSystemError(cause)
+      const message = why === null ? 'a request failed' : `a request failed: ${why}`
+      log.error({ requestId, err: placeDamage(cause, config) }, message)
+    },
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
   return { assets, answer, getGuest, presentError }

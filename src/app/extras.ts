@@ -1,7 +1,7 @@
 // The parts of a server that settings switch on, with their jobs and their part of its health: TLS and backups.
 
 import type { Job } from '../domain/job.ts'
-import type { Now } from '../domain/time.ts'
+import type { Now, Uptime } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
 import { createBackupCheck } from '../operating/backup-schedule/status.ts'
 import type { HealthCheck } from '../operating/health.ts'
@@ -18,7 +18,7 @@ export type ExtrasOptions = {
   store: { certain: Now }
   log: Log
   now: Now
-  uptime: Now
+  uptime: Uptime
   network?: Pick<Network, 'listAddresses' | 'hostName'>
   startTask?: StartTask
 }

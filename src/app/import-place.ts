@@ -1,14 +1,15 @@
 // Where an import brings things: a data folder that no server serves, or PostgreSQL.
 
+import type { Keyring } from '../crypto/keyring.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { Now } from '../domain/time.ts'
+import type { Now, Uptime } from '../domain/time.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { SurveyOptions } from '../services/importing/survey.ts'
 import type { BucketSettings } from '../settings/bucket.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
-import { dataFolder, holdsData, readKeyring } from '../store/folder/data-folder.ts'
-import { readKeyFile } from '../store/folder/key-file.ts'
+import { dataFolder, holdsData, requireUsable } from '../store/folder/data-folder.ts'
+import { lookAtKeyring, readKeyFile } from '../store/folder/key-file.ts'
 import { readMachine } from '../store/folder/machine.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
@@ -31,7 +32,7 @@ export type ImportPlace = {
 
 export type ImportPlacePorts = {
   now: Now
-  uptime: Now
+  uptime: Uptime
   say: (line: string) => void
   /** Called before and after everything that is made durable: tests end the process there. */
   onStep?: (step: string) => void
@@ -92,14 +93,17 @@ async function holdsTables(address: DatabaseAddress): Promise<boolean> {
 type Look = { here: SurveyOptions['here']; close(): Promise<void> }
 const NOTHING: Look = { here: null, close: async () => undefined }
 
-/** What is there already. Makes nothing, and changes nothing. */
+/** What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would. */
 export async function openLook(place: ImportPlace, { now, say }: ImportPlacePorts): Promise<Look> {
   const { server, dataDir, keyFile } = place
   if (server !== null) return openServerLook(server, place, say)
+  becomeOwner(dataDir)
   const folder = dataFolder(dataDir)
-  if (!holdsData(folder)) return NOTHING
-  const { look, close } = openAccountStore({ dataDir, now, onError: (cause) => say(String(cause)) })
-  return withKeys(look, close, () => readKeyring(folder, keyFile))
+  requireUsable(folder, keyFile)
+  const keyring = lookAtKeyring(folder, keyFile)
+  if (keyring === null || !holdsData(folder)) return NOTHING
+  const opened = openAccountStore({ dataDir, now, onError: (cause) => say(String(cause)) })
+  return withKeys(opened, keyring, keyFile ?? folder.key)
 }
 
 async function openServerLook(
@@ -107,22 +111,27 @@ async function openServerLook(
   { dataDir, bucket }: ImportPlace,
   onWarning: (warning: string) => void,
 ): Promise<Look> {
-  if (!(await holdsTables(address))) return NOTHING
+  if (!(await holdsTables(address))) {
+    lookAtKeyring(dataFolder(dataDir), keyFile)
+    return NOTHING
+  }
+  const keyring = readKeyFile(keyFile)
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
   const remembering = { dataDir, bucket, keyFile }
-  const { look, close } = await openPostgresAccounts({ address, remembering, create: false, onWarning })
-  return withKeys(look, close, () => readKeyFile(keyFile))
+  const opened = await openPostgresAccounts({ address, remembering, create: false, onWarning })
+  return withKeys(opened, keyring, keyFile)
 }
 
 type Here = NonNullable<SurveyOptions['here']>
+type Opened = {
+  look: Omit<Here, 'keyring'> & { requireKeys(keyring: Keyring, keyFile: string): Promise<void> }
+  close(): Promise<void>
+}
 
-async function withKeys(
-  look: Omit<Here, 'keyring'>,
-  close: Look['close'],
-  readKeys: () => Here['keyring'],
-): Promise<Look> {
+async function withKeys({ look, close }: Opened, keyring: Keyring, keyFile: string): Promise<Look> {
   try {
-    return { here: { ...look, keyring: readKeys() }, close }
+    await look.requireKeys(keyring, keyFile)
+    return { here: { ...look, keyring }, close }
   } catch (cause) {
     await close()
     throw cause

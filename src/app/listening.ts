@@ -28,15 +28,19 @@ export type ListeningOptions = {
   log: Log
 }
 
+/** The longest wait for the name, which takes a second to announce. */
+const NAMING_MS = 5_000
+
 /** `pages` are the URLs of the trust page, the one for other computers first. */
 export type Trust = { fingerprint: string; pages: string[] }
 
+/** `trust`: the authority that devices have to trust, and the pages that show how; null without an own authority. */
+export type Addresses = { urls: ServerUrls; trust: Trust | null }
+
 export type Listening = {
-  urls: ServerUrls
   port: number
-  /** The authority that devices have to trust, and the pages that show how; null without an own authority. */
-  trust: Trust | null
-  announcement: Announcement | null
+  /** Resolves when it is known whether the name on the local network is ours, after seconds at the most. */
+  addresses(): Promise<Addresses>
   stop(): Promise<void>
 }
 
@@ -48,24 +52,31 @@ export async function openListening(options: ListeningOptions): Promise<Listenin
   tls?.watch.follow(main.renew)
   const plain = await openPlain(options, main.stop)
   const announcement = await openAnnouncement(options, main.port)
-  const urls = urlsFor(options, main)
   return {
-    urls,
     port: main.port,
-    trust: trustOf(tls, { urls, httpPort: plain?.port ?? null }),
-    announcement,
+    addresses: async () => {
+      await Promise.race([announcement?.tried, Bun.sleep(NAMING_MS)])
+      const urls = urlsFor(options, { main, announcement })
+      return { urls, trust: trustOf(tls, { urls, httpPort: plain?.port ?? null }) }
+    },
     stop: async () => {
-      tls?.watch.follow(() => undefined)
+      tls?.watch.follow(async () => undefined)
       await Promise.all([main.stop(), plain?.stop(), announcement?.stop()])
     },
   }
 }
 
-/** The URLs of the server. The announced name comes first among those for other computers. */
-function urlsFor({ config, tls, listAddresses }: ListeningOptions, main: Listener): ServerUrls {
+type Opened = { main: Listener; announcement: Announcement | null }
+
+/** The URLs of the server. The announced name comes first among those for other computers, if it is ours. */
+function urlsFor(
+  { config, tls, listAddresses }: ListeningOptions,
+  { main, announcement }: Opened,
+): ServerUrls {
   const scheme = tls === null ? 'http' : 'https'
   const urls = urlsOf({ ...main, scheme }, { host: config.host, listAddresses })
-  const named = config.mdns === null ? [] : [`${scheme}://${config.mdns}.local:${main.port}`]
+  const isOurs = announcement?.state() === 'announced'
+  const named = isOurs ? [`${scheme}://${config.mdns}.local:${main.port}`] : []
   return { ...urls, elsewhere: [...named, ...urls.elsewhere] }
 }
 

@@ -34,7 +34,7 @@ export async function openLogging({ config, now, writeLine }: LoggingOptions): P
 
 function ofFile(file: LogFile, log: Log): Omit<Logging, 'log'> {
   return {
-    reloadables: [{ name: 'log file', reload: file.reopen }],
+    reloadables: [{ name: 'log file', reload: () => file.reopen().then(() => true) }],
     noteCrash: (err) => {
       log.fatal({ err }, 'the server ends because of an error that nothing caught')
       file.flushNow()

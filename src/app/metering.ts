@@ -52,11 +52,11 @@ export function addServerGauges({ metrics, store, services, backups, ...parts }:
 
 /** Null without metrics. */
 export function serveMetrics(
-  { metricsListen }: Pick<Config, 'metricsListen'>,
+  { metricsListen, baseUrl }: Pick<Config, 'metricsListen' | 'baseUrl'>,
   { metrics, log }: { metrics: Metrics | null; log: Log },
 ): MetricsListener | null {
   if (metrics === null || metricsListen === null) return null
-  const listener = listenForMetrics({ place: metricsListen, ...metrics })
+  const listener = listenForMetrics({ place: metricsListen, baseUrl, ...metrics })
   log.info({ url: listener.url }, 'serving metrics')
   return listener
 }

@@ -1,7 +1,7 @@
 // Opens the store of a server and logs its warnings and failures.
 
 import { DamageError } from '../domain/errors.ts'
-import type { Now } from '../domain/time.ts'
+import type { Now, Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import type { Meter } from '../operating/metrics.ts'
 import { bucketSettingsOf } from '../settings/bucket.ts'
@@ -16,7 +16,7 @@ export type ServedStoreOptions = {
   config: Config
   log: Log
   systemNow: Now
-  uptime: Now
+  uptime: Uptime
   onStep?: ((step: string) => void) | undefined
   onCommitted?: Meter['committed'] | undefined
   /** Gives up waiting for a database server. */

@@ -25,5 +25,5 @@ export async function readOwnAuthority({ dataDir, tlsAuthorityKey }: AuthorityPl
 /** The names that an authority may vouch for, with all below them; none when it has no limit. */
 export async function namesOfAuthority(certificate: string): Promise<string[]> {
   const { namesOfAuthority: read } = await import('../crypto/certificates.ts')
-  return read(certificate).map((name) => name.toLowerCase().replace(/^\.+|\.+$/g, ''))
+  return read(certificate).map((name) => name.toLowerCase().replace(/^\.+|(?<!\.)\.+$/g, ''))
 }

@@ -33,7 +33,7 @@ export type HealthOptions = {
 export function createServedHealth({ config, moreChecks, ...options }: HealthOptions): LookAtHealth {
   const { dataDir } = config
   const databaseName = nameDatabase(config) ?? ''
-  const minFreeSpace = needsDisk(config) ? config.minFreeSpace : 0
+  const minFreeSpace = needsDisk(config) ? config.minFreeSpace : null
   const checks = createHealthChecks({ ...options, databaseName, dataDir, minFreeSpace })
   const { database } = options.store
   return createLookAtHealth([...checks, ...moreChecks], async () => database && noteDatabase(database))

@@ -4,6 +4,7 @@ import { isUp } from '../client/up.ts'
 import { isUnixHost, socketPath } from '../http/door/unix-socket.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
+import { asOwner } from '../store/folder/ownership.ts'
 import {
   readServingNote,
   removeServingNote,
@@ -20,10 +21,15 @@ export type Serving = ServingNote & {
   isUp: () => Promise<boolean>
 }
 
-/** Null when no server holds the folder, or when it does not listen yet. Throws DomainError for a folder of somebody else. */
+/**
+ * Null when no server holds the folder, or when it does not listen yet. Throws DomainError for a folder of somebody else; root looks
+ * into it as its owner.
+ */
 export function findServing(dataDir: string): Serving | null {
-  const note = readServingNote(dataDir)
-  return note && { ...note, setupLink: readSetupLink(dataDir), isUp: () => isUp(note) }
+  return asOwner(dataDir, () => {
+    const note = readServingNote(dataDir)
+    return note && { ...note, setupLink: readSetupLink(dataDir), isUp: () => isUp(note) }
+  })
 }
 
 /** The address of any Oncebox on this port of this machine, such as one of another user; null when none answers. */

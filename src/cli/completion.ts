@@ -82,7 +82,7 @@ function describe(command: Command, words: string): CompletedCommand[] {
 
 function describeFlag({ long, flags, description }: Option): CompletedFlag {
   const [summary = ''] = description.split('\n')
-  const placeholder = /[<[](.+)[>\]]$/.exec(flags)?.[1]
+  const placeholder = /[<[]([^<[]+)[>\]]$/.exec(flags)?.[1]
   return {
     name: long?.replace(/^--/, '') ?? '',
     summary: summary.replace(/\.$/, ''),

@@ -15,7 +15,7 @@ import {
   textFlag,
   unexpectedArgument,
 } from './flags.ts'
-import { parseEnvFile } from './service/env-file.ts'
+import { type EnvFile, parseEnvFile } from './service/env-file.ts'
 import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
 import { alignColumns } from './table.ts'
@@ -46,17 +46,28 @@ export function addEnvFileFlag(command: Command): void {
   )
 }
 
-/** The shell with the settings of --env-file in its environment. Throws UsageError when the file cannot be read. */
+/** The shell with the settings of --env-file in its environment. Throws UsageError when something in it cannot be read. */
 export function withEnvFile(command: Command, shell: Shell): Shell {
   const path = textFlag(command, 'env-file')
   if (path === undefined) return shell
+  const { place, readFile } = shell
+  const name = `--env-file ${JSON.stringify(path)}`
+  const { variables, problems } = readEnvFile(() => readFile(path))
+  if (problems.length > 0)
+    throw new UsageError(
+      problems.map((problem) => `${name}: ${problem}`),
+      `oncebox ${command.name()}`,
+    )
+  return { ...shell, place: { ...place, env: { ...variables, ...place.env } } }
+}
+
+function readEnvFile(read: () => string): EnvFile {
   try {
-    const { place } = shell
-    return { ...shell, place: { ...place, env: { ...parseEnvFile(shell.readFile(path)), ...place.env } } }
+    return parseEnvFile(read())
   } catch (cause) {
     const reason = explainSystemError(cause)
-    const problem = `--env-file ${JSON.stringify(path)}: must name a readable file${reason === null ? '' : ` (${reason})`}`
-    throw new UsageError([problem], `oncebox ${command.name()}`)
+    const problem = `must name a readable file${reason === null ? '' : ` (${reason})`}`
+    return { variables: {}, problems: [problem] }
   }
 }
 

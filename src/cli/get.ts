@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
-import { isWebAddress } from '../domain/new-push.ts'
 import { printable, printableLine } from '../domain/printable.ts'
 import { refusalOf } from '../domain/system-errors.ts'
+import { isWebAddress } from '../domain/web-address.ts'
 import { passphraseFileProblems, readPassphraseFile } from './ask.ts'
 import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
 import { addTextFlag, textFlag } from './flags.ts'

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import type { Network } from '../app.ts'
 import { printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import type { Uptime } from '../domain/time.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
 import { createOpenLink, createOpenPage, type OpenLink, type OpenPage } from './browser.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
@@ -17,8 +18,7 @@ import { findService, type InstalledService } from './service/installed.ts'
 export type Shell = {
   place: Place
   now: () => number
-  /** Milliseconds since the machine was started, also while it slept. */
-  uptime: () => number
+  uptime: Uptime
   readFile: (path: string) => string
   /** Writes one line of the command's result to standard output. Makes it printable on a terminal. */
   print: (line: string) => void
@@ -52,8 +52,8 @@ export type Shell = {
   /** Asks without echoing the input. Throws when the person cancels. */
   askHidden: (question: string) => Promise<string>
   /**
-   * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM and a terminal that was closed, to reload
-   * for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
+   * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM, SIGQUIT and a terminal that was closed, to
+   * reload for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
    */
   onSignal: (listener: (wish: 'stop' | 'reload') => void) => void
   /** Calls `listener` for an error that nothing caught; it ends the process. */
@@ -79,7 +79,7 @@ function isExecutable(): boolean {
   return /^(\/\$bunfs\/|[A-Z]:[/\\]~BUN[/\\])/.test(Bun.main)
 }
 
-export function createShell(outside: { env: Environment; now: () => number; uptime: () => number }): Shell {
+export function createShell(outside: { env: Environment; now: () => number; uptime: Uptime }): Shell {
   const { stdout, stderr } = process
   // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
@@ -137,6 +137,7 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   const isClosing = () => process.platform === 'win32' || (hadTerminal && !hasTerminal())
   process.on('SIGHUP', () => listener(isClosing() ? 'stop' : 'reload'))
   if (process.platform === 'win32') return
+  process.on('SIGQUIT', () => listener('stop'))
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 }
 
@@ -221,7 +222,6 @@ function hasTerminal(): boolean {
   }
 }
 
-const OUTPUT = 1
 const RETRY_MS = 5
 const writeTo = promisify(write)
 
@@ -232,7 +232,7 @@ async function writeOutput(bytes: Uint8Array): Promise<void> {
 /** A full pipe that does not block takes nothing for now. */
 async function writeSome(bytes: Uint8Array): Promise<number> {
   try {
-    return (await writeTo(OUTPUT, bytes, 0, bytes.length, null)).bytesWritten
+    return (await writeTo(process.stdout.fd, bytes, 0, bytes.length, null)).bytesWritten
   } catch (cause) {
     if (codeOf(cause) !== 'EAGAIN') throw cause
     await Bun.sleep(RETRY_MS)

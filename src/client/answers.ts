@@ -1,5 +1,7 @@
 // Parses the responses of servers with care, because servers other than Oncebox offer this API too.
 
+import { authorityOf } from '../domain/web-address.ts'
+import { parseJsonBody } from './answer-body.ts'
 import { ClientFailure } from './failure.ts'
 import { isUrlToken } from './link.ts'
 
@@ -29,6 +31,8 @@ type Members = Record<string, unknown>
 /** The most that Oncebox can be configured to accept. */
 const MAX_FILES = 1000
 const MAX_WORD_CHARACTERS = 1000
+/** More than common servers accept in a request. */
+const MAX_URL_CHARACTERS = 8000
 
 export function parsePush(body: unknown): RemotePush {
   const members = membersOf(body)
@@ -94,7 +98,9 @@ function parseFiles(files: unknown): RemoteFile[] {
     if (files.length > MAX_FILES) throw strange(`more than ${MAX_FILES} files`)
     return files.map((file) => {
       const { filename, url, size } = membersOf(file)
-      return checkFile({ filename: textOf(filename) ?? 'file', url: textOf(url) ?? '', size: numberOf(size) })
+      // The end of a long name has its extension.
+      const name = textOf(filename)?.slice(-MAX_WORD_CHARACTERS) ?? 'file'
+      return checkFile({ filename: name, url: textOf(url) ?? '', size: numberOf(size) })
     })
   }
   if (typeof files !== 'object' || files === null) return []
@@ -104,16 +110,15 @@ function parseFiles(files: unknown): RemoteFile[] {
 
 /** Accepts a file without a link, because the response to a create has none. */
 function checkFile(file: RemoteFile): RemoteFile {
-  if (file.url === '' || /^https?:\/\//i.test(file.url)) return file
+  const isShort = file.url.length <= MAX_URL_CHARACTERS
+  if (file.url === '' || (isShort && authorityOf(file.url) !== null)) return file
   throw strange('a file without a web address')
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw strange('an unreadable list of files')
-  }
+  const parsed = parseJsonBody(Buffer.from(text))
+  if (parsed === undefined) throw strange('an unreadable list of files')
+  return parsed
 }
 
 function membersOf(value: unknown): Members {

@@ -3,6 +3,7 @@
 import { rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { numberedName } from '../domain/received-names.ts'
+import { authorityOf } from '../domain/web-address.ts'
 import { claimName } from './claim-name.ts'
 import type { Dial } from './dial.ts'
 import { fetchRest } from './download-part.ts'
@@ -39,7 +40,7 @@ const MIN_GAIN = 16 * 1024
 /** Fetches a part until it is complete. When it throws, the partial file stays so that a later call can resume. */
 export function createDownloadPart({ dial, patienceMs, checkStep }: DownloaderOptions) {
   return async (download: Download, options: DownloadOptions): Promise<void> => {
-    if (!URL.canParse(download.url)) throw new UntrueAnswer('The server sent no link for a file.')
+    if (authorityOf(download.url) === null) throw new UntrueAnswer('The server sent no link for a file.')
     const addresses = await checkStep(download.url)
     let futile = 0
     for (;;) {

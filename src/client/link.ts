@@ -1,6 +1,7 @@
 // Reads what users give for a push: its link, or its token alone.
 
 import { lacksScheme, withScheme } from '../domain/server-address.ts'
+import { authorityOf } from '../domain/web-address.ts'
 
 export type PushAddress = {
   /** Null for a bare token, which belongs to the server of the login. */
@@ -15,7 +16,9 @@ const TOKEN = /^[\w-]{4,128}$/
 const LINK =
   /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/i
 /** Older servers put the reader's language before the path. */
-const LANGUAGE = /(?<=\/\/[^/]+.*)\/[a-z]{2}(-[A-Za-z]{2,4})?$/
+const LANGUAGE = /\/[a-z]{2}(-[A-Za-z]{2,4})?$/
+
+const SLASHES = /(?<!\/)\/+$/
 
 export function isUrlToken(text: string): boolean {
   return TOKEN.test(text)
@@ -28,22 +31,23 @@ const MAX_LINK_CHARACTERS = 2000
  * encrypted although the server is.
  */
 export function acceptLink(link: string, server: string): string | null {
-  const url = link.length > MAX_LINK_CHARACTERS ? null : URL.parse(link)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    return null
-  const isStepDown = url.protocol === 'http:' && new URL(server).protocol === 'https:'
-  return isStepDown ? null : url.href
+  const authority = link.length > MAX_LINK_CHARACTERS ? null : authorityOf(link)
+  if (authority === null || authority.username !== '' || authority.password !== '') return null
+  const isStepDown = authority.protocol === 'http:' && new URL(server).protocol === 'https:'
+  return isStepDown ? null : new URL(link).href
 }
 
 /** Null when the text is neither a link nor a token. */
 export function parsePushAddress(text: string): PushAddress | null {
+  if (text.length > MAX_LINK_CHARACTERS) return null
   const given = text.trim().replace(/^<(.*)>$/, '$1')
   if (TOKEN.test(given)) return { server: null, isSchemeGuessed: false, urlToken: inOwnCase(given) }
   const [, base, urlToken] = LINK.exec(withScheme(given)) ?? []
-  const url = base === undefined ? null : URL.parse(base)
-  if (url === null || urlToken === undefined || url.username !== '' || url.password !== '') return null
-  const path = url.pathname.replace(/\/+$/, '')
-  const server = `${url.origin}${path}`.replace(LANGUAGE, '')
+  const authority = base === undefined ? null : authorityOf(base)
+  if (base === undefined || urlToken === undefined || authority === null) return null
+  if (authority.username !== '' || authority.password !== '') return null
+  const path = new URL(base).pathname.replace(SLASHES, '').replace(LANGUAGE, '')
+  const server = `${authority.origin}${path}`
   return { server, isSchemeGuessed: lacksScheme(given), urlToken: inOwnCase(urlToken) }
 }
 
@@ -59,7 +63,7 @@ export function isSameServer(one: string, other: string): boolean {
 
 function normalize(server: string): string {
   const { origin, pathname } = new URL(server)
-  return `${origin}${pathname}`.replace(/\/+$/, '')
+  return `${origin}${pathname}`.replace(SLASHES, '')
 }
 
 /** Whether requests to the server cross a network unencrypted. */

@@ -2,8 +2,11 @@
 
 import { DomainError } from './errors.ts'
 import type { Problem, Problems } from './problems.ts'
+import { hasMoreBytes, hasMoreCharacters } from './text-length.ts'
 import { DAY, MINUTE } from './time.ts'
 
+/** RFC 5321 allows a path 256, with its brackets. */
+const MAX_EMAIL_LENGTH = 254
 export const MIN_PASSWORD_LENGTH = 12
 export const MAX_PASSWORD_BYTES = 1024
 export const MAX_TOKEN_NAME_LENGTH = 100
@@ -103,15 +106,16 @@ export function requireTokenRoom(others: readonly Pick<ApiToken, 'name'>[], name
 
 /** Trims and lower-cases; null when the text cannot be an address. Mild on purpose, since no mail is sent to it. */
 export function parseEmail(text: string): string | null {
+  if (text.length > 2 * MAX_EMAIL_LENGTH) return null
   const email = text.trim().toLowerCase()
-  return email.length <= 254 && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) ? email : null
+  return email.length <= MAX_EMAIL_LENGTH && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) ? email : null
 }
 
 /** The problem with a new password, or null. The minimum counts characters, not bytes. */
 export function passwordProblem(password: string): Problem | null {
-  if ([...password].length < MIN_PASSWORD_LENGTH) return { code: 'too_short', limit: MIN_PASSWORD_LENGTH }
-  const isLong = Buffer.byteLength(password) > MAX_PASSWORD_BYTES
-  return isLong ? { code: 'too_long_bytes', limit: MAX_PASSWORD_BYTES } : null
+  if (hasMoreBytes(password, MAX_PASSWORD_BYTES)) return { code: 'too_long_bytes', limit: MAX_PASSWORD_BYTES }
+  const isShort = [...password].length < MIN_PASSWORD_LENGTH
+  return isShort ? { code: 'too_short', limit: MIN_PASSWORD_LENGTH } : null
 }
 
 /** The problems with a new account's fields. Does not check whether the address is taken. */
@@ -125,8 +129,8 @@ export function newAccountProblems({ email, password }: { email: string; passwor
 
 /** The problem with the name of an API token, or null. */
 export function tokenNameProblem(name: string): Problem | null {
-  if (name.trim() === '') return { code: 'blank' }
-  if ([...name].length > MAX_TOKEN_NAME_LENGTH)
+  if (hasMoreCharacters(name, MAX_TOKEN_NAME_LENGTH))
     return { code: 'too_long_characters', limit: MAX_TOKEN_NAME_LENGTH }
+  if (name.trim() === '') return { code: 'blank' }
   return /\p{Cc}/u.test(name) ? { code: 'control_characters' } : null
 }

@@ -1,6 +1,7 @@
 // The audit log of a push: what is recorded about each visit.
 
 import type { Account } from './account.ts'
+import { authorityOf } from './web-address.ts'
 
 export const AUDIT_KINDS = [
   ...(['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'] as const),
@@ -28,6 +29,10 @@ export const LATEST_FAILURES = 500
 export const LATEST_OWNER_VIEWS = 500
 
 export const MAX_USER_AGENT_CHARACTERS = 255
+/** Of the origin that an entry keeps. */
+export const MAX_REFERRER_CHARACTERS = 300
+/** Of the header that is looked into: more than browsers send. */
+const MAX_SENT_REFERRER_CHARACTERS = 2000
 
 export const PAGE_SIZE = 50
 export const MAX_PAGE = 200
@@ -76,10 +81,11 @@ export function countMissing(log: Pick<LogCounts, 'failures' | 'ownerViews'>) {
   }
 }
 
-/** Keeps only the origin and `/`, because a full referrer could be a secret link. */
+/** Keeps only the origin and `/`, because a full referrer could be a secret link. '' for a text that is too long. */
 export function shortenReferrer(referrer: string): string {
-  const url = URL.canParse(referrer) ? new URL(referrer) : null
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') ? `${url.origin}/` : ''
+  const sender = referrer.length > MAX_SENT_REFERRER_CHARACTERS ? null : authorityOf(referrer)
+  const origin = sender === null ? '' : `${sender.origin}/`
+  return origin.length > MAX_REFERRER_CHARACTERS ? '' : origin
 }
 
 export function shortenUserAgent(userAgent: string): string {

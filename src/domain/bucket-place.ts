@@ -23,7 +23,7 @@ export function parseBucketPlace(text: string): { place: BucketPlace } | { probl
     return { problem: 'must have no credentials, port or fragment: the keys have settings of their own' }
   // The parser of URLs resolves these.
   if (/\/(\.|%2e){1,2}(\/|\?|$)/i.test(text)) return { problem: 'must have no dots as parts of the prefix' }
-  const prefix = url.pathname.replace(/^\/+|\/+$/g, '')
+  const prefix = url.pathname.replace(/^\/+|(?<!\/)\/+$/g, '')
   if (!BUCKET.test(url.hostname)) return { problem: `must name a bucket, such as ${EXAMPLE}` }
   if (prefix !== '' && !PREFIX.test(prefix))
     return { problem: 'must have a prefix of letters, digits, dots, dashes and slashes only' }

@@ -4,7 +4,7 @@
 // two times. By `now`, the doubted reading, pushes answer as expired. Only by `certain`, the last good reading plus the
 // machine's uptime since then, is anything destroyed.
 
-import { DAY, formatTime, HOUR, type Now, SECOND } from './time.ts'
+import { DAY, formatTime, HOUR, type Now, SECOND, type Uptime } from './time.ts'
 
 /** A longer step between two readings is checked against the machine's uptime. */
 const STEP = 10 * SECOND
@@ -30,8 +30,7 @@ export type ClockMark = { mark: number; doubted: number | null }
 
 export type ClockOptions = {
   systemNow: Now
-  /** Milliseconds since the machine was started, also while it slept. */
-  uptime: Now
+  uptime: Uptime
   stored: ClockMark
   /** Milliseconds since the last use beyond which a start doubts the clock. */
   maxGap: number

@@ -16,17 +16,10 @@ export type LimitsToEdit = {
   expireAfterViews: number | null
 }
 
-/** What clients may send back with the rest of a push, although it cannot be changed. */
-export type FixedMembers = {
-  kind: string | null
-  deletableByViewer: boolean | null
-  retrievalStep: boolean | null
-}
-
 /** Null leaves a label as it is, '' removes it. */
 export type LabelsToEdit = { name: string | null; note: string | null }
 
-export type PushEdit = LabelsToEdit & LimitsToEdit & FixedMembers
+export type PushEdit = LabelsToEdit & LimitsToEdit
 
 /** `edited` is the same push when nothing changes. */
 export type EditDecision<P extends Push = Push> =
@@ -37,11 +30,7 @@ export type EditDecision<P extends Push = Push> =
  * Applies the new limits; the soonest counts. Refuses a limit that would let the push live longer, one that has been reached
  * already (ending a push is another operation), and any change to the limits of an expired push.
  */
-export function decideEdit<P extends Push>(
-  push: P,
-  edit: LimitsToEdit & FixedMembers,
-  now: number,
-): EditDecision<P> {
+export function decideEdit<P extends Push>(push: P, edit: LimitsToEdit, now: number): EditDecision<P> {
   const problems = problemsOf(push, edit, now)
   if (Object.keys(problems).length > 0) return { outcome: 'refused', problems }
   const limits = { ...soonest(push, edit), expireAfterViews: edit.expireAfterViews ?? push.expireAfterViews }
@@ -52,21 +41,14 @@ export function decideEdit<P extends Push>(
   return { outcome: 'edited', push: isSame ? push : { ...push, ...limits, updatedAt: now } }
 }
 
-function problemsOf(push: Push, edit: LimitsToEdit & FixedMembers, now: number): Problems {
+function problemsOf(push: Push, edit: LimitsToEdit, now: number): Problems {
   const found: [string, Problem | null][] = [
-    ['kind', fixed(edit.kind, push.kind)],
-    ['deletable_by_viewer', fixed(edit.deletableByViewer, push.deletableByViewer)],
-    ['retrieval_step', fixed(edit.retrievalStep, push.retrievalStep)],
     ['expire_after_days', daysProblem(push, edit.expireAfterDays, now)],
     ['expire_after_duration', momentProblem(push, momentOf(push, edit.duration), now)],
     ['expires_at', momentProblem(push, edit.expiresAt, now)],
     ['expire_after_views', viewsProblem(push, edit.expireAfterViews, now)],
   ]
   return Object.fromEntries(found.flatMap(([name, problem]) => (problem === null ? [] : [[name, [problem]]])))
-}
-
-function fixed<T>(given: T | null, present: T): Problem | null {
-  return given === null || given === present ? null : { code: 'cannot_change' }
 }
 
 function daysProblem(push: Push, days: number | null, now: number): Problem | null {

@@ -109,7 +109,8 @@ export class DamageError extends Error {
 export type Medium = 'disk' | 'server' | 'bucket'
 
 const DAMAGE: Record<Medium, (place: string) => string> = {
-  disk: (place) => `damaged on disk: ${place} is not as it was written. Restore it from a backup`,
+  disk: (place) =>
+    `damaged on disk: ${place} is not as it was written. docs/damage.md says what to do; no backup holds what is inside a push`,
   server: (place) =>
     `damaged in PostgreSQL: ${place} is not as it was written. See the log of that server and its disk, and docs/damage.md`,
   bucket: (place) =>

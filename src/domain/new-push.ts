@@ -2,7 +2,9 @@
 
 import type { Problem } from './problems.ts'
 import type { PushKind } from './push.ts'
+import { hasMoreBytes, hasMoreCharacters } from './text-length.ts'
 import { DAY, HOUR, MINUTE } from './time.ts'
+import { isWebAddress } from './web-address.ts'
 
 export type Range = { min: number; max: number; default: number }
 
@@ -73,17 +75,12 @@ export function durationProblem(duration: number, range: Range): Problem | null 
 
 /** The problem with a payload of this kind, or null. */
 export function payloadProblem(kind: PushKind, payload: string, limits: PushLimits): Problem | null {
-  if (!payload.isWellFormed()) return { code: 'not_unicode' }
-  if (payload.trim() === '') return kind === 'file' ? null : { code: 'blank' }
-  if (Buffer.byteLength(payload) > limits.payloadBytes)
+  if (hasMoreBytes(payload, limits.payloadBytes))
     return { code: 'too_long_bytes', limit: limits.payloadBytes }
-  if (kind === 'qr' && [...payload].length > MAX_QR_CHARACTERS) {
+  if (kind === 'qr' && hasMoreCharacters(payload, MAX_QR_CHARACTERS)) {
     return { code: 'too_long_characters', limit: MAX_QR_CHARACTERS }
   }
+  if (!payload.isWellFormed()) return { code: 'not_unicode' }
+  if (payload.trim() === '') return kind === 'file' ? null : { code: 'blank' }
   return kind === 'url' && !isWebAddress(payload) ? { code: 'not_web_address' } : null
-}
-
-/** Whether it is an absolute http or https URL with a host, to which a browser may be redirected. */
-export function isWebAddress(text: string): boolean {
-  return /^https?:\/\/[^\s/?#\\]/i.test(text) && !/\p{Cc}/u.test(text) && URL.canParse(text)
 }

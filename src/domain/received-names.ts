@@ -3,6 +3,8 @@
 /** The longest name that common file systems accept, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 255
 const MAX_EXTENSION_BYTES = 32
+/** The characters of a sender's name that are looked at, from its end, which has the extension. */
+const MAX_SENT_CHARACTERS = 500
 const UNNAMED = 'file'
 
 /** Invisible characters and those that change the direction of text, including variation selectors and fillers. */
@@ -11,7 +13,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 const RESERVED =
   /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(\.|$)|^(desktop\.ini|autorun\.inf)$/i
 /** Endings that Windows drops, and beginnings that hide a file or make it look like a flag. */
-const EDGES = /^[\s.\p{Pd}\u2212]+|[\s.]+$/gu
+const EDGES = /^[\s.\p{Pd}\u2212]+|(?<![\s.])[\s.]+$/gu
 /** On NTFS a colon separates the name of the file from the name of a stream. */
 const STREAM = /:/g
 const REFUSED_BY_WINDOWS = /[<>"|?*]/g
@@ -20,7 +22,7 @@ export type NamingOptions = { platform: string }
 
 /** A name that has no folders, is neither hidden nor reserved, and takes at most 255 bytes of UTF-8. */
 export function safeFilename(sent: string, { platform }: NamingOptions): string {
-  const last = visible(sent).split(/[/\\]/).at(-1) ?? ''
+  const last = visible(sent.slice(-MAX_SENT_CHARACTERS)).split(/[/\\]/).at(-1) ?? ''
   const named = last.replace(STREAM, '_')
   const allowed = platform === 'win32' ? named.replace(REFUSED_BY_WINDOWS, '_') : named
   const plain = allowed.replace(EDGES, '')
@@ -31,15 +33,17 @@ export function safeFilename(sent: string, { platform }: NamingOptions): string 
 /** Names for the files of one push. They differ even on systems that ignore case and Unicode normalization. */
 export function safeFilenames(sent: readonly string[], options: NamingOptions): string[] {
   const taken = new Set<string>()
-  // The last number of each name: a thousand files of one name are not counted from 1 each time.
+  // The last number of each name: a thousand files of one name, in any case, are not counted from 1 each time.
   const numbers = new Map<string, number>()
   return sent.map((name) => {
     const wanted = safeFilename(name, options)
-    for (let n = (numbers.get(wanted) ?? 0) + 1; ; n += 1) {
+    const folded = foldName(wanted)
+    for (let n = (numbers.get(folded) ?? 0) + 1; ; n += 1) {
       const candidate = numberedName(wanted, n)
-      if (taken.has(foldName(candidate))) continue
-      taken.add(foldName(candidate))
-      numbers.set(wanted, n)
+      const key = foldName(candidate)
+      if (taken.has(key)) continue
+      taken.add(key)
+      numbers.set(folded, n)
       return candidate
     }
   })
@@ -75,9 +79,12 @@ function splitName(name: string): { stem: string; extension: string } {
 }
 
 function cutBytes(text: string, maxBytes: number): string {
-  if (Buffer.byteLength(text) <= maxBytes) return text
-  const whole = Buffer.from(text).subarray(0, maxBytes).toString('utf8')
-  return whole.replace(/\uFFFD+$/, '').replace(EDGES, '')
+  const bytes = Buffer.from(text)
+  if (bytes.length <= maxBytes) return text
+  let end = maxBytes
+  // Every byte of a character but the first begins with the bits 10.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.subarray(0, end).toString('utf8').replace(EDGES, '')
 }
 
 function foldName(name: string): string {

@@ -17,8 +17,9 @@ const WORDS: Record<string, string> = {
   ENOTEMPTY: 'the folder is not empty',
   EBUSY: 'it is in use',
   ETXTBSY: 'it is in use',
-  EMFILE: 'too many files are open',
-  ENFILE: 'too many files are open',
+  EMFILE: 'too many files are open; LimitNOFILE of the service or "ulimit -n" raises the limit',
+  ENFILE: 'too many files are open on this machine; "sysctl fs.file-max" raises the limit',
+  ENOMEM: 'the machine has no memory left',
   EXDEV: 'it is on another disk',
   EINVAL: 'the operation is not possible on it',
 }
@@ -26,6 +27,11 @@ const WORDS: Record<string, string> = {
 /** The code that the operating system, SQLite or Bun gave an error, such as ENOENT. Empty for an error without one. */
 export function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}
+
+/** Whether the process or its machine has run out of open files or memory, which may be there again in a moment. */
+export function isExhaustion(cause: unknown): boolean {
+  return ['EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(cause))
 }
 
 /** Null when the cause is no system error, or one without a message here. */

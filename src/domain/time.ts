@@ -8,9 +8,23 @@ export const DAY = 24 * HOUR
 /** A reading of the clock, in milliseconds since 1970. */
 export type Now = () => number
 
-/** A time in the API's format: `2026-11-20T22:47:00.000Z`. */
+declare const whole: unique symbol
+/** Milliseconds without a fraction. Times are stored in columns of integers, which refuse a fraction. */
+export type Milliseconds = number & { readonly [whole]: true }
+
+export function wholeMilliseconds(time: number): Milliseconds {
+  return Math.floor(time) as Milliseconds
+}
+
+/** How long the machine has been running, also while it slept. */
+export type Uptime = () => Milliseconds
+
+/** ECMAScript knows no later date, and no earlier one below zero. */
+const LAST_DATE = 8.64e15
+
+/** A time in the API's format: `2026-11-20T22:47:00.000Z`. A time beyond all dates is shown as the last one. */
 export function formatTime(time: number): string {
-  return new Date(time).toISOString()
+  return new Date(Math.max(-LAST_DATE, Math.min(LAST_DATE, time))).toISOString()
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import type { Account } from './account.ts'
 import type { AuditKind, Visit } from './audit.ts'
-import { decideEdit, type FixedMembers, type LimitsToEdit } from './editing.ts'
+import { decideEdit, type LimitsToEdit } from './editing.ts'
 import type { Problems } from './problems.ts'
 import {
   countWrongTry,
@@ -116,7 +116,7 @@ export type EditStep<P extends Push> =
  */
 export function decideEditing<P extends Push>(
   push: P,
-  { edit, isLabelled, visit }: { edit: LimitsToEdit & FixedMembers; isLabelled: boolean; visit: Visit },
+  { edit, isLabelled, visit }: { edit: LimitsToEdit; isLabelled: boolean; visit: Visit },
   { now, certain }: Times,
 ): EditStep<P> {
   const lapsed = lapse(push, certain)

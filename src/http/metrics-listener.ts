@@ -1,6 +1,9 @@
 // The listener of --metrics-listen, separate from that of the pages and the API. It answers only /metrics.
 
+import { isDomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import { createHostRules, type HostRules, readHost } from './door/host.ts'
+import { pathOf } from './door/paths.ts'
 import { METRICS_PATH } from './urls.ts'
 
 const MAX_BODY = 1024
@@ -8,6 +11,8 @@ const MAX_BODY = 1024
 export type MetricsListenerOptions = {
   /** `127.0.0.1:9100`, `[::1]:9100`. */
   place: string
+  /** That of the settings; its name is one of this listener, too. */
+  baseUrl: string | null
   contentType: string
   read: () => Promise<string>
 }
@@ -15,7 +20,10 @@ export type MetricsListenerOptions = {
 export type MetricsListener = { url: string; stop(): Promise<void> }
 
 /** Throws the error of the system, with the `address` and `port` that failed. */
-export function listenForMetrics({ place, contentType, read }: MetricsListenerOptions): MetricsListener {
+export function listenForMetrics(options: MetricsListenerOptions): MetricsListener {
+  const { place, baseUrl, contentType, read } = options
+  const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(place) ?? []
+  const hostRules = createHostRules({ baseUrl, host: address, addresses: [address] })
   const answer = async (request: Request): Promise<Response> => {
     const headers = {
       'content-type': contentType,
@@ -24,16 +32,29 @@ export function listenForMetrics({ place, contentType, read }: MetricsListenerOp
     }
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
-    const { pathname } = URL.parse(request.url, 'http://localhost') ?? {}
-    if (pathname !== METRICS_PATH)
+    if (!isAskedByName(request, hostRules)) return new Response(FOREIGN_NAME, { status: 421 })
+    if (pathOf(request.url) !== METRICS_PATH)
       return new Response(`There is only ${METRICS_PATH} here.\n`, { status: 404 })
     return new Response(request.method === 'HEAD' ? null : await read(), { headers })
   }
-  const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(place) ?? []
   const server = serve({ address, port: Number(port), answer })
   return {
     url: `${server.url.origin}${METRICS_PATH}`,
     stop: () => server.stop(true),
+  }
+}
+
+const FOREIGN_NAME =
+  'There are no metrics under this host name. Ask by an address, by a name of the local network, or by that of --base-url.\n'
+
+/** A name that a web page chose for this address (DNS rebinding) is refused, as at the door of the pages. */
+function isAskedByName({ headers }: Request, { check }: HostRules): boolean {
+  try {
+    check(readHost(headers.get('host')), { isTrustedProxy: false })
+    return true
+  } catch (cause) {
+    if (isDomainError(cause, 'unknown_host')) return false
+    throw cause
   }
 }
 

@@ -178,48 +178,42 @@ const STEPS = [
   ['/r', PAGES.receiveStep],
   ['/preview', PAGES.created],
   ['/passphrase', PAGES.receive],
+  ['/audit', PAGES.push],
+] as const
+
+/** Other pages of Password Pusher, by the page here. */
+const OLDER_PAGES = [
+  [PAGES.create, '/p/new', '/f/new', '/r/new'],
+  [PAGES.pushes, '/p', '/f', '/r'],
+  // The page to sign in says how to get an account here, and a new password.
+  [PAGES.signIn, '/login', '/users/sign_in', '/users/sign_up', '/users/password/new'],
+  [PAGES.account, '/users/edit'],
+  [PAGES.tokens, '/api_tokens'],
+  [API.docs, '/help/api'],
 ] as const
 
 export const MOVED: readonly Moved[] = [
-  ...['/f', '/r', '/:locale/p', '/:locale/f', '/:locale/r'].flatMap((family) =>
-    STEPS.map(([step, page]) =>
-      moved(`${family}/:url_token${step}`, (urlToken) => page.href({ url_token: urlToken })),
-    ),
+  ...['/p', '/f', '/r', '/:locale/p', '/:locale/f', '/:locale/r'].flatMap((family) =>
+    STEPS.map(([step, page]) => ({ path: `${family}/:url_token${step}`, page }))
+      .filter(({ path, page }) => path !== page.path)
+      .flatMap(({ path, page }) => moved(ofPush(page), path)),
   ),
-  moved('/p/:url_token/passphrase', (urlToken) => PAGES.receive.href({ url_token: urlToken })),
-  ...['/api_tokens', '/:locale/api_tokens', '/:locale/users/token'].map((path) =>
-    moved(path, () => PAGES.tokens.href()),
+  ...OLDER_PAGES.flatMap(([page, ...paths]) =>
+    paths.flatMap((path) => moved(() => page.href(), path, `/:locale${path}`)),
   ),
-  moved('/:locale', () => PAGES.create.href()),
+  ...moved(() => PAGES.tokens.href(), '/:locale/users/token'),
+  ...moved(() => PAGES.create.href(), '/:locale'),
 ]
 
-function moved(path: string, to: Moved['to']): Moved {
-  return { method: 'GET', path, guard: 'open', to }
+/** The page of the push that the older path names. */
+export function ofPush(page: { href: (parameters: { url_token: string }) => string }): Moved['to'] {
+  return (urlToken) => page.href({ url_token: urlToken })
 }
 
-/**
- * The addresses of forms, for a browser that asks for them with GET: after a refused form, by a reload or by changing the
- * language. They redirect to the page with the form.
- */
-export const FORM_ADDRESSES: readonly Moved[] = [
-  ...[PAGES.expire, PAGES.saveText].map(({ path }) =>
-    moved(path, (urlToken) => PAGES.receive.href({ url_token: urlToken })),
-  ),
-  ...[PAGES.editPush, PAGES.expireOwn, PAGES.unlock].map(({ path }) =>
-    moved(path, (urlToken) => PAGES.push.href({ url_token: urlToken })),
-  ),
-  moved(PAGES.share.path, () => PAGES.create.href()),
-  moved(PAGES.submitCode.path, () => PAGES.signIn.href()),
-  moved(PAGES.revokeToken.path, () => PAGES.tokens.href()),
-  ...[PAGES.changePassword, PAGES.endSession].map(({ path }) => moved(path, () => PAGES.account.href())),
-  moved(PAGES.turnOffTwoFactor.path, () => PAGES.twoFactor.href()),
-  ...[PAGES.acceptClock, PAGES.invite, PAGES.withdrawInvitation].map(({ path }) =>
-    moved(path, () => PAGES.admin.href()),
-  ),
-  ...[PAGES.disableAccount, PAGES.enableAccount, PAGES.resetAccount, PAGES.removeAccount].map(({ path }) =>
-    moved(path, () => PAGES.admin.href()),
-  ),
-]
+export function moved(to: Moved['to'], ...from: (string | Endpoint)[]): Moved[] {
+  const paths = from.map((older) => (typeof older === 'string' ? older : older.path))
+  return paths.map((path) => ({ method: 'GET', path, guard: 'open', to }))
+}
 
 /** Exempt from rate limits, load shedding and the check of the Host, because clients ask for the version first. */
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])

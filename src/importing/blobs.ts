@@ -1,6 +1,6 @@
 // The files of another server, unsealed in its `storage` folder, each under its key: `ab/cd/abcd…`.
 
-import { constants, lstatSync } from 'node:fs'
+import { constants, lstatSync, realpathSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type IncomingFile, IncomingProblem } from '../domain/incoming.ts'
@@ -21,64 +21,96 @@ export type Blob = {
 const KEY = /^[A-Za-z0-9]{4,255}$/
 const PIECE = 256 * 1024
 
+/** Opening a pipe or a device must not wait. Windows has neither flag. */
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
 /** `storage` is the folder; null when none was named. */
 export function incomingFile(blob: Blob, storage: string | null): IncomingFile {
   const { filename, contentType, size } = blob
-  const path = pathOf(blob, storage)
   return {
     filename: filename ?? '',
     contentType: contentType ?? '',
     size: size ?? 0,
-    problem: () => problemOf(blob, path),
-    open: () => read(blob, path),
+    problem: () => find(blob, storage).problem ?? null,
+    open: () => read(blob, storage),
   }
 }
 
-function pathOf({ key }: Blob, storage: string | null): string | null {
-  if (storage === null || key === null || !KEY.test(key)) return null
-  return join(storage, key.slice(0, 2), key.slice(2, 4), key)
-}
+type Found = { problem: string } | { problem?: undefined; path: string; size: number; checksum: string }
 
-function problemOf({ key, service, size }: Blob, path: string | null): string | null {
+/** Where the file lies, as far as this shows without opening it. */
+function find({ key, service, size, checksum }: Blob, storage: string | null): Found {
   if (service !== 'local') {
     const where = JSON.stringify(service)
-    return `a file lies on the service ${where}: fetch it first, and set its service_name to local`
+    return {
+      problem: `a file lies on the service ${where}: fetch it first, and set its service_name to local`,
+    }
   }
-  if (key === null || !KEY.test(key)) return 'the key of a file is not one that the old server makes'
-  if (path === null) return 'it has files, and no --storage was named'
+  if (key === null || !KEY.test(key))
+    return { problem: 'the key of a file is not one that the old server makes' }
+  if (size === null || !checksum)
+    return {
+      problem:
+        'the old server stored no size or no checksum of its file, so nothing shows whether it is whole',
+    }
+  if (storage === null) return { problem: 'it has files, and no --storage was named' }
+  const place = join(key.slice(0, 2), key.slice(2, 4), key)
   try {
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found === undefined)
-      return `its file ${key.slice(0, 2)}/${key.slice(2, 4)}/… is missing in the storage folder`
-    if (!found.isFile()) return 'its file is a link or a folder in the storage folder'
-    return found.size === size ? null : 'its file has another size than the old server stored'
+    const path = join(realpathSync(storage), place)
+    const problem = misfit(lstatSync(path), size) ?? outside(path)
+    return problem === null ? { path, size, checksum } : { problem }
   } catch (cause) {
-    return unreadable(cause)
+    if (codeOf(cause) === 'ENOENT')
+      return { problem: `its file ${key.slice(0, 2)}/${key.slice(2, 4)}/… is missing in the storage folder` }
+    return { problem: unreadable(cause) }
   }
 }
 
-/** Never follows a link at the end of the path. */
-async function* read(blob: Blob, path: string | null): AsyncGenerator<Uint8Array> {
-  const problem = problemOf(blob, path)
-  if (problem !== null || path === null) throw new IncomingProblem(problem ?? 'a file is missing')
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(explain)
+function misfit(found: Stats, size: number): string | null {
+  if (!found.isFile()) return 'its file is a link, a folder or a device in the storage folder'
+  return found.size === size ? null : 'its file has another size than the old server stored'
+}
+
+/** The folder itself may be a link. Below it, a link could lead to any file of this machine. */
+function outside(path: string): string | null {
+  return realpathSync(path) === path ? null : 'the way to its file in the storage folder leads over a link'
+}
+
+async function* read(blob: Blob, storage: string | null): AsyncGenerator<Uint8Array> {
+  const found = find(blob, storage)
+  if (found.problem !== undefined) throw new IncomingProblem(found.problem)
+  const file = await open(found.path, READ).catch(explain)
   try {
-    yield* pieces(file, blob)
+    await requireSame(file, found).catch(explain)
+    yield* pieces(file, found)
   } finally {
     await file.close()
   }
 }
 
-async function* pieces(file: FileHandle, { checksum }: Blob): AsyncGenerator<Uint8Array> {
+/** Looks at the opened file once more: the one that was found may have been replaced meanwhile. */
+async function requireSame(file: FileHandle, { path, size }: { path: string; size: number }): Promise<void> {
+  const problem = misfit(await file.stat(), size) ?? outside(path)
+  if (problem !== null) throw new IncomingProblem(problem)
+}
+
+/** Not a byte beyond the size that was stored, however the file grows. */
+async function* pieces(
+  file: FileHandle,
+  { size, checksum }: { size: number; checksum: string },
+): AsyncGenerator<Uint8Array> {
   const digest = new Bun.CryptoHasher('md5')
-  for (;;) {
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE), 0, PIECE).catch(explain)
-    if (bytesRead === 0) break
+  for (let left = size; left > 0; ) {
+    const { buffer, bytesRead } = await file
+      .read(Buffer.allocUnsafe(PIECE), 0, Math.min(left, PIECE))
+      .catch(explain)
+    if (bytesRead === 0) throw new IncomingProblem('its file ended early: it changes while it is read')
+    left -= bytesRead
     const piece = buffer.subarray(0, bytesRead)
     digest.update(piece)
     yield piece
   }
-  if (checksum !== null && digest.digest('base64') !== checksum)
+  if (digest.digest('base64') !== checksum)
     throw new IncomingProblem('its file is damaged: it has another checksum than the old server stored')
 }
 

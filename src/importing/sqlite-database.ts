@@ -1,7 +1,7 @@
 // Reads the SQLite file of another server without writing a byte to it or beside it, its write-ahead log included.
 
 import { Database } from 'bun:sqlite'
-import { existsSync, lstatSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import type { Dialect, ForeignDatabase, Row } from './foreign-database.ts'
@@ -17,7 +17,9 @@ const DIALECT: Dialect = {
 }
 
 /** Throws `conflict` naming the file and what helps. */
-export function openSqliteDatabase(path: string): ForeignDatabase {
+export function openSqliteDatabase(named: string): ForeignDatabase {
+  // The log lies beside the file itself, not beside a link to it.
+  const path = existsSync(named) ? realpathSync(named) : named
   let database = openForeignDatabase(path)
 
   async function read(sql: string): Promise<Row[]> {

@@ -10,8 +10,8 @@ import { createDatabaseChecks } from './database-checks.ts'
 import { FINE, type Finding, type HealthCheck } from './health.ts'
 
 const MIB = 1024 * 1024
-/** Free space below this multiple of the floor counts as low. */
-const LOW = 2
+/** What a push of the usual largest size needs: twice its bytes, in the database and in its log. */
+export const LEAST_FREE = 2 * MIB
 /** A push needs one for each file, and the database a few. */
 const MIN_INODES = 100
 
@@ -33,7 +33,8 @@ export type ServedHealthOptions = {
   /** Server and database, without the login; empty when rows are in the data folder. */
   databaseName: string
   dataDir: string
-  minFreeSpace: number
+  /** Null when pushes leave nothing on the disk of this machine. */
+  minFreeSpace: number | null
   systemNow: Now
 }
 
@@ -70,13 +71,14 @@ async function lookAtFolder({ store, dataDir }: ServedHealthOptions): Promise<Fi
 }
 
 async function lookAtDisk({ store, dataDir, minFreeSpace }: ServedHealthOptions) {
+  if (minFreeSpace === null) return FINE
   const { free } = await store.freeSpace.measure()
-  const isEnough = free >= minFreeSpace && !store.freeSpace.isFull()
-  if (isEnough && free >= LOW * minFreeSpace) return FINE
-  const floor = minFreeSpace === 0 ? '' : ` and new pushes need ${mib(minFreeSpace)} (--min-free-space)`
+  if (free >= Math.max(minFreeSpace, LEAST_FREE) && !store.freeSpace.isFull()) return FINE
+  const said = `${mib(free)} are free on the disk of ${dataDir}`
+  const why = free < minFreeSpace ? `, and new pushes need ${mib(minFreeSpace)} (--min-free-space)` : ''
   return {
-    todo: `${mib(free)} are free on the disk of ${dataDir}${floor}: remove other files, or give it a larger disk.`,
-    isBlocking: !isEnough,
+    todo: `${said}${why}. New pushes are refused: remove other files, or give it a larger disk.`,
+    isBlocking: true,
   }
 }
 
@@ -123,17 +125,12 @@ function explainDamage(
 ): string | null {
   if (places === 0) return null
   const [count, are] = places === 1 ? ['1 place', 'is'] : [`${places} places`, 'are']
-  if (database === null && bucket === null)
-    return (
-      `${count} on the disk ${are} damaged; the log names them. ` +
-      'Restore a backup, or start once with --remove-damaged. Check the disk.'
-    )
   const where = [
     database === null ? 'on the disk' : 'in PostgreSQL',
     bucket === null ? null : 'in the bucket',
   ]
   const medium = where.filter((one) => one !== null).join(' or ')
-  return `${count} ${medium} ${are} damaged; the log names them, with what to do for each (docs/damage.md has more).`
+  return `${count} ${medium} ${are} damaged; the log names them, and docs/damage.md says what to do for each.`
 }
 
 function explainClock({ store, systemNow }: ServedHealthOptions): string | null {

@@ -2,11 +2,14 @@
 
 import { type CiaoService, getResponder, type Responder } from '@homebridge/ciao'
 import ipaddr from 'ipaddr.js'
+import { MINUTE, SECOND } from '../domain/time.ts'
 import type { Log } from './log.ts'
 
 export type Announcement = {
   /** conflict: another machine has the name, so nothing is announced. failed: the announcement failed. */
   state(): 'waiting' | 'announced' | 'conflict' | 'failed'
+  /** Resolves when the first try has ended. Takes a second, two with a conflict, and for ever on a network that refuses multicast. */
+  tried: Promise<void>
   /** Withdraws the name from the network. */
   stop(): Promise<void>
 }
@@ -19,41 +22,52 @@ export type AnnouncementOptions = {
   /** All addresses of this machine; throws when the system call fails. */
   listAddresses: () => readonly string[]
   log: Pick<Log, 'info' | 'error'>
+  /** How long to wait after a conflict or failure, and how often to look for other addresses; tests hand in less. */
+  retryMs?: number
+  lookEveryMs?: number
 }
 
-/** How often to look whether the machine has other addresses, such as after a cable was plugged in. */
-const LOOK_EVERY_MS = 10_000
+/** DNS's number of the record that holds an IPv4 address. */
+const A_RECORD = 1
 
 export function announce(options: AnnouncementOptions): Announcement {
-  const { name, log } = options
+  const { name, log, retryMs = 3 * MINUTE, lookEveryMs = 4 * SECOND } = options
   let state: ReturnType<Announcement['state']> = 'waiting'
-  let announced: { addresses: string; responder: Responder } | null = null
+  let responder: Responder | null = null
+  /** Of the latest try. */
+  let addresses: readonly string[] = []
+  let retryAt = 0
+  /** The address in the latest record with this name, and the one that the log has named. */
+  let claimant = 'unknown'
+  let toldClaimant: string | null = null
+  let isStopped = false
   let running = Promise.resolve()
-  const look = () => {
-    running = running.then(announceAnew).catch((err: unknown) => {
+  const then = (step: () => Promise<void>) => {
+    running = running.then(step).catch((err: unknown) => {
       state = 'failed'
+      retryAt = performance.now() + retryMs
       log.error({ err }, 'the name could not be announced on the local network')
     })
   }
 
-  /** Does nothing while the addresses are the same, and nothing ever after a conflict. */
   async function announceAnew(): Promise<void> {
-    const addresses = multicastAddresses(options.listAddresses)
-    if (state === 'conflict' || announced?.addresses === addresses.join()) return
-    await announced?.responder.shutdown()
-    announced = null
+    const found = multicastAddresses(options.listAddresses)
+    const isDue = (state === 'conflict' || state === 'failed') && performance.now() >= retryAt
+    if (isStopped || (!isDue && found.join() === addresses.join())) return
+    await withdraw()
+    addresses = found
     state = 'waiting'
-    if (addresses.length === 0) return
-    announced = { addresses: addresses.join(), responder: getResponder({ interface: addresses }) }
-    await advertise(announced.responder)
+    if (found.length === 0) return
+    responder = getResponder({ interface: [...found] })
+    noteClaims(responder)
+    await advertise(responder)
   }
 
   async function advertise(responder: Responder): Promise<void> {
-    const type = options.isTls ? 'https' : 'http'
     const service = responder.createService({
       name,
       hostname: name,
-      type,
+      type: options.isTls ? 'https' : 'http',
       port: options.port,
       // Without a text, the library takes its own announcement for another machine's.
       txt: { path: '/' },
@@ -63,31 +77,57 @@ export function announce(options: AnnouncementOptions): Announcement {
     service.on('hostname-change', () => giveUp(service))
     await service.advertise()
     // The library reports a conflict while it announces the name.
-    if (state !== 'waiting') return
+    if (state !== 'waiting' || isStopped) return
     state = 'announced'
+    toldClaimant = null
     log.info({ name: `${name}.local` }, 'announced on the local network')
+  }
+
+  /** The library tells of a conflict, but not with whom. */
+  function noteClaims(responder: Responder): void {
+    const handleResponse = responder.handleResponse.bind(responder)
+    const ours = [`${name}.local.`, `${name}._${options.isTls ? 'https' : 'http'}._tcp.local.`]
+    responder.handleResponse = (packet, from) => {
+      const records = [...packet.answers.values(), ...packet.additionals.values()]
+      const claims = records.filter((record) => ours.includes(record.getLowerCasedName()))
+      const address = claims.find(({ type }) => type === A_RECORD)?.dataAsString() ?? from.address
+      if (claims.length > 0) claimant = address
+      handleResponse(packet, from)
+    }
   }
 
   /** Certificate and links depend on the name, so another name than the chosen one is never announced. */
   function giveUp(service: CiaoService): void {
     if (state === 'conflict') return
     state = 'conflict'
-    log.error(
-      { name: `${name}.local` },
-      'another machine on this network has this name: nothing is announced. Choose another one with --mdns',
-    )
+    retryAt = performance.now() + retryMs
     // The library would otherwise announce another name that it has chosen itself.
-    void service.destroy().then(() => announced?.responder.shutdown())
+    const destroyed = service.destroy()
+    then(() => destroyed.then(withdraw))
+    if (toldClaimant === claimant) return
+    toldClaimant = claimant
+    log.error(
+      { name: `${name}.local`, claimant },
+      'another server on this network has this name: nothing is announced, and the name is tried again every few minutes. ' +
+        'Choose another one with --mdns, or free this one there',
+    )
   }
 
-  look()
-  const timer = setInterval(look, LOOK_EVERY_MS)
+  async function withdraw(): Promise<void> {
+    const former = responder
+    responder = null
+    await former?.shutdown()
+  }
+
+  then(announceAnew)
+  const timer = setInterval(() => then(announceAnew), lookEveryMs)
   return {
     state: () => state,
+    tried: running,
     stop: async () => {
+      isStopped = true
       clearInterval(timer)
-      await running
-      await announced?.responder.shutdown()
+      await withdraw()
     },
   }
 }

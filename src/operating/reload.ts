@@ -3,8 +3,8 @@
 import { DomainError } from '../domain/errors.ts'
 import type { Log } from './log.ts'
 
-/** A part that can be read again. When `reload` throws, the part stays as it was. */
-export type Reloadable = { name: string; reload(): Promise<void> | void }
+/** A part that can be read again. `reload` resolves to whether the part is another now; when it throws, the part stays as it was. */
+export type Reloadable = { name: string; reload(): Promise<boolean> }
 
 export type Reload = () => Promise<void>
 
@@ -17,16 +17,18 @@ export function createReload({
   log: Pick<Log, 'info' | 'error'>
 }): Reload {
   async function reloadAll(): Promise<void> {
-    for (const { name, reload } of reloadables) await attempt(name, reload)
-    log.info({ parts: reloadables.map(({ name }) => name) }, 'reloaded')
+    const parts: string[] = []
+    for (const { name, reload } of reloadables) if (await attempt(name, reload)) parts.push(name)
+    log.info({ parts }, parts.length > 0 ? 'reloaded' : 'a reload changed nothing')
   }
 
-  async function attempt(name: string, reload: Reloadable['reload']): Promise<void> {
+  async function attempt(name: string, reload: Reloadable['reload']): Promise<boolean> {
     try {
-      await reload()
+      return await reload()
     } catch (cause) {
       if (cause instanceof DomainError) log.error({ part: name }, `not reloaded: ${cause.message}`)
       else log.error({ part: name, err: cause }, 'not reloaded')
+      return false
     }
   }
 
@@ -37,14 +39,15 @@ export function createReload({
  * One work at a time. All calls during a work get one further work after it, however many they are, because the work that runs
  * may have read already what changed before the call.
  */
-export function joinCalls(work: () => Promise<void>): () => Promise<void> {
-  let running = Promise.resolve()
-  let next: Promise<void> | null = null
+export function joinCalls<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: Promise<T> | null = null
 
-  function start(): Promise<void> {
+  function start(): Promise<T> {
     next = null
-    running = work()
-    return running
+    const started = work()
+    running = started
+    return started
   }
 
   return () => {

@@ -1,5 +1,6 @@
 // Reads each setting from its flag, else the environment, else a file, else the default. Reports all problems at once.
 
+import { nearestWord } from '../domain/nearest-word.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
@@ -39,10 +40,10 @@ export type Reading<T extends Table> =
 /** All settings, for the server. */
 export function readConfig(sources: Sources): Reading<typeof settings> & { warnings: string[] } {
   const isLan = readSetting(settings.lan, sources).entry?.value === true
-  const reading = readSettings(settings, { ...sources, isLan, orders: ascending })
-  const contradictions = reading.config === undefined ? [] : contradictionsIn(reading.config)
+  const found = readAll(settings, { ...sources, isLan, orders: ascending })
+  const problems = [...found.problems, ...contradictionsIn(found.values)]
   return {
-    ...(contradictions.length > 0 ? { problems: contradictions } : reading),
+    ...presentReading<typeof settings>({ ...found, problems }),
     warnings: [
       ...unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, sources.place.env),
       ...unusedFiles(settings, sources.place.env),
@@ -53,30 +54,51 @@ export function readConfig(sources: Sources): Reading<typeof settings> & { warni
 
 /** Reads one table. In each list of `orders`, no setting may exceed the next one. */
 export function readSettings<T extends Table>(table: T, sources: Sources & { orders?: Orders }): Reading<T> {
+  return presentReading<T>(readAll(table, sources))
+}
+
+type Found<T extends Table> = { problems: string[]; values: Partial<Values<T>>; entries: Entry[] }
+
+/** `values` lacks the settings that have problems. */
+function readAll<T extends Table>(table: T, sources: Sources & { orders?: Orders }): Found<T> {
   const results = Object.entries(table).map(([key, setting]) => ({ key, ...readSetting(setting, sources) }))
   const entries = results.flatMap(({ entry }) => entry ?? [])
   const problems = [
     ...results.flatMap(({ problems }) => problems),
     ...orderProblems(entries, sources.orders ?? []),
   ]
-  if (problems.length > 0) return { problems }
-  const values: unknown = Object.fromEntries(results.map(({ key, entry }) => [key, entry?.value]))
+  const values: unknown = Object.fromEntries(
+    results.flatMap(({ key, entry }) => (entry === undefined ? [] : [[key, entry.value]])),
+  )
   // The values come from the table's own keys and parsers, which the type system cannot follow.
-  return { config: values as Values<T>, entries }
+  return { problems, values: values as Partial<Values<T>>, entries }
+}
+
+function presentReading<T extends Table>({ problems, values, entries }: Found<T>): Reading<T> {
+  // Without problems no value is missing.
+  return problems.length > 0 ? { problems } : { config: values as Values<T>, entries }
 }
 
 /** Warns of unknown `ONCEBOX_` variables: misspelled settings, or variables that an orchestrator sets. */
 export function unknownVariables(table: Table, env: Environment): string[] {
-  const known = new Set(
-    Object.values(table).flatMap((setting) => [
-      variableOf(setting),
-      ...(setting.file ? [`${variableOf(setting)}_FILE`] : []),
-    ]),
-  )
+  const known = Object.values(table).flatMap((setting) => [
+    variableOf(setting),
+    ...(setting.file ? [`${variableOf(setting)}_FILE`] : []),
+  ])
   return Object.keys(env)
-    .filter((name) => name.startsWith('ONCEBOX_') && !known.has(name))
+    .filter((name) => PREFIX.test(name) && !known.includes(name))
     .sort()
-    .map((name) => `${name} is not a setting of Oncebox and is ignored`)
+    .map((name) => `${name} is not a setting of Oncebox and is ignored${didYouMean(name, known)}`)
+}
+
+/** Names in lower case are misspelled as well. */
+const PREFIX = /^ONCEBOX_/i
+
+/** The prefix, which all have, makes no two names similar. */
+function didYouMean(name: string, known: readonly string[]): string {
+  const bare = (variable: string) => variable.replace(PREFIX, '')
+  const near = nearestWord(bare(name), known.map(bare))
+  return near === undefined ? '' : `: did you mean ONCEBOX_${near}?`
 }
 
 /** Warns of files whose values are not read, because the variable of the value itself wins. */
@@ -88,7 +110,7 @@ function unusedFiles(table: Table, env: Environment): string[] {
     .map((name) => `${name}_FILE is not read, because ${name} is set as well`)
 }
 
-type Found = { from: string; texts: readonly string[] }
+type FoundTexts = { from: string; texts: readonly string[] }
 
 function readSetting(setting: Setting, sources: Sources): { entry?: Entry; problems: string[] } {
   const found = findTexts(setting, sources)
@@ -121,7 +143,7 @@ function defaultValue(setting: Setting, place: Place): unknown {
   return 'value' in parsed ? parsed.value : undefined
 }
 
-function findTexts(setting: Setting, sources: Sources): Found | { problem: string } {
+function findTexts(setting: Setting, sources: Sources): FoundTexts | { problem: string } {
   const variable = variableOf(setting)
   const { env } = sources.place
   const given = setting.variableOnly ? undefined : sources.flags[setting.flag]
@@ -146,11 +168,11 @@ function readValueFile(named: {
   from: string
   file: string
   readFile: Sources['readFile']
-}): Found | { problem: string } {
+}): FoundTexts | { problem: string } {
   const { setting, from, file, readFile } = named
   try {
     // Editors and secret stores end files with a newline that is not part of the value.
-    return { from, texts: splitList(setting, [readFile(file).replace(/[\r\n]+$/, '')]) }
+    return { from, texts: splitList(setting, [readFile(file).replace(/(?<![\r\n])[\r\n]+$/, '')]) }
   } catch (cause) {
     const words = explainSystemError(cause)
     const reason = words === null ? '' : ` (${words})`

@@ -166,7 +166,7 @@ export function baseUrl(text: string): Parsed<string> {
   if (!/^https?:\/\/[^?#]+$/i.test(given)) return { problem }
   const url = URL.parse(given)
   if (url === null || url.username !== '' || url.password !== '') return { problem }
-  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') }
+  return { value: `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '') }
 }
 
 /** Like `baseUrl`, but adds a missing scheme. */

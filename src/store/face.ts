@@ -4,7 +4,7 @@
 
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
-import type { FixedMembers, LimitsToEdit } from '../domain/editing.ts'
+import type { LimitsToEdit } from '../domain/editing.ts'
 import type { PushFacts } from '../domain/listing.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Push } from '../domain/push.ts'
@@ -148,7 +148,7 @@ export type PushStore = {
 /** `labels` contains only those that change. */
 export type EditToPush = VisitToPush & {
   ownerId: number
-  edit: LimitsToEdit & FixedMembers
+  edit: LimitsToEdit
   labels: Partial<Pick<SealedLabels, 'name' | 'note'>>
 }
 

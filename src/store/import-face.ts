@@ -28,7 +28,7 @@ export type PushToImport = {
 export type Import = {
   isKnown(marks: readonly Uint8Array[]): Promise<boolean>
   remember(mark: Mark): Promise<void>
-  findAccountId(email: string): Promise<number | null>
+  findAccount(email: string): Promise<Pick<Account, 'id' | 'isAdmin'> | null>
   /** Resolves to its id, which the sealed secret of a second factor is bound to. */
   addAccount(account: AccountToImport): Promise<number>
   setTotpSecret(secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }): Promise<void>
@@ -45,5 +45,5 @@ export type ImportStore = {
   importAll(work: (step: Import) => Promise<void>): Promise<void>
   isKnown(marks: readonly Uint8Array[]): Promise<boolean>
   /** What is here, for a dry run. */
-  look: Pick<Import, 'isKnown' | 'findAccountId'>
+  look: Pick<Import, 'isKnown' | 'findAccount'>
 }

@@ -134,8 +134,8 @@ const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', MINUTE],
 ]
 
-/** The characters of a header that are read, more than any browser sends. */
-const MAX_ACCEPTED = 200
+/** More than browsers send. A longer header is ignored. */
+const MAX_ACCEPTED_CHARACTERS = 300
 
 /** The first of the wanted languages that is supported. `accepted` is an Accept-Language header (RFC 9110, 12.5.4). */
 export function chooseLanguage(wanted: {
@@ -143,14 +143,13 @@ export function chooseLanguage(wanted: {
   kept: string | null
   accepted: string | null
 }) {
-  const listed = (wanted.accepted ?? '')
-    .slice(0, MAX_ACCEPTED)
-    .split(',')
-    .map((item) => {
-      const [tag = '', parameter] = item.split(';')
-      const quality = parameter?.trim().replace(/^q=/, '')
-      return { tag: tag.trim(), quality: quality === undefined ? 1 : Number(quality) || 0 }
-    })
+  const header = wanted.accepted ?? ''
+  const readable = header.length > MAX_ACCEPTED_CHARACTERS ? '' : header
+  const listed = readable.split(',').map((item) => {
+    const [tag = '', parameter] = item.split(';')
+    const quality = parameter?.trim().replace(/^q=/, '')
+    return { tag: tag.trim(), quality: quality === undefined ? 1 : Number(quality) || 0 }
+  })
   const accepted = listed
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality)

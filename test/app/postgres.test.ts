@@ -9,6 +9,7 @@ import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { RESTORATION_REMEDY } from '../../src/domain/restoration.ts'
+import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { databaseSettingsOf } from '../../src/settings/database.ts'
 import { readKeyFile } from '../../src/store/folder/key-file.ts'
 import { createBucketWitness } from '../../src/store/witness/bucket-witness.ts'
@@ -159,7 +160,10 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
 
     test('tells the server, the tables, the nodes, the connections and the clock', async () => {
       const served = await postgres.newDatabase()
-      const node = await openPostgresEngine(served, { uptime: () => performance.now(), systemNow: null })
+      const node = await openPostgresEngine(served, {
+        uptime: () => wholeMilliseconds(performance.now()),
+        systemNow: null,
+      })
       const findings = await look({}, served)
       expect(of('database', findings).at(-1)).toMatch(
         /^ok: postgres:\/\/127\.0\.0\.1:\d+\/\w+, PostgreSQL 1\d\S*.*, not encrypted \(disable\), \d+ MiB; it has no standby\.$/,
@@ -240,7 +244,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     test('tells of a dump that was restored while nodes had just been seen', async () => {
       const served = await postgres.newDatabase()
       // The node does not say meanwhile that this is the right place.
-      const quiet = { uptime: () => performance.now(), systemNow: null, beatMs: 1e9 }
+      const quiet = { uptime: () => wholeMilliseconds(performance.now()), systemNow: null, beatMs: 1e9 }
       const node = await openPostgresEngine(served, quiet)
       const sql = served.connect(1)
       // As a dump of a running server holds it, at another place.

@@ -20,6 +20,7 @@ import type { Shell } from '../../src/cli/shell.ts'
 import type { Account, ApiToken } from '../../src/domain/account.ts'
 import type { DatabaseAddress } from '../../src/domain/database-address.ts'
 import { DomainError } from '../../src/domain/errors.ts'
+import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { nameDatabase } from '../../src/settings/database.ts'
 import type { Config } from '../../src/settings/table.ts'
 import type { WitnessBucket } from '../../src/store/witness/bucket-witness.ts'
@@ -58,7 +59,7 @@ export function createTrial(
       cwd: '/srv',
     },
     now: () => 0,
-    uptime: () => 0,
+    uptime: () => wholeMilliseconds(0),
     readFile: () => {
       throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
     },

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
+import { workedMs } from '../support/effort.ts'
 import {
   flood,
   GIB,
@@ -154,6 +155,46 @@ describe('links', () => {
     })
     expect((await run(['push', '--server', url])).code).toBe(1)
     expect(asked).toEqual(['/api/v2/pushes'])
+  })
+})
+
+describe('names and links of files', () => {
+  const fileOf = (filename: string, link?: string) => {
+    const url: string = serve((request) =>
+      new URL(request.url).pathname === '/file'
+        ? new Response('hello')
+        : pushOf({ files: [{ filename, size: 5, url: link ?? `${url}/file` }] }),
+    )
+    return url
+  }
+
+  test.each(['.', ' ', '\u0301\u0316', '\ufffd', '/'])(
+    'a name of 300,000 times %j is saved at once',
+    async (run) => {
+      const began = workedMs()
+      const { code, err } = await getFile(fileOf(`x${run.repeat(300_000)}x.txt`))
+      expect(code).toBe(0)
+      expect(err.length).toBeLessThan(1000)
+      expect(readdirSync(path('in')).filter((name) => name.endsWith('.txt'))).toHaveLength(1)
+      // Tenths of a second on a quiet machine; what is looked at whole takes minutes.
+      expect(workedMs() - began).toBeLessThan(5000)
+    },
+  )
+
+  test.each([
+    `http://a${'\u0301\u0316'.repeat(40_000)}/`,
+    `http://${'é.'.repeat(100_000)}`,
+    `http://127.0.0.1/${'a'.repeat(10_000)}`,
+  ])('a link with a long host or path is not followed (%#)', async (link) => {
+    const began = workedMs()
+    const { code, err } = await getFile(fileOf('a', link))
+    expect({ code, isTold: err.includes('without a web address') }).toEqual({ code: 1, isTold: true })
+    expect(workedMs() - began).toBeLessThan(5000)
+  })
+
+  test('a list of files in a text is read with the same care', async () => {
+    const { code } = await getFile(serve(() => pushOf({ files: '['.repeat(MIB) })))
+    expect(code).toBe(1)
   })
 })
 

@@ -46,6 +46,8 @@ test.each([
   'localhost:5100',
   'a b c d',
   '../../x',
+  `https://${'a.'.repeat(130)}example/p/${urlToken}`,
+  `https://once.example/${'a/'.repeat(1000)}p/${urlToken}`,
 ])('%p is not a push', (text) => {
   expect(parsePushAddress(text)).toBeNull()
 })

@@ -4,6 +4,8 @@ import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
+import { createFailingStore } from '../support/failing-store.ts'
+import { BOUNDARY, multipart } from './multipart.ts'
 
 let api: Api
 
@@ -122,3 +124,49 @@ test('an internal error answers with its request id and nothing else; the log ha
   expect(api.log.join('\n')).toContain('push 1 is not as it was written')
   expect(api.entries().map(({ kind }) => kind)).toEqual(['creation'])
 })
+
+test.each([
+  ['EMFILE', 'LimitNOFILE'],
+  ['ENFILE', 'fs.file-max'],
+  ['ENOMEM', 'no memory'],
+])(
+  'without what the system has run out of (%s) it is busy, and the log says what to raise',
+  async (code, remedy) => {
+    const store = createFailingStore()
+    api = await startApi({ interpose: store.interpose })
+    const token = await api.addAccount('ann@example.org')
+    const files = [{ filename: 'a.txt', data: 'eA==' }]
+    const { url_token } = await api.create({ payload: 'x', files, expire_after_views: 3 }, { token })
+    const { body } = await api.retrieve(url_token)
+    const { pathname } = new URL((body.files as { url: string }[])[0]?.url ?? '')
+    store.failWith((operation) =>
+      operation.startsWith('files.')
+        ? Object.assign(new Error(`${code}: no more, open '/x'`), { code })
+        : null,
+    )
+    const form = multipart([{ name: 'push[files][]', content: 'y', disposition: 'filename="b.txt"' }])
+    const asForm = {
+      body: form,
+      headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
+      token,
+    }
+    const answers = [
+      await api.call(pathname),
+      await api.call(PUSHES, asForm),
+      await api.call(PUSHES, { json: { push: { files } }, token }),
+    ]
+    for (const { status, headers, text } of answers) {
+      expect([status, headers.get('retry-after'), text]).toEqual([
+        503,
+        '5',
+        expect.not.stringContaining(code),
+      ])
+    }
+    expect(
+      api.log.filter((line) => line.includes(`a request failed: `) && line.includes(remedy)),
+    ).toHaveLength(3)
+    expect(api.log.join('\n')).toContain(`${code}: no more`)
+    store.heal()
+    expect([(await api.call(pathname)).status, (await api.call(PUSHES, asForm)).status]).toEqual([200, 201])
+  },
+)

@@ -115,7 +115,7 @@ describe('what can be changed', () => {
         expire_after_days: 7,
         expire_after_views: '5',
         color: 'red',
-        retrieval_step: 'on',
+        ...{ passphrase: null, expired_on: null, files: null, payload: '' },
       }),
       status: 200,
       body: { name: 'n', expire_after_days: 7 },
@@ -166,6 +166,16 @@ describe('what cannot be changed', () => {
       { payload: 'other', passphrase: 'sesame', files: [], kind: 'url', retrieval_step: false },
       ['payload', 'passphrase', 'files', 'kind', 'retrieval_step'],
     ),
+    refused(
+      'members of no answer, which a create knows',
+      { notify_emails_to: 'ann@example.org', notify_emails_to_locale: 'de' },
+      ['notify_emails_to', 'notify_emails_to_locale'],
+    ),
+    refused(
+      'anything else, and all of it is named beside the limits at fault',
+      { expire_after_days: 30, expires_at: '2027-01-01T00:00:00.000Z', deleted: false, name: 'new' },
+      ['expire_after_days', 'expires_at', 'deleted'],
+    ),
     refused('limits of an expired push', { expire_after_days: 1 }, ['expire_after_days'], {
       before: ({ api, push, tokens }: { api: Api; push: PushBody; tokens: Record<string, string> }) =>
         api.expire(push.url_token, { token: tokens.owner ?? '' }),
@@ -195,6 +205,22 @@ describe('an edited push', () => {
   afterAll(() => api.close())
   const patch = (urlToken: string, push: Wire, init = {}) =>
     api.call<PushBody>(`${PUSHES}/${urlToken}`, { ...edit(push), token: ann, ...init })
+
+  test('is never what a client sends back whole: each member that cannot be changed is named', async () => {
+    const { url_token } = await api.create({ ...LIMITS, name: 'before' }, { token: ann })
+    const whole = { ...(await api.retrieve(url_token)).body, ...(await api.list('active', ann))[0] }
+    for (const [name, value] of Object.entries(whole)) {
+      const isEditable = ['name', 'note', 'expire_after_days', 'expire_after_views'].includes(name)
+      const { status, body } = await patch(url_token, { [name]: value, note: 'changed' })
+      const isRefused = !isEditable && value !== null
+      expect([name, status, name in body && status === 422]).toEqual([name, isRefused ? 422 : 200, isRefused])
+    }
+    const { status, body } = await patch(url_token, whole)
+    const given = Object.entries(whole).filter(([, value]) => value !== null && value !== '')
+    const editable = ['name', 'expire_after_days', 'expire_after_views']
+    const fixed = given.map(([name]) => name).filter((name) => !editable.includes(name))
+    expect([status, Object.keys(body).sort()]).toEqual([422, ['error', ...fixed].sort()])
+  })
 
   test('expires by its new limits, and is listed with them', async () => {
     const made = await api.create({ ...LIMITS, name: 'before' }, { token: ann })

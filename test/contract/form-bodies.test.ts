@@ -65,6 +65,9 @@ describe('a urlencoded body', () => {
     ['line%0D%0Aline%0A%09%00', 'line\r\nline\n\t\u0000'],
     ['%20a%20', ' a '],
     ['grüezi', 'grüezi'],
+    ['100%+%,%%2%zz%4', '100% %,%%2%zz%4'],
+    ['%EF%BB%BFmark', '\ufeffmark'],
+    ['a=b==', 'a=b=='],
     ['%D7%A9%D7%9C%D7%95%D7%9D', 'שלום'],
   ])('gives %p back exactly', async (sent, payload) => {
     expect(await payloadOf(await sendForm(`push[payload]=${sent}`))).toBe(payload)
@@ -76,12 +79,22 @@ describe('a urlencoded body', () => {
     ['with push alone', 'push=a'],
     ['of another wrapper', 'password[payload]=a'],
     ['escaped bytes that are not UTF-8', 'push[payload]=%E9'],
+    ['bytes of a name that are not UTF-8', 'push[payload]=a&%E9=b'],
     ['JSON', '{"push": {"payload": "a"}}'],
   ])('that is %s is refused as malformed', async (_, text) => {
     const before = api.entries()
     expect((await sendForm(text)).status).toBe(400)
     expect(api.entries()).toEqual(before)
   })
+})
+
+test.each([
+  ['too many fields', 'x=&'.repeat(1000), '1000 fields'],
+  ['too many empty fields', '&'.repeat(1000), '1000 fields'],
+  ['too long a name', `push[${'n'.repeat(195)}]=x&`, '200 characters'],
+])('a form of %s is refused, with the limit', async (_, fields, limit) => {
+  const { status, body } = await sendForm(`${fields}push[payload]=a`)
+  expect<unknown>([status, body]).toEqual([400, { error: expect.stringContaining(limit) }])
 })
 
 const payload = (content: string | Uint8Array, more: Partial<Part> = {}): Part => ({
@@ -175,6 +188,39 @@ describe('a multipart body', () => {
       400,
       expect.stringContaining('Content-Disposition'),
     ])
+  })
+
+  test.each<[string, Bytes, string, string]>([
+    [
+      'too many parts',
+      multipart([payload('a'), ...Array(1000).fill({ name: 'x', content: '' })]),
+      '1000 parts',
+      MULTIPART,
+    ],
+    [
+      'a name that is too long',
+      multipart([payload('a', { name: 'n'.repeat(201) })]),
+      '200 characters',
+      MULTIPART,
+    ],
+    [
+      'a long preamble',
+      Buffer.concat([Buffer.alloc(1_100_000, '-'), multipart([payload('a')])]),
+      '1048576 bytes outside',
+      MULTIPART,
+    ],
+    ['a long boundary', multipart([payload('a')]), '200 characters', `${MULTIPART}${'x'.repeat(200)}`],
+  ])('with %s is refused, with the limit', async (_, body, limit, type) => {
+    const { status, body: told } = await sendParts(body, type)
+    expect<unknown>([status, told]).toEqual([400, { error: expect.stringContaining(limit) }])
+  })
+
+  test('is refused when headers of a part come after too many others', async () => {
+    const headers = Array.from({ length: 20 }, (_, n) => `X-${n}: y`).join('\r\n')
+    const body = multipart([payload('a')])
+      .toString()
+      .replace('Content', `${headers}\r\nContent`)
+    expect((await sendParts(Buffer.from(body))).status).toBe(400)
   })
 
   test('may quote its boundary', async () => {

@@ -1,10 +1,12 @@
 // Whether the process and its database answer, and what a start that fails leaves behind.
 
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openInstance } from '../../src/app.ts'
+import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { startStopwatch } from '../support/effort.ts'
 import { configOf, startInstance } from '../support/instance.ts'
 
@@ -30,7 +32,11 @@ test('a database that throws is 503, not a failed request', async () => {
 test('a fault while the server is built closes the store, and the next start finds it free', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-fault-'))
   const { config, settings } = configOf({ 'data-dir': dataDir, 'min-free-space': '0' })
-  const ports = { now: Date.now, uptime: () => performance.now(), writeLog: () => undefined }
+  const ports = {
+    now: Date.now,
+    uptime: () => wholeMilliseconds(performance.now()),
+    writeLog: () => undefined,
+  }
   const faulty = { ...config, trustedProxies: ['not a network'] }
   await expect(openInstance({ config: faulty, settings }, ports)).rejects.toThrow()
   const stop = startStopwatch()
@@ -38,4 +44,27 @@ test('a fault while the server is built closes the store, and the next start fin
   expect(stop()).toBeLessThan(4_000)
   await instance.close()
   rmSync(dataDir, { recursive: true, force: true })
+})
+
+test('while nothing can be written, /readyz is 503 and names the part, and is well again at once', async () => {
+  const instance = await startInstance()
+  const ready = async () => {
+    const response = await instance.fetch('/readyz', { from: '127.0.0.1' })
+    const { checks } = (await response.json()) as { checks: { database: string } }
+    return [response.status, checks.database]
+  }
+  const create = async () =>
+    (await instance.fetch('/api/v2/pushes', { json: { push: { payload: 'x' } } })).status
+  const beside = new Database(join(instance.dataDir, 'oncebox.db'))
+  beside.run(
+    "CREATE TRIGGER broken BEFORE UPDATE ON instance BEGIN SELECT RAISE(ABORT, 'the row is broken'); END",
+  )
+  instance.clock.advance(120_000)
+  expect(await create()).toBe(500)
+  const why = `Nothing can be written to ${instance.dataDir}: the row is broken.`
+  expect([await ready(), await ready()]).toEqual(Array(2).fill([503, why]))
+  beside.run('DROP TRIGGER broken')
+  expect([await ready(), await create()]).toEqual([[200, 'ok'], 201])
+  beside.close()
+  await instance.close()
 })

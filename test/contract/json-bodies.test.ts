@@ -71,6 +71,33 @@ describe('a JSON body', () => {
   })
 })
 
+describe('the shape of a JSON body', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+  const around = (member: string) => `{"push": {"payload": "[[{{,,", "x": ${member}}}`
+
+  test.each([
+    ['as deep as it may be', around(nested(30))],
+    ['with as many members as it may have', around(JSON.stringify(Array(1997).fill([])))],
+    ['with a member of the name __proto__', around('{"__proto__": {"payload": "b"}}')],
+    ['with a number of ten thousand digits', around('9'.repeat(10_000))],
+    ['with the same member again and again', around(`0${',"x": 1'.repeat(1900)}`)],
+  ])('%s is one of a push', async (_, text) => {
+    const { status, body } = await send(text, 'application/json')
+    expect(status).toBe(201)
+    expect((await api.retrieve(String(body.url_token))).body.payload).toBe('[[{{,,')
+  })
+
+  test.each([
+    ['too deep', around(nested(31)), '32 levels'],
+    ['of brackets alone', '['.repeat(70_000), '32 levels'],
+    ['of too many members', around(JSON.stringify(Array(1998).fill([]))), '2000 members'],
+    ['of the same member too often', around(`0${',"x": 1'.repeat(2000)}`), '2000 members'],
+  ])('%s is refused, with its limit', async (_, text, limit) => {
+    const { status, body } = await send(text, 'application/json')
+    expect([status, body]).toEqual([400, { error: expect.stringContaining(limit) }])
+  })
+})
+
 describe('a content type', () => {
   test.each([
     'text/plain',

@@ -144,6 +144,28 @@ describe('older links', () => {
     ['/api_tokens', '/users/token'],
     ['/de/api_tokens', '/users/token?locale=de'],
     ['//de//p//abc//', '/p/abc?locale=de'],
+    ['/zh-Hans/p/abc', '/p/abc?locale=zh-Hans'],
+    ['/pt-br/p/abc', '/p/abc?locale=pt-br'],
+    ...['p', 'f', 'r'].flatMap((family) => [
+      [`/${family}/new?a=b`, '/?a=b'],
+      [`/de/${family}/new`, '/?locale=de'],
+      [`/${family}`, '/pushes'],
+      [`/${family}/?page=2`, '/pushes?page=2'],
+      [`/pt-BR/${family}`, '/pushes?locale=pt-BR'],
+      [`/${family}/abc/audit`, '/pushes/abc'],
+      [`/de/${family}/abc/audit?page=2`, '/pushes/abc?page=2&locale=de'],
+    ]),
+    ['/login', '/sign-in'],
+    ['/de/login', '/sign-in?locale=de'],
+    ['/users/sign_in', '/sign-in'],
+    ['/de/users/sign_in', '/sign-in?locale=de'],
+    ['/users/sign_up', '/sign-in'],
+    ['/users/password/new', '/sign-in'],
+    ['/de/users/password/new', '/sign-in?locale=de'],
+    ['/users/edit', '/account'],
+    ['/fr/users/edit', '/account?locale=fr'],
+    ['/help/api', '/api/v2/docs'],
+    ['/de/help/api', '/api/v2/docs?locale=de'],
   ])('%s leads to %s', async (path, location) => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await ask(path, { method })
@@ -168,7 +190,9 @@ describe('older links', () => {
     ['GET', '/english', 404],
     ['GET', '/EN', 404],
     ['GET', '/en/nothing', 404],
-    ['GET', '/en/p', 404],
+    ['GET', '/en/nothing/new', 404],
+    ['POST', '/p', 405],
+    ['POST', '/de/p/new', 405],
     ['GET', '/en/p/abc/more', 404],
     ['GET', '/en/p/a%2Fb', 404],
     ['GET', '/.locale/en', 404],
@@ -181,6 +205,46 @@ describe('older links', () => {
     ['GET', '/up', 200],
   ])('%s %s is %i', async (method, path, status) => {
     expect((await ask(path, { method })).status).toBe(status)
+  })
+})
+
+describe('whatever the address', () => {
+  const words = (text: string) => text.trim().split(/\s+/)
+  const STARTS =
+    words(`/de /DE /%64e /de/ //de /zh-Hans /pt-br /up /xx /de/de /de- /.locale /.locale/de /.locale/:locale
+    /:locale /%2elocale/de /.json`)
+  const ENDS =
+    words(`/ /foo /foo/ /p /p/x /p/x/y/z /p/new /d/active.json /p.json /sign-in /users/sign_in /%00 /%2e%2e
+    /..%2f.. /api/v2/version /p/%5c%5cevil.example //evil.example /%5cevil.example /%2f%2fevil.example /p//evil.example
+    /p/x?a=//evil.example /login?next=//evil.example /p/new?locale=//evil.example /f/x?locale=%0d%0ax:y`)
+  /** None, or a path of this server, whose first segment no browser takes for a host. */
+  const LOCAL = /^(\/([\w.-][^\\\s]*)?(\?.*)?)?$/
+
+  test.each([
+    [{}, ''],
+    [{ 'base-url': 'https://localhost/box' }, '/box'],
+  ])('no name of the router shows, and every redirect stays here and ends, with %j', async (flags, base) => {
+    const instance = await startApi({ flags })
+    try {
+      for (const path of ['', ...STARTS].flatMap((start) =>
+        ['', ...ENDS].map((end) => `${base}${start}${end}`),
+      )) {
+        let place = `http://localhost${path}`
+        for (let steps = 0; place !== ''; steps += 1) {
+          expect([path, steps]).not.toEqual([path, 4])
+          const answer = await instance.fetch(place)
+          const location = answer.headers.get('location') ?? ''
+          const said = `${[...answer.headers].flat().join(' ')} ${await answer.text()}`
+          expect([path, said.includes('/.locale'), answer.status >= 500]).toEqual([path, false, false])
+          expect([path, location]).toEqual([path, expect.stringMatching(LOCAL)])
+          if (location !== '') expect(location.startsWith(`${base}/`)).toBe(true)
+          place = location === '' ? '' : `http://localhost${location}`
+        }
+      }
+      expect(instance.log.filter((line) => line.includes('.locale'))).toEqual([])
+    } finally {
+      await instance.close()
+    }
   })
 })
 

@@ -1,11 +1,17 @@
 // The reference tells the limits and defaults of this instance, and creating holds to them.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv, type ValidateFunction } from 'ajv'
 import * as formats from 'ajv-formats'
+import { isUrlToken, newUrlToken } from '../../src/crypto/url-token.ts'
+import { AUDIT_KINDS } from '../../src/domain/audit.ts'
 import { type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
 
 type Schema = {
+  items?: Fields
+  pattern?: string
+  minLength?: number
   minimum?: number
   maximum?: number
   maxLength?: number
@@ -19,11 +25,16 @@ type Content = Record<
   string,
   { schema: { $ref?: string; properties?: Record<string, { $ref?: string }> }; example?: object }
 >
+type Parameter = { name: string; schema: Schema; example?: unknown }
+type Operation = {
+  operationId: string
+  parameters?: Parameter[]
+  requestBody: { content: Content }
+  security: object[]
+}
+type Method = 'get' | 'post' | 'patch' | 'delete'
 type Reference = {
-  paths: Record<
-    string,
-    Partial<Record<'get' | 'post', { requestBody: { content: Content }; security: object[] }>>
-  >
+  paths: Record<string, Partial<Record<Method, Operation>>>
   components: { schemas: Record<string, Fields> }
 }
 
@@ -227,6 +238,102 @@ describe('the tokens that the reference names', () => {
     } finally {
       await closed.close()
     }
+  })
+})
+
+describe('the document', () => {
+  const off = (...names: string[]) => Object.fromEntries(names.map((name) => [name, 'false']))
+  test.each([
+    [{}],
+    [off('anonymous-access')],
+    [off('files')],
+    [off('url-pushes')],
+    [off('qr-pushes')],
+    [off('anonymous-access', 'files', 'url-pushes', 'qr-pushes', 'signups')],
+    [FLAGS],
+    [{ 'base-url': 'https://localhost/box' }],
+  ])('is valid OpenAPI with %j', async (flags) => {
+    const instance = await startApi({ flags })
+    try {
+      const headers = { authorization: `Bearer ${await instance.addAccount('ann@example.org')}` }
+      const { body } = await instance.call<Reference>('/api/v2/openapi.json', { headers })
+      expect(await new Validator().validate(body)).toEqual({ valid: true })
+      const operations = Object.values(body.paths).flatMap((methods) => Object.values(methods))
+      const ids = operations.map(({ operationId }) => operationId)
+      expect(ids).toEqual([...new Set(ids)])
+    } finally {
+      await instance.close()
+    }
+  })
+
+  test('knows the tokens of pushes that were created here and that were imported', () => {
+    const pattern = new RegExp(reference.components.schemas.ListedPush?.properties.url_token?.pattern ?? '')
+    const made = Array.from({ length: 50 }, newUrlToken)
+    const others = ['new', 'quite-short_7', 'x'.repeat(11), 'x'.repeat(19), 'o'.repeat(26), 'X'.repeat(12)]
+    for (const urlToken of [
+      ...made,
+      ...others,
+      'x'.repeat(10),
+      'x'.repeat(20),
+      `${made[0]}\n`,
+      'a/b'.repeat(4),
+    ])
+      expect([urlToken, pattern.test(urlToken)]).toEqual([urlToken, isUrlToken(urlToken)])
+    const [parameter] = reference.paths['/api/v2/pushes/{url_token}']?.get?.parameters ?? []
+    expect(parameter?.schema.pattern).toBe(pattern.source)
+  })
+
+  test('leaves open which kinds of log entries there are, and names those of today', () => {
+    const kind = reference.components.schemas.AuditLog?.properties.logs?.items?.properties.kind
+    expect(kind).toBeDefined()
+    expect(kind?.enum).toBeUndefined()
+    for (const name of AUDIT_KINDS) expect(kind?.description).toContain(`\`${name}\``)
+  })
+})
+
+describe('the headers that the reference shows', () => {
+  const schemaOf = (name: string, method: Method) => {
+    const path = method === 'get' ? '/api/v2/pushes/{url_token}' : '/api/v2/pushes'
+    const found = reference.paths[path]?.[method]?.parameters?.find((parameter) => parameter.name === name)
+    expect(found).toBeDefined()
+    return found as Parameter
+  }
+  const fits = (value: string, { pattern = '', minLength = 0, maxLength = Infinity }: Schema) =>
+    new RegExp(pattern).test(value) && value.length >= minLength && value.length <= maxLength
+
+  test('no key of a create stands in it: programs would all send the same one', () => {
+    const { example, schema } = schemaOf('Idempotency-Key', 'post')
+    expect([example, schema]).toEqual([
+      undefined,
+      expect.not.objectContaining({ example: expect.anything() }),
+    ])
+  })
+
+  test.each([
+    'x'.repeat(21),
+    '~'.repeat(22),
+    'with blanks inside, as a sentence',
+    'x'.repeat(128),
+    'x'.repeat(129),
+    `${'x'.repeat(30)}\t${'x'.repeat(30)}`,
+    `${'x'.repeat(30)}\u00e9`,
+  ])('a key %p is taken when it fits', async (key) => {
+    const json = { push: { payload: 'secret' } }
+    const { status } = await api.call(PUSHES, { json, headers: { 'idempotency-key': key } })
+    expect(status).toBe(fits(key, schemaOf('Idempotency-Key', 'post').schema) ? 201 : 400)
+  })
+
+  test.each([
+    ['sesame', 'sesame'],
+    ['gr%C3%BCn%20%25', 'grün %'],
+    ['open sesame', 'open sesame'],
+    ['100%', '100%'],
+    ['%zz', '%zz'],
+    ['50%2', '50%2'],
+  ])('a passphrase %p is read when it fits', async (header, passphrase) => {
+    const { body } = await push({ passphrase })
+    const answer = await api.retrieve(body.url_token, { headers: { 'x-push-passphrase': header } })
+    expect(answer.status).toBe(fits(header, schemaOf('X-Push-Passphrase', 'get').schema) ? 200 : 400)
   })
 })
 

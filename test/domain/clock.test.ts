@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { type ClockMark, createClock, type Doubt } from '../../src/domain/clock.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/time.ts'
+import { DAY, HOUR, MINUTE, SECOND, wholeMilliseconds } from '../../src/domain/time.ts'
 
 const START = Date.parse('2026-11-20T12:00:00.000Z')
 
@@ -12,7 +12,7 @@ function start(options: { at?: number; stored?: ClockMark; maxGap?: number } = {
   const told: (Doubt | null)[] = []
   const clock = createClock({
     systemNow: () => machine.time,
-    uptime: () => machine.up,
+    uptime: () => wholeMilliseconds(machine.up),
     stored,
     maxGap,
     onChange: (doubt) => told.push(doubt),

@@ -18,7 +18,8 @@ test.each([
 
 test('damage is told by the place where it is', () => {
   expect(new DamageError('push 1').message).toBe(
-    'damaged on disk: push 1 is not as it was written. Restore it from a backup',
+    'damaged on disk: push 1 is not as it was written. docs/damage.md says what to do; ' +
+      'no backup holds what is inside a push',
   )
   expect(new DamageError('push 1', 'server').message).toStartWith('damaged in PostgreSQL: push 1 is not as')
   const lost = new DamageError('a file of push 1', 'bucket').message

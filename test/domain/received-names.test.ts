@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { numberedName, safeFilename, safeFilenames } from '../../src/domain/received-names.ts'
+import { workedMs } from '../support/effort.ts'
 
 const linux = { platform: 'linux' }
 
@@ -81,4 +82,24 @@ test('the names of one push differ even without case and Unicode normalization',
   expect(names[6]).toBe('a (2) (2).txt')
   const folded = names.map((name) => name.normalize('NFKC').toUpperCase())
   expect(new Set(folded).size).toBe(sent.length)
+})
+
+test.each([
+  ...['.', ' ', '-', '\ufffd', 'x', '😀', '/', '\u200b', 'a.'].map((run) => `x${run.repeat(300_000)}x.pdf`),
+  `a${'\u0301\u0316'.repeat(150_000)}.pdf`,
+])('a name of hundreds of thousands of characters takes no time and keeps its extension (%#)', (sent) => {
+  const began = workedMs()
+  const name = safeFilename(sent, linux)
+  expect(name).toMatch(/^[^.].*\.pdf$/)
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
+  // One or two on a quiet machine; the dots alone took minutes.
+  expect(workedMs() - began).toBeLessThan(1000)
+})
+
+test('a thousand names that differ in case alone are numbered in one pass', () => {
+  const sent = Array.from({ length: 1000 }, (_, n) =>
+    [...'abcdefghij'].map((letter, at) => ((n >> at) & 1 ? letter.toUpperCase() : letter)).join(''),
+  )
+  const names = safeFilenames(sent, linux)
+  expect(names[999]).toBe(`${sent[999]} (1000)`)
 })

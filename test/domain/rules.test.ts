@@ -10,9 +10,10 @@ import {
   countMissing,
   shortenReferrer,
 } from '../../src/domain/audit.ts'
-import { DURATIONS, decideLifetime, durationProblem, isWebAddress } from '../../src/domain/new-push.ts'
+import { DURATIONS, decideLifetime, durationProblem } from '../../src/domain/new-push.ts'
 import type { Problem } from '../../src/domain/problems.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
+import { isWebAddress } from '../../src/domain/web-address.ts'
 
 const days = { min: 2, max: 60, default: 7 }
 
@@ -88,6 +89,14 @@ test('a referrer is shortened to its origin', () => {
   expect(shortenReferrer('https://chat.example/room/7?link=secret#x')).toBe('https://chat.example/')
   for (const odd of ['', 'nonsense', 'about:blank', 'android-app://com.example/'])
     expect(shortenReferrer(odd)).toBe('')
+})
+
+test('a referrer of more than 2,000 characters, or with an origin of more than 300, is left out', () => {
+  const path = (length: number) => `https://chat.example/${'x'.repeat(length - 21)}`
+  expect([2000, 2001].map((length) => shortenReferrer(path(length)))).toEqual(['https://chat.example/', ''])
+  // In Punycode the host is longer than it was sent.
+  const origins = [30, 100].map((labels) => shortenReferrer(`https://${'é.'.repeat(labels)}example/`))
+  expect(origins.map((origin) => origin !== '' && origin.length <= 300)).toEqual([true, false])
 })
 
 test('the log keeps the first and latest failures, the latest owner views, and all other entries', () => {

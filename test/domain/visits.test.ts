@@ -24,9 +24,6 @@ const unchanged = {
   duration: null,
   expiresAt: null,
   expireAfterViews: null,
-  kind: null,
-  deletableByViewer: null,
-  retrievalStep: null,
 }
 
 test('a view counts, and is in the log', () => {

@@ -1,9 +1,10 @@
 // Files through the compiled binary: large ones in little memory, broken ones without a trace, also across kill -9.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { makeFolder, removeFolder, runBinary, type Started, startBinary } from '../support/binary.ts'
+import { BINARY, makeFolder, removeFolder, runBinary, type Started, startBinary } from '../support/binary.ts'
 import { sendRaw, thenLeave } from '../support/raw.ts'
 import { waitUntil } from '../support/waiting.ts'
 
@@ -182,3 +183,57 @@ test('a full disk refuses an upload and keeps nothing of it', async () => {
     removeFolder(mount)
   }
 })
+
+/** Asks over a connection that is open already, for a server that cannot take another one. */
+async function askOver(socket: Socket, request: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let answer = ''
+  const take = (chunk: Buffer) => {
+    answer += chunk.toString('latin1')
+    const [, length = '', body = ''] = /content-length: (\d+).*?\r\n\r\n(.*)/is.exec(answer) ?? []
+    if (length !== '' && body.length >= Number(length)) resolve()
+  }
+  socket.on('data', take)
+  socket.write(request)
+  await promise
+  socket.off('data', take)
+  return answer
+}
+
+test.skipIf(process.platform === 'win32')(
+  'a server that may open no more files is busy until it may',
+  async () => {
+    await server.end('SIGKILL')
+    removeFolder(server.dataDir)
+    const folder = makeFolder()
+    const binary = join(folder, 'limited')
+    writeFileSync(binary, `#!/bin/sh\nulimit -n 64\nexec '${BINARY}' "$@"\n`, { mode: 0o700 })
+    await start({ binary })
+    const body = `${HEAD}x\r\n--${BOUNDARY}--\r\n`
+    const { pathname, host } = new URL(await linkOf(await upload(body)))
+    const download = `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+    const type = `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: ${body.length}`
+    const create = `POST /api/v2/pushes HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${auth.authorization}\r\n${type}\r\n\r\n${body}`
+    const open = () => connect({ host: '127.0.0.1', port: server.port }).on('error', () => undefined)
+    const socket = open()
+    const others: Socket[] = []
+    try {
+      expect(await askOver(socket, download)).toStartWith('HTTP/1.1 200')
+      await waitUntil(async () => {
+        // Those that are idle are closed after a while.
+        others.push(...Array.from({ length: 20 }, open))
+        return (await askOver(socket, download)).startsWith('HTTP/1.1 503')
+      })
+      const refused = await askOver(socket, create)
+      expect(refused).toStartWith('HTTP/1.1 503')
+      expect(refused).toMatch(/^retry-after: 5\r$/im)
+      await server.untilLogged('LimitNOFILE')
+      for (const other of others) other.destroy()
+      await waitUntil(async () => (await askOver(socket, create)).startsWith('HTTP/1.1 201'))
+      expect(await askOver(socket, download)).toStartWith('HTTP/1.1 200')
+    } finally {
+      for (const each of [socket, ...others]) each.destroy()
+      removeFolder(folder)
+    }
+  },
+)

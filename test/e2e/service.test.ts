@@ -44,6 +44,8 @@ test.skipIf(!canTry)(
       setpriv --reuid oncebox --regid oncebox --init-groups /usr/local/bin/oncebox serve > $ROOM/log 2>&1 & SERVER=$!
     for n in $(seq 900); do grep -q ^Open: $ROOM/log && break; sleep 0.1; done
     curl -s $(grep -o 'http://localhost:[0-9]*' $ROOM/log | head -1)/up && echo
+    /usr/local/bin/oncebox health && stat -c '%U %n' /var/lib/oncebox/serve.lock
+    setpriv --reuid nobody --regid nogroup --clear-groups /usr/local/bin/oncebox health
     echo 'correct horse battery' | /usr/local/bin/oncebox user add ann@example.org --password-stdin
     stat -c '%U %n' /var/lib/oncebox/oncebox.db
     setpriv --reuid nobody --regid nogroup --clear-groups /usr/local/bin/oncebox service uninstall
@@ -56,6 +58,10 @@ test.skipIf(!canTry)(
     expect(out).toContain('repeated: 0')
     expect(out).toContain('/etc/systemd/system/oncebox.service')
     expect(out).toContain('{"up":true}')
+    expect(out).toContain('ok\noncebox /var/lib/oncebox/serve.lock')
+    expect(err).toContain(
+      'To ask the service of this machine (/etc/systemd/system/oncebox.service), run this as root.',
+    )
     expect(out).toContain('ann@example.org is added')
     expect(out).toContain('oncebox /var/lib/oncebox/oncebox.db')
     expect(err).toContain('Using the settings of the installed service: /etc/oncebox/oncebox.env')

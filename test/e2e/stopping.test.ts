@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { keepAsking } from '../support/asking-client.ts'
 import { createStage, type Started } from '../support/binary.ts'
 import { sendRaw } from '../support/raw.ts'
 import { untilTaken, waitUntil } from '../support/waiting.ts'
@@ -51,7 +52,7 @@ function expectNothingLeft({ dataDir }: Started): void {
   expect(left).toEqual([])
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
+test.each(['SIGTERM', 'SIGINT', 'SIGQUIT'] as const)(
   '%s lets a running request finish, empties the log and exits 0',
   async (signal) => {
     const server = await stage.start()
@@ -85,6 +86,15 @@ test('no connection is accepted once it stops', async () => {
   running.sendRest()
   expect((await running.answer())?.status).toBe(201)
   expect(await exit).toBe(0)
+})
+
+test('clients that ask all the time lose no request: each one is answered, or its connection refused', async () => {
+  const { port, end } = await stage.start()
+  const asking = { port, path: '/up', end: '{"up":true}' }
+  const loads = Array.from({ length: 8 }, () => keepAsking(asking))
+  await Bun.sleep(300)
+  expect(await end()).toBe(0)
+  for (const { ending, lost } of await Promise.all(loads)) expect([ending, lost]).toEqual([1, 0])
 })
 
 test('idle connections and half a request line do not hold up the end; a request that never ends does, for a while', async () => {

@@ -3,10 +3,12 @@
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect, type TLSSocket } from 'node:tls'
+import { connect } from 'node:tls'
 import { readCertificate } from '../../src/crypto/certificate-facts.ts'
 import { makeAuthority, makeLeaf } from '../../src/crypto/certificates.ts'
+import { keepAsking } from '../support/asking-client.ts'
 import { createStage, runBinary, startBinary } from '../support/binary.ts'
+import { multicast } from '../support/multicast.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
@@ -32,6 +34,21 @@ test('--lan serves https by an authority that is closed to others, and the next 
   const again = await stage.start({ dataDir, flags })
   expect((await again.ask('/up', { tls: { ca } })).status).toBe(200)
 })
+
+test.if(multicast !== null)(
+  'the start lines show the name on the network only while it is ours',
+  async () => {
+    const name = `t-${crypto.randomUUID().slice(0, 8)}`
+    const flags = ['--lan', '--http-port', '0', '--mdns', name]
+    const first = await stage.start({ flags })
+    expect(first.stdout()).toContain(`https://${name}.local:${first.port}`)
+    const second = await stage.start({ flags })
+    expect(second.stdout()).not.toContain('.local')
+    await second.untilLogged(`name="${name}.local" claimant=`)
+    // Its end gives the name back.
+    expect(await first.end()).toBe(0)
+  },
+)
 
 test('an authority may lie elsewhere, and a cut one is refused without touching it', async () => {
   const path = join(stage.folder(), 'authority.pem')
@@ -95,29 +112,32 @@ test.each([
   expect(refused.stderr).toContain(reason)
 })
 
-test('a renewed certificate is served under load without a failed request on a kept connection', async () => {
+test('a broken certificate is refused and a renewed one served at once, under load and without a lost request', async () => {
   const first = await newLeaf()
-  const second = await newLeaf()
   const files = writePair(first)
   const server = await stage.start({ flags: ['--host', '127.0.0.1', ...files.flags] })
-  const stop = new AbortController()
-  const loads = Array.from({ length: 8 }, () => keepAsking(server.port, stop.signal))
-  await Bun.sleep(500)
+  let isOver = false
+  const tls = { ca: authority.certificate }
+  const asking = { port: server.port, path: '/up', end: '{"up":true}', tls, isOver: () => isOver }
+  const loads = Array.from({ length: 8 }, () => keepAsking(asking))
   writeFileSync(files.cert, 'half written')
   process.kill(server.pid, 'SIGHUP')
-  await server.untilLogged('not reloaded')
+  await server.untilLogged(`not reloaded: Cannot serve TLS: --tls-cert ${files.cert}`)
   expect(await servedBy(server.port)).toBe(readCertificate(first.certificate).fingerprint)
-  writePair(second, files)
-  process.kill(server.pid, 'SIGHUP')
-  // The old socket goes on for the time in which a kept connection may stay idle, and then for a moment more.
-  await Bun.sleep(36_000)
-  await waitUntil(
-    async () => (await servedBy(server.port)) === readCertificate(second.certificate).fingerprint,
-  )
-  stop.abort()
-  const counts = await Promise.all(loads)
-  expect(counts.every(({ failed }) => failed === 0)).toBe(true)
-  expect(counts.every(({ asked }) => asked > 20)).toBe(true)
+  for (let round = 1; round <= 6; round += 1) {
+    const next = await newLeaf()
+    writePair(next, files)
+    process.kill(server.pid, 'SIGHUP')
+    const isServed = () => server.stderr().split('serving a new certificate').length > round
+    await waitUntil(isServed)
+    const served = await Promise.all(Array.from({ length: 40 }, () => servedBy(server.port)))
+    expect([...new Set(served)]).toEqual([readCertificate(next.certificate).fingerprint])
+  }
+  isOver = true
+  for (const { answered, ending, lost } of await Promise.all(loads)) {
+    expect([ending, lost]).toEqual([6, 0])
+    expect(answered).toBeGreaterThan(12)
+  }
 })
 
 type Files = { cert: string; key: string; flags: string[] }
@@ -131,53 +151,11 @@ function writePair(pair: { certificate: string; key: string }, into?: Files): Fi
   return { cert, key, flags: ['--tls', 'files', '--tls-cert', cert, '--tls-key', key] }
 }
 
-function open(port: number): Promise<TLSSocket> {
+function servedBy(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', ca: authority.certificate })
-    socket.once('secureConnect', () => resolve(socket))
-    socket.once('error', reject)
-  })
-}
-
-async function servedBy(port: number): Promise<string> {
-  const socket = await open(port)
-  const { fingerprint256 } = socket.getPeerCertificate()
-  socket.destroy()
-  return fingerprint256
-}
-
-/** Asks on one connection, and on another only after an answer that ended the first one. */
-async function keepAsking(port: number, signal: AbortSignal): Promise<{ asked: number; failed: number }> {
-  const counts = { asked: 0, failed: 0 }
-  let socket = await open(port)
-  while (!signal.aborted) {
-    counts.asked += 1
-    const answer = await askOn(socket)
-    if (answer === null) counts.failed += 1
-    if (answer === null || /^connection: close/im.test(answer)) {
+    const socket = connect({ port, host: '127.0.0.1', ca: authority.certificate }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256)
       socket.destroy()
-      socket = await open(port)
-    }
-    await Bun.sleep(20)
-  }
-  socket.destroy()
-  return counts
-}
-
-/** Null when the connection ends without a whole answer. */
-function askOn(socket: TLSSocket): Promise<string | null> {
-  return new Promise((resolve) => {
-    let text = ''
-    const take = (bytes: Buffer) => {
-      text += bytes.toString()
-      if (text.endsWith('{"up":true}')) finish(text)
-    }
-    const lost = () => finish(null)
-    function finish(answer: string | null): void {
-      socket.off('data', take).off('close', lost).off('error', lost)
-      resolve(answer)
-    }
-    socket.on('data', take).once('close', lost).once('error', lost)
-    socket.write('GET /up HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    }).once('error', reject)
   })
 }

@@ -12,7 +12,7 @@ import {
   secretLink,
 } from '../../src/http/urls.ts'
 import { type Api, startApi } from '../support/api.ts'
-import { createPeople, type People } from '../support/people.ts'
+import { createPeople, type People, type Person } from '../support/people.ts'
 
 const { p, f, r } = PREVIOUS_FAMILIES
 const OF_API: Endpoint[] = [API, PREVIOUS_API, p, f, r].flatMap((table) => Object.values(table))
@@ -94,6 +94,72 @@ test.each(named(OF_PAGES.filter(({ guard }) => guard === 'admin')))(
     expect(answer.text).not.toContain('type="password"')
   },
 )
+
+describe('a body that is no form of ours', () => {
+  const MULTIPART = 'multipart/form-data; boundary=b'
+  const PART = '--b\r\nContent-Disposition: form-data; name="text"\r\n\r\nx'
+  const BODIES: [string | null, string][] = [
+    [null, ''],
+    [null, 'a=b'],
+    [null, PART],
+    ['', 'a=b'],
+    ['application/json', '{"push":{"payload":"x"}}'],
+    ['application/json', '{"pu'],
+    ['text/plain', 'a=b'],
+    ['application/x-www-form-urlencoded', 'a=%ff&%&&=&form'],
+    ['application/x-www-form-urlencoded; charset=utf-16', '\0\0'],
+    ['multipart/form-data', PART],
+    ['multipart/form-data; boundary=', PART],
+    [MULTIPART, ''],
+    [MULTIPART, PART],
+    [MULTIPART, 'text=x'],
+    [MULTIPART, `${PART}\r\n--b\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\ny`],
+    [`${MULTIPART}; boundary=c`, `${PART}\r\n--b--\r\n`],
+    ['multipart/mixed; boundary=b', `${PART}\r\n--b--\r\n`],
+  ]
+  const posts = named(OF_PAGES.filter(({ method }) => method === 'POST'))
+
+  /** Of no limit. */
+  const from = '127.0.0.1'
+  let admin: Person
+  beforeAll(async () => {
+    await open.addAccount('cleo@example.org', { isAdmin: true })
+    admin = await people.signIn('cleo@example.org', { from })
+  })
+
+  test.each(posts)('%s answers with a page, and not as if the server were at fault', async (_, url) => {
+    for (const [type, body] of BODIES) {
+      const headers: HeadersInit = type === null ? {} : { 'content-type': type }
+      // Bytes, because a text would bring a type of its own.
+      const init = { method: 'POST', body: Buffer.from(body), headers, from }
+      for (const { status, text } of [
+        await people.get(pathOf(url), init),
+        await admin.get(pathOf(url), init),
+      ]) {
+        const said = [type, body, status]
+        expect([...said, status < 500]).toEqual([...said, true])
+        if (status >= 400) expect(text.slice(0, 15)).toBe('<!doctype html>')
+        // Some ask first who sends it, or whether there is such a push. The form of the first page may be JSON.
+        const isOther = type !== null && /json|plain|mixed/.test(type) && url !== PAGES.submitCreate
+        if (isOther && ![303, 404].includes(status)) expect(said).toEqual([type, body, 415])
+      }
+    }
+  })
+
+  test.each([
+    [undefined, 400],
+    ['application/json', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['multipart/form-data', 400],
+    [MULTIPART, 400],
+  ])('shared by the system in %p is %i', async (type, status) => {
+    const headers: HeadersInit = type === undefined ? {} : { 'content-type': type }
+    for (const body of ['', PART, '{}', 'text=x']) {
+      const answer = await people.get('/share', { method: 'POST', body: Buffer.from(body), headers })
+      expect([body, answer.status]).toEqual([body, status])
+    }
+  })
+})
 
 test('a link contains its parameter, escaped', () => {
   expect(PAGES.push.href({ url_token: 'a/b?c#d' })).toBe('/pushes/a%2Fb%3Fc%23d')

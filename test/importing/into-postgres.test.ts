@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeNewKey } from '../../src/app/new-key.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import { installedEngines } from '../support/database-servers.ts'
@@ -88,5 +89,8 @@ describe.skipIf(!isInstalled)('into PostgreSQL', () => {
     rmSync(keyFileOf(wish.dataDir))
     await expect(imports.importReport(wish, START)).rejects.toThrow(/key file .* is missing/)
     await expect(imports.importReport({ ...wish, mode: 'dry-run' }, START)).rejects.toThrow('key file')
+    makeNewKey(keyFileOf(wish.dataDir))
+    for (const mode of ['dry-run', 'import'] as const)
+      await expect(imports.importReport({ ...wish, mode }, START)).rejects.toThrow('does not belong to this')
   })
 })

@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +41,7 @@ async function source(pushes: SourcePush[] = [], options: WriteOptions = {}) {
   return written
 }
 
-test('the write-ahead log is read, and not a byte of the source is written', async () => {
+test('the write-ahead log is read, over a link too, and not a byte of the source is written', async () => {
   const written = await source([live(1)], { log: true })
   written.addPush(live(2))
   const copy = join(folder, 'copy')
@@ -52,7 +53,40 @@ test('the write-ahead log is read, and not a byte of the source is written', asy
   expect((await importReport(wish, NOW)).pushes.live).toBe(2)
   expect(readdirSync(copy).sort()).toEqual(names)
   expect(names.map((name) => readFileSync(join(copy, name)))).toEqual(before)
+  symlinkSync(join(copy, 'production.sqlite3'), join(folder, 'link'))
+  const overLink = { ...wish, database: join(folder, 'link'), dataDir: join(folder, 'other') }
+  expect((await importReport(overLink, NOW)).pushes.live).toBe(2)
   await written.close()
+})
+
+describe('a dry run is refused as its import would be,', () => {
+  async function refusals(parts: { keyFile?: string; dataDir?: string }): Promise<void> {
+    const { wish, close } = await source([live(1)])
+    await close()
+    const reasons = []
+    for (const mode of ['dry-run', 'import'] as const)
+      reasons.push(await runImport({ ...wish, dataDir, ...parts, mode }, NOW).catch((cause) => cause.message))
+    expect(reasons[0]).toBeString()
+    expect(reasons[0]).toBe(reasons[1])
+  }
+  const keyFile = () => join(folder, 'instance.key')
+
+  test('with a key file that holds no key', async () => {
+    writeFileSync(keyFile(), 'no key', { mode: 0o600 })
+    await refusals({ keyFile: keyFile() })
+  })
+  test('with a key file whose folder is missing', () =>
+    refusals({ keyFile: join(folder, 'none/instance.key') }))
+  test('with the key file of another database', async () => {
+    await (await openTestStore({ dataDir })).store.close()
+    await (await openTestStore({ dataDir: join(folder, 'other') })).store.close()
+    await refusals({ keyFile: join(folder, 'other/instance.key') })
+  })
+  test('without the key file of the database', async () => {
+    await (await openTestStore({ dataDir })).store.close()
+    await refusals({ keyFile: keyFile() })
+  })
+  test('into a folder that holds other files', () => refusals({ dataDir: folder }))
 })
 
 test('databases of version 1, of something else, damaged ones and missing ones are refused', async () => {

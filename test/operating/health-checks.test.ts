@@ -1,4 +1,4 @@
-// What /readyz says of clocks (of the one that counts, and of the one of this machine) and of damage.
+// What /readyz says of clocks (of the one that counts, and of the one of this machine), of damage and of the disk.
 
 import { expect, test } from 'bun:test'
 import type { Doubt } from '../../src/domain/clock.ts'
@@ -27,7 +27,6 @@ const elsewhere: DatabaseReport = {
 const freeSpace = {
   require: async () => undefined,
   isFull: () => false,
-  measure: async () => ({ free: 1, total: 1, inodes: null }),
 }
 
 const bucket: BucketReport = {
@@ -42,7 +41,7 @@ type Clocks = { here: number; counts: number; doubt?: Doubt; database?: Database
 
 const explain = (clocks: Clocks) => explainPart('clock', clocks)
 
-type State = Clocks & { bucket?: BucketReport; damaged?: number }
+type State = Clocks & { bucket?: BucketReport; damaged?: number; free?: number; minFreeSpace?: number | null }
 
 async function explainPart(part: string, state: State): Promise<string | null | undefined> {
   const { here, counts, doubt, database } = state
@@ -51,13 +50,18 @@ async function explainPart(part: string, state: State): Promise<string | null | 
     isAlive: async () => true,
     findWriteProblem: async () => null,
     findKeyProblem: async () => null,
-    freeSpace,
+    freeSpace: { ...freeSpace, measure: async () => ({ free: state.free ?? 1, total: 1, inodes: null }) },
     bucket: state.bucket ?? null,
     damage: { report: () => undefined, count: () => state.damaged ?? 0 },
     clock: { doubt: () => doubt ?? null },
     database: database ?? null,
   }
-  const options = { store, databaseName: 'postgres://db', dataDir: '/data', minFreeSpace: 0 }
+  const options = {
+    store,
+    databaseName: 'postgres://db',
+    dataDir: '/data',
+    minFreeSpace: state.minFreeSpace ?? null,
+  }
   const checks = createHealthChecks({ ...options, systemNow: () => here })
   return (await checks.find(({ name }) => name === part)?.look())?.todo
 }
@@ -83,22 +87,23 @@ test('a doubt names the machine whose clock it is about', async () => {
   expect(await explain({ ...told, database: elsewhere })).toContain('The clock of the database server says')
 })
 
-test('damage comes with a remedy that fits where rows and files are', async () => {
+test('damage is told with where it is, and no restore is advised, which brings no push back', async () => {
   const explainDamage = (state: Omit<State, 'here' | 'counts'>) =>
     explainPart('damage', { here: NOON, counts: NOON, ...state })
   expect(await explainDamage({ damaged: 0, database: elsewhere, bucket })).toBeNull()
   const ofFolder = await explainDamage({ damaged: 1 })
-  expect(ofFolder).toStartWith('1 place on the disk is damaged; the log names them. Restore a backup')
+  expect(ofFolder).toBe(
+    '1 place on the disk is damaged; the log names them, and docs/damage.md says what to do for each.',
+  )
   const ofBucket = await explainDamage({ damaged: 2, bucket })
   expect(ofBucket).toStartWith(
-    '2 places on the disk or in the bucket are damaged; the log names them, with what to do',
+    '2 places on the disk or in the bucket are damaged; the log names them, and docs/damage.md says what to do',
   )
   const ofNodes = await explainDamage({ damaged: 2, database: elsewhere, bucket })
   expect(ofNodes).toStartWith(
-    '2 places in PostgreSQL or in the bucket are damaged; the log names them, with what to do',
+    '2 places in PostgreSQL or in the bucket are damaged; the log names them, and docs/damage.md says what to do',
   )
-  // Both are refused over PostgreSQL.
-  expect(ofNodes).not.toMatch(/--remove-damaged|[Rr]estore/)
+  expect([ofFolder, ofBucket, ofNodes].join()).not.toMatch(/--remove-damaged|[Rr]estore/)
 })
 
 test('a bucket whose files another copy of the database used works, and keeps its files', async () => {
@@ -109,4 +114,18 @@ test('a bucket whose files another copy of the database used works, and keeps it
     'Pushes with files go on, but no file is removed until half an hour after that has ended',
   )
   expect(shared).not.toContain('cannot be used')
+})
+
+test('a disk with more than the floor is well, and below it the part says what new pushes need', async () => {
+  const MIB = 1024 * 1024
+  const disk = (free: number, minFreeSpace: number | null) =>
+    explainPart('disk', { here: 0, counts: 0, free: free * MIB, minFreeSpace })
+  const floor = 512 * MIB
+  expect(await disk(851, floor)).toBeNull()
+  expect(await disk(511, floor)).toStartWith(
+    '511 MiB are free on the disk of /data, and new pushes need 512 MiB',
+  )
+  // Without a floor, and on a machine that stores no pushes.
+  expect([await disk(3, 0), await disk(0, null)]).toEqual([null, null])
+  expect(await disk(0, 0)).toStartWith('0 MiB are free on the disk of /data. New pushes are refused')
 })

@@ -3,15 +3,17 @@
 import { expect, test } from 'bun:test'
 import { createReload } from '../../src/operating/reload.ts'
 
+function openLog() {
+  const lines: [string, object][] = []
+  const note = (fields: object, message: string) => lines.push([message, fields])
+  return { lines, log: { info: note, error: note } as never }
+}
+
 test('a part that fails to reload is logged and does not keep the others from it', async () => {
   const done: string[] = []
-  const lines: string[] = []
-  const log = {
-    info: (_: object, message: string) => lines.push(message),
-    error: (_: object, message: string) => lines.push(message),
-  }
+  const { lines, log } = openLog()
   const reload = createReload({
-    log: log as never,
+    log,
     reloadables: [
       {
         name: 'broken',
@@ -19,13 +21,28 @@ test('a part that fails to reload is logged and does not keep the others from it
           throw new Error('no')
         },
       },
-      { name: 'whole', reload: async () => void done.push('whole') },
+      { name: 'whole', reload: async () => done.push('whole') > 0 },
     ],
   })
   await reload()
   await reload()
   expect(done).toEqual(['whole', 'whole'])
-  expect(lines).toEqual(['not reloaded', 'reloaded', 'not reloaded', 'reloaded'])
+  const messages = lines.map(([message]) => message)
+  expect(messages).toEqual(['not reloaded', 'reloaded', 'not reloaded', 'reloaded'])
+})
+
+test('only parts that are other ones now are called reloaded', async () => {
+  const { lines, log } = openLog()
+  let isNew = true
+  const same = { name: 'same', reload: async () => false }
+  const reload = createReload({ log, reloadables: [same, { name: 'new', reload: async () => isNew }] })
+  await reload()
+  isNew = false
+  await reload()
+  expect(lines).toEqual([
+    ['reloaded', { parts: ['new'] }],
+    ['a reload changed nothing', { parts: [] }],
+  ])
 })
 
 test('a flood of signals makes one reload after the one that runs', async () => {
@@ -37,6 +54,7 @@ test('a flood of signals makes one reload after the one that runs', async () => 
     reload: async () => {
       started += 1
       await gate
+      return true
     },
   }
   const reload = createReload({ log: log as never, reloadables: [part] })

@@ -178,17 +178,36 @@ describe('limits of days and of views', () => {
   })
 })
 
+test('contradictions are told together with other problems, unless they rest on them', () => {
+  const flags = { tls: ['files'], port: ['x'], 'files-url': ['s3:nothing'] }
+  expect(readConfig(sources({ flags })).problems).toEqual([
+    expect.stringContaining('--port'),
+    expect.stringContaining('--files-url'),
+    '--tls files needs both --tls-cert and --tls-key',
+  ])
+  const misspelled = { tls: ['fiels'], 'tls-cert': ['c.pem'], 'http-port': ['80'] }
+  expect(readConfig(sources({ flags: misspelled })).problems).toEqual([
+    expect.stringContaining('--tls "fiels"'),
+  ])
+})
+
 test('unknown variables with our prefix are warned about, without their values', () => {
   const env = {
     ONCEBOX_PROT: '1',
     ONCEBOX_PORT: '0',
     ONCEBOX_PORT_FILE: '/x',
     ONCEBOX_DATA_DIR_FILE: '',
+    ONCEBOX_TSL_CERT: '/x',
+    ONCEBOX_SERVICE_HOST: '10.0.0.1',
+    oncebox_base_url: 'https://once.example',
     HOME: '/',
   }
   expect(unknownVariables(settings, env)).toEqual([
     'ONCEBOX_PORT_FILE is not a setting of Oncebox and is ignored',
-    'ONCEBOX_PROT is not a setting of Oncebox and is ignored',
+    'ONCEBOX_PROT is not a setting of Oncebox and is ignored: did you mean ONCEBOX_PORT?',
+    'ONCEBOX_SERVICE_HOST is not a setting of Oncebox and is ignored',
+    'ONCEBOX_TSL_CERT is not a setting of Oncebox and is ignored: did you mean ONCEBOX_TLS_CERT?',
+    'oncebox_base_url is not a setting of Oncebox and is ignored: did you mean ONCEBOX_BASE_URL?',
   ])
 })
 

@@ -7,7 +7,7 @@ import { waitUntil } from './waiting.ts'
 
 export const BINARY = resolve(import.meta.dir, '../../dist/oncebox')
 
-export type Signal = 'SIGTERM' | 'SIGINT' | 'SIGKILL'
+export type Signal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGKILL'
 
 export type StartOptions = {
   /** New and its own unless given. */

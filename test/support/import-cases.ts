@@ -237,6 +237,20 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     await written.close()
   })
 
+  test('an administrator who is none here is told by a dry run, an import and a comparison', async () => {
+    const written = await source([live(1)])
+    written.addUser({ id: 1, email: 'ann@example.org' })
+    await written.flush()
+    const wish = { ...written.wish, dataDir }
+    await importReport(wish, NOW)
+    await written.run('UPDATE users SET admin = true')
+    const told = [{ place: 'account ann@example.org', what: 'here it is no administrator' }]
+    expect((await importReport({ ...wish, mode: 'dry-run' }, NOW)).notes).toEqual(told)
+    expect((await importReport(wish, NOW)).notes).toEqual(told)
+    expect((await verification(wish, NOW)).differences).toEqual(told)
+    await written.close()
+  })
+
   test('without its storage folder the pushes with files stay, and come with a later import', async () => {
     const file = { key: 'abcdgood', filename: 'a.txt', content: Buffer.from('x') }
     const { wish, close } = await source([live(1), live(2, { files: [file] })])

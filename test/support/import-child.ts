@@ -4,6 +4,7 @@
 import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { importCommand } from '../../src/app/import-command.ts'
+import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { START } from './instance.ts'
 import { MASTER_KEY } from './password-pusher.ts'
 
@@ -28,7 +29,7 @@ await importCommand(
   },
   {
     now: () => START,
-    uptime: () => 0,
+    uptime: () => wholeMilliseconds(0),
     readFile: () => MASTER_KEY,
     say: () => undefined,
     onProgress: () => undefined,

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Imported, type ImportWish, importCommand } from '../../src/app/import-command.ts'
+import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { openTestStore, type TestStore } from './store.ts'
 
 export function newFolder(): string {
@@ -46,7 +47,7 @@ export function importsInto({ partsOf, open }: Destination = FOLDERS) {
       {
         now: () => now,
         serverNow: () => now,
-        uptime: () => 0,
+        uptime: () => wholeMilliseconds(0),
         readFile: (path) => readFileSync(path, 'utf8'),
         say,
         onProgress: () => undefined,

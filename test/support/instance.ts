@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import type { StartTask } from '../../src/app/backing-up.ts'
 import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
 import type { Argon2Cost } from '../../src/crypto/passphrase.ts'
+import type { Uptime } from '../../src/domain/time.ts'
+import { createUptime } from '../../src/domain/uptime.ts'
 import type { RateLimit } from '../../src/http/door/rate-limit.ts'
 import { readConfig } from '../../src/settings/fold.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
@@ -14,8 +16,8 @@ export const START = Date.parse('2026-11-20T12:00:00.000Z')
 
 export type TestClock = {
   now: () => number
-  /** Milliseconds that the machine has been up: goes on with `advance`, and knows nothing of `set`. */
-  uptime: () => number
+  /** How long the machine has been up: goes on with `advance`, and knows nothing of `set`. */
+  uptime: Uptime
   /** Sets the clock, as a person or a time server does. */
   set: (time: number) => void
   /** Lets time pass. */
@@ -25,9 +27,15 @@ export type TestClock = {
 export function createTestClock(start = START): TestClock {
   let time = start
   let up = 0
+  let fraction = 0
+  // As on a machine: no reading of the clock of the process is a whole number.
+  const elapsed = () => {
+    fraction = Math.min(0.9, fraction + 0.1)
+    return up + fraction
+  }
   return {
     now: () => time,
-    uptime: () => up,
+    uptime: createUptime({ seconds: () => up / 1000, elapsed }),
     set: (next) => {
       time = next
     },

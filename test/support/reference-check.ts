@@ -69,7 +69,7 @@ function hasError() {
 
 function createValidators({ components }: Reference): (schema: Schema) => ValidateFunction {
   const ajv = new Ajv({ allErrors: true })
-  ajv.addVocabulary(['components'])
+  ajv.addVocabulary(['components', 'example'])
   formats.default.default(ajv)
   const validators = new Map<string, ValidateFunction>()
   return (schema) => {

@@ -125,6 +125,8 @@ test.each([
   ['ar', 'fr', 'de', 'ar'],
   ['xx', null, 'de', 'de'],
   ['../../etc', '<script>', ';;;q=x,,', 'en'],
+  [null, null, `${'x,'.repeat(149)}de`, 'de'],
+  [null, null, `${'x,'.repeat(149)}de,`, 'en'],
 ] as const)('asked %p, kept %p, accepted %p: %s', (asked, kept, accepted, language) => {
   expect(chooseLanguage({ asked, kept, accepted })).toBe(language)
 })

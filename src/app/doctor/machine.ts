@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { reasonOf } from '../../domain/system-errors.ts'
+import { LEAST_FREE } from '../../operating/health-checks.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
@@ -33,6 +34,7 @@ function examineSpace({ free, total, floor }: { free: number; total: number; flo
       `${said}, less than --min-free-space (${mib(floor)}): new pushes are refused.`,
       remedy,
     )
+  if (free < LEAST_FREE) return problem('disk', `${said}: new pushes are refused.`, remedy)
   if (free < 2 * floor)
     return warning('disk', `${said}; below ${mib(floor)} (--min-free-space) new pushes are refused.`, remedy)
   return fine('disk', `${said}.`)

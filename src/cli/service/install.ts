@@ -47,7 +47,13 @@ function gatherFacts({ scope, flags, mayStart, shell }: InstallOptions): {
   const self = ownExecutable(shell)
   const places = placesFor(scope, { place, self })
   const envText = envTextFor({ scope, places, flags, place })
-  const config = readServiceConfig(parseEnvFile(envText), { places, shell })
+  const { variables, problems } = parseEnvFile(envText)
+  if (problems.length > 0)
+    throw new UsageError(
+      problems.map((problem) => `${places.envFile}: ${problem}`),
+      'oncebox service install',
+    )
+  const config = readServiceConfig(variables, { places, shell })
   const ports = [config.port, config.httpPort].filter((port) => typeof port === 'number')
   const install: InstallFacts = {
     scope,
@@ -87,7 +93,7 @@ function envTextFor(given: { scope: Scope; places: ServicePlaces; flags: GivenFl
   const changed = setInEnvFile(text, variablesOf(settings, flags))
   if (place.platform !== 'win32') return changed
   // A Windows task has no variables of its own and no place for its output.
-  const known = parseEnvFile(changed)
+  const { variables: known } = parseEnvFile(changed)
   const missing = { ONCEBOX_DATA_DIR: places.dataDir, ONCEBOX_LOG_FILE: places.logFile ?? '' }
   return setInEnvFile(changed, { ...missing, ...pick(known, Object.keys(missing)) })
 }

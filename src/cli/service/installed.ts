@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Place } from '../../settings/parsers.ts'
-import { parseEnvFile, type Variables } from './env-file.ts'
+import { type EnvFile, parseEnvFile, type Variables } from './env-file.ts'
 import { placesFor, type Scope } from './places.ts'
 
 export type InstalledService = {
@@ -16,6 +16,8 @@ export type InstalledService = {
   executable: string | null
   /** Its settings, including those from flags in its command line. */
   variables: Variables
+  /** A sentence for each line of its files of settings that has no effect. */
+  problems: string[]
 }
 
 /** The folders in which systemd looks for units of the machine. The first unit that is found counts. */
@@ -46,8 +48,11 @@ export function findIn(scope: Scope, place: Place): InstalledService | null {
 function findDefinition(scope: Scope, place: Place): InstalledService | null {
   const { definition, envFile, dataDir, executable } = placesFor(scope, { place, self: '' })
   if (!existsSync(definition)) return null
-  const variables = { ONCEBOX_DATA_DIR: dataDir, ...parseEnvFile(readFileSync(envFile, 'utf8')) }
-  return { scope, definition, envFile, executable, variables }
+  const { variables, problems } = readEnvFile(envFile)
+  return {
+    ...{ scope, definition, envFile, executable, problems },
+    variables: { ONCEBOX_DATA_DIR: dataDir, ...variables },
+  }
 }
 
 function findUnit(scope: Scope, place: Place): InstalledService | null {
@@ -58,14 +63,15 @@ function findUnit(scope: Scope, place: Place): InstalledService | null {
   const dropIns = paths.flatMap((candidate) => listDropIns(`${candidate}.d`))
   dropIns.sort((one, other) => (basename(one) < basename(other) ? -1 : 1))
   const unit = parseUnit([path, ...dropIns].map((file) => readFileSync(file, 'utf8')).join('\n'), place.home)
-  const envTexts = unit.envFiles.map(readEnvFile)
-  const fromFiles = Object.assign({}, ...envTexts.map(parseEnvFile))
+  const envFiles = unit.envFiles.map(readEnvFile)
+  const fromFiles = Object.assign({}, ...envFiles.map(({ variables }) => variables))
   return {
     scope,
     definition: path,
     envFile: unit.envFiles.at(-1)?.replace(/^-/, '') ?? null,
     executable: unit.executable,
     variables: { ...unit.variables, ...fromFiles, ...unit.flags },
+    problems: envFiles.flatMap(({ problems }) => problems),
   }
 }
 
@@ -75,10 +81,12 @@ function listDropIns(folder: string): string[] {
 }
 
 /** A minus before the path allows the file to be missing. */
-function readEnvFile(path: string): string {
+function readEnvFile(path: string): EnvFile {
   const isOptional = path.startsWith('-')
   const file = path.replace(/^-/, '')
-  return isOptional && !existsSync(file) ? '' : readFileSync(file, 'utf8')
+  const text = isOptional && !existsSync(file) ? '' : readFileSync(file, 'utf8')
+  const { variables, problems } = parseEnvFile(text)
+  return { variables, problems: problems.map((problem) => `${file}: ${problem}`) }
 }
 
 export type Unit = {

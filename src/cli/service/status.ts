@@ -37,6 +37,7 @@ function describe(
   service: InstalledService,
   { scope, places, shell }: Options & { places: ServicePlaces },
 ): void {
+  for (const problem of service.problems) shell.say(`oncebox: warning: ${problem} (this line has no effect)`)
   const config = readServiceConfig(service.variables, { places, shell })
   const envFile = service.envFile ?? service.definition
   const found = { ...places, envFile, executable: service.executable ?? places.executable }

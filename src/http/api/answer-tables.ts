@@ -4,8 +4,9 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AUDIT_KINDS } from '../../domain/audit.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
+import { URL_TOKEN } from './parameters.ts'
 
-/** OpenAPI 3.0 has no type "null". */
+/** OpenAPI 3.0 has no type "null", and one `example` in place of the `examples` of JSON Schema. */
 function nullable<S extends TSchema>(schema: S) {
   return Type.Unsafe<Static<S> | null>({ ...schema, nullable: true })
 }
@@ -15,14 +16,14 @@ function closed<P extends TProperties>(properties: P, description: string) {
 }
 
 const time = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-11-20T22:47:00.000Z'] })
+  Type.String({ format: 'date-time', description, example: '2026-11-20T22:47:00.000Z' })
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const kind = Type.String({ enum: [...PUSH_KINDS], description: 'What the payload is.' })
 
 const push = {
-  url_token: Type.String({ pattern: '^[0-9a-z]{26}$', description: 'Addresses the push in paths.' }),
+  url_token: Type.String({ ...URL_TOKEN, description: 'Addresses the push in paths.' }),
   html_url: Type.String({ format: 'uri', description: 'The secret link, to be handed to the recipient.' }),
   json_url: Type.String({ format: 'uri' }),
   kind,
@@ -96,8 +97,8 @@ const auditMembers = {
   user_agent: Type.String(),
   referrer: Type.String({ description: 'Only its origin.' }),
   kind: Type.String({
-    enum: [...AUDIT_KINDS],
-    description: 'More kinds may come.',
+    description: `What happened: ${AUDIT_KINDS.map((kind) => `\`${kind}\``).join(', ')}. More kinds may come.`,
+    example: 'view',
   }),
   created_at: time('When it happened.'),
   updated_at: time('The same.'),

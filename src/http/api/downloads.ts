@@ -6,6 +6,8 @@ import type { Span } from '../../services/pushes/granted-files.ts'
 import { type AnswerHeaders, answerJson } from '../door/answers.ts'
 import type { Asked } from '../door/router.ts'
 
+/** More than a single range needs. A longer header is ignored. */
+const MAX_RANGE_CHARACTERS = 100
 /** Answers up to this size carry Content-Length; larger ones are streams. */
 const WHOLE_BYTES = 1024 * 1024
 
@@ -56,7 +58,8 @@ const etagOf = (id: string) => `"${id}"`
 
 /** Reads a Range header (RFC 9110, 14.1.2). Null for anything but a single range of bytes: it is ignored. */
 function parseRange(header: string, size: number): Span | null | 'unsatisfiable' {
-  const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header)
+  if (header.length > MAX_RANGE_CHARACTERS) return null
+  const match = /^bytes=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i.exec(header)
   const [, first = '', last = ''] = match ?? []
   if (first === '' && last === '') return null
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)

@@ -125,7 +125,7 @@ export const OPERATIONS = {
     tags: ['Owner'],
     summary: 'Edit a push of yours',
     description:
-      'Changes name and note, also of an expired push, and limits so that it ends sooner. What is not given stays; `""` removes a name or a note. Nothing else of a push can be changed: giving it another value is 422. Audited as `edit`, unless nothing changes.',
+      'Changes name and note, also of an expired push, and limits so that it ends sooner. What is not given stays; `""` removes a name or a note. Nothing else of a push can be changed: any other member of a push that is given, whatever its value, is 422, and names each of them. Audited as `edit`, unless nothing changes.',
     operationId: 'editPush',
     parameters: [urlToken],
     requestBody: {

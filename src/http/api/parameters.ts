@@ -7,6 +7,12 @@ import { KEY_LENGTH } from '../../services/pushes/idempotency.ts'
 import { type Exchange, queryOf } from '../door/exchange.ts'
 import type { Asked } from '../door/router.ts'
 
+/** What the server gives a push, and what imported pushes keep. */
+export const URL_TOKEN = {
+  pattern: '^([0-9a-hjkmnp-tv-z]{26}|[a-z0-9_-]{11,19})$',
+  example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
+}
+
 const pages = Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 })
 
 export const PARAMETERS = {
@@ -15,8 +21,7 @@ export const PARAMETERS = {
     in: 'path',
     required: true,
     description: 'The token of the push.',
-    schema: Type.String(),
-    example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
+    schema: Type.String(URL_TOKEN),
   },
   page: { name: 'page', in: 'query', description: '50 entries a page.', schema: pages },
   before: {
@@ -24,23 +29,26 @@ export const PARAMETERS = {
     in: 'query',
     description:
       'The token of one of your pushes: only older ones are listed. Pages that follow each other by the last token of the one before miss nothing that expires meanwhile, and go beyond page 200.',
-    schema: Type.String(),
-    example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
+    schema: Type.String(URL_TOKEN),
   },
   passphraseHeader: {
     name: 'X-Push-Passphrase',
     in: 'header',
     description:
       'The passphrase, percent-encoded UTF-8. Better than the query parameter, which histories keep.',
-    schema: Type.String(),
+    schema: Type.String({ pattern: '^([ -$&-~]|%[0-9A-Fa-f]{2})*$' }),
   },
   passphrase: { name: 'passphrase', in: 'query', description: 'The passphrase.', schema: Type.String() },
   idempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description: `Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. ${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.`,
-    schema: Type.String({ minLength: KEY_LENGTH.min, maxLength: KEY_LENGTH.max }),
-    example: '9f1c6f0e-3d0b-4c58-9a53-0c1c7b8a2f7e',
+    // No example: programs would send it as their key, all of them the same one.
+    schema: Type.String({
+      minLength: KEY_LENGTH.min,
+      maxLength: KEY_LENGTH.max,
+      pattern: '^[!-~]([ -~]*[!-~])?$',
+    }),
   },
 }
 

@@ -19,6 +19,7 @@ import { presentedKey } from '../intake/idempotency-key.ts'
 import { createReadEdit } from '../intake/push-edit.ts'
 import { createReceivePush } from '../intake/receive-push.ts'
 import { type Endpoint, type Method, secretLink } from '../urls.ts'
+import { ANSWERS } from './answer-tables.ts'
 import { readBefore, readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import {
   presentCreated,
@@ -55,6 +56,10 @@ export type Surface = {
 
 const SURFACE: Surface = { wrappers: ['push'], kind: null, isLenient: false, passphraseError: null }
 
+const MEMBERS = [ANSWERS.CreatedPush, ANSWERS.RetrievedPush, ANSWERS.ListedPush].flatMap(({ properties }) =>
+  Object.keys(properties),
+)
+
 export type PushEndpoints = ReturnType<typeof createPushEndpoints>
 
 export function createPushEndpoints(options: {
@@ -67,7 +72,7 @@ export function createPushEndpoints(options: {
 }) {
   const { pushes, idempotency, now } = options
   const receivePush = createReceivePush(options)
-  const readEdit = createReadEdit(options)
+  const readEdit = createReadEdit({ ...options, members: MEMBERS })
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
   async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {

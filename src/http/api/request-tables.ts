@@ -5,6 +5,9 @@ import type { PushLimits } from '../../domain/new-push.ts'
 import { createEditTable } from '../intake/push-edit.ts'
 import { createPushTable } from '../intake/push-table.ts'
 
+const LIBERAL =
+  'Unknown members are ignored. Values are read liberally: `"7"` is 7, `"on"` and 1 are true, and `null` means "not given".'
+
 /** By the names that the reference gives them. */
 export function createRequests(limits: PushLimits) {
   const schemas = schemasOf(createPushTable(limits))
@@ -20,9 +23,9 @@ export function createRequests(limits: PushLimits) {
   }
 
   return {
-    PushFields: { ...objectOf(schemas), description: 'Unknown members are ignored.' },
+    PushFields: { ...objectOf(schemas), description: LIBERAL },
     PushForm: formIn('push'),
-    PushEdit: { ...objectOf(editable), description: 'Unknown members are ignored.' },
+    PushEdit: { ...objectOf(editable), description: LIBERAL },
     PushEditForm: formIn('push', editable),
     PreviousPushForm: formIn('password'),
     PreviousFilePushForm: formIn('file_push'),

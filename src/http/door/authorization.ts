@@ -13,7 +13,8 @@ export type Authorization = {
  */
 export function readAuthorization(header: string | null): Authorization {
   const value = header?.trim() ?? ''
-  const [, scheme = '', rest = ''] = /^(\S+)(?:\s+(.*))?$/s.exec(value) ?? []
+  const [scheme = ''] = value.split(/\s/, 1)
+  const rest = value.slice(scheme.length).trim()
   switch (scheme.toLowerCase()) {
     case '':
       return { words: [], isClaim: false }

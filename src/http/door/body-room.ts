@@ -13,6 +13,8 @@ export const FREE_BYTES = 16 * 1024
 export type BodyRoom = {
   /** Reserves room for more bytes of the body. Throws `overloaded` when there is no room. */
   take(exchange: Exchange, bytes: number): void
+  /** Resolves once it is this body's turn: large ones are decoded one after another, and other requests run in between. */
+  turn(): Promise<void>
   /** Frees the room of the body, once its request has been answered. */
   giveBack(exchange: Exchange): void
 }
@@ -30,6 +32,12 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoo
   const held = new Map<Exchange, number>()
   const heldBy = new Map<string, number>()
   let total = 0
+  let lastTurn = Promise.resolve()
+
+  function turn(): Promise<void> {
+    lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
+    return lastTurn
+  }
 
   function take(exchange: Exchange, bytes: number): void {
     const before = held.get(exchange) ?? 0
@@ -56,7 +64,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoo
     else heldBy.set(client, now)
   }
 
-  return { take, giveBack }
+  return { take, turn, giveBack }
 }
 
 function counted(bytes: number): number {

@@ -1,10 +1,21 @@
 // CORS: pages of the origins that the operator listed may use the API, without credentials.
 
-import { parseOrigin } from '../../domain/origin.ts'
+import { spellingsOf } from '../../domain/origin.ts'
+import { API, type Endpoint, FILES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
 import type { AnswerHeaders } from './answers.ts'
 import { isJsonPath } from './paths.ts'
 
+/** A host of 253 characters, with its scheme and port, is shorter. */
+const MAX_ORIGIN_CHARACTERS = 300
+
+/** The origin that a browser names, in lower case; null without one. A longer one is `null`, the origin of no site. */
+export function originIn(headers: Headers): string | null {
+  const origin = headers.get('origin')
+  return origin === null ? null : origin.length > MAX_ORIGIN_CHARACTERS ? 'null' : origin.toLowerCase()
+}
+
 export type Cors = {
+  /** `origin` as `originIn` gives it. */
   isListed(origin: string): boolean
   /** The answer to a preflight for a page of a listed origin; null for any other request. */
   answerPreflight(request: Request, path: string): Response | null
@@ -40,9 +51,14 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ')
 
+const ENDPOINTS = [API, PREVIOUS_API, FILES, ...Object.values(PREVIOUS_FAMILIES)].flatMap((table) =>
+  Object.values<Endpoint>(table),
+)
+/** The methods of all endpoints: where a path lacks one of them, the router's 405 is an answer that the page can read. */
+const METHODS = new Set(['HEAD', ...ENDPOINTS.map(({ method }) => method)])
+
 const PREFLIGHT: AnswerHeaders = {
-  // Lists every method: the router refuses a wrong one later, with an answer that the page can read.
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-methods': [...METHODS].join(', '),
   'access-control-allow-headers': ALLOWED_HEADERS,
   'access-control-max-age': '3600',
 }
@@ -50,13 +66,13 @@ const PREFLIGHT: AnswerHeaders = {
 /** `origins` as `parseOrigin` gives them, or `*` for any. */
 export function createCors(origins: readonly string[]): Cors {
   const isAny = origins.includes('*')
-  const listed = new Set(origins)
-  const isListed = (origin: string) => isAny || listed.has(parseOrigin(origin) ?? '')
+  const listed = new Set(origins.flatMap(spellingsOf))
+  const isListed = (origin: string) => isAny || listed.has(origin)
 
   function answerPreflight(request: Request, path: string): Response | null {
     if (request.method !== 'OPTIONS' || !isJsonPath(path)) return null
     const { headers } = request
-    const origin = headers.get('origin')
+    const origin = originIn(headers)
     if (origin === null || !isListed(origin) || !headers.has('access-control-request-method')) return null
     // Chromium sends this header before a page of the internet may reach a server in a private network.
     const isIntoNetwork = headers.get('access-control-request-private-network') === 'true'
@@ -67,7 +83,7 @@ export function createCors(origins: readonly string[]): Cors {
   function addHeaders({ headers }: Response, { request, path }: { request: Request; path: string }): void {
     if (origins.length === 0 || !isJsonPath(path)) return
     headers.append('vary', 'Origin')
-    const origin = request.headers.get('origin')
+    const origin = originIn(request.headers)
     if (origin === null || !isListed(origin)) return
     headers.set('access-control-allow-origin', isAny ? '*' : origin)
     headers.set('access-control-expose-headers', EXPOSED_HEADERS)

@@ -1,6 +1,7 @@
 // Turns an error into an answer: one table of statuses; JSON for the API and a page elsewhere.
 
 import { DomainError, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts'
+import { isExhaustion } from '../../domain/system-errors.ts'
 import { type AnswerHeaders, answerJson } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath } from './paths.ts'
@@ -53,8 +54,10 @@ export type PresentErrorOptions = {
 
 export function createPresentError(options: PresentErrorOptions): PresentError {
   const { logFailure, answerRefusal, onRefused } = options
-  return (cause, exchange, path) => {
+  return (thrown, exchange, path) => {
     const { requestId } = exchange
+    if (!(thrown instanceof DomainError)) logFailure({ requestId, cause: thrown })
+    const cause = isExhaustion(thrown) ? exhausted() : thrown
     const asJson = isJsonPath(path)
     onRefused?.(cause instanceof DomainError ? cause.code : 'failure')
     if (cause instanceof DomainError) {
@@ -63,10 +66,13 @@ export function createPresentError(options: PresentErrorOptions): PresentError {
       const refusal = { status: STATUS[code], code, path, headers: headersOf(cause), host: details.host }
       return answerRefusal(exchange, refusal)
     }
-    logFailure({ requestId, cause })
     if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })
     return answerRefusal(exchange, { status: 500, code: null, path, headers: {} })
   }
+}
+
+function exhausted(): DomainError {
+  return new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 5 })
 }
 
 function refuse(error: DomainError): Response {

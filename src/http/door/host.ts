@@ -1,7 +1,7 @@
 // The names that this server answers to, the start of its links, and its own origins.
 
 import { isIP } from 'node:net'
-import { parseOrigin } from '../../domain/origin.ts'
+import { spellingsOf } from '../../domain/origin.ts'
 import { isLoopbackAddress, remember } from './client-address.ts'
 import { type Asker, refuseHost } from './host-refusal.ts'
 import { isUnixHost } from './unix-socket.ts'
@@ -14,7 +14,7 @@ export type HostRules = {
   check(host: string | null, from: Asker): void
   /** The start of every absolute link, without a trailing slash. */
   baseUrlFor(addressed: Addressed): string
-  /** Whether a page of this origin is a page of this server: the same scheme, host and port. */
+  /** Whether a page of this origin, in lower case, is a page of this server: the same scheme, host and port. */
   isOwnOrigin(origin: string, addressed: Addressed): boolean
   /** The path in --base-url, '' without one. */
   basePath: string
@@ -31,7 +31,7 @@ export type HostRulesOptions = {
 export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesOptions): HostRules {
   const base = baseUrl === null ? null : new URL(baseUrl)
   const listensOnLoopback = addresses.every((address) => isLoopbackName(address) || isUnixHost(address))
-  const basePath = base === null ? '' : base.pathname.replace(/\/+$/, '')
+  const basePath = base === null ? '' : base.pathname.replace(/(?<!\/)\/+$/, '')
   const ownNames = new Set([base?.hostname, chosen.toLowerCase()])
 
   function check(host: string | null, from: Asker): void {
@@ -51,9 +51,9 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
     return URL.parse(`${scheme ?? 'http'}://${host}`)?.origin ?? null
   }
 
-  function isOwnOrigin(text: string, addressed: Addressed): boolean {
-    const origin = parseOrigin(text)
-    return origin !== null && (origin === base?.origin || origin === originOf(addressed))
+  function isOwnOrigin(origin: string, addressed: Addressed): boolean {
+    const own = [base?.origin ?? null, originOf(addressed)]
+    return own.some((one) => one !== null && spellingsOf(one).includes(origin))
   }
 
   return {
@@ -68,12 +68,17 @@ function hasHost(base: URL, host: string): boolean {
   return URL.parse(`${base.protocol}//${host}`)?.origin === base.origin
 }
 
+/** RFC 1035, 2.3.4 allows no longer name. */
 const MAX_NAME = 253
+
+/** Null for a host that is longer than any name with a port: it is looked into no further. */
+export function readHost(host: string | null): string | null {
+  return host !== null && host.length > MAX_NAME + ':65535'.length ? null : host
+}
 
 /** The name without its port, in lower case; null when no URL can hold it, such as `a:99999`, `[::1::]` and `09`. */
 const nameOf = remember((host: string): string | null => {
-  // RFC 1035, 2.3.4 allows no longer name.
-  if (host.length > MAX_NAME + ':65535'.length) return null
+  if (readHost(host) === null) return null
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)
   if (match === null || !URL.canParse(`http://${host}`)) return null
   return match[1]?.toLowerCase() ?? null

@@ -4,19 +4,15 @@ import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { createFetch, IDLE_SECONDS } from './fetch.ts'
+import { createListeningSocket, type Ending, type ListeningSocket, type Socket } from './listening-socket.ts'
 import { listReachable } from './reachable.ts'
 import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
-import { createRenewable, type Renewable, type Retiring, type Socket } from './tls-socket.ts'
 import { isUnixHost, openToGroup, removeSocket, socketPath } from './unix-socket.ts'
 
 /** The socket sets no limit: every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
-const GRACE_MS = 10_000
-/** How long no request may run before a stop resets what is left: connections with half a request, which Bun waits for. */
-const QUIET_MS = 500
-const LOOK_MS = 20
 /** How often to look for a port that is free on every address. */
 const FREE_PORT_TRIES = 20
 
@@ -69,8 +65,8 @@ export type Listener = {
   /** The addresses that this process listens on. */
   addresses: string[]
   port: number
-  /** Serves another certificate from now on. Kept connections lose no request. */
-  renew(tls: TlsKeyPair): void
+  /** Resolves when every new connection gets the other certificate. Kept connections lose no request. */
+  renew(tls: TlsKeyPair): Promise<void>
   stop(): Promise<void>
 }
 
@@ -91,7 +87,7 @@ export type ListenOptions = {
   listAddresses: Network['listAddresses']
 }
 
-type Place = Pick<Renewable<TlsKeyPair>, 'socket' | 'renew' | 'stop'>
+type Place = ListeningSocket<TlsKeyPair | null>
 
 /** Listens on all bindings or on none. Throws the error of the system, with the `address` that failed. */
 export function listen(options: ListenOptions): Listener {
@@ -99,8 +95,8 @@ export function listen(options: ListenOptions): Listener {
   const addresses = places.map(
     ({ socket }, index) => socket.hostname ?? options.bindings[index]?.address ?? '',
   )
-  const renew = (tls: TlsKeyPair) => {
-    for (const place of places) place.renew(tls)
+  const renew = async (tls: TlsKeyPair) => {
+    await Promise.all(places.map((place) => place.renew(tls)))
   }
   const stop = async () => {
     await Promise.all(places.map((place) => place.stop()))
@@ -156,32 +152,32 @@ function isMissing(address: string, cause: unknown, listAddresses: Network['list
 
 function openPlace(options: ListenOptions, hostname: string, port: number): Place {
   const { tls } = options
-  if (tls === null) {
-    const socket = serve(options, { hostname, port })
-    const stop = () => stopGently(socket)
-    if (!isUnixHost(hostname)) return { socket, renew: () => undefined, stop }
-    openToGroup(hostname)
-    return { socket, renew: () => undefined, stop: () => stop().finally(() => removeSocket(hostname)) }
-  }
-  // With `reusePort`, listening succeeds even if another program has the port. This probe without it fails then.
-  const probe = serve(options, { hostname, port })
-  const held = probe.port ?? port
-  void probe.stop(true)
-  return createRenewable(tls, {
-    open: (pair, retiring) => serve(options, { hostname, port: held, tls: pair, retiring }),
-    idleMs: IDLE_SECONDS * 1000,
-    stopGently,
-  })
+  const held = tls === null ? port : probePort(options, { hostname, port })
+  const place = createListeningSocket(tls, (pair, ending) =>
+    serve(options, { hostname, port: held, tls: pair, ending }),
+  )
+  if (!isUnixHost(hostname)) return place
+  openToGroup(hostname)
+  return { ...place, stop: () => place.stop().finally(() => removeSocket(hostname)) }
 }
 
-type ServeAt = { hostname: string; port: number; tls?: TlsKeyPair; retiring?: Retiring }
+/** With `reusePort`, listening succeeds even if another program has the port. This probe without it fails then. */
+function probePort(options: ListenOptions, { hostname, port }: Pick<ServeAt, 'hostname' | 'port'>): number {
+  const probe = serve(options, { hostname, port, tls: null, ending: { closed: null } })
+  const { port: found = port } = probe
+  // It knows no port afterwards.
+  void probe.stop(true)
+  return found
+}
 
-function serve(options: ListenOptions, { hostname, port, tls, retiring }: ServeAt): Socket {
+type ServeAt = { hostname: string; port: number; tls: TlsKeyPair | null; ending: Ending }
+
+function serve(options: ListenOptions, { hostname, port, tls, ending }: ServeAt): Socket {
   const isUnix = isUnixHost(hostname)
   const common = {
     maxRequestBodySize: ANY_BODY_SIZE,
     development: false as const,
-    fetch: createFetch(options, { isUnix, retiring }),
+    fetch: createFetch(options, { isUnix, ending }),
   }
   // A Unix socket gets no idle timeout, because its only client is a proxy, which has one.
   if (isUnix) return Bun.serve({ ...common, unix: socketPath(hostname) })
@@ -189,22 +185,10 @@ function serve(options: ListenOptions, { hostname, port, tls, retiring }: ServeA
     ...common,
     hostname,
     port,
-    reusePort: tls !== undefined,
+    reusePort: tls !== null,
     ...(tls && { tls: { cert: tls.certificate, key: tls.key } }),
     idleTimeout: IDLE_SECONDS,
   })
-}
-
-/** Lets running requests finish for a while, then resets their connections, which clients notice. */
-async function stopGently(socket: Socket): Promise<void> {
-  const stopped = socket.stop().then(() => true)
-  const until = performance.now() + GRACE_MS
-  let busyAt = performance.now()
-  while (!(await Promise.race([stopped, Bun.sleep(LOOK_MS)]))) {
-    const now = performance.now()
-    if (socket.pendingRequests > 0) busyAt = now
-    if (now > until || now > busyAt + QUIET_MS) void socket.stop(true)
-  }
 }
 
 export type ServerUrls = {

@@ -2,7 +2,7 @@
 
 import { DomainError } from '../../domain/errors.ts'
 import { PAGES } from '../urls.ts'
-import type { Cors } from './cors.ts'
+import { type Cors, originIn } from './cors.ts'
 import type { Exchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
 import { isJsonPath } from './paths.ts'
@@ -12,25 +12,24 @@ export type OtherSitesOptions = {
   isListed: Cors['isListed']
 }
 
-/** Throws `other_site`. `path` is canonical. Listed origins may use the API, never the pages. */
-export type RefuseOtherSites = (exchange: Exchange, path: string) => void
+/** Null lets the request in. `path` is canonical. Listed origins may use the API, never the pages. */
+export type RefusalOfSite = (exchange: Exchange, path: string) => DomainError | null
 
-export function createRefuseOtherSites({ isOwnOrigin, isListed }: OtherSitesOptions): RefuseOtherSites {
+export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions): RefusalOfSite {
   return (exchange, path) => {
     // Browsers send Origin with every request that may change something. On plain HTTP they send no Sec-Fetch-*.
-    const origin = exchange.arrived.headers.get('origin')
+    const origin = originIn(exchange.arrived.headers)
     const isApi = isJsonPath(path)
-    if (path === PAGES.share.path && isOfBrowserItself(exchange)) return
-    if (origin !== null && !isOfWeb(origin)) return
-    if (origin !== null && !isOwnOrigin(origin, exchange)) {
-      if (!isApi || !isListed(origin)) throw refusal()
-    } else if ((origin === null || !isApi) && isCalledOtherSite(exchange)) throw refusal()
+    if (path === PAGES.share.path && isOfBrowserItself(exchange)) return null
+    if (origin !== null && !isOfWeb(origin)) return null
+    if (origin !== null && !isOwnOrigin(origin, exchange)) return isApi && isListed(origin) ? null : refusal()
+    return (origin === null || !isApi) && isCalledOtherSite(exchange) ? refusal() : null
   }
 }
 
 /** Whether a web page sent it, or a document without an origin. Extensions have other schemes and are allowed. */
 function isOfWeb(origin: string): boolean {
-  return origin === 'null' || /^https?:/i.test(origin)
+  return origin === 'null' || /^https?:/.test(origin)
 }
 
 /**

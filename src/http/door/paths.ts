@@ -35,6 +35,7 @@ export function routedPath(path: string): string {
 
 /** The path of the route table that the router holds under this one. */
 export function publicPath(routed: string): string {
+  if (routed.startsWith(TRANSLATED_PREFIX)) return routed.slice(TRANSLATED_PREFIX.length) || '/'
   const isPrevious = routed.startsWith(`${PREVIOUS_API_PREFIX}/`)
   return isPrevious ? `${routed.slice(PREVIOUS_API_PREFIX.length)}.json` : routed
 }

@@ -1,4 +1,4 @@
-// Limits the requests of each address, against runaway scripts and guessing. Loopback has no limit.
+// Limits the requests of each address, against runaway scripts and guessing. Loopback has no limit but for those of other sites.
 
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
@@ -24,21 +24,29 @@ export function exchangedOf({ requests, seconds }: RateLimit) {
 const NO_OTHERS: OtherNodes = { note: () => undefined, others: () => 0 }
 
 /** Over several nodes the limit is approximate: each may allow what the others have counted within the last second. */
-export function createLimitRate({ requests, seconds }: RateLimit, elsewhere = NO_OTHERS): LimitRate {
-  const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
+export function createLimitRate(limit: RateLimit, elsewhere = NO_OTHERS): LimitRate {
+  const consume = createConsume(limit, elsewhere)
+  return (address) => {
+    const key = limitKey(address)
+    return key === null ? null : consume(key)
+  }
+}
 
-  async function consume(key: string): Promise<void> {
+/** Limits the refusals of what other sites make a browser send. That comes from loopback too, if the server runs beside it. */
+export function createLimitOtherSites(limit: RateLimit): LimitRate {
+  const consume = createConsume(limit, NO_OTHERS)
+  return (address) => consume(limitKey(address) ?? 'loopback')
+}
+
+function createConsume({ requests, seconds }: RateLimit, elsewhere: OtherNodes) {
+  const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
+  return async (key: string): Promise<void> => {
     elsewhere.note(key)
     const { consumedPoints, msBeforeNext } = await limiter.consume(key).catch(spentOf)
     if (consumedPoints + elsewhere.others(key) <= requests) return
     const retryAfter = retrySeconds(msBeforeNext)
     const message = `Too many requests from this address: try again in ${retryAfter} s.`
     throw new DomainError('too_many', message, { retryAfter })
-  }
-
-  return (address) => {
-    const key = limitKey(address)
-    return key === null ? null : consume(key)
   }
 }
 

@@ -8,9 +8,9 @@ import type { ReadForwarded } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
-import type { HostRules } from './host.ts'
+import { type HostRules, readHost } from './host.ts'
 import type { Asker } from './host-refusal.ts'
-import { createRefuseOtherSites } from './other-sites.ts'
+import { createRefusalOfSite } from './other-sites.ts'
 import { canonicalPath, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { AnswerRoute } from './router.ts'
@@ -31,6 +31,7 @@ export type FrontDoorOptions = {
   hostRules: HostRules
   cors: Cors
   limitRate: LimitRate
+  limitOtherSites: LimitRate
   bodyRoom: BodyRoom
   presentError: PresentError
   secure: Secure
@@ -66,12 +67,18 @@ function askerOf({ isFromProxy, scheme, clientAddress, arrived }: Exchange): Ask
 }
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
-  const { answerRoute, readForwarded, hostRules, cors, limitRate } = options
+  const { answerRoute, readForwarded, hostRules, cors, limitRate, limitOtherSites } = options
   const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls } = options
-  const refuseOtherSites = createRefuseOtherSites({
+  const refusalOfSite = createRefusalOfSite({
     isOwnOrigin: hostRules.isOwnOrigin,
     isListed: cors.isListed,
   })
+
+  /** Has limits of its own, so that other sites cannot use up those of the person at the browser. */
+  async function refuseSite(refusal: DomainError, { exchange, path }: { exchange: Exchange; path: string }) {
+    if (!EXEMPT_PATHS.has(path)) await limitOtherSites(exchange.clientAddress)
+    throw refusal
+  }
 
   /** Throws for too many requests and for a foreign Host. */
   async function admit(exchange: Exchange, path: string): Promise<void> {
@@ -84,8 +91,8 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
 
   async function answer(exchange: Exchange, asked: string, path: string): Promise<Response> {
     try {
-      // Before the limits, so that other sites cannot use up those of the person at the browser.
-      refuseOtherSites(exchange, path)
+      const refusal = refusalOfSite(exchange, path)
+      if (refusal !== null) await refuseSite(refusal, { exchange, path })
       const preflight = cors.answerPreflight(exchange.arrived, path)
       if (preflight !== null) return preflight
       await admit(exchange, path)
@@ -103,7 +110,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const { headers } = request
     const forwarded = readForwarded(peer, headers)
     const scheme = forwarded.scheme ?? (isTls ? 'https' : null)
-    const host = forwarded.host ?? headers.get('host')
+    const host = readHost(forwarded.host ?? headers.get('host'))
     return {
       request,
       arrived: request,

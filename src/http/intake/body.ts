@@ -1,7 +1,7 @@
 // Reads the body of a request, within a size limit and a deadline.
 
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
-import { FREE_BYTES } from '../door/body-room.ts'
+import { type BodyRoom, FREE_BYTES } from '../door/body-room.ts'
 import type { Exchange } from '../door/exchange.ts'
 
 export type BodyLimits = {
@@ -15,6 +15,8 @@ export type BodyLimits = {
   timeoutMs: number
   /** Reserves memory for received bytes until the request is answered. Throws `overloaded` if there is no room. */
   take: (exchange: Exchange, bytes: number) => void
+  /** Resolves once it is the turn of a body that is not small. */
+  turn: () => Promise<void>
 }
 
 const KIB = 1024
@@ -28,11 +30,11 @@ export function maxBodyBytes({ maxPayloadBytes }: Pick<Sizes, 'maxPayloadBytes'>
   return 6 * maxPayloadBytes + 64 * KIB
 }
 
-export function bodyLimitsOf(sizes: Sizes, take: BodyLimits['take']): BodyLimits {
+export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take' | 'turn'>): BodyLimits {
   const maxBytes = maxBodyBytes(sizes)
   const maxStreamBytes = maxBytes + sizes.maxFiles * (sizes.maxFileBytes + KIB)
   const limit = { of: 'text', bytes: sizes.maxPayloadBytes, flag: '--max-payload-bytes' } as const
-  return { maxBytes, limit, maxStreamBytes, timeoutMs: TIMEOUT_MS, take }
+  return { maxBytes, limit, maxStreamBytes, timeoutMs: TIMEOUT_MS, take, turn }
 }
 
 /** Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without memory. */
@@ -42,7 +44,9 @@ export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<
   // Bun never delivers more than Content-Length. Reserve memory for received bytes, not announced ones.
   const isSmall = announced <= FREE_BYTES
   const reading = isSmall ? exchange.arrived.bytes().catch(brokenOff) : readChunks(exchange, limits)
-  return withDeadline(reading, limits.timeoutMs)
+  const body = await withDeadline(reading, limits.timeoutMs)
+  if (body.length > FREE_BYTES) await limits.turn()
+  return body
 }
 
 /** Yields the body in chunks. Throws `too_slow` if the sender falls below the minimum speed, and `too_large`. */

@@ -3,6 +3,10 @@
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { Member } from './members.ts'
 
+/** The most fields of a form, and characters of the name of one. Those that are read are fewer and shorter. */
+export const MAX_FIELDS = 1000
+export const MAX_FIELD_NAME = 200
+
 /** An object as a client sent it. */
 export type Wire = Record<string, unknown>
 

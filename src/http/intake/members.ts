@@ -3,6 +3,7 @@
 
 import type { Static, TBoolean, TInteger, TSchema, TString } from '@sinclair/typebox'
 import type { Problem } from '../../domain/problems.ts'
+import { hasMoreBytes, hasMoreCharacters } from '../../domain/text-length.ts'
 
 /** Notes what is wrong with a value, and returns null in its place. */
 export type Blame = (problem: Problem) => null
@@ -26,21 +27,23 @@ export const asString: Coercion<TString> = (value, _, blame) =>
 
 /** Well-formed Unicode of at most `maxLength` characters. */
 export const asText: Coercion<TString> = (value, { maxLength: limit }, blame) => {
-  const text = readText(value, blame)
-  if (text === null || limit === undefined || text.length <= limit) return text
-  return [...text].length > limit ? blame({ code: 'too_long_characters', limit }) : text
+  const isTooLong = typeof value === 'string' && limit !== undefined && hasMoreCharacters(value, limit)
+  return isTooLong ? blame({ code: 'too_long_characters', limit }) : readText(value, blame)
 }
 
 /** Well-formed Unicode of at most `maxLength` bytes of UTF-8, and so of at most as many characters. */
 export const asTextOfBytes: Coercion<TString> = (value, { maxLength: limit = 0 }, blame) => {
-  const text = readText(value, blame)
-  const isTooLong = text !== null && Buffer.byteLength(text) > limit
-  return isTooLong ? blame({ code: 'too_long_bytes', limit }) : text
+  const isTooLong = typeof value === 'string' && hasMoreBytes(value, limit)
+  return isTooLong ? blame({ code: 'too_long_bytes', limit }) : readText(value, blame)
 }
+
+/** More characters than a number or a word of `BOOLEANS` has, with blanks around it. */
+const MAX_WORD = 100
 
 /** An integer, or its digits in a string: `"7"` is 7. Refuses a value out of range, never clamps it. */
 export const asInteger: Coercion<TInteger> = (value, { minimum: min = 0, maximum: max = 0 }, blame) => {
-  const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value
+  const isNumber = typeof value === 'string' && value.length <= MAX_WORD && /^\s*[+-]?\d+\s*$/.test(value)
+  const number = isNumber ? Number(value) : value
   if (typeof number !== 'number' || !Number.isInteger(number)) return blame({ code: 'not_integer' })
   return number >= min && number <= max ? number : blame({ code: 'out_of_range', min, max })
 }
@@ -53,8 +56,8 @@ const BOOLEANS = new Map([
 /** A boolean, 1 or 0, or one of the words that forms send, such as `on`, in any letter case. */
 export const asBoolean: Coercion<TBoolean> = (value, _, blame) => {
   if (typeof value === 'boolean') return value
-  const word =
-    typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : null
+  const isWord = typeof value === 'number' || (typeof value === 'string' && value.length <= MAX_WORD)
+  const word = isWord ? String(value).trim().toLowerCase() : null
   if (word === '') return null
   return BOOLEANS.get(word ?? '') ?? blame({ code: 'not_boolean' })
 }

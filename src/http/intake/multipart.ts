@@ -6,6 +6,7 @@ import { Busboy, type BusboyInstance, type Dicer } from '@fastify/busboy'
 import { DomainError, isDomainError, type SizeLimit } from '../../domain/errors.ts'
 import { ANY_TYPE } from '../../domain/files.ts'
 import { tooLarge } from './body.ts'
+import { MAX_FIELD_NAME, MAX_FIELDS } from './fields.ts'
 import { readFilename } from './file-part-name.ts'
 
 export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
@@ -26,10 +27,13 @@ export type MultipartOptions = {
 
 type Part = { name: string; value: unknown }
 
-const MAX_PARTS = 1000
-/** Characters. The names that we read have fewer than 50. */
-const MAX_NAME = 200
+/** RFC 2046 allows a boundary 70 characters. */
+const MAX_CONTENT_TYPE = 200
+/** Of each part. Clients send three headers. */
+const MAX_HEADERS = 20
 const MAX_HEADER_BYTES = 16 * 1024
+/** Bytes before, between and after the contents of the parts. */
+const MAX_OUTSIDE_BYTES = 1024 * 1024
 
 /** Resolves to the parts in their order. Throws `malformed`, `too_large`, and the errors of `take` and `onFile`. */
 export async function readMultipart(
@@ -39,17 +43,19 @@ export async function readMultipart(
   const parser = createParser(options.contentType)
   const stop = new AbortController()
   const abort = (cause: unknown) => stop.abort(cause)
+  const refuse = (cause: unknown) => abort(isDomainError(cause) ? cause : brokenOff())
   const readText = createTextReader(options)
   const begun = watchParts(parser)
   const parts: Promise<Part>[] = []
   let textsRead: Promise<unknown> = Promise.resolve()
   /** Names stay in memory until the request is answered, like texts. */
   const takeNames = (name: string, filename: unknown) => {
-    if (name.length > MAX_NAME) throw malformed(`has a part whose name is longer than ${MAX_NAME} characters`)
+    if (name.length > MAX_FIELD_NAME)
+      throw malformed(`has a part whose name is longer than ${MAX_FIELD_NAME} characters`)
     options.take(name.length + (typeof filename === 'string' ? filename.length : 0))
   }
-  parser.on('error', abort)
-  parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_PARTS} parts`)))
+  parser.on('error', refuse)
+  parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_FIELDS} parts`)))
   parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
     const name = decodeName(given)
     const contentType = begun.claimsType ? claimed : ANY_TYPE
@@ -67,8 +73,9 @@ export async function readMultipart(
     const isFile = typeof filename === 'string'
     const { disposition } = begun
     const readPart = () => {
-      if (!isFile) return readText(content)
-      return readFile({ filename: readFilename(filename, disposition), contentType, content }, options)
+      const sent = asSent(content)
+      if (!isFile) return readText(sent)
+      return readFile({ filename: readFilename(filename, disposition), contentType, content: sent }, options)
     }
     // A file is read after the texts before it, because onFile may need them.
     const reading = isFile ? textsRead.then(readPart) : readPart()
@@ -83,23 +90,27 @@ export async function readMultipart(
     textsRead.catch(abort)
   })
   try {
-    await feed(body, parser, stop.signal)
+    await feed(body, { parser, begun, signal: stop.signal })
     if (parts.length !== begun.count)
       abort(malformed('has a part without a proper "Content-Disposition: form-data"'))
     stop.signal.throwIfAborted()
     return await Promise.all(parts)
   } catch (cause) {
-    abort(cause)
+    refuse(cause)
     await Promise.allSettled(parts)
-    throw isDomainError(stop.signal.reason)
-      ? stop.signal.reason
-      : malformed('is not well-formed or broke off')
+    throw stop.signal.reason
   }
 }
 
 function createParser(contentType: string): BusboyInstance {
+  if (contentType.length > MAX_CONTENT_TYPE)
+    throw malformed(`has a Content-Type longer than ${MAX_CONTENT_TYPE} characters`)
+  if (contentType.trim() === '') throw new DomainError('malformed', 'The request needs a Content-Type.')
+  // Busboy reads urlencoded forms too, in another way than this file does.
+  if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType))
+    throw new DomainError('unsupported_type', 'Send multipart/form-data.')
   try {
-    const limits = { parts: MAX_PARTS, headerSize: MAX_HEADER_BYTES }
+    const limits = { parts: MAX_FIELDS, headerSize: MAX_HEADER_BYTES, headerPairs: MAX_HEADERS }
     // Take every part as a stream, because busboy would decode text by the charset that the part claims.
     // Keep folders in names: they are cut off after decoding, since an encoded word may contain a slash.
     const names = { preservePath: true }
@@ -109,19 +120,23 @@ function createParser(contentType: string): BusboyInstance {
   }
 }
 
-type Begun = { count: number; claimsType: boolean; disposition: string }
+type Begun = { count: number; open: number; claimsType: boolean; disposition: string }
 
 /**
- * Counts the parts, and keeps of the last one whether it names its type, and its Content-Disposition. Busboy itself reports
+ * Counts the parts, and those whose content is not read to its end; and keeps of the last one whether it names its type, and its Content-Disposition. Busboy itself reports
  * text/plain for a part without a type, overlooks a `filename*` after a `filename`, and skips a part whose headers it cannot
  * read. It has no public event for headers, so this listens to its inner parser; a test pins that.
  */
 export function watchParts(busboy: BusboyInstance): Begun {
   const inside = busboy as unknown as { _parser: { parser: Dicer } }
-  const begun: Begun = { count: 0, claimsType: false, disposition: '' }
+  const begun: Begun = { count: 0, open: 0, claimsType: false, disposition: '' }
   inside._parser.parser.prependListener('part', (part: Dicer.PartStream) => {
     begun.count += 1
+    part.on('end', () => {
+      begun.open -= 1
+    })
     part.on('header', (header: Partial<Record<string, string[]>>) => {
+      begun.open += 1
       begun.claimsType = header['content-type'] !== undefined
       begun.disposition = header['content-disposition']?.[0] ?? ''
     })
@@ -129,18 +144,21 @@ export function watchParts(busboy: BusboyInstance): Begun {
   return begun
 }
 
+type Fed = { parser: BusboyInstance; begun: Begun; signal: AbortSignal }
+
 /** Writes the body to the parser, no faster than its parts are read. Rejects when `signal` aborts. */
-async function feed(
-  body: AsyncIterable<Uint8Array>,
-  parser: BusboyInstance,
-  signal: AbortSignal,
-): Promise<void> {
+async function feed(body: AsyncIterable<Uint8Array>, { parser, begun, signal }: Fed): Promise<void> {
   const chunks = body[Symbol.asyncIterator]()
+  let outside = 0
   try {
     for (;;) {
       const next = await nextUnlessAborted(chunks, signal)
       if (next.done) break
-      if (!parser.write(next.value)) await once(parser, 'drain', { signal })
+      const isReady = parser.write(next.value)
+      if (begun.open === 0) outside += next.value.length
+      if (outside > MAX_OUTSIDE_BYTES)
+        throw malformed(`has more than ${MAX_OUTSIDE_BYTES} bytes outside the contents of its parts`)
+      if (!isReady) await once(parser, 'drain', { signal })
     }
   } finally {
     chunks.return?.().catch(() => undefined)
@@ -160,6 +178,15 @@ function nextUnlessAborted<T>(chunks: AsyncIterator<T>, signal: AbortSignal): Pr
   return promise.finally(() => signal.removeEventListener('abort', abort))
 }
 
+/** Blames the sender for what is wrong with a part. Any other error of its reader is the server's. */
+async function* asSent(content: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content
+  } catch (cause) {
+    throw isDomainError(cause) ? cause : brokenOff()
+  }
+}
+
 /** A form without a chosen file sends an empty part with an empty file name. That is no file. */
 async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<unknown> {
   if (file.filename !== '') return onFile(file)
@@ -174,7 +201,7 @@ async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<u
 
 function createTextReader({ maxTextBytes, limit, take }: MultipartOptions) {
   let left = maxTextBytes
-  return async (content: Readable): Promise<string> => {
+  return async (content: AsyncIterable<Uint8Array>): Promise<string> => {
     const chunks: Uint8Array[] = []
     for await (const chunk of content) {
       left -= chunk.length
@@ -198,6 +225,10 @@ function decodeText(bytes: Uint8Array): string {
 /** Decodes the brackets, which some clients escape. */
 function decodeName(name: string | undefined): string {
   return (name ?? '').replace(/%5b/gi, '[').replace(/%5d/gi, ']')
+}
+
+function brokenOff(): DomainError {
+  return malformed('is not well-formed or broke off')
 }
 
 function malformed(problem: string): DomainError {

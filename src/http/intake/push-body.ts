@@ -1,10 +1,12 @@
 // Reads the fields of a push from a body in JSON, urlencoded or multipart form, all into the same members.
 
 import { DomainError } from '../../domain/errors.ts'
+import { findExcess } from '../../domain/json-shape.ts'
 import type { Exchange } from '../door/exchange.ts'
 import { type BodyLimits, readBody, streamBody } from './body.ts'
 import type { Wire } from './fields.ts'
 import { type FilePart, readMultipart } from './multipart.ts'
+import { parseUrlencoded } from './urlencoded.ts'
 
 export type PushBodyOptions = BodyLimits & {
   /** The allowed names of the object with the fields, the expected one first. */
@@ -19,7 +21,11 @@ export type PushBodyOptions = BodyLimits & {
   onPart?: (name: string, value: unknown) => void
 }
 
-const MAX_PAIRS = 1000
+/** Far more than a push has: `files` holds the largest number of objects. */
+const MOST = { depth: 32, members: 2000 }
+
+const BLANKS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20])
+const OPENS_OBJECT = 0x7b
 
 /** Resolves to the members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
 export async function readPushFields(exchange: Exchange, options: PushBodyOptions): Promise<Wire> {
@@ -36,9 +42,9 @@ async function readObject(exchange: Exchange, options: PushBodyOptions): Promise
   const contentType = exchange.request.headers.get('content-type') ?? ''
   switch (contentType.split(';', 1)[0]?.trim().toLowerCase()) {
     case 'application/json':
-      return parseJson(await readText(exchange, options), options)
+      return parseJson(await readBody(exchange, options), options)
     case 'application/x-www-form-urlencoded':
-      return parseUrlencoded(await readText(exchange, options), 'form')
+      return nest(parseUrlencoded(await readBody(exchange, options), 'form'))
     case 'multipart/form-data':
       return nest(await readParts(exchange, contentType, options))
     case '':
@@ -64,14 +70,11 @@ async function readParts(exchange: Exchange, contentType: string, options: PushB
   return parts.map(({ name, value }): [string, unknown] => [name, value])
 }
 
-async function readText(exchange: Exchange, options: PushBodyOptions): Promise<string> {
-  return decodeUtf8(await readBody(exchange, options))
-}
-
 async function parseUntyped(exchange: Exchange, options: PushBodyOptions): Promise<unknown> {
   if (!options.isLenient) throw malformed('The request needs a Content-Type: application/json')
-  const text = await readText(exchange, options)
-  return text.trimStart().startsWith('{') ? parseJson(text, options) : parseUrlencoded(text, 'form')
+  const body = await readBody(exchange, options)
+  const first = body.find((byte) => !BLANKS.has(byte))
+  return first === OPENS_OBJECT ? parseJson(body, options) : nest(parseUrlencoded(body, 'form'))
 }
 
 function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefined {
@@ -82,7 +85,7 @@ function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefin
 function fieldsInQuery(url: string, wrappers: readonly string[]): Wire | null {
   const mark = url.indexOf('?')
   if (mark === -1) return null
-  const query = parseUrlencoded(url.slice(mark + 1), 'query')
+  const query = nest(parseUrlencoded(Buffer.from(url.slice(mark + 1)), 'query'))
   const given = wrappers.map((name) => query[name]).filter(isObject)
   return given.length === 0 ? null : Object.fromEntries(given.toReversed().flatMap(Object.entries))
 }
@@ -92,44 +95,17 @@ function onlyGiven(wire: Wire): Wire {
   return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null && value !== ''))
 }
 
-function parseJson(text: string, { isLenient = false }: PushBodyOptions): unknown {
-  if (isLenient && text === '') return {}
+function parseJson(body: Uint8Array, { isLenient = false }: PushBodyOptions): unknown {
+  if (isLenient && body.length === 0) return {}
+  const excess = findExcess(body, MOST)
+  if (excess === 'depth') throw malformed(`The JSON body is nested more than ${MOST.depth} levels deep`)
+  if (excess === 'members')
+    throw malformed(`The JSON body has more than ${MOST.members} members, in all objects and lists together`)
+  const text = decodeUtf8(body)
   try {
     return JSON.parse(text)
   } catch {
     throw malformed('The body is not well-formed JSON')
-  }
-}
-
-type Place = 'form' | 'query'
-
-function parseUrlencoded(text: string, place: Place): Wire {
-  if (hasMorePairs(text, MAX_PAIRS)) throw malformed(`The ${place} has more than ${MAX_PAIRS} fields`)
-  const pairs = text
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair): [string, string] => {
-      const equals = pair.indexOf('=')
-      const [name, value] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)]
-      return [decodeComponent(name, place), decodeComponent(value, place)]
-    })
-  return nest(pairs)
-}
-
-/** Counts before splitting, because millions of pairs would take too much time and memory. */
-function hasMorePairs(text: string, most: number): boolean {
-  let ampersands = 0
-  for (let at = text.indexOf('&'); at !== -1 && ampersands < most; at = text.indexOf('&', at + 1))
-    ampersands += 1
-  return ampersands >= most
-}
-
-/** Keeps a stray %. Refuses bytes that are not UTF-8 instead of replacing them. */
-function decodeComponent(text: string, place: Place): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![0-9a-f]{2})/gi, '%25'))
-  } catch {
-    throw malformed(`The ${place} holds bytes that are not UTF-8`)
   }
 }
 

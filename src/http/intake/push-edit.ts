@@ -1,18 +1,16 @@
 // Reads what the owner of a push wants to change about it.
 
-import { type TSchema, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { invalidFields } from '../../domain/errors.ts'
 import { MAX_DAYS, MAX_VIEWS, type PushLimits } from '../../domain/new-push.ts'
+import type { Problems } from '../../domain/problems.ts'
 import type { WantedEdit } from '../../services/pushes/edit-push.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
-import { createFields } from './fields.ts'
-import { asInteger, type Coercion, member } from './members.ts'
+import { createFields, isGiven } from './fields.ts'
+import { asInteger, member } from './members.ts'
 import { readPushFields } from './push-body.ts'
 import { createPushTable } from './push-table.ts'
-
-const asUnchangeable: Coercion<TSchema> = (_value, _schema, blame) => blame({ code: 'cannot_change' })
-const unchangeable = member(Type.Unknown(), asUnchangeable)
 
 const SOONER = ' A value that would let it live longer, or that has been reached already, is refused.'
 
@@ -33,19 +31,22 @@ export function createEditTable(limits: PushLimits) {
   }
 }
 
-export function createReadEdit({ limits, body }: { limits: PushLimits; body: BodyLimits }) {
-  const { kind, deletable_by_viewer, retrieval_step } = createPushTable(limits)
-  const table = {
-    ...createEditTable(limits),
-    ...{ kind, deletable_by_viewer, retrieval_step },
-    ...{ payload: unchangeable, files: unchangeable, passphrase: unchangeable },
-  }
+export type ReadEditOptions = {
+  limits: PushLimits
+  body: BodyLimits
+  /** All members of a push, in any answer. */
+  members: readonly string[]
+}
 
-  /** Throws `invalid` for a file, and what `readPushFields` throws. */
+export function createReadEdit({ limits, body, members }: ReadEditOptions) {
+  const table = createEditTable(limits)
+  const known = new Set([...members, ...Object.keys(createPushTable(limits))])
+  const fixed = [...known].filter((name) => !Object.hasOwn(table, name))
+
+  /** Blames each member that cannot be changed, whatever its value. Throws `invalid` for a file, and what `readPushFields` throws. */
   return async (exchange: Exchange): Promise<WantedEdit> => {
     const wire = await readPushFields(exchange, { ...body, wrappers: ['push'], onFile: refuseFile })
     const fields = createFields(table, wire)
-    for (const name of ['payload', 'files', 'passphrase'] as const) fields.read(name)
     const edit = {
       name: wire.name === '' ? '' : fields.read('name'),
       note: wire.note === '' ? '' : fields.read('note'),
@@ -53,14 +54,16 @@ export function createReadEdit({ limits, body }: { limits: PushLimits; body: Bod
       expireAfterViews: fields.read('expire_after_views'),
       duration: fields.read('expire_after_duration'),
       expiresAt: null,
-      kind: fields.read('kind'),
-      deletableByViewer: fields.read('deletable_by_viewer'),
-      retrievalStep: fields.read('retrieval_step'),
     }
-    return { edit, problems: fields.problems }
+    const refused = fixed.filter((name) => isGiven(wire[name]))
+    return { edit, problems: { ...fields.problems, ...problemsOf(refused) } }
   }
 }
 
+function problemsOf(refused: readonly string[]): Problems {
+  return Object.fromEntries(refused.map((name) => [name, [{ code: 'cannot_change' }]]))
+}
+
 function refuseFile(): never {
-  throw invalidFields({ files: [{ code: 'cannot_change' }] })
+  throw invalidFields(problemsOf(['files']))
 }

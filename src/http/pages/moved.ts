@@ -4,8 +4,25 @@ import { DomainError } from '../../domain/errors.ts'
 import { answerMoved, answerSeeOther } from '../door/answers.ts'
 import { pathOf } from '../door/paths.ts'
 import type { Route } from '../door/router.ts'
-import { FORM_ADDRESSES, MOVED } from '../urls.ts'
+import { MOVED, type Moved, moved, ofPush, PAGES } from '../urls.ts'
 import { LANGUAGE_PARAMETER } from './frame/guest.ts'
+
+/**
+ * The addresses of forms, for a browser that asks for them with GET: after a refused form, by a reload or by changing the
+ * language. They redirect to the page with the form.
+ */
+const FORM_ADDRESSES: readonly Moved[] = [
+  ...moved(ofPush(PAGES.receive), PAGES.expire, PAGES.saveText),
+  ...moved(ofPush(PAGES.push), PAGES.editPush, PAGES.expireOwn, PAGES.unlock),
+  ...moved(() => PAGES.create.href(), PAGES.share),
+  ...moved(() => PAGES.signIn.href(), PAGES.submitCode),
+  ...moved(() => PAGES.tokens.href(), PAGES.revokeToken),
+  ...moved(() => PAGES.account.href(), PAGES.changePassword, PAGES.endSession),
+  ...moved(() => PAGES.twoFactor.href(), PAGES.turnOffTwoFactor),
+  ...moved(() => PAGES.admin.href(), PAGES.acceptClock, PAGES.invite, PAGES.withdrawInvitation),
+  ...moved(() => PAGES.admin.href(), PAGES.disableAccount, PAGES.enableAccount),
+  ...moved(() => PAGES.admin.href(), PAGES.resetAccount, PAGES.removeAccount),
+]
 
 /** Keeps the query of the request, and the language of the path as a part of it. */
 export function createMovedRoutes(basePath: string): Route[] {

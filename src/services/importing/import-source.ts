@@ -106,7 +106,7 @@ function createDestination(step: Import, { keyring, prepared, now }: Context): D
     isKnownPush: (urlToken) => step.isKnown(marks.push.all(urlToken)),
     isKnownAccount: (email) => step.isKnown(marks.account.all(email)),
     isKnownToken: (apiToken) => step.isKnown(marks.apiToken.all(apiToken)),
-    findAccountId: step.findAccountId,
+    findAccount: step.findAccount,
     addAccount,
     joinAccount: (email) => step.remember(marks.account.one(email)),
     addApiToken: async (accountId, apiToken) => {

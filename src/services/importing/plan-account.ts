@@ -49,8 +49,13 @@ export function planAccount(incoming: IncomingAccount): PlannedAccount | { probl
   }
 }
 
+/** What an account that is here already is, and its namesake there is not, or the other way round. */
+export function differentRights(there: { isAdmin: boolean }, here: { isAdmin: boolean }): string[] {
+  return here.isAdmin === there.isAdmin ? [] : [`here it is ${here.isAdmin ? 'an' : 'no'} administrator`]
+}
+
 function totpOf({ totp }: IncomingAccount): PlannedAccount['totp'] | 'sealed' {
   if (totp === null) return null
-  const secret = totp.secret?.toUpperCase().replace(/=+$/, '') ?? ''
+  const secret = totp.secret?.toUpperCase().replace(/(?<!=)=+$/, '') ?? ''
   return /^[A-Z2-7]{16,}$/.test(secret) ? { secret, lastStep: totp.lastStep } : 'sealed'
 }

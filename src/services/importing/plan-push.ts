@@ -4,9 +4,9 @@ import { isShortUrlToken } from '../../crypto/url-token.ts'
 import type { AuditEntry } from '../../domain/audit.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS } from '../../domain/files.ts'
 import type { IncomingPush } from '../../domain/incoming.ts'
-import { isWebAddress } from '../../domain/new-push.ts'
 import { isFromAhead, type Push, type PushKind } from '../../domain/push.ts'
 import { DAY } from '../../domain/time.ts'
+import { isWebAddress } from '../../domain/web-address.ts'
 
 /** A live push has its payload; one that is over has none. `notes` say what comes otherwise than it was. */
 export type PlannedPush = {

@@ -11,7 +11,7 @@ import { type Destination, type OnProgress, walkSource } from './walk.ts'
 /** `here` is the folder that the import would go to; null when there is none yet. */
 export type SurveyOptions = {
   now: number
-  here: (Pick<Import, 'isKnown' | 'findAccountId'> & { keyring: Keyring }) | null
+  here: (Pick<Import, 'isKnown' | 'findAccount'> & { keyring: Keyring }) | null
   onProgress: OnProgress
 }
 
@@ -31,7 +31,7 @@ function createNowhere(here: SurveyOptions['here']): Destination {
     isKnownPush: (urlToken) => isKnown(marks?.push.all(urlToken)),
     isKnownAccount: (email) => isKnown(marks?.account.all(email)),
     isKnownToken: (apiToken) => isKnown(marks?.apiToken.all(apiToken)),
-    findAccountId: async (email) => (await here?.findAccountId(email)) ?? null,
+    findAccount: async (email) => (await here?.findAccount(email)) ?? null,
     addAccount: async () => {
       accounts -= 1
       return accounts

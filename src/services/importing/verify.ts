@@ -9,7 +9,7 @@ import { isBcrypt } from '../accounts/passwords.ts'
 import { openTotpSecret } from '../accounts/two-factor.ts'
 import { type Finding, placeOfAccount, placeOfPush } from './import-report.ts'
 import { createMarks } from './marks.ts'
-import { type PlannedAccount, planAccount } from './plan-account.ts'
+import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { createComparePush, type PushComparison } from './verify-push.ts'
 import type { OnProgress } from './walk.ts'
 
@@ -87,9 +87,7 @@ async function compareAccount(planned: PlannedAccount, { store, keyring }: Verif
   const isOwnToken = apiToken === null || account.disabledAt !== null || token?.account.id === account.id
   return [
     ...(isBcrypt(passwordHash) && passwordHash !== planned.passwordHash ? ['its password differs'] : []),
-    ...(account.isAdmin === planned.isAdmin
-      ? []
-      : [`here it is ${account.isAdmin ? 'an' : 'no'} administrator`]),
+    ...differentRights(planned, account),
     ...(planned.isDisabled && account.disabledAt === null ? ['it is enabled here'] : []),
     ...(secret === (totp?.secret ?? null) ? [] : ['its second factor differs']),
     ...((totp?.lastStep ?? 0) > (totpStep ?? 0) ? ['a code that was used there works again here'] : []),

@@ -1,8 +1,9 @@
 // Walks through another server's accounts and pushes, decides about each, and hands on what comes.
 
+import type { Account } from '../../domain/account.ts'
 import { type IncomingPush, type IncomingSource, isUnreadable } from '../../domain/incoming.ts'
 import { emptyReport, type ImportReport, placeOfAccount, placeOfPush } from './import-report.ts'
-import { type PlannedAccount, planAccount } from './plan-account.ts'
+import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { type PlannedPush, planPush } from './plan-push.ts'
 
 /** What is here already, and where things go. A dry run has places that keep nothing. */
@@ -10,7 +11,7 @@ export type Destination = {
   isKnownPush(urlToken: string): Promise<boolean>
   isKnownAccount(email: string): Promise<boolean>
   isKnownToken(apiToken: string): Promise<boolean>
-  findAccountId(email: string): Promise<number | null>
+  findAccount(email: string): Promise<Pick<Account, 'id' | 'isAdmin'> | null>
   addAccount(account: PlannedAccount): Promise<number>
   /** There is one already, to which the incoming one belongs from now on. */
   joinAccount(email: string): Promise<void>
@@ -59,7 +60,7 @@ async function enterAccount(
   report: ImportReport,
 ): Promise<number | null> {
   const { email, notes, isDisabled, totp } = planned
-  const here = await to.findAccountId(email)
+  const here = await to.findAccount(email)
   const place = placeOfAccount({ id: 0 }, email)
   if (here === null && !(await to.isKnownAccount(email))) {
     report.accounts.came += 1
@@ -74,7 +75,8 @@ async function enterAccount(
     report.notes.push({ place, what: 'there is one here already, which keeps its password' })
     await to.joinAccount(email)
   }
-  return here
+  for (const what of differentRights(planned, here ?? planned)) report.notes.push({ place, what })
+  return here?.id ?? null
 }
 
 async function enterToken(

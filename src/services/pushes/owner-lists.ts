@@ -19,7 +19,7 @@ import type { Now } from '../../domain/time.ts'
 import type { ListedPush, PageOfPushes, PushCounts, Store, StoredPush } from '../../store/face.ts'
 import { keepIntact } from '../damage.ts'
 import { openLabels, openTexts } from './labels.ts'
-import { createOwnerTexts, type FoldedTexts } from './owner-texts.ts'
+import { createOwnerTexts } from './owner-texts.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
 export type Addressed = { push: Push; urlToken: string }
@@ -113,23 +113,32 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     const filtered = [...live.facts, ...expired.facts]
     const words = foldedWords(query)
     const needsTexts = words.length > 0 || sort === 'name'
-    const read = needsTexts ? filtered : []
-    const found = await texts.read(account.id, read)
-    const matching = words.length === 0 ? filtered : filtered.filter(({ id }) => holds(found.get(id), words))
-    matching.sort(comparePushes(sort, ({ id }) => found.get(id)?.name ?? ''))
+    const { names, damaged } = needsTexts ? await search(account, filtered, words) : NO_NAMES
+    const matching = words.length === 0 ? filtered : filtered.filter(({ id }) => names.has(id))
+    matching.sort(comparePushes(sort, ({ id }) => names.get(id) ?? ''))
     const shown = matching
       .slice((pageNumber - 1) * LIST_PAGE_SIZE, pageNumber * LIST_PAGE_SIZE)
       .map(({ id }) => id)
     const page = await present(await store.lists.listByIds({ ownerId: account.id, ids: shown }))
-    const unread = read.length - found.size
     const isCut = live.isCut || expired.isCut
     return {
       ...page,
-      damaged: Math.max(page.damaged, needsTexts ? unread : 0),
+      damaged: Math.max(page.damaged, damaged),
       matching: matching.length,
       counts,
       isCut,
     }
+  }
+
+  /** The folded names of the pushes that hold all words, and how many could not be read. */
+  async function search({ id: accountId }: Account, pushes: PushFacts[], words: readonly string[]) {
+    const names = new Map<number, string>()
+    let damaged = pushes.length
+    for await (const { id, name, note } of texts.read(accountId, pushes)) {
+      damaged -= 1
+      if (words.every((word) => name.includes(word) || note.includes(word))) names.set(id, name)
+    }
+    return { names, damaged }
   }
 
   async function collect(ownerId: number, expired: boolean, filter: PushFilter) {
@@ -154,16 +163,13 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   return { list, overview, forgetTexts: (account: Account) => texts.forget(account.id) }
 }
 
+const NO_NAMES = { names: new Map<number, string>(), damaged: 0 }
 const NOTHING: { facts: PushFacts[]; isCut: boolean } = { facts: [], isCut: false }
 
 function isPlain({ list, sort, query, kind, state }: OverviewOptions): boolean {
   return (
     list !== 'all' && sort === 'newest' && kind === null && state === null && foldedWords(query).length === 0
   )
-}
-
-function holds(texts: FoldedTexts | undefined, words: readonly string[]): boolean {
-  return texts !== undefined && words.every((word) => texts.name.includes(word) || texts.note.includes(word))
 }
 
 /** How a DamageError names a push. */

@@ -10,6 +10,8 @@ import type { SealedTexts, Store } from '../../store/face.ts'
 /** Folded; '' for what is not there. */
 export type FoldedTexts = { name: string; note: string }
 
+export type FoundTexts = FoldedTexts & { id: number }
+
 /** The push, and the mark of its texts when it was listed. */
 export type Marked = Pick<PushFacts, 'id' | 'textsMark'>
 
@@ -21,8 +23,10 @@ type Kept = { texts: Map<number, KeptTexts>; characters: number; timer: Timer | 
 const MAX_CHARACTERS = 16 * 1024 * 1024
 const KEEP_MS = 5 * MINUTE
 const STEP = 200
-/** Milliseconds of the event loop that are used before other requests get their turn. */
-const SLICE_MS = 8
+/** Characters that are folded and searched before other requests get their turn: at most 10 ms. */
+const SLICE = 50_000
+/** Reading a push takes as long as folding so many characters. */
+const READING = 200
 
 type Options = {
   store: Pick<Store, 'lists' | 'damage'>
@@ -37,30 +41,31 @@ export function createOwnerTexts(options: Options) {
   const accounts = new Map<number, Kept>()
   let characters = 0
 
-  /** The texts of these pushes of an account. Reports damaged ones and leaves them out. */
-  async function read(accountId: number, pushes: readonly Marked[]): Promise<Map<number, FoldedTexts>> {
+  /** The texts of these pushes of an account, one by one. Reports damaged ones and leaves them out. */
+  async function* read(accountId: number, pushes: readonly Marked[]): AsyncGenerator<FoundTexts> {
     const kept = use(accountId)
-    const found = new Map<number, FoldedTexts>()
+    const rest = createPauses()
     const missing = new Map<number, number>()
     for (const { id, textsMark } of pushes) {
       const texts = kept.texts.get(id)
-      if (texts?.mark === textsMark) found.set(id, texts)
-      else missing.set(id, textsMark)
+      if (texts?.mark !== textsMark) {
+        missing.set(id, textsMark)
+        continue
+      }
+      yield { id, ...texts }
+      if (rest.isDue(sizeOf(texts))) await rest.pause()
     }
     const ids = [...missing.keys()]
-    let started = performance.now()
     for (let from = 0; from < ids.length; from += STEP) {
       for (const sealed of await store.lists.readTexts(ids.slice(from, from + STEP))) {
         const texts = openFolded(sealed)
         if (texts === null) continue
-        found.set(sealed.id, texts)
         keep(accountId, kept, { id: sealed.id, texts: { ...texts, mark: missing.get(sealed.id) ?? 0 } })
-        if (performance.now() - started < SLICE_MS) continue
-        await new Promise((resolve) => setImmediate(resolve))
-        started = performance.now()
+        yield { id: sealed.id, ...texts }
+        const unfolded = (sealed.name?.length ?? 0) + (sealed.note?.length ?? 0)
+        if (rest.isDue(unfolded + sizeOf(texts))) await rest.pause()
       }
     }
-    return found
   }
 
   function openFolded(sealed: SealedTexts): FoldedTexts | null {
@@ -120,6 +125,21 @@ export function createOwnerTexts(options: Options) {
   }
 
   return { read, forget, countCharacters: () => characters }
+}
+
+/** Lets other requests run after so many characters, in however many notes they are. */
+function createPauses() {
+  let left = SLICE
+  return {
+    isDue: (characters: number) => {
+      left -= READING + characters
+      return left <= 0
+    },
+    pause: () => {
+      left = SLICE
+      return new Promise((resolve) => setImmediate(resolve))
+    },
+  }
 }
 
 const sizeOf = ({ name, note }: FoldedTexts) => name.length + note.length

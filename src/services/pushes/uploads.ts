@@ -12,6 +12,7 @@ import {
   safeContentType,
 } from '../../domain/files.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
+import { hasMoreCharacters } from '../../domain/text-length.ts'
 import type { Store } from '../../store/face.ts'
 import type { Relieve } from './relief.ts'
 
@@ -112,7 +113,7 @@ async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
 
 function checkName(filename: string): string {
   const name = cleanFilename(filename)
-  if ([...name].length <= MAX_FILENAME_CHARACTERS) return name
+  if (!hasMoreCharacters(name, MAX_FILENAME_CHARACTERS)) return name
   throw invalidFields({ files: [{ code: 'filename_too_long', limit: MAX_FILENAME_CHARACTERS }] })
 }
 

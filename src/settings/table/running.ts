@@ -56,7 +56,7 @@ export const runningSettings = {
     flag: 'remove-damaged',
     group,
     ...off,
-    help: 'Remove pushes that a faulty disk has damaged; for one start, when there is no backup to restore',
+    help: 'Remove pushes that a faulty disk has damaged, which no backup can bring back; for one start',
   },
   noOpen: {
     flag: 'no-open',

@@ -150,8 +150,9 @@ export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
   return row
 }
 
-export function* findAccountId(email: string): Step<number | null> {
-  return (yield* first(BY_EMAIL, email))?.id ?? null
+/** What an import wants to know of an account that is here already. */
+export function* findForImport(email: string): Step<Pick<Account, 'id' | 'isAdmin'> | null> {
+  return yield* first(BY_EMAIL, email)
 }
 
 /**

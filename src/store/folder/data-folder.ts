@@ -75,14 +75,18 @@ export function isCopy(name: string): boolean {
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
   explained('use', folder.path, () => {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
-    requireOwn(folder.path, FOLDER)
-    if (!holdsData(folder)) {
-      refuseBereft(folder)
-      refuseForeign(folder, keyFile)
-    }
+    requireUsable(folder, keyFile)
     chmodSync(folder.path, 0o700)
     requireOwnContents(folder)
   })
+}
+
+/** Throws `conflict` as prepareDataFolder does. Changes nothing. */
+export function requireUsable(folder: DataFolder, keyFile: string | null): void {
+  requireOwn(folder.path, FOLDER)
+  if (holdsData(folder)) return
+  refuseBereft(folder)
+  if (existsSync(folder.path)) refuseForeign(folder, keyFile)
 }
 
 /** For commands beside the server: throws unless a server has made its folder here, for the user of this process. */

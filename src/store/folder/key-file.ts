@@ -1,11 +1,11 @@
-// A key file that lies outside the data folder.
+// A key file that lies outside the data folder, and a look at any that makes none.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { writeDurably } from './data-folder.ts'
+import { type DataFolder, explained, readKeyring, writeDurably } from './data-folder.ts'
 import { KEY_FILE, requireOwn } from './ownership.ts'
 
 /** Never makes one. Throws `conflict` when it cannot be read, or belongs to somebody else. */
@@ -36,6 +36,15 @@ export function makeKeyFile(path: string): Keyring {
       `Cannot write the key file ${path}: ${reasonOf(cause)}.${folderRemedy(path)}`,
     )
   }
+}
+
+/** As readKeyring, but makes nothing: null where that would make a key. */
+export function lookAtKeyring(folder: DataFolder, keyFile: string | null): Keyring | null {
+  const path = keyFile ?? folder.key
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  if (isThere || existsSync(folder.database)) return readKeyring(folder, keyFile)
+  if (keyFile !== null) explained('write the key file', path, () => accessSync(dirname(path), constants.W_OK))
+  return null
 }
 
 /** A sentence for the operator, when the folder of a file is missing. */

@@ -1,5 +1,6 @@
 // Opens only the accounts in PostgreSQL, for a command that runs beside the nodes or without one.
 
+import type { Keyring } from '../../crypto/keyring.ts'
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 import { type Now, SECOND } from '../../domain/time.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
@@ -8,6 +9,7 @@ import { onOwnConnection } from '../postgres/engine/own-connection.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { createImportLook } from '../postgres/imports/imports.ts'
 import { DATABASE_TIME } from '../postgres/instance/instance.ts'
+import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
 import { refuseEmpty } from '../postgres/instance/key-file.ts'
 import { requireServable } from '../postgres/instance/servable.ts'
 import { createAccountOperations } from '../postgres/operations.ts'
@@ -55,7 +57,10 @@ export async function openPostgresAccounts(options: PostgresAccountsOptions) {
       onDue,
     }
     const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
-    return { accounts, apiTokens, twoFactor, look: createImportLook(database), close: database.close }
+    const requireKeys = (keyring: Keyring, keyFile: string) =>
+      database.read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
+    const imports = { ...createImportLook(database), requireKeys }
+    return { accounts, apiTokens, twoFactor, look: imports, close: database.close }
   } catch (cause) {
     await database.close()
     throw cause

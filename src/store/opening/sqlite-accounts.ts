@@ -1,5 +1,6 @@
 // Opens only the accounts, for a command that runs beside the server or without one.
 
+import type { Keyring } from '../../crypto/keyring.ts'
 import type { Now } from '../../domain/time.ts'
 import {
   type DataFolder,
@@ -15,7 +16,7 @@ import { explainFailure } from '../folder/sqlite-failures.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
-import { requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
+import { requireIntact, requireKeys, verifyKeys } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
 import { createFileRows } from '../sqlite/files/file-rows.ts'
 import { createImportLook } from '../sqlite/imports/imports.ts'
@@ -64,7 +65,10 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
     connection.close()
   }
   /** `owner` names the user as whom root goes on; null when the process has kept its user. */
-  return { accounts, apiTokens, twoFactor, look, owner, close }
+  return {
+    ...{ accounts, apiTokens, twoFactor, owner, close },
+    look: { ...look, requireKeys: async (keyring: Keyring) => void requireKeys(connection, keyring) },
+  }
 }
 
 /** Checks the database as a server does at its start. When a server runs, it has done so already. */

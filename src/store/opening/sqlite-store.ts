@@ -105,6 +105,12 @@ function openParts(opening: Opening) {
   const doubt = clock.doubt()
   if (doubt !== null) keeping.changed(doubt)
 
+  const checks = createFolderChecks({
+    written: [folder.path, folder.database],
+    keyFile: options.keyFile ?? folder.key,
+    keyring,
+  })
+
   async function close(): Promise<void> {
     await idle()
     await keeping.close()
@@ -133,11 +139,8 @@ function openParts(opening: Opening) {
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: async () => canRead(database),
-    ...createFolderChecks({
-      written: [folder.path, folder.database],
-      keyFile: options.keyFile ?? folder.key,
-      keyring,
-    }),
+    findWriteProblem: async () => (await checks.findWriteProblem()) ?? commits.findWriteProblem(),
+    findKeyProblem: checks.findKeyProblem,
     database: null,
     close,
   }
@@ -176,6 +179,7 @@ function openCommits({ connection, options }: Opening, { clock, disk }: { clock:
     database,
     beforeWorks: marker.mark,
     onUndone: marker.undo,
+    forceWrite: marker.undo,
     onFull: () => {
       const hasRoom = disk.reserve.spend()
       disk.checkpointer.makeRoom()

@@ -1,6 +1,6 @@
 // What opening a store takes, whichever engine keeps the rows.
 
-import type { Now } from '../../domain/time.ts'
+import type { Uptime } from '../../domain/time.ts'
 import type { BucketOptions } from '../s3/bucket.ts'
 
 export type CommonStoreOptions = {
@@ -17,8 +17,7 @@ export type CommonStoreOptions = {
 }
 
 export type CommonClockOptions = {
-  /** Milliseconds since the machine was started, also while it slept. */
-  uptime: Now
+  uptime: Uptime
   /** Accepts the clock, whatever it says. */
   accept: boolean
   /** Milliseconds since the last use beyond which a start doubts the clock. */

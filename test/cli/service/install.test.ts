@@ -184,11 +184,15 @@ describe('the command line', () => {
   test('serve and config read settings from a file, and variables that are set win', async () => {
     const trial = createTrial({ env: { ONCEBOX_HOST: '::1' } })
     trial.shell.readFile = (path) => {
+      if (path === '/etc/odd.env') return 'export ONCEBOX_LAN=true\nONCEBOX_PORT=1\nONCEBOX_HOST: ::1\n'
       if (path === '/etc/box.env') return 'ONCEBOX_PORT=8080\nONCEBOX_HOST=127.0.0.1\n'
       throw Object.assign(new Error('no'), { code: 'ENOENT' })
     }
     expect(await trial.run('serve', '--env-file', '/etc/none.env')).toBe(2)
     expect(trial.text()).toContain('--env-file "/etc/none.env": must name a readable file')
+    expect(await trial.run('serve', '--env-file', '/etc/odd.env')).toBe(2)
+    expect(trial.text()).toContain('--env-file "/etc/odd.env": line 1: must be NAME=value')
+    expect(trial.text()).toContain('--env-file "/etc/odd.env": line 3: must be NAME=value')
     expect(await trial.run('config', '--env-file', '/etc/box.env')).toBe(0)
     expect(trial.text()).toMatch(/--port +8080 +ONCEBOX_PORT/)
     expect(trial.text()).toMatch(/--host +::1 +ONCEBOX_HOST/)

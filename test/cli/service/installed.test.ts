@@ -14,6 +14,7 @@ const SERVICE: InstalledService = {
   envFile: '/etc/oncebox/oncebox.env',
   executable: '/usr/local/bin/oncebox',
   variables: { ONCEBOX_DATA_DIR: '/var/lib/oncebox' },
+  problems: [],
 }
 
 test('an installed unit is read as it was written', () => {
@@ -62,7 +63,7 @@ test("a user's unit is found with its drop-ins and its file of settings, which w
     join(units, 'oncebox.service.d/10.conf'),
     '[Service]\nEnvironment=ONCEBOX_PORT=1 ONCEBOX_HOST=::\n',
   )
-  writeFileSync(envFile, 'ONCEBOX_PORT=2\nONCEBOX_DATA_DIR=/srv/mine\n')
+  writeFileSync(envFile, 'ONCEBOX_PORT=2\nexport ONCEBOX_LAN=true\nONCEBOX_DATA_DIR=/srv/mine\n')
   const place = { env: {}, platform: 'linux' as const, home, cwd: '/' }
   expect(findIn('user', place)).toEqual({
     scope: 'user',
@@ -70,6 +71,7 @@ test("a user's unit is found with its drop-ins and its file of settings, which w
     envFile,
     executable: join(home, 'oncebox'),
     variables: { ONCEBOX_PORT: '2', ONCEBOX_HOST: '::', ONCEBOX_DATA_DIR: '/srv/mine' },
+    problems: [expect.stringContaining(`${envFile}: line 2: `)],
   })
   rmSync(envFile)
   expect(findIn('user', place)).toBeNull()
@@ -83,6 +85,14 @@ test('account commands find the folder of the installed service, and say so', as
   expect(trial.err[0]).toBe(
     'Using the settings of the installed service: /etc/oncebox/oncebox.env (--data-dir names another folder)',
   )
+})
+
+test('health asks the server of the installed service, unless a folder is named', async () => {
+  const trial = createTrial({ service: SERVICE })
+  expect(await trial.run('health')).toBe(1)
+  expect(trial.err.at(-1)).toBe('oncebox: No server runs on /var/lib/oncebox.')
+  expect(await trial.run('health', '--data-dir', '/srv/other')).toBe(1)
+  expect(trial.err.at(-1)).toBe('oncebox: No server runs on /srv/other.')
 })
 
 test.each<[string, string[], Record<string, string>]>([

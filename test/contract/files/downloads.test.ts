@@ -43,6 +43,7 @@ describe('parts of a file', () => {
     ['bytes=-100', content.length - 100, content.length],
     [`bytes=5-${10 * MIB}`, 5, content.length],
     ['bytes=-99999999', 0, content.length],
+    [`bytes= 5 - 9${' '.repeat(88)}`, 5, 10],
   ])('%s', async (range, start, end) => {
     const response = await download(url, { headers: { range, 'if-range': etag } })
     expect(response.status).toBe(206)
@@ -50,7 +51,8 @@ describe('parts of a file', () => {
     expect(Buffer.from(await response.bytes()).equals(content.subarray(start, end))).toBe(true)
   })
 
-  test.each([['bytes=0-1,5-6'], ['bytes=5-1'], ['lines=1-2'], ['bytes=-']])(
+  const long = [`bytes=${'0'.repeat(100)}-1`, `bytes=${' '.repeat(15_000)}x`]
+  test.each(['bytes=0-1,5-6', 'bytes=5-1', 'lines=1-2', 'bytes=-', 'bytes=1 2-3', ...long])(
     '%s is ignored',
     async (range) => {
       const response = await download(url, { headers: { range } })

@@ -47,3 +47,20 @@ test('one body of the allowed size always has room', () => {
   room.take(from('b'), 600 * MIB)
   expect(() => room.take(from('c'), MIB)).toThrow(BUSY)
 })
+
+test('large bodies take turns, and other requests run in between', async () => {
+  const { turn } = openRoom()
+  const order: string[] = []
+  const other = () => {
+    order.push('other')
+    waiting = setImmediate(other)
+  }
+  let waiting = setImmediate(other)
+  await Promise.all(
+    ['first', 'second', 'third'].map(async (name) => order.push(await turn().then(() => name))),
+  )
+  clearImmediate(waiting)
+  const bodies = order.filter((one) => one !== 'other')
+  expect(bodies).toEqual(['first', 'second', 'third'])
+  expect(order.slice(order.indexOf('first'))).toEqual(['first', 'other', 'second', 'other', 'third'])
+})

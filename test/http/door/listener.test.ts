@@ -1,13 +1,26 @@
 // The sockets: what --host stands for, all of it or nothing, and an address that leads to this server alone.
 
 import { afterEach, expect, test } from 'bun:test'
-import { type Binding, bindingsOf, type Listener, listen, urlsOf } from '../../../src/http/door/listener.ts'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:tls'
+import { readCertificate } from '../../../src/crypto/certificate-facts.ts'
+import { makeAuthority, makeLeaf } from '../../../src/crypto/certificates.ts'
+import {
+  type Binding,
+  bindingsOf,
+  type Listener,
+  type ListenOptions,
+  listen,
+  urlsOf,
+} from '../../../src/http/door/listener.ts'
 import { createSecure } from '../../../src/http/door/security-headers.ts'
-import type { Shed } from '../../../src/http/door/shed.ts'
+import { keepAsking } from '../../support/asking-client.ts'
 import { freePort } from '../../support/free-port.ts'
 import { sendRaw } from '../../support/raw.ts'
+import { waitUntil } from '../../support/waiting.ts'
 
 const nowhere = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }))
+const LOOPBACK: Binding[] = [{ address: '127.0.0.1' }]
 const LOCALHOST: Binding[] = [{ address: '127.0.0.1' }, { address: '::1', mayBeMissing: true }]
 
 const open: { stop(): unknown }[] = []
@@ -17,16 +30,17 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.stop()
 })
 
-function start(bindings: readonly Binding[], port = 0, shed: Shed = () => null): Listener {
+function start(bindings: readonly Binding[], port = 0, more: Partial<ListenOptions> = {}): Listener {
   const listener = listen({
     handle: async (_, peer) => new Response(`ours, asked by ${peer}`),
-    shed,
+    shed: () => null,
     secure: createSecure({ baseUrl: null, tls: 'off' }),
     bindings,
     port,
     tls: null,
     isLeaving: () => isLeaving,
     listAddresses: () => ['127.0.0.1', '::1'],
+    ...more,
   })
   open.push(listener)
   return listener
@@ -73,11 +87,12 @@ test('localhost listens on both loopback addresses, on one free port, and ends o
 
 test('a server that is about to stop answers, and ends each connection with its next answer', async () => {
   let asked = 0
-  const { port } = start(LOCALHOST, 0, () => {
+  const shed = () => {
     asked += 1
     isLeaving = asked > 1
     return null
-  })
+  }
+  const { port } = start(LOCALHOST, 0, { shed })
   const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
   function* parts() {
     yield request
@@ -90,8 +105,130 @@ test('a server that is about to stop answers, and ends each connection with its 
   expect(text.match(/connection: close/gi)).toHaveLength(1)
 })
 
+test('at a stop, clients that ask without a pause lose no request: each one is answered, or its connection refused', async () => {
+  const handle = async () => {
+    await Bun.sleep(1)
+    return new Response('ours')
+  }
+  const listener = start(LOOPBACK, 0, { handle })
+  const { port } = listener
+  const asking = Array.from({ length: 8 }, () => keepAsking({ port, path: '/', end: 'ours' }))
+  await Bun.sleep(300)
+  await listener.stop()
+  for (const { answered, ending, lost } of await Promise.all(asking)) {
+    expect([ending, lost]).toEqual([1, 0])
+    expect(answered).toBeGreaterThan(1)
+  }
+})
+
+test('an answer that is ready only after the stop says that its connection ends', async () => {
+  const { promise: ready, resolve: finish } = Promise.withResolvers<void>()
+  let asked = 0
+  const handle = async (request: Request) => {
+    if (!request.url.endsWith('/late')) return new Response('ours')
+    asked += 1
+    await ready
+    return new Response('late')
+  }
+  const listener = start(LOOPBACK, 0, { handle })
+  const answer = sendRaw(listener.port, ['GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n'])
+  await waitUntil(() => asked === 1)
+  const stopped = listener.stop()
+  await waitUntil(() => ask(`http://127.0.0.1:${listener.port}`).then(isNever, () => true))
+  finish()
+  const { statuses, text } = await answer
+  expect(statuses).toEqual([200])
+  expect(text).toMatch(/connection: close/i)
+  await stopped
+})
+
+const isNever = () => false
+const DAY = 24 * 60 * 60 * 1000
+const validity = { from: Date.now() - DAY, until: Date.now() + DAY }
+const authority = await makeAuthority({ commonName: 'test', names: ['localhost'], validity })
+const newLeaf = () => makeLeaf(authority, { names: ['localhost'], addresses: ['127.0.0.1'], validity })
+const ca = authority.certificate
+
+/** The fingerprint of the certificate that a new connection gets. */
+function servedBy(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', ca }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256)
+      socket.destroy()
+    }).once('error', reject)
+  })
+}
+
+/** How many sockets listen on the port; Linux tells. */
+function listening(port: number): number {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0')
+  const lines = ['tcp', 'tcp6'].flatMap((name) => readFileSync(`/proc/self/net/${name}`, 'utf8').split('\n'))
+  return lines.filter((line) => new RegExp(`^ *\\d+: \\S+:${hex} \\S+ 0A `).test(line)).length
+}
+
+test.if(process.platform === 'linux')(
+  'once a certificate is renewed, every connection gets it from the only socket, while a download goes on',
+  async () => {
+    const { promise: rest, resolve: finish } = Promise.withResolvers<string>()
+    const handle = async (request: Request) => {
+      if (!request.url.endsWith('/download')) return new Response('ours')
+      const body = new ReadableStream({
+        start: async (pieces) => {
+          pieces.enqueue('the beginning')
+          pieces.enqueue(await rest)
+          pieces.close()
+        },
+      })
+      return new Response(body)
+    }
+    const listener = start(LOOPBACK, 0, { handle, tls: await newLeaf() })
+    const { port } = listener
+    const download = await fetch(`https://127.0.0.1:${port}/download`, { tls: { ca } })
+    for (let round = 0; round < 6; round += 1) {
+      const leaf = await newLeaf()
+      await listener.renew(leaf)
+      const { fingerprint } = readCertificate(leaf.certificate)
+      const served = await Promise.all(Array.from({ length: 40 }, () => servedBy(port)))
+      expect([listening(port), ...new Set(served)]).toEqual([1, fingerprint])
+    }
+    finish(' and the rest')
+    expect(await download.text()).toBe('the beginning and the rest')
+  },
+)
+
+test('clients that ask without a pause lose no request when the certificate is renewed', async () => {
+  const listener = start(LOOPBACK, 0, { handle: async () => new Response('ours'), tls: await newLeaf() })
+  const { port } = listener
+  let isOver = false
+  const asking = Array.from({ length: 8 }, () =>
+    keepAsking({ port, path: '/', end: 'ours', tls: { ca }, isOver: () => isOver }),
+  )
+  await Bun.sleep(300)
+  await listener.renew(await newLeaf())
+  await Bun.sleep(300)
+  isOver = true
+  for (const { ending, lost } of await Promise.all(asking)) expect([ending, lost]).toEqual([1, 0])
+})
+
+test('a certificate that cannot be served leaves the old one in place', async () => {
+  const leaf = await newLeaf()
+  const listener = start(LOOPBACK, 0, { tls: leaf })
+  await expect(listener.renew({ ...leaf, key: 'no key' })).rejects.toThrow()
+  expect(await servedBy(listener.port)).toBe(readCertificate(leaf.certificate).fingerprint)
+  const kept = await fetch(`https://127.0.0.1:${listener.port}`, { tls: { ca } })
+  expect(kept.headers.get('connection')).not.toBe('close')
+})
+
+test('a stop during a renewal leaves nothing listening', async () => {
+  const listener = start(LOOPBACK, 0, { tls: await newLeaf() })
+  const renewed = listener.renew(await newLeaf())
+  await listener.stop()
+  await renewed
+  await expect(servedBy(listener.port)).rejects.toThrow()
+})
+
 test('a request that is sent away gets the headers of every answer', async () => {
-  const { port } = start(LOCALHOST, 0, () => new Response('busy', { status: 503 }))
+  const { port } = start(LOCALHOST, 0, { shed: () => new Response('busy', { status: 503 }) })
   const { status, headers } = await fetch(`http://127.0.0.1:${port}`)
   expect(status).toBe(503)
   expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')

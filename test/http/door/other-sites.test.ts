@@ -45,6 +45,9 @@ describe('the own origin', () => {
     ['a name before the real one', null, plain('nas@evil.example'), 'http://evil.example'],
     ['two origins', null, plain('nas'), 'http://nas, http://evil.example'],
     ['an origin with a path', null, plain('nas'), 'http://nas/'],
+    ['another spelling of an address', null, plain('127.0.0.1'), 'http://127.1'],
+    ['an escaped name', null, plain('nas'), 'http://n%61s'],
+    ['the port of another scheme', null, plain('nas'), 'http://nas:443'],
     ['none', null, plain('nas'), 'null'],
     ['any without a Host', null, { scheme: null, host: null }, 'http://null'],
   ])('is not %s', (_name, baseUrl, addressed, origin) => {

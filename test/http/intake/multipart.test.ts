@@ -33,8 +33,8 @@ test('the headers of a part are known before busboy hands the part over', async 
   )
   await promise
   expect(seen).toEqual([
-    ['a', { count: 1, claimsType: false, disposition: 'form-data; name="a"' }],
-    ['b', { count: 2, claimsType: true, disposition: 'form-data; name="b"; filename="b.txt"' }],
+    ['a', { count: 1, open: 1, claimsType: false, disposition: 'form-data; name="a"' }],
+    ['b', { count: 2, open: 2, claimsType: true, disposition: 'form-data; name="b"; filename="b.txt"' }],
   ])
 })
 

@@ -6,7 +6,14 @@ import type { PushLimits } from '../../../src/domain/new-push.ts'
 import { createReceivePush } from '../../../src/http/intake/receive-push.ts'
 import type { Uploads } from '../../../src/services/pushes/uploads.ts'
 
-const BODY = { maxBytes: 1000, limit: null, maxStreamBytes: 1000, timeoutMs: 30_000, take: () => undefined }
+const BODY = {
+  maxBytes: 1000,
+  limit: null,
+  maxStreamBytes: 1000,
+  timeoutMs: 30_000,
+  take: () => undefined,
+  turn: async () => undefined,
+}
 const LIMITS: PushLimits = {
   ...{ payloadBytes: 1000, fileBytes: 1000, files: 1, retrievalStep: false, deletableByViewer: true },
   ...{

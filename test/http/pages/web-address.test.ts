@@ -1,7 +1,7 @@
 // Addresses as people type them: what becomes a link, and what is left for the check to refuse.
 
 import { expect, test } from 'bun:test'
-import { isWebAddress } from '../../../src/domain/new-push.ts'
+import { isWebAddress } from '../../../src/domain/web-address.ts'
 import { completeWebAddress } from '../../../src/http/pages/share/create/web-address.ts'
 
 test.each([

@@ -101,18 +101,41 @@ test('names stay in memory within bounds, and not for long', async () => {
   const texts = createOwnerTexts({ store, open, maxCharacters: 100 })
   const page = await store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
   const ids = page.pushes.map(({ push }) => ({ id: push.id, textsMark: 0 }))
-  expect((await texts.read(1, ids.slice(0, 8))).size).toBe(8)
-  await texts.read(1, ids.slice(0, 8))
+  const read = async (accountId: number, count: number) =>
+    (await Array.fromAsync(texts.read(accountId, ids.slice(0, count)))).length
+  expect(await read(1, 8)).toBe(8)
+  await read(1, 8)
   expect({ openings, kept: texts.countCharacters() }).toEqual({ openings: 8, kept: 80 })
-  expect((await texts.read(2, ids.slice(0, 20))).size).toBe(20)
+  expect(await read(2, 20)).toBe(20)
   expect({ openings, kept: texts.countCharacters() }).toEqual({ openings: 28, kept: 100 })
   texts.forget(2)
   expect(texts.countCharacters()).toBe(0)
 
   const brief = createOwnerTexts({ store, open, keepMs: 1 })
-  await brief.read(1, ids.slice(0, 3))
+  await Array.fromAsync(brief.read(1, ids.slice(0, 3)))
   await waitUntil(() => brief.countCharacters() === 0)
   expect(openings).toBe(31)
+})
+
+test('a search lets others run by the characters that it has read, not by notes', async () => {
+  const note = '\u0301\u0316'.repeat(5000)
+  const { store } = opened
+  const readTexts = async (ids: readonly number[]) =>
+    ids.map((id) => ({ id, lookup: new Uint8Array(), keyNumber: 1, name: null, note: Buffer.from(note) }))
+  const texts = createOwnerTexts({
+    store: { ...store, lists: { ...store.lists, readTexts } },
+    open: () => ({ name: '', note }),
+  })
+  let turns = 0
+  const count = () => {
+    turns += 1
+    waiting = setImmediate(count)
+  }
+  let waiting = setImmediate(count)
+  const pushes = Array.from({ length: 100 }, (_, id) => ({ id, textsMark: 0 }))
+  expect(await Array.fromAsync(texts.read(1, pushes))).toHaveLength(100)
+  clearImmediate(waiting)
+  expect(turns).toBeGreaterThan(20)
 })
 
 test('a name that another node may have changed is opened again, and replaces the one in memory', async () => {
@@ -120,7 +143,8 @@ test('a name that another node may have changed is opened again, and replaces th
   const texts = createOwnerTexts({ store: opened.store, open: () => ({ name, note: '' }) })
   const page = await opened.store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
   const id = page.pushes[0]?.push.id ?? 0
-  const read = async (textsMark: number) => (await texts.read(1, [{ id, textsMark }])).get(id)?.name
+  const read = async (textsMark: number) =>
+    (await Array.fromAsync(texts.read(1, [{ id, textsMark }])))[0]?.name
   expect(await read(1)).toBe('BEFORE')
   name = 'after it'
   expect(await read(1)).toBe('BEFORE')

@@ -8,7 +8,6 @@ import { type OpenEngine, type OpenedEngine, readKinds } from './engine.ts'
 
 const NOTHING = {
   ...{ expireAfterDays: null, duration: null, expiresAt: null, expireAfterViews: null },
-  ...{ kind: null, deletableByViewer: null, retrievalStep: null },
 }
 
 const textOf = (sealed: Uint8Array | null | undefined) => new TextDecoder().decode(sealed ?? undefined)
@@ -60,7 +59,7 @@ export function describeOwners(open: OpenEngine): void {
       outcome: 'refused',
       problems: { expire_after_views: [{ code: 'out_of_range', min: 1, max: 5 }] },
     })
-    expect(await edit(id, { expireAfterViews: 5, kind: 'text' })).toMatchObject({ outcome: 'edited' })
+    expect(await edit(id, { expireAfterViews: 5 })).toMatchObject({ outcome: 'edited' })
     expect(await opened.store.pushes.findPush(lookup)).toEqual(before)
     expect(textOf((await opened.store.lists.findLabels(id))?.name)).toBe('before')
     expect(await readKinds(opened, id)).toEqual(['creation'])

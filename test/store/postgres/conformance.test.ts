@@ -6,6 +6,7 @@ import { openCrashingNode } from '../../support/postgres-crashes.ts'
 import { openPostgresEngine } from '../../support/postgres-store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
 import { describeAccounts } from '../conformance/accounts.ts'
+import { describeClock } from '../conformance/clock.ts'
 import { describeCrashes } from '../conformance/crashes.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
 import { describeFilesOfPushes } from '../conformance/files.ts'
@@ -38,6 +39,7 @@ postgres.describe('PostgreSQL', () => {
 
   describe('accounts', () => describeAccounts(openEngine))
   describe('people', () => describePeople(openEngine))
+  describe('the clock', () => describeClock(openEngine))
   describe('a crash', () => describeCrashes(() => openCrashingNode(postgres)))
   describe('lists', () => describeLists(openEngine))
   describe('owners', () => describeOwners(openEngine))

@@ -87,14 +87,13 @@ async function useEverything({ store, clock }: Opened): Promise<void> {
   for (let n = 0; n < 4; n += 1)
     await pushes.refusePassphrase({ id: other.id, visit: VISIT, wrong: true, maxTries: 3 })
   await pushes.unlockPush({ id: other.id, visit: VISIT })
-  const edit = { kind: null, deletableByViewer: null, retrievalStep: null, expireAfterDays: null }
-  const rest = { duration: null, expiresAt: null, expireAfterViews: 3 }
+  const edit = { expireAfterDays: null, duration: null, expiresAt: null, expireAfterViews: 3 }
   await pushes.editPush({
     id: owned.id,
     ownerId,
     visit: VISIT,
     labels: { name: NAME },
-    edit: { ...edit, ...rest },
+    edit,
   })
   for (const expired of [false, true]) {
     const of = { ownerId: 103, expired, pageNumber: 2 }

@@ -12,7 +12,6 @@ const postgres = usePostgres()
 
 const UNCHANGED = {
   ...{ expireAfterDays: null, duration: null, expiresAt: null },
-  ...{ kind: null, deletableByViewer: null, retrievalStep: null },
 }
 const LABELS = { urlToken: Buffer.from('token'), name: null, note: null }
 const ACTS = [

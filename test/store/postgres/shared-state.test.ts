@@ -20,7 +20,6 @@ import { usePostgres } from '../../support/use-postgres.ts'
 
 const NO_EDIT = {
   ...{ expireAfterDays: null, duration: null, expiresAt: null, expireAfterViews: null },
-  ...{ kind: null, deletableByViewer: null, retrievalStep: null },
 }
 
 const postgres = usePostgres()

@@ -8,6 +8,7 @@ import { createFiles } from '../../../src/store/files/files.ts'
 import { createTestClock } from '../../support/instance.ts'
 import { openTestStore } from '../../support/store.ts'
 import { describeAccounts } from '../conformance/accounts.ts'
+import { describeClock } from '../conformance/clock.ts'
 import { type Crash, type CrashingEngine, describeCrashes } from '../conformance/crashes.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
 import { describeFilesOfPushes, describeSealedFiles, type OpenFiles } from '../conformance/files.ts'
@@ -64,6 +65,7 @@ const openFiles: OpenFiles = () => {
 }
 
 describe('pushes', () => describePushes(openEngine))
+describe('the clock', () => describeClock(openEngine))
 describe('a crash', () => describeCrashes(openCrashing))
 describe('lists', () => describeLists(openEngine))
 describe('owners', () => describeOwners(openEngine))

@@ -1,7 +1,9 @@
 // Reads the fields of a small form.
 
+import { DomainError } from '../../../domain/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
 import { readBody } from '../../intake/body.ts'
+import { parseUrlencoded } from '../../intake/urlencoded.ts'
 
 export type Form = {
   /** '' for a missing field. */
@@ -19,19 +21,26 @@ const LIMITS = {
   timeoutMs: 30_000,
   // Forms are too small to count against the room for bodies.
   take: () => undefined,
+  turn: async () => undefined,
 }
 
-/** Throws `too_large` or `too_slow`. */
+const TYPE = 'application/x-www-form-urlencoded'
+
+/** A body without a content type is read as a form. Throws `unsupported_type`, `too_large`, `too_slow` or `malformed`. */
 export async function readForm(exchange: Exchange): Promise<Form> {
-  const bytes = await readBody(exchange, LIMITS)
-  return formOf(new URLSearchParams(new TextDecoder().decode(bytes)))
+  const [type = ''] = (exchange.request.headers.get('content-type') ?? '').split(';', 1)
+  if (!['', TYPE].includes(type.trim().toLowerCase()))
+    throw new DomainError('unsupported_type', `Send ${TYPE}.`)
+  return formOf(parseUrlencoded(await readBody(exchange, LIMITS), 'form'))
 }
 
 /** A form that was sent in the address, such as a search. */
-export function formOf(fields: URLSearchParams): Form {
+export function formOf(sent: Iterable<[string, string]>): Form {
+  const fields = [...sent]
+  const find = (name: string) => fields.find(([given]) => given === name)
   return {
-    text: (name) => fields.get(name) ?? '',
-    isTicked: (name) => fields.get(name) !== null,
-    fields: [...fields],
+    text: (name) => find(name)?.[1] ?? '',
+    isTicked: (name) => find(name) !== undefined,
+    fields,
   }
 }

@@ -7,7 +7,7 @@ import type { CurrentSession, Sessions } from '../../../services/accounts/sessio
 import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../../words/words.ts'
 import { answerSeeOther } from '../../door/answers.ts'
 import { type Exchange, queryOf, visitOf } from '../../door/exchange.ts'
-import { pathOf } from '../../door/paths.ts'
+import { pathOf, publicPath } from '../../door/paths.ts'
 import { PAGES } from '../../urls.ts'
 import type { Brand } from './brand.tsx'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
@@ -72,7 +72,7 @@ export function createGetGuest({ findSession, basePath, brand, findElsewhere, on
       isUnknown: false,
       query,
       href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
-      path: pathOf(request.url),
+      path: publicPath(pathOf(request.url)),
       basePath,
       brand,
       findElsewhere: () => findElsewhere(exchange),

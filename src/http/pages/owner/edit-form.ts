@@ -36,7 +36,7 @@ export function createReadEditForm(limits: PushLimits) {
       note: plain.note === '' ? '' : fields.read('note'),
       expireAfterViews: fields.read('expire_after_views'),
       expiresAt: endsIn === undefined ? null : now + endsIn,
-      ...{ expireAfterDays: null, duration: null, kind: null, deletableByViewer: null, retrievalStep: null },
+      ...{ expireAfterDays: null, duration: null },
     }
     return { edit, problems: fields.problems }
   }

@@ -1,12 +1,14 @@
 // The opened address of a link: where it leads, before anybody follows it.
 
+import type { Authority } from '../../../domain/web-address.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { CopyButton } from '../frame/parts.tsx'
 
-export function RevealedAddress({ guest, address }: { guest: Guest; address: string }) {
+type AddressProps = { guest: Guest; address: string; authority: Authority }
+
+export function RevealedAddress({ guest, address, authority: { host, protocol } }: AddressProps) {
   const { say } = guest.words
-  const { host, protocol } = new URL(address)
   return (
     <section class="secret" aria-label={say('revealed_link')}>
       <p>

@@ -94,7 +94,7 @@ function Lines({ guest, payload }: { guest: Guest; payload: string }) {
 }
 
 function copyLabel({ words }: Guest, { label, at }: { label: string; at: number }): string {
-  const name = label.replace(/[\s:=\uff1a]+$/u, '').trim()
+  const name = label.replace(/(?<![\s:=\uff1a])[\s:=\uff1a]+$/u, '').trim()
   return name === '' ? words.say('copy_line', { line: at + 1 }) : words.say('copy_named', { name })
 }
 

@@ -1,6 +1,7 @@
 // The opened push: a text, an address or a QR code, files to save; and whether it can be opened again.
 
 import { isOwner, viewsRemaining } from '../../../domain/push.ts'
+import { authorityOf } from '../../../domain/web-address.ts'
 import type { Retrieval } from '../../../services/pushes/retrieval.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -54,14 +55,11 @@ type PayloadProps = { guest: Guest; retrieval: View; sealedText: string | null }
 
 function Payload({ guest, retrieval: { push, urlToken, payload }, sealedText }: PayloadProps) {
   if (payload === '') return null
-  switch (push.kind) {
-    case 'url':
-      return <RevealedAddress guest={guest} address={payload} />
-    case 'qr':
-      return <RevealedQr guest={guest} payload={payload} />
-    default:
-      return <RevealedText guest={guest} urlToken={urlToken} payload={payload} sealedText={sealedText} />
-  }
+  if (push.kind === 'qr') return <RevealedQr guest={guest} payload={payload} />
+  // An earlier version took longer names of hosts. No link leads there.
+  const authority = push.kind === 'url' ? authorityOf(payload) : null
+  if (authority !== null) return <RevealedAddress guest={guest} address={payload} authority={authority} />
+  return <RevealedText guest={guest} urlToken={urlToken} payload={payload} sealedText={sealedText} />
 }
 
 type StateProps = { guest: Guest; retrieval: View }

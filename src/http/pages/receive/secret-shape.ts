@@ -12,7 +12,7 @@ const TOKEN = /^[\x21-\x7e]{1,4000}$/
 /** A passphrase may have seven words; a message seldom has fewer. */
 const MAX_HIDDEN_WORDS = 7
 /** The end of a sentence after several words, or punctuation of languages that are written without blanks. */
-const SENTENCE = /\s.*[.!?…؟](\s|$)|[。、\uff01\uff1f]/u
+const SENTENCE = /^\S*\s.*[.!?…؟](\s|$)|[。、\uff01\uff1f]/u
 const MAX_LINES = 50
 const MAX_LINE_CHARACTERS = 500
 

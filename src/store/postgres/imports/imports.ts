@@ -2,7 +2,7 @@
 
 import { DomainError } from '../../../domain/errors.ts'
 import { HOUR, type Now } from '../../../domain/time.ts'
-import { findAccountId, insertAccount } from '../../accounts/accounts.ts'
+import { findForImport, insertAccount } from '../../accounts/accounts.ts'
 import { importToken } from '../../accounts/api-tokens.ts'
 import { importTwoFactor } from '../../accounts/two-factor.ts'
 import type { Import, ImportStore } from '../../import-face.ts'
@@ -30,7 +30,7 @@ export type ImportsOptions = {
 export function createImportLook({ read }: Pick<PostgresDatabase, 'read'>): ImportStore['look'] {
   return {
     isKnown: (marks) => read((session) => isImported(session, marks)),
-    findAccountId: (email) => read((session) => drive(findAccountId(email), session)),
+    findAccount: (email) => read((session) => drive(findForImport(email), session)),
   }
 }
 
@@ -67,7 +67,7 @@ async function requireAlone({ query }: Session, node: Uint8Array): Promise<void>
 /** Without pushes and marks. */
 function createStep(session: Session, now: Now): Omit<Import, 'addPush' | 'remember' | 'isKnown'> {
   return {
-    findAccountId: (email) => drive(findAccountId(email), session),
+    findAccount: (email) => drive(findForImport(email), session),
     addAccount: async (account) => (await drive(insertAccount(account), session)).id,
     setTotpSecret: (secret) => drive(importTwoFactor(secret), session),
     addApiToken: (token) => drive(importToken({ ...token, createdAt: now() }), session),

@@ -3,7 +3,7 @@
 
 import { type Clock, createClock, type Doubt } from '../../../domain/clock.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { DAY, formatTime, HOUR, type Now, SECOND } from '../../../domain/time.ts'
+import { DAY, formatTime, HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
 
 /** What the database says of the time, in milliseconds since 1970. The mark is the latest time of all nodes. */
 export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
@@ -18,7 +18,7 @@ export type DatabaseClock = Clock & {
 export type DatabaseClockOptions = {
   /** In place of the database's clock; null for that one. */
   systemNow: Now | null
-  uptime: Now
+  uptime: Uptime
   first: DatabaseTime
   /** Accepts the database's clock whatever it says. */
   accept: boolean
@@ -31,7 +31,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
   const { systemNow, uptime, first, accept, maxGap, onChange } = options
   const server = estimateClock(first.time, uptime)
   let mark = 0
-  const estimate = systemNow ?? (() => Math.floor(Math.max(mark, server.now())))
+  const estimate = systemNow ?? (() => Math.max(mark, server.now()))
   const clock = createClock({
     systemNow: estimate,
     uptime,
@@ -54,7 +54,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
  * two nodes differ by the delay of their quickest readings, which is less than the time between two requests of a client. Older
  * readings are forgotten, because clocks drift and are set back.
  */
-function estimateClock(first: number, uptime: Now) {
+function estimateClock(first: number, uptime: Uptime) {
   let kept = { offset: first - uptime(), before: first - uptime(), since: uptime() }
 
   function observe(time: number): void {

@@ -26,8 +26,8 @@ export type InstanceState = DatabaseTime &
     operations: string[]
   }
 
-/** The server's clock in milliseconds since 1970. */
-export const DATABASE_TIME = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
+/** The server's clock in whole milliseconds since 1970. */
+export const DATABASE_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 
 /** The last part is the timeline, which a standby that takes over and a recovery to a point in time count up. */
 const HERE = `(SELECT system_identifier FROM pg_control_system())

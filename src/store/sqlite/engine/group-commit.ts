@@ -3,6 +3,8 @@
 // Every work is synchronous. When the whole transaction is lost, every work of the batch is rejected, because none of them
 // was acknowledged.
 
+import { isDomainError, isOutage } from '../../../domain/errors.ts'
+import { reasonOf } from '../../../domain/system-errors.ts'
 import { overloaded } from '../../every-engine/refusals.ts'
 import { isBusy, isFull } from '../../folder/sqlite-failures.ts'
 import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
@@ -38,16 +40,23 @@ export type GroupCommit = {
   idle(): Promise<void>
   /** Works that wait. */
   waiting(): number
+  /** Once a write has failed, tries again. Resolves to why that fails, to follow a colon; null while writes work. */
+  findWriteProblem(): Promise<string | null>
 }
 
 export type GroupCommitOptions = BatchOptions & {
   /** Told of every batch that became durable. */
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
+  /** Makes the next batch write, even if its works do not. */
+  forceWrite?: () => void
   /** Called when the store cannot be trusted any more, as after a failed fsync. The process must end. */
   onFatal: (cause: unknown) => void
 }
 
 type Work = { run: () => unknown; grows: boolean; since: number; settle: (outcome: Outcome) => void }
+
+/** Monitoring waits for the answer. */
+const TRIAL_MS = 1_000
 
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const batches = createBatches(options)
@@ -58,13 +67,18 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** A work runs alone. */
   let isHeld = false
   let whenIdle: (() => void)[] = []
+  /** A write failed, and none was tried since. */
+  let isSuspect = false
+  let trial: Promise<string | null> | null = null
 
   function transact<T>(run: () => T, { grows = false }: WorkOptions = {}): Promise<T> {
     if (waiting.length >= MAX_WAITING) return Promise.reject(overloaded())
     return new Promise<T>((resolve, reject) => {
       const settle = (outcome: Outcome) => {
-        if ('cause' in outcome) reject(outcome.cause)
-        else resolve(outcome.value as T)
+        if ('cause' in outcome) {
+          isSuspect ||= isWriteFailure(outcome.cause)
+          reject(outcome.cause)
+        } else resolve(outcome.value as T)
       }
       waiting.push({ run, grows, since: performance.now(), settle })
       schedule()
@@ -176,7 +190,45 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     if (!isLocked && !isHeld && longestWait() > MAX_BATCH_MS) runBatch()
   }
 
-  return { transact, transactAlone, isOverloaded, commitOverdue, idle, waiting: () => waiting.length }
+  async function findWriteProblem(): Promise<string | null> {
+    if (!isSuspect) return null
+    trial ??= tryToWrite().finally(() => {
+      trial = null
+    })
+    const { promise: late, resolve } = Promise.withResolvers<string>()
+    const timer = setTimeout(
+      () => resolve('the disk does not answer, or another process holds the database'),
+      TRIAL_MS,
+    )
+    return Promise.race([trial, late]).finally(() => clearTimeout(timer))
+  }
+
+  async function tryToWrite(): Promise<string | null> {
+    options.forceWrite?.()
+    try {
+      await transact(() => undefined)
+      isSuspect = false
+      return null
+    } catch (cause) {
+      return isDomainError(cause, 'disk_full') ? 'the disk is full' : reasonOf(cause)
+    }
+  }
+
+  const countWaiting = () => waiting.length
+  return {
+    transact,
+    transactAlone,
+    isOverloaded,
+    commitOverdue,
+    idle,
+    waiting: countWaiting,
+    findWriteProblem,
+  }
+}
+
+/** False for a refusal by the rules, which says nothing about the database. */
+function isWriteFailure(cause: unknown): boolean {
+  return !isDomainError(cause) || isOutage(cause)
 }
 
 function rejectAll(batch: Work[], cause: unknown): void {

@@ -38,14 +38,12 @@ function damaged({ filename }: Database, damage: string): DomainError {
   return new DomainError('conflict', `The database ${filename} is damaged (${damage}). ${remedy}`)
 }
 
-/** Throws unless the key file holds the keys this database was written with. Remembers a new sealing key. */
-export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
-  const known = orm.select().from(instanceKeys).all()
-  for (const { number, verifier } of known) {
-    const key = findKey(keyring, number)
-    if (key === null) forgetKey({ orm }, number)
-    else if (!Buffer.from(verifier).equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
-  }
+/** Throws unless the key file holds the keys this database was written with. Remembers new keys, forgets removed ones. */
+export function verifyKeys({ orm }: Pick<Connection, 'orm'>, keyring: Keyring): void {
+  const known = requireKeys({ orm }, keyring)
+  for (const { number } of known)
+    if (findKey(keyring, number) === null)
+      orm.delete(instanceKeys).where(eq(instanceKeys.number, number)).run()
   const fresh = keyring.keys.filter((key) => !known.some(({ number }) => number === key.number))
   for (const { number, verifier } of fresh) {
     orm
@@ -55,18 +53,27 @@ export function verifyKeys({ orm }: Connection, keyring: Keyring): void {
   }
 }
 
+/** Throws unless the key file holds the keys this database was written with, which it returns. Changes nothing. */
+export function requireKeys({ orm }: Pick<Connection, 'orm'>, keyring: Keyring) {
+  const known = orm.select().from(instanceKeys).all()
+  for (const { number, verifier } of known) {
+    const key = findKey(keyring, number)
+    if (key === null) requireUnused({ orm }, number)
+    else if (!Buffer.from(verifier).equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
+  }
+  return known
+}
+
 /** A key may be removed from the file when no push and no second factor uses it any more. */
-function forgetKey({ orm }: Pick<Connection, 'orm'>, number: number): void {
+function requireUnused({ orm }: Pick<Connection, 'orm'>, number: number): void {
   const named =
     orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.keyNumber, number)).limit(1).get() ??
     orm.select({ id: accounts.id }).from(accounts).where(sealedUnder(number)).limit(1).get()
-  if (named !== undefined) {
-    throw new DomainError(
-      'conflict',
-      `Key ${number} is missing from the key file, and pushes or second factors still need it. Put it back.`,
-    )
-  }
-  orm.delete(instanceKeys).where(eq(instanceKeys.number, number)).run()
+  if (named === undefined) return
+  throw new DomainError(
+    'conflict',
+    `Key ${number} is missing from the key file, and pushes or second factors still need it. Put it back.`,
+  )
 }
 
 /** A sealed value names its key in its second byte. */

@@ -1,7 +1,7 @@
 // Stores what is imported from another server, in one transaction.
 
 import type { Now } from '../../../domain/time.ts'
-import { findAccountId, insertAccount } from '../../accounts/accounts.ts'
+import { findForImport, insertAccount } from '../../accounts/accounts.ts'
 import { importToken } from '../../accounts/api-tokens.ts'
 import { importTwoFactor } from '../../accounts/two-factor.ts'
 import type { Import, ImportStore, PushToImport } from '../../import-face.ts'
@@ -22,7 +22,7 @@ export function createImportLook({ database }: Connection): ImportStore['look'] 
     return marks.some((mark) => findMark(Buffer.from(mark)) !== undefined)
   }
 
-  return { isKnown, findAccountId: (email) => read(() => findAccountId(email)) }
+  return { isKnown, findAccount: (email) => read(() => findForImport(email)) }
 }
 
 export function createImports(options: {

@@ -1,7 +1,7 @@
 // The clock of a node over PostgreSQL: what it makes of the readings of the server's clock that reach it.
 
 import { describe, expect, test } from 'bun:test'
-import { MINUTE, SECOND } from '../../../../src/domain/time.ts'
+import { MINUTE, SECOND, wholeMilliseconds } from '../../../../src/domain/time.ts'
 import { createDatabaseClock } from '../../../../src/store/postgres/instance/clock.ts'
 
 const START = Date.parse('2026-11-20T12:00:00.000Z')
@@ -12,7 +12,7 @@ function start() {
   let server = START
   const clock = createDatabaseClock({
     systemNow: null,
-    uptime: () => elapsed,
+    uptime: () => wholeMilliseconds(elapsed),
     first: { time: START, clockMark: START, clockDoubted: null },
     accept: false,
     maxGap: 7 * 24 * 60 * MINUTE,

@@ -15,7 +15,7 @@ export type SharedFile = { name: string; type: string; content: string }
 /** The fields of the form, and the files in base64 for the script of the page. */
 export type Shared = { fields: Readonly<Record<string, string>>; files: readonly SharedFile[] }
 
-/** Throws `malformed`, `too_large`, `too_slow` and `overloaded`. */
+/** Throws `malformed`, `unsupported_type`, `too_large`, `too_slow` and `overloaded`. */
 export async function readShared({ exchange }: Guest, body: BodyLimits): Promise<Shared> {
   const { maxBytes, limit, take, timeoutMs } = body
   let left = MAX_FILE_BYTES

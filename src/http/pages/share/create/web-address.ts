@@ -1,5 +1,7 @@
 // Completes an address as people type it. The browser runs this too, so that they see what will be shared.
 
+import { authorityOf } from '../../../../domain/web-address.ts'
+
 /** Schemes after which digits may follow. Any other `name:digits` is a host and its port. */
 const NO_HOSTS = /^(?:tel|sms|geo|data|mailto|javascript|about|blob|file):/i
 const PORT = /:\d{1,5}$/
@@ -10,7 +12,7 @@ export function completeWebAddress(typed: string): string {
   if (/^[a-z][a-z\d+.-]*:(?!\d)/i.test(text) || NO_HOSTS.test(text)) return text
   const bare = text.replace(/^\/\//, '')
   const completed = `https://${bare}`
-  return beginsWithHost(bare) && URL.canParse(completed) ? completed : text
+  return authorityOf(completed) !== null && beginsWithHost(bare) ? completed : text
 }
 
 function beginsWithHost(text: string): boolean {

@@ -1,0 +1,71 @@
+// Reads urlencoded fields, within a number of fields and in time proportional to their bytes.
+
+import { DomainError } from '../../domain/errors.ts'
+import { MAX_FIELD_NAME, MAX_FIELDS } from './fields.ts'
+
+/** Where the fields stand, for refusals. */
+export type Place = 'form' | 'query'
+
+const [AMPERSAND, EQUALS, PLUS, PERCENT, SPACE] = [0x26, 0x3d, 0x2b, 0x25, 0x20]
+
+/** All fields in the order in which they were sent. Throws `malformed`. */
+export function parseUrlencoded(bytes: Uint8Array, place: Place): [name: string, value: string][] {
+  const sent = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const pairs: [string, string][] = []
+  let count = 0
+  for (let start = 0; start < sent.length; count += 1) {
+    if (count === MAX_FIELDS) throw malformed(place, `has more than ${MAX_FIELDS} fields`)
+    const found = sent.indexOf(AMPERSAND, start)
+    const end = found === -1 ? sent.length : found
+    if (end > start) pairs.push(parsePair(sent.subarray(start, end), place))
+    start = end + 1
+  }
+  return pairs
+}
+
+function parsePair(pair: Buffer, place: Place): [string, string] {
+  const equals = pair.indexOf(EQUALS)
+  const end = equals === -1 ? pair.length : equals
+  const name = decodeComponent(pair.subarray(0, end), place)
+  if (name.length > MAX_FIELD_NAME)
+    throw malformed(place, `has a field whose name is longer than ${MAX_FIELD_NAME} characters`)
+  return [name, decodeComponent(pair.subarray(end + 1), place)]
+}
+
+/** Keeps a stray %. Refuses bytes that are not UTF-8 instead of replacing them. */
+function decodeComponent(sent: Buffer, place: Place): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(unescaped(sent))
+  } catch {
+    throw malformed(place, 'holds bytes that are not UTF-8')
+  }
+}
+
+function unescaped(sent: Buffer): Uint8Array {
+  if (!sent.includes(PERCENT) && !sent.includes(PLUS)) return sent
+  const bytes = new Uint8Array(sent.length)
+  let length = 0
+  for (let at = 0; at < sent.length; at += 1) {
+    const byte = sent[at] ?? 0
+    const escaped = byte === PERCENT ? hexOf(sent[at + 1]) * 16 + hexOf(sent[at + 2]) : NONE
+    if (escaped >= 0) at += 2
+    bytes[length] = escaped >= 0 ? escaped : byte === PLUS ? SPACE : byte
+    length += 1
+  }
+  return bytes.subarray(0, length)
+}
+
+/** Negative enough that no other digit makes up for it. */
+const NONE = -1000
+const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
+  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase())
+  return digit === -1 ? NONE : digit
+})
+
+function hexOf(byte = 0): number {
+  return DIGITS[byte] ?? NONE
+}
+
+function malformed(place: Place, problem: string): DomainError {
+  return new DomainError('malformed', `The ${place} ${problem}`)
+}

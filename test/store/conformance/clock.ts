@@ -1,0 +1,57 @@
+// What every engine promises while the clock of the machine is wrong: it starts, stores, opens and sweeps, and destroys nothing
+// by a time that nobody has confirmed.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DAY, HOUR } from '../../../src/domain/time.ts'
+import { storePush, view } from '../../support/store.ts'
+import type { OpenEngine, OpenedEngine } from './engine.ts'
+
+export function describeClock(open: OpenEngine): void {
+  let opened: OpenedEngine
+  beforeEach(async () => {
+    opened = await open()
+  })
+  afterEach(() => opened.close())
+  const jump = (ms: number) => opened.clock.set(opened.clock.now() + ms)
+
+  /** Creates, opens and sweeps. */
+  async function work(): Promise<void> {
+    const push = await storePush(opened, { expiresAt: opened.clock.now() + 1_000 * DAY })
+    expect((await view(opened, push))?.outcome).toBe('view')
+    await opened.store.expiry.expireLapsed()
+  }
+
+  for (const days of [8, 30, 400]) {
+    test(`it starts ${days} days after its last use, and again once the clock was set right`, async () => {
+      const push = await storePush(opened)
+      jump(days * DAY)
+      for (let start = 0; start < 2; start += 1) {
+        await opened.reopen()
+        await work()
+        expect((await view(opened, push))?.outcome).toBe('expired')
+      }
+      jump(-days * DAY)
+      await opened.reopen()
+      await work()
+      expect((await view(opened, push))?.outcome).toBe('view')
+    })
+  }
+
+  for (const days of [2, 365]) {
+    test(`it goes on while the clock jumps by ${days} days, ahead and back`, async () => {
+      const push = await storePush(opened, { expiresAt: opened.clock.now() + 20 * DAY })
+      for (const [way, outcome] of [
+        [1, days < 3 ? 'view' : 'expired'],
+        [-1, 'view'],
+        [-1, 'view'],
+      ] as const) {
+        jump(way * days * DAY)
+        for (let hour = 0; hour < 2; hour += 1) {
+          await work()
+          opened.clock.advance(HOUR)
+        }
+        expect((await view(opened, push))?.outcome).toBe(outcome)
+      }
+    })
+  }
+}
