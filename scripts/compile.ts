@@ -1,7 +1,7 @@
 // Compiles the executable with Bun, for this system or another. The flags are those of every build and release.
 
-import { chmodSync, mkdirSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 
 export const PROJECT = join(import.meta.dir, '..')
@@ -32,9 +32,22 @@ export type Compilation = {
 }
 
 /** Throws what Bun says when it fails. After that, no older executable remains. */
-export async function compile({ output, target, runtime }: Compilation): Promise<void> {
+export async function compile({ output, ...system }: Compilation): Promise<void> {
   mkdirSync(dirname(output), { recursive: true })
   rmSync(output, { force: true })
+  // Bun puts source maps beside the executable, which carries them as well.
+  const folder = mkdtempSync(join(dirname(output), '.compile-'))
+  try {
+    const made = join(folder, basename(output))
+    await runBun({ ...system, output: made })
+    chmodSync(made, 0o755)
+    renameSync(made, output)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function runBun({ output, target, runtime }: Compilation): Promise<void> {
   const forTarget = [
     ...(target === undefined ? [] : [`--target=${target}`]),
     ...(runtime === undefined ? [] : [`--compile-executable-path=${runtime}`]),
@@ -49,8 +62,4 @@ export async function compile({ output, target, runtime }: Compilation): Promise
     child.exited,
   ])
   if (code !== 0) throw new Error(`${said}${complained}`.trim() || `it ended with ${code}`)
-
-  // The executable carries its source map; the copy beside it is not needed for readable stack traces.
-  rmSync(`${output}.map`, { force: true })
-  chmodSync(output, 0o755)
 }

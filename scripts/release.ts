@@ -147,9 +147,9 @@ async function release(values: Values): Promise<number> {
   if (values.only === undefined) rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
   const failed = await makeAll(parts, { values, time })
-  // Signatures of earlier files are void.
-  for (const name of readdirSync(FOLDER).filter((found) => found.endsWith('.minisig')))
-    rmSync(join(FOLDER, name))
+  // Signatures and checksums of earlier files are void.
+  for (const name of readdirSync(FOLDER).filter((found) => partOf(found, VERSION) === null))
+    rmSync(join(FOLDER, name), { recursive: true })
   const names = writeChecksums()
   if (key !== null) signAll(names, key)
   console.log(

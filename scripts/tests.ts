@@ -13,6 +13,7 @@ const SLOW = [
   'test/selftest/',
   'test/cli/',
   'test/client/',
+  'test/release/compile.test.ts',
   'test/importing/crashes.test.ts',
   'test/operating/backup-schedule/process.test.ts',
   'test/operating/mdns.test.ts',

@@ -5,7 +5,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { Glob } from 'bun'
 import { PROJECT } from '../compile.ts'
+import { manPage } from './man-page.ts'
 import type { Architecture } from './parts.ts'
 
 export type DebianPackage = {
@@ -28,11 +30,15 @@ export function isDpkgHere(): boolean {
 export async function writeDebianPackage({ output, time, ...described }: DebianPackage): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'oncebox-deb-'))
   try {
-    const files = filesOf(described.binary)
+    const files = filesOf({ ...described, time })
     const scripts = [
       { path: 'DEBIAN/control', bytes: Buffer.from(controlText({ ...described, files })) },
       { path: 'DEBIAN/md5sums', bytes: Buffer.from(checksumsOf(files)) },
-      { path: 'DEBIAN/postinst', bytes: readFileSync(join(PROJECT, 'packaging', 'postinst')), mode: 0o755 },
+      ...['postinst', 'prerm', 'postrm'].map((name) => ({
+        path: `DEBIAN/${name}`,
+        bytes: readFileSync(join(PROJECT, 'packaging', name)),
+        mode: 0o755,
+      })),
     ]
     for (const file of [...files, ...scripts]) place(root, file, time)
     rmSync(output, { force: true })
@@ -52,13 +58,31 @@ export async function writeDebianPackage({ output, time, ...described }: DebianP
   }
 }
 
-function filesOf(binary: string): Installed[] {
+/** What the package installs. */
+export function filesOf({
+  binary,
+  version,
+  time,
+}: Pick<DebianPackage, 'binary' | 'version' | 'time'>): Installed[] {
   const project = (path: string) => readFileSync(join(PROJECT, path))
-  const packed = (path: string) => gzipSync(project(path), { level: 9 })
+  const pack = (bytes: Uint8Array) => gzipSync(bytes, { level: 9 })
+  const packed = (path: string) => pack(project(path))
+  // At the places that their links to each other name.
+  const pages = [
+    'CHANGELOG.md',
+    'README.md',
+    'SECURITY.md',
+    ...new Glob('docs/**/*').scanSync(PROJECT),
+  ].sort()
   return [
     { path: 'usr/bin/oncebox', bytes: readFileSync(binary), mode: 0o755 },
+    ...pages.map((page) => ({ path: `usr/share/doc/oncebox/${page}`, bytes: project(page) })),
+    { path: 'usr/share/man/man1/oncebox.1.gz', bytes: pack(Buffer.from(manPage({ version, time }))) },
     { path: 'usr/share/applications/oncebox.desktop', bytes: project('packaging/oncebox.desktop') },
-    { path: 'usr/share/doc/oncebox/changelog.gz', bytes: packed('CHANGELOG.md') },
+    {
+      path: 'usr/share/doc/oncebox/changelog.gz',
+      bytes: pack(Buffer.from(changelogText({ version, time }))),
+    },
     { path: 'usr/share/doc/oncebox/copyright', bytes: project('packaging/copyright') },
     { path: 'usr/share/doc/oncebox/licenses.gz', bytes: packed('src/cli/licenses.txt') },
     {
@@ -78,6 +102,8 @@ function place(root: string, { path, bytes, mode = 0o644 }: Installed, time: num
   utimesSync(target, time, time)
 }
 
+const MAINTAINER = 'The Oncebox project <oncebox@oncebox.invalid>'
+
 type Described = Pick<DebianPackage, 'architecture' | 'version'> & {
   files: readonly Pick<Installed, 'bytes'>[]
 }
@@ -88,7 +114,7 @@ export function controlText({ architecture, version, files }: Described): string
   return `Package: oncebox
 Version: ${debianVersion(version)}
 Architecture: ${architecture}
-Maintainer: The Oncebox project <oncebox@oncebox.invalid>
+Maintainer: ${MAINTAINER}
 Installed-Size: ${Math.ceil(bytes / 1024)}
 Depends: libc6 (>= 2.17)
 Recommends: xdg-utils
@@ -101,6 +127,17 @@ Description: share secrets by links that open a limited number of times
  .
  The menu entry starts it for the user of the desktop and opens the browser.
  "oncebox service install" makes it a service of the machine.
+`
+}
+
+/** Debian's own changelog (Debian Policy Manual, 4.4), which has a form of its own. */
+function changelogText({ version, time }: Pick<DebianPackage, 'version' | 'time'>): string {
+  const date = new Date(time * 1000).toUTCString().replace('GMT', '+0000')
+  return `oncebox (${debianVersion(version)}) stable; urgency=medium
+
+  * CHANGELOG.md in this folder tells what is new.
+
+ -- ${MAINTAINER}  ${date}
 `
 }
 

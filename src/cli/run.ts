@@ -12,7 +12,7 @@ import { createUptime } from '../domain/uptime.ts'
 import type { Environment } from '../settings/parsers.ts'
 import type { App } from './app.ts'
 import { runProgram } from './program.ts'
-import { createShell } from './shell.ts'
+import { createShell, type Shell } from './shell.ts'
 
 /** What a server never needs is loaded when its command is run. */
 const RARE: Pick<
@@ -28,13 +28,18 @@ const RARE: Pick<
     (await import('../app/restoring/verify-backup.ts')).verifyBackup(...given),
 }
 
-/** Resolves to the exit code. `uptime`: seconds since the machine was started. */
-export function runCommandLine(
-  argv: readonly string[],
-  outside: { env: Environment; now: () => number; uptime: () => number },
-): Promise<number> {
+/** `uptime`: seconds since the machine was started. */
+export type Outside = { env: Environment; now: () => number; uptime: () => number }
+
+/** Resolves to the exit code. */
+export function runCommandLine(argv: readonly string[], outside: Outside): Promise<number> {
+  return runProgram(argv, createParts(outside))
+}
+
+/** What the commands are made of. */
+export function createParts(outside: Outside): { shell: Shell; app: App } {
   const uptime = createUptime({ seconds: outside.uptime, elapsed: () => performance.now() })
-  return runProgram(argv, {
+  return {
     shell: createShell({ ...outside, uptime }),
     app: {
       ...RARE,
@@ -57,5 +62,5 @@ export function runCommandLine(
       backupTaskCommand: TASK_COMMAND,
       runBackupTask,
     },
-  })
+  }
 }

@@ -1,12 +1,12 @@
 // Starts what `npm run release` has made, as far as this machine can: `npm run release:check`.
 
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { readSigningKey, signFile } from '../../scripts/release/minisign.ts'
-import { ARCHITECTURES, type Architecture, fileNameOf } from '../../scripts/release/parts.ts'
+import { ARCHITECTURES, type Architecture, fileNameOf, partOf } from '../../scripts/release/parts.ts'
 import { makeRoot, unmountAll, unpackImage } from './roots.ts'
 import { start, use } from './started.ts'
 
@@ -127,6 +127,40 @@ check(
     expect(existsSync(join(root, 'usr/bin/oncebox'))).toBe(false)
   },
 )
+
+const hasDpkg = Bun.which('dpkg') !== null && Bun.which('systemctl') !== null && Bun.which('unshare') !== null
+check(
+  'the service of the package ends with it; a purge takes its settings and leaves the data',
+  { part: `deb-${HERE}`, lacking: hasDpkg ? rootNeeded : 'install dpkg and systemd' },
+  async () => {
+    const script = `
+      mount -t tmpfs none "$ROOM" && mkdir "$ROOM"/up "$ROOM"/work "$ROOM"/root
+      mount -t overlay overlay -o lowerdir=/,upperdir="$ROOM"/up,workdir="$ROOM"/work "$ROOM"/root
+      cp "$PACKAGE" "$ROOM"/root/tmp/oncebox.deb && mount -t proc proc "$ROOM"/root/proc
+      exec chroot "$ROOM"/root sh -c '
+        dpkg -i /tmp/oncebox.deb && oncebox service install --no-start && install -d -o oncebox -m 700 /var/lib/oncebox
+        dpkg -i /tmp/oncebox.deb; ls /etc/systemd/system/oncebox.service
+        dpkg -r oncebox; ls /etc/systemd/system/oncebox.service /etc/oncebox/oncebox.env
+        dpkg -P oncebox; ls -d /etc/oncebox /var/lib/oncebox' 2>&1`
+    const env = { ...process.env, ROOM: folder('service'), PACKAGE: fileOf(`deb-${HERE}`) }
+    const said = Bun.spawnSync(['unshare', '--mount', 'sh', '-c', script], { env }).stdout.toString()
+    const [, upgraded = '', removed = '', purged = ''] = said
+      .split(/^(?:Preparing to unpack .*|Removing .*|Purging .*)$/m)
+      .slice(1)
+    expect(upgraded).toMatch(/^\/etc\/systemd\/system\/oncebox\.service$/m)
+    expect(removed).toContain('Kept: the data in /var/lib/oncebox')
+    expect(removed).toContain("cannot access '/etc/systemd/system/oncebox.service'")
+    expect(removed).toMatch(/^\/etc\/oncebox\/oncebox\.env$/m)
+    expect(purged).toContain('Kept: /var/lib/oncebox.')
+    expect(purged).toContain("cannot access '/etc/oncebox'")
+    expect(purged).toMatch(/^\/var\/lib\/oncebox$/m)
+  },
+)
+
+test.skipIf(!existsSync(RELEASE))('nothing but the release is in dist/release', () => {
+  const isOurs = (name: string) => partOf(name, VERSION) !== null || name === 'SHA256SUMS'
+  expect(readdirSync(RELEASE).filter((name) => !isOurs(name.replace(/\.minisig$/, '')))).toEqual([])
+})
 
 check('the image serves as its user', { part: `image-${HERE}`, lacking: rootNeeded }, async () => {
   const root = folder('image')

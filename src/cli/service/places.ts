@@ -20,7 +20,7 @@ export type ServicePlaces = {
 }
 
 /** The path of an executable that a system package has installed, and keeps up to date. */
-const PACKAGED = '/usr/bin/oncebox'
+export const PACKAGED = '/usr/bin/oncebox'
 
 /** `self` is the running executable. */
 export function placesFor(scope: Scope, { place, self }: { place: Place; self: string }): ServicePlaces {

@@ -9,7 +9,7 @@ import { readServiceConfig, requireScope } from './install.ts'
 import { restartSteps, uninstallSteps } from './install-plan.ts'
 import { findIn, type InstalledService } from './installed.ts'
 import { LAUNCHD_LABEL } from './launchd-job.ts'
-import { placesFor, type Scope, type ServicePlaces } from './places.ts'
+import { PACKAGED, placesFor, type Scope, type ServicePlaces } from './places.ts'
 import { serviceLines } from './report.ts'
 import { presentStep, takeSteps } from './steps.ts'
 
@@ -102,7 +102,9 @@ export async function uninstallService({ scope, isDry, shell }: Options & { isDr
   shell.print('The service is removed.')
   shell.print(`Kept: the data in ${service?.variables.ONCEBOX_DATA_DIR ?? places.dataDir}`)
   shell.print(`Kept: the settings in ${places.envFile}`)
-  shell.print(`Kept: the program ${service?.executable ?? places.executable}`)
+  const program = service?.executable ?? places.executable
+  // That of a package is the package's matter.
+  if (program !== PACKAGED) shell.print(`Kept: the program ${program}`)
 }
 
 /** Restarts a running service; false without a service manager. Throws CommandFailure when it does not start again. */
