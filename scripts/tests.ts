@@ -15,7 +15,6 @@ const SLOW = [
   'test/client/',
   'test/release/compile.test.ts',
   'test/importing/crashes.test.ts',
-  'test/operating/backup-schedule/process.test.ts',
   'test/operating/mdns.test.ts',
   'test/importing/servers.test.ts',
   'test/importing/into-postgres.test.ts',

@@ -1,7 +1,6 @@
 // The composition root: opens the store, makes the services, makes the door.
 
 import { version } from '../package.json'
-import { type OwnProgram, openStartTask, type StartTask } from './app/backing-up.ts'
 import { type Branding, readBranding } from './app/branding.ts'
 import { createDoor } from './app/door.ts'
 import { type Extras, openExtras } from './app/extras.ts'
@@ -23,6 +22,7 @@ import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.
 import type { RateLimit } from './http/door/rate-limit.ts'
 import type { SettingInEffect } from './http/pages/admin/settings.tsx'
 import { PAGES } from './http/urls.ts'
+import { createStartBackup, type OwnProgram, type StartBackup } from './operating/backup-child.ts'
 import type { Log } from './operating/log.ts'
 import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
@@ -76,8 +76,8 @@ type InstancePorts = Ports & {
   network?: Pick<Network, 'listAddresses' | 'hostName'>
   /** The port of TLS, once the server listens. */
   httpsPort?: () => number
-  /** Works in the folder of --backup-dir; without it no backups are made. */
-  startTask?: StartTask
+  /** Starts the process for a backup in --backup-dir; without it none are made. */
+  startBackup?: StartBackup
   /** Gives up waiting for a database server. */
   abandoned?: AbortSignal
   /** Tests hand in less work, and let the store fail. */
@@ -113,7 +113,7 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const opening = { ...more, config, log, systemNow, onCommitted: metrics?.committed }
   const { store, failed } = await openServedStore(opening)
   try {
-    const extras = await openExtras({ ...ports, config, store, log })
+    const extras = await openExtras({ ...ports, config, log })
     const services = await serveStore({ ...served, branding, store, log, metrics, ports, extras })
     return { ...services, metrics, failed, tls: extras.tls }
   } catch (cause) {
@@ -197,8 +197,8 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   const bindings = await bindingsOf(host, lookUp)
   const addresses = bindings.map(({ address }) => address)
   let port = config.port
-  const startTask = openStartTask(ports)
-  const instance = await openInstance(served, { ...ports, addresses, startTask, httpsPort: () => port })
+  const startBackup = createStartBackup(ports)
+  const instance = await openInstance(served, { ...ports, addresses, startBackup, httpsPort: () => port })
   const { setupPath, failed, noteCrash, reloadables, log, tls } = instance
   try {
     const note = createServingNote(dataDir, log)

@@ -1,78 +1,60 @@
 // Makes the schedule of a server's own backups, when --backup-dir asks for them.
 
 import { relative } from 'node:path'
-import { reasonOf } from '../domain/system-errors.ts'
+import type { MadeBackup } from '../domain/backup-plan.ts'
 import type { Now, Uptime } from '../domain/time.ts'
-import { type Backups, createBackups } from '../operating/backup-schedule/backups.ts'
-import { createStartTask, type StartTask } from '../operating/backup-schedule/process.ts'
+import type { StartBackup } from '../operating/backup-child.ts'
+import { type Backups, createBackups } from '../operating/backups.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
-import { readBackupRecord, writeBackupRecord } from '../store/folder/backup-record.ts'
+import { readBackupNote } from '../store/folder/backup-note.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
-
-export type { Backups, StartTask }
-
-type Env = Readonly<Record<string, string | undefined>>
-
-/** The command that starts this program again, and its environment. */
-export type OwnProgram = { self: readonly string[]; env: Env }
-
-/** Starts this program again for the work in the folder of backups. */
-export function openStartTask({ self, env }: OwnProgram): StartTask {
-  return createStartTask({ self, env: withoutSettings(env) })
-}
-
-/** What systems need to start a program; our variables may hold secrets. */
-const NEEDED = ['PATH', 'TMPDIR', 'TMP', 'TEMP', 'SystemRoot', 'windir']
-
-function withoutSettings(env: Env): Record<string, string> {
-  return Object.fromEntries(NEEDED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
-}
 
 export type OpenBackupsOptions = {
   config: Config
-  store: { certain: Now }
+  now: Now
   uptime: Uptime
-  startTask?: StartTask
+  startBackup?: StartBackup
   log: Log
 }
 
 /** Null without --backup-dir. */
 export async function openBackups(options: OpenBackupsOptions): Promise<Backups | null> {
-  const { config, store, uptime, startTask, log } = options
-  const {
-    backupDir: folder,
-    backupRecipients: recipients,
-    dataDir,
-    keyFile,
-    tlsAuthorityKey,
-    minFreeSpace,
-  } = config
-  if (folder === null || startTask === undefined) return null
+  const { config, now, uptime, startBackup, log } = options
+  const { backupDir: folder, backupRecipients: recipients, backupAcceptFolder: acceptFolder } = config
+  if (folder === null || startBackup === undefined) return null
   const showsKey = showsInstanceKey(config)
   if (showsKey) log.warn({ folder }, `in ${KEY_WARNING.said}. ${KEY_WARNING.remedy}`)
+  if (acceptFolder)
+    log.warn(
+      { folder },
+      '--backup-accept-folder: leave it out at the next start, or a disk that is not mounted is not noticed',
+    )
   return createBackups({
-    plan: { folder, recipients, every: config.backupEvery, keep: config.backupKeep },
-    ...{ dataDir, showsKey, startTask, log },
-    order: { keyFile, tlsAuthorityKey, minFreeSpace },
-    record: await readBackupRecord(dataDir, (cause) =>
-      log.warn(
-        { dataDir },
-        `the record of backups is lost, so that earlier ones are not removed: ${reasonOf(cause)}`,
-      ),
-    ),
-    writeRecord: (record) => writeBackupRecord(dataDir, record),
-    // In doubt about the clock, the certain time goes on as it should.
-    readClocks: () => ({ time: store.certain(), up: uptime() }),
+    plan: { folder, recipients, every: config.backupEvery, keep: config.backupKeep, showsKey },
+    ...{ acceptFolder, now, uptime, log },
+    readLast: () => readLast(config.dataDir, folder),
+    startChild: (accepting) => startBackup(argsOf({ config, folder, ...accepting })),
   })
 }
 
-/** The log tells who asked for it. */
-export function createMakeBackup({ makeNow }: Pick<Backups, 'makeNow'>, log: Log) {
-  return (by: { accountId: number }): void => {
-    log.info(by, 'an administrator asked for a backup')
-    makeNow()
-  }
+/** Null when it cannot be read: the process that makes the next one says why. */
+async function readLast(dataDir: string, folder: string): Promise<MadeBackup | null> {
+  const note = await readBackupNote(dataDir).catch(() => null)
+  return note?.last?.folder === folder ? note.last : null
+}
+
+/** Secrets are in files, which the command reads itself. */
+function argsOf({ config, folder, acceptFolder }: { config: Config; folder: string; acceptFolder: boolean }) {
+  const { dataDir, keyFile, tlsAuthorityKey, minFreeSpace, backupKeep, backupRecipients } = config
+  return [
+    ...['backup', '--data-dir', dataDir, '--min-free-space', String(minFreeSpace)],
+    ...(keyFile === null ? [] : ['--key-file', keyFile]),
+    ...(tlsAuthorityKey === null ? [] : ['--tls-authority-key', tlsAuthorityKey]),
+    ...['--backup-dir', folder, '--backup-keep', String(backupKeep)],
+    ...backupRecipients.flatMap((recipient) => ['--backup-recipient', recipient]),
+    ...(acceptFolder ? ['--backup-accept-folder'] : []),
+  ]
 }
 
 export const KEY_WARNING = {

@@ -3,24 +3,24 @@
 import type { Job } from '../domain/job.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
-import { createBackupCheck } from '../operating/backup-schedule/status.ts'
+import type { StartBackup } from '../operating/backup-child.ts'
+import { type Backups, createBackupCheck } from '../operating/backups.ts'
 import type { HealthCheck } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
 import { createCertificateCheck } from '../operating/tls/certificate-check.ts'
 import { createCertificateWatch } from '../operating/tls/certificate-watch.ts'
 import type { Config } from '../settings/table.ts'
-import { type Backups, openBackups, type StartTask } from './backing-up.ts'
+import { openBackups } from './backing-up.ts'
 import type { Tls } from './listening.ts'
 import { openCertificate } from './tls.ts'
 
 export type ExtrasOptions = {
   config: Config
-  store: { certain: Now }
   log: Log
   now: Now
   uptime: Uptime
   network?: Pick<Network, 'listAddresses' | 'hostName'>
-  startTask?: StartTask
+  startBackup?: StartBackup
 }
 
 export type Extras = {
@@ -32,7 +32,7 @@ export type Extras = {
   checks: HealthCheck[]
 }
 
-/** After the store, because the authority and the record of backups lie in its folder. */
+/** After the store, because the authority and the note about backups lie in its folder. */
 export async function openExtras(options: ExtrasOptions): Promise<Extras> {
   const tls = await openTls(options)
   const backups = await openBackups(options)

@@ -1,7 +1,7 @@
 // Metrics of a server, for --metrics-listen: connects the meter with what it counts, and opens its listener.
 
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
-import { createBackupGauges } from '../operating/backup-schedule/gauges.ts'
+import { type Backups, createBackupGauges } from '../operating/backups.ts'
 import { createDatabaseGauges } from '../operating/database-gauges.ts'
 import { createGauges, type ProcessNumbers } from '../operating/gauges.ts'
 import type { LookAtHealth } from '../operating/health.ts'
@@ -12,7 +12,6 @@ import type { Pushes } from '../services/pushes/pushes.ts'
 import type { Uploads } from '../services/pushes/uploads.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
-import type { Backups } from './backing-up.ts'
 import type { Services } from './services.ts'
 
 /** Null without --metrics-listen. Then nothing is counted and the library is not loaded. */

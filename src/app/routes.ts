@@ -14,10 +14,10 @@ import type { GetGuest } from '../http/pages/frame/guest.ts'
 import type { AnswerGuest } from '../http/pages/frame/page.tsx'
 import { createPageRoutes } from '../http/pages/pages.ts'
 import { createRouteTable } from '../http/routes.ts'
+import type { Backups } from '../operating/backups.ts'
 import type { Log } from '../operating/log.ts'
 import type { Authority } from '../operating/tls/certificate.ts'
 import type { Config } from '../settings/table.ts'
-import { type Backups, createMakeBackup } from './backing-up.ts'
 import { noteFailure } from './logging.ts'
 import type { Services } from './services.ts'
 
@@ -42,7 +42,7 @@ export type PagePartsOptions = {
 }
 
 export function createServedPages(served: Served, { guests, ...parts }: PagePartsOptions): Route[] {
-  const { config, services, settings, store, authority, backups, log } = served
+  const { config, services, settings, store, authority, backups } = served
   const { assets, answer, getGuest } = guests
   const { anonymousAccess, signups } = config
   return createPageRoutes({
@@ -54,7 +54,7 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
     now: store.now,
     listJobs: services.jobs.list,
     readBackups: () => backups?.status() ?? null,
-    makeBackup: backups && createMakeBackup(backups, log),
+    makeBackup: backups?.makeNow ?? null,
     settings,
     authority,
     anonymousAccess,

@@ -3,11 +3,11 @@
 import type { openAccounts } from '../app/account-commands.ts'
 import type { openRestored } from '../app/after-restore.ts'
 import type { backUp } from '../app/backup.ts'
-import type { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { makeNewKey } from '../app/new-key.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
+import type { backUpInFolder } from '../app/own-backup.ts'
 import type { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
 import type { restoreBackup } from '../app/restoring/restore.ts'
 import type { verifyBackup } from '../app/restoring/verify-backup.ts'
@@ -22,6 +22,7 @@ export type App = {
   examine: typeof examine
   makeNewKey: typeof makeNewKey
   backUp: typeof backUp
+  backUpInFolder: typeof backUpInFolder
   openRestored: typeof openRestored
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority
@@ -38,6 +39,4 @@ export type App = {
   streamPieces: typeof streamPieces
   restoreBackup: typeof restoreBackup
   verifyBackup: typeof verifyBackup
-  backupTaskCommand: typeof TASK_COMMAND
-  runBackupTask: typeof runBackupTask
 }

@@ -34,13 +34,16 @@ function shellWord(path: string): string {
 
 export function backupWarnings({ isSealed, key, tlsAuthority, damage }: BackupReport): string[] {
   return [
-    ...damage.map((found) => `the database is damaged: ${found}`),
-    ...(damage.length > 0
-      ? ['what could be read is in this backup; keep the earlier ones, and see docs/damage.md']
-      : []),
     ...(key === 'included' && !isSealed ? [OPEN_KEY] : []),
     ...(KEYS[key] ?? []),
     ...(AUTHORITIES[tlsAuthority] ?? []),
+    ...damage.map((found) => `the database is damaged: ${found}`),
+    // The log of a server that made it tells this line.
+    ...(damage.length > 0
+      ? [
+          'the database is damaged: what could be read is in this backup; keep the earlier ones, and see docs/damage.md',
+        ]
+      : []),
   ]
 }
 

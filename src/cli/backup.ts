@@ -3,6 +3,8 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { BackupReport, BackupWish, Seal } from '../app/backup.ts'
+import type { OwnBackupWish } from '../app/own-backup.ts'
+import { backupName } from '../domain/backup-plan.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { ageRecipient } from '../settings/age-recipient.ts'
 import { type Entry, readSettings } from '../settings/fold.ts'
@@ -24,6 +26,13 @@ const TABLE = {
   tlsAuthorityKey: settings.tlsAuthorityKey,
   minFreeSpace: settings.minFreeSpace,
 }
+/** For a backup that is one of the server's own. */
+const OWN = {
+  backupDir: settings.backupDir,
+  backupKeep: settings.backupKeep,
+  backupRecipients: settings.backupRecipients,
+  backupAcceptFolder: settings.backupAcceptFolder,
+}
 const NAME = 'oncebox backup'
 const PROGRESS_AFTER_MS = 1_000
 /** Copying more takes about a second. */
@@ -34,12 +43,12 @@ const SHORT_PASSPHRASE = 12
 const HELP =
   'Makes a backup, while a server runs or without one: accounts, API tokens, lists with names and notes, audit logs, the ' +
   'settings in effect, and the instance key if it lies in the data folder. Nothing in it opens a push, now or after a ' +
-  'restore: what opens pushes and their files is left out. FILE must be new; without it, a dated name in the current folder ' +
-  'is taken. "-" writes to standard output. Encrypted backups are age files, which the program age opens too.'
+  'restore: what opens pushes and their files is left out. FILE must be new; without it, the backup is ' +
+  'one of those in --backup-dir, or else has a dated name in the current folder. "-" writes to standard output. Encrypted backups are age files, which the program age opens too.'
 
 const EXAMPLES = `
 Examples:
-  oncebox backup                                  a dated file in the current folder
+  oncebox backup                                  a dated file in the current folder, or in --backup-dir
   oncebox backup /mnt/disk/monday.tar.age --recipient age1…
   oncebox backup - --recipient age1… | ssh backup@nas 'cat > oncebox.tar.age'
   oncebox backup verify /mnt/disk/monday.tar.age`
@@ -57,7 +66,7 @@ export function addBackupCommand(program: Command, { shell, app }: { shell: Shel
   command.option('--passphrase', 'Encrypt with a passphrase, which is asked for twice')
   addTextFlag(command, '--passphrase-file <path>', 'Encrypt with the passphrase in a file')
   command.option('--json', 'Print what was made as JSON')
-  addSettingFlags(command, TABLE)
+  addSettingFlags(command, { ...TABLE, ...OWN })
   addFolderOnlyFlags(command)
   return command.action(async () => {
     const { wish, isJson } = await readCommandLine(command, shell)
@@ -67,7 +76,10 @@ export function addBackupCommand(program: Command, { shell, app }: { shell: Shel
   })
 }
 
-async function backUp(wish: BackupWish, { shell, app }: { shell: Shell; app: App }): Promise<BackupReport> {
+async function backUp(
+  wish: BackupWish | OwnBackupWish,
+  { shell, app }: { shell: Shell; app: App },
+): Promise<BackupReport> {
   const begun = performance.now()
   const progress = shell.startProgress('Backup', () => 'cancelled; no backup was made')
   // The copy itself shows no progress.
@@ -78,13 +90,9 @@ async function backUp(wish: BackupWish, { shell, app }: { shell: Shell; app: App
     if (performance.now() - begun > PROGRESS_AFTER_MS) progress.update(Math.min(done, total), total)
   }
   try {
-    return await app.backUp(wish, {
-      now: shell.now,
-      writeOutput: shell.writeBytes,
-      onCopying,
-      onCopied: shell.giveWay,
-      onProgress,
-    })
+    const { now, writeBytes: writeOutput, giveWay: onCopied } = shell
+    const ports = { now, writeOutput, onCopying, onCopied, onProgress }
+    return await ('folder' in wish ? app.backUpInFolder(wish, ports) : app.backUp(wish, ports))
   } catch (cause) {
     if (codeOf(cause) !== 'EPIPE') throw cause
     throw new CommandFailure('Nobody reads standard output any more: the backup there is not whole.')
@@ -103,22 +111,54 @@ function tell(report: BackupReport, { isJson, shell }: { isJson: boolean; shell:
 async function readCommandLine(
   command: Command,
   shell: Shell,
-): Promise<{ wish: BackupWish; isJson: boolean }> {
+): Promise<{ wish: BackupWish | OwnBackupWish; isJson: boolean }> {
   const { operands, problems } = readOperands(command, { names: ['FILE'], optional: 1 })
   const [operand] = operands
   const place = placeWithService(shell, givenFlags(command, TABLE))
   requireFolderDatabase(command, { ...OF_POSTGRES, place, shell })
   const { config, entries, problems: wrong = [] } = readSettingsFor(command, place, shell)
-  const all = [...problems, ...fileProblems(operand), ...sealProblems(command), ...wrong]
+  const own = readOwn(command, { operand, place, shell })
+  const all = [...problems, ...fileProblems(operand), ...sealProblems(command), ...own.problems, ...wrong]
   if (all.length > 0 || config === undefined) throw new UsageError(all, NAME)
   if (operand === '-' && shell.isOutputTerminal)
     throw new CommandFailure('A terminal shows no backup: name a FILE, or redirect standard output.')
-  const seal = await readSeal(command, shell)
-  warnOfShortPassphrase(seal, shell)
-  const file = fileFor(operand, { shell, isSealed: seal !== null })
-  const wish = { ...config, settings: entries.map(presentSetting), seal, file }
+  const given = await readSeal(command, shell)
+  warnOfShortPassphrase(given, shell)
+  const seal = given ?? own.seal
+  const rest = { ...config, settings: entries.map(presentSetting), seal }
+  const wish =
+    own.target === null
+      ? { ...rest, file: fileFor(operand, { shell, isSealed: seal !== null }) }
+      : { ...rest, ...own.target }
   return { wish, isJson: command.getOptionValue('json') === true }
 }
+
+type Own = {
+  /** Null for a backup that goes elsewhere. */
+  target: Pick<OwnBackupWish, 'folder' | 'keep' | 'acceptFolder'> | null
+  seal: Seal | null
+  problems: string[]
+}
+
+/** FILE goes before the settings of the server. */
+function readOwn(
+  command: Command,
+  { operand, place, shell }: { operand: string | undefined; place: Place; shell: Shell },
+): Own {
+  const flags = givenFlags(command, OWN)
+  const isAsked = Object.values(flags).some((values) => values !== undefined)
+  const none = { target: null, seal: null, problems: [] }
+  if (operand !== undefined)
+    return isAsked ? { ...none, problems: ['FILE and --backup-dir: give only one of them'] } : none
+  const { config, problems = [] } = readSettings(OWN, { flags, place, readFile: shell.readFile })
+  if (config === undefined) return { ...none, problems }
+  const { backupDir: folder, backupKeep: keep, backupRecipients: recipients } = config
+  if (folder === null) return isAsked ? { ...none, problems: [NO_FOLDER] } : none
+  const target = { folder, keep, acceptFolder: config.backupAcceptFolder }
+  return { target, seal: recipients.length === 0 ? null : { recipients }, problems: [] }
+}
+
+const NO_FOLDER = '--backup-keep, --backup-recipient and --backup-accept-folder need --backup-dir'
 
 /** `entries` are those of all settings of the server. If one of them is wrong, only those that a backup needs. */
 function readSettingsFor(command: Command, place: Place, { readFile }: Shell) {
@@ -148,13 +188,7 @@ function fileFor(
 ): string | null {
   if (operand === '-') return null
   const { cwd } = shell.place
-  return resolve(cwd, operand ?? backupName(shell.now(), isSealed))
-}
-
-/** Sorts by time, and is a name on every system. */
-export function backupName(now: number, isSealed: boolean): string {
-  const time = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')
-  return `oncebox-backup-${time}Z.tar${isSealed ? '.age' : ''}`
+  return resolve(cwd, operand ?? backupName({ at: shell.now(), isSealed }))
 }
 
 function sealProblems(command: Command): string[] {

@@ -4,7 +4,6 @@ import { Command, Help, type Option } from 'commander'
 import { addAfterRestoreCommand } from './after-restore.ts'
 import type { App } from './app.ts'
 import { addBackupCommand } from './backup.ts'
-import { addBackupTaskCommand } from './backup-task.ts'
 import { addVerifyCommand } from './backup-verify.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
@@ -51,8 +50,6 @@ export async function runProgram(
   const isClicked = argv.length === 0 && isStartedByClick(shell)
   try {
     const program = createProgram(parts)
-    // No list of commands and no completion tells of it.
-    if (argv[0] === parts.app.backupTaskCommand) addBackupTaskCommand(program, parts)
     requireKnownTopic(program, argv)
     await program.parseAsync(isClicked ? ['open'] : [...argv], { from: 'user' })
     return 0

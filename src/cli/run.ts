@@ -1,7 +1,6 @@
 // Connects the command line to the app and the process.
 
 import { openAccounts } from '../app/account-commands.ts'
-import { runBackupTask, TASK_COMMAND } from '../app/backup-task.ts'
 import { makeNewKey } from '../app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
 import { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
@@ -17,11 +16,18 @@ import { createShell, type Shell } from './shell.ts'
 /** What a server never needs is loaded when its command is run. */
 const RARE: Pick<
   App,
-  'examine' | 'backUp' | 'importCommand' | 'restoreBackup' | 'verifyBackup' | 'openRestored'
+  | 'examine'
+  | 'backUp'
+  | 'backUpInFolder'
+  | 'importCommand'
+  | 'restoreBackup'
+  | 'verifyBackup'
+  | 'openRestored'
 > = {
   openRestored: async (...given) => (await import('../app/after-restore.ts')).openRestored(...given),
   examine: async (...given) => (await import('../app/doctor/doctor.ts')).examine(...given),
   backUp: async (...given) => (await import('../app/backup.ts')).backUp(...given),
+  backUpInFolder: async (...given) => (await import('../app/own-backup.ts')).backUpInFolder(...given),
   importCommand: async (...given) => (await import('../app/import-command.ts')).importCommand(...given),
   restoreBackup: async (...given) => (await import('../app/restoring/restore.ts')).restoreBackup(...given),
   verifyBackup: async (...given) =>
@@ -59,8 +65,6 @@ export function createParts(outside: Outside): { shell: Shell; app: App } {
       schemaForUpgrade,
       openBackupFile,
       streamPieces,
-      backupTaskCommand: TASK_COMMAND,
-      runBackupTask,
     },
   }
 }

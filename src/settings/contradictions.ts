@@ -37,8 +37,9 @@ function onlyRead(read: Partial<Config>): Config {
 }
 
 /** Nobody gives one of these, and believes that there are backups then. */
-function asksForBackups({ backupEvery, backupKeep, backupRecipients }: Config): boolean {
-  return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0
+function asksForBackups(config: Config): boolean {
+  const { backupEvery, backupKeep, backupRecipients, backupAcceptFolder } = config
+  return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0 || backupAcceptFolder
 }
 
 function isInside(path: string, folder: string): boolean {
@@ -107,7 +108,7 @@ const RULES: readonly [(config: Config) => boolean, string][] = [
   ],
   [
     (config) => config.backupDir === null && asksForBackups(config),
-    '--backup-every, --backup-keep and --backup-recipient need --backup-dir: no backups are made without it',
+    '--backup-every, --backup-keep, --backup-recipient and --backup-accept-folder need --backup-dir: no backups are made without it',
   ],
   [
     ({ backupDir, dataDir }) => backupDir !== null && isInside(backupDir, dataDir),

@@ -621,19 +621,6 @@ export const de: Catalogue = {
     'Die Sicherungen liegen auf demselben Datenträger wie die Daten. Fällt er aus, ist beides verloren.',
   backup_overdue: 'Die nächste Sicherung ist überfällig. Warum, steht im Protokoll des Servers.',
   backup_failed: 'Die Sicherung ist fehlgeschlagen:',
-  backup_missing:
-    'Der Ordner ist nicht da. Schließen Sie seinen Datenträger an, oder legen Sie den Ordner an.',
-  backup_full:
-    'Sein Datenträger ist voll. Schaffen Sie dort Platz, oder bewahren Sie weniger Sicherungen auf ({flag}).',
-  backup_read_only:
-    'Auf seinen Datenträger kann nicht geschrieben werden. Prüfen Sie ihn, und wie er eingehängt ist.',
-  backup_denied: 'Dieser Server darf dort nicht schreiben. Geben Sie seinem Benutzer das Recht dazu.',
-  backup_stalled: 'Sein Datenträger antwortet nicht. Prüfen Sie ihn, und das Netz, falls er dort liegt.',
-  backup_ended:
-    'Das System hat die Sicherung beendet, vielleicht weil der Speicher ausging. Mehr steht im Protokoll des Servers.',
-  backup_data:
-    'Die Daten konnten nicht kopiert werden. Warum, steht im Protokoll des Servers; was zu tun ist, sagt „oncebox doctor“.',
-  backup_other: 'Warum, steht im Protokoll des Servers.',
   backup_again: 'Der Server versucht es von selbst wieder.',
   backup_now: 'Jetzt sichern',
   role_admin: 'Administrator',

@@ -616,16 +616,6 @@ export const es: Catalogue = {
   backup_same_disk: 'Las copias están en el mismo disco que los datos. Si falla, se pierde todo.',
   backup_overdue: 'La próxima copia lleva retraso. El registro del servidor dice por qué.',
   backup_failed: 'La copia falló:',
-  backup_missing: 'La carpeta no está. Conecte su disco o cree la carpeta.',
-  backup_full: 'Su disco está lleno. Haga sitio en él o conserve menos copias ({flag}).',
-  backup_read_only: 'No se puede escribir en su disco. Compruebe el disco y cómo está montado.',
-  backup_denied: 'Este servidor no puede escribir allí. Dé ese permiso a su usuario.',
-  backup_stalled: 'Su disco no responde. Compruébelo, y también la red si está en una.',
-  backup_ended:
-    'El sistema interrumpió la copia, quizá por falta de memoria. El registro del servidor dice más.',
-  backup_data:
-    'No se pudieron copiar los datos. El registro del servidor dice por qué, y «oncebox doctor» qué hacer.',
-  backup_other: 'El registro del servidor dice por qué.',
   backup_again: 'El servidor lo intentará de nuevo por sí solo.',
   backup_now: 'Hacer una copia ahora',
   role_admin: 'Administrador',

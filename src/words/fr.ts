@@ -620,16 +620,6 @@ export const fr: Catalogue = {
     'Les sauvegardes sont sur le même disque que les données. S’il tombe en panne, tout est perdu.',
   backup_overdue: 'La prochaine sauvegarde est en retard. Le journal du serveur dit pourquoi.',
   backup_failed: 'La sauvegarde a échoué :',
-  backup_missing: 'Le dossier n’est pas là. Branchez son disque, ou créez le dossier.',
-  backup_full: 'Son disque est plein. Faites-y de la place, ou conservez moins de sauvegardes ({flag}).',
-  backup_read_only: 'Impossible d’écrire sur son disque. Vérifiez le disque et son montage.',
-  backup_denied: 'Ce serveur n’a pas le droit d’y écrire. Donnez ce droit à son utilisateur.',
-  backup_stalled: 'Son disque ne répond pas. Vérifiez-le, ainsi que le réseau s’il s’y trouve.',
-  backup_ended:
-    'Le système a interrompu la sauvegarde, peut-être faute de mémoire. Le journal du serveur en dit plus.',
-  backup_data:
-    'Les données n’ont pas pu être copiées. Le journal du serveur dit pourquoi, et « oncebox doctor » que faire.',
-  backup_other: 'Le journal du serveur dit pourquoi.',
   backup_again: 'Le serveur réessaie de lui-même.',
   backup_now: 'Sauvegarder maintenant',
   role_admin: 'Administrateur',

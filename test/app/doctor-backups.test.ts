@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { examineBackups } from '../../src/app/doctor/backups.ts'
+import { writeBackupNote } from '../../src/store/folder/backup-note.ts'
 import { configOf, START } from '../support/instance.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -30,15 +31,18 @@ test('a folder that cannot be used, one on the same disk, and a last one that is
   expect(statSync(folder, { throwIfNoEntry: false })).toBeUndefined()
   writeFileSync(folder, '')
   expect(await told()).toStartWith(
-    `problem: No backup can be made in ${folder}: a part of its path is not a folder.`,
+    `problem: ${folder} cannot take backups: a part of its path is not a folder. → Name a folder.`,
   )
   rmSync(folder)
   mkdirSync(folder)
-  const name = 'oncebox-backup-2026-11-20T11-00-00Z-abcdef.tar'
-  const made = [{ folder, name, at: START - DAY / 24, bytes: 3, durationMs: 5 }]
-  writeFileSync(join(dataDir, 'backups.json'), JSON.stringify({ format: 1, mark: 'abcdef', made, begun: [] }))
   expect(await told()).toContain(`warning: There is no backup in ${folder} yet.`)
-  writeFileSync(join(folder, name), 'tar')
+  const made = { name: 'a.tar', at: START - DAY / 24, bytes: 3, durationMs: 5, kept: 1, isSameDisk: true }
+  await writeBackupNote(dataDir, { mark: 'abcdef', folders: [folder], last: { folder, ...made } })
+  expect(await told()).toContain('problem: ')
+  expect(await told()).toContain(
+    'oncebox-folder-abcdef.txt is not in it. → Mount its disk, or start the server once',
+  )
+  writeFileSync(join(folder, 'oncebox-folder-abcdef.txt'), '')
   const said = await told()
   for (const words of [
     'is on the disk of the data',

@@ -48,6 +48,38 @@ test('without FILE a dated name in the current folder is taken, and the end tell
   )
 })
 
+test('without FILE, one more is made in --backup-dir, sealed as its settings say', async () => {
+  const identity = await generateX25519Identity()
+  const recipient = await identityToRecipient(identity)
+  const folder = join(room, 'b')
+  const env = { ONCEBOX_DATA_DIR: dataDir, ONCEBOX_MIN_FREE_SPACE: '0', ONCEBOX_BACKUP_DIR: folder }
+  const trial = createBackupTrial({ env: { ...env, ONCEBOX_BACKUP_RECIPIENT: recipient } })
+  expect(await trial.run('backup')).toBe(0)
+  const [name = '', mark = ''] = readdirSync(folder).sort()
+  expect([name, mark].join()).toMatch(
+    /^oncebox-backup-1970-01-01T00-00-00Z-(\w{6})\.tar\.age,oncebox-folder-\1\.txt$/,
+  )
+  await readMembers(readFileSync(join(folder, name)), { identities: [identity] })
+  expect(await trial.run('backup', 'elsewhere.tar')).toBe(0)
+  expect(readdirSync(room).sort()).toEqual(['b', 'elsewhere.tar'])
+  rmSync(join(folder, mark))
+  expect(await trial.run('backup')).toBe(1)
+  expect(trial.err.at(-1)).toContain('start the server once with --backup-accept-folder')
+  expect(await trial.run('backup', '--backup-accept-folder')).toBe(0)
+  expect(readdirSync(folder)).toHaveLength(3)
+})
+
+test.each([
+  [['--backup-keep', '3'], 'need --backup-dir'],
+  [['x.tar', '--backup-dir', '/mnt/b'], 'FILE and --backup-dir: give only one of them'],
+  [['--backup-dir', '/mnt/b', '--backup-keep', '0'], '--backup-keep'],
+])('%p is refused before anything is written', async (args, problem) => {
+  const trial = createBackupTrial()
+  expect(await trial.run('backup', ...args)).toBe(2)
+  expect(trial.err.join('\n')).toContain(problem)
+  expect(readdirSync(room)).toEqual([])
+})
+
 test('a backup for a recipient is sealed, and has no warning', async () => {
   const trial = createBackupTrial()
   const identity = await generateX25519Identity()

@@ -2,11 +2,11 @@
 
 import { openRestored } from '../../src/app/after-restore.ts'
 import { backUp } from '../../src/app/backup.ts'
-import { runBackupTask, TASK_COMMAND } from '../../src/app/backup-task.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import { makeNewKey } from '../../src/app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
+import { backUpInFolder } from '../../src/app/own-backup.ts'
 import { openBackupFile, streamPieces } from '../../src/app/restoring/opening.ts'
 import { restoreBackup } from '../../src/app/restoring/restore.ts'
 import { verifyBackup } from '../../src/app/restoring/verify-backup.ts'
@@ -144,6 +144,7 @@ function createMemoryApp() {
     makeNewKey,
     examine: async () => state.findings,
     backUp,
+    backUpInFolder,
     openRestored,
     fetchAuthority,
     readOwnAuthority,
@@ -153,7 +154,6 @@ function createMemoryApp() {
     findServerOn: async () => state.serverOnPort,
     ...{ openBackupFile, streamPieces, restoreBackup, verifyBackup },
     ...{ describeProgram, upgradeProgram, goBack, schemaForUpgrade },
-    ...{ backupTaskCommand: TASK_COMMAND, runBackupTask },
     startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

@@ -1,117 +1,93 @@
-// When a server's own backups are due: by the clock, whatever is done to it and however often the server starts.
+// When a server's own backups are due, what they are called, and which may go.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  type BackupHistory,
   backupName,
-  isBackupOverdue,
+  delayAtStart,
+  graceOf,
+  ownBackups,
+  retryDelay,
   surplusBackups,
-  timeOfBackup,
-  timeToNextBackup,
 } from '../../src/domain/backup-plan.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/time.ts'
 
 const NOW = Date.parse('2026-11-22T03:00:00.000Z')
-const FRESH: BackupHistory = { startedUp: 0, last: null, failures: 0, failedUp: 0 }
-const at = (time: number, up: number) => ({ every: DAY, clocks: { time, up } })
+const delay = (last: number | null, { every = DAY, now = NOW } = {}) => delayAtStart({ last, now, every })
 
-describe('the next backup', () => {
-  test('is made half a minute after the start when there is none', () => {
-    expect(timeToNextBackup(FRESH, at(NOW, 0))).toBe(30 * SECOND)
-    expect(timeToNextBackup(FRESH, at(NOW, 30 * SECOND))).toBe(0)
+describe('the first backup of a start', () => {
+  test('is made half a minute later when there is none, or when one was missed', () => {
+    expect([null, NOW - 9 * DAY, NOW - DAY].map((last) => delay(last))).toEqual(Array(3).fill(30 * SECOND))
   })
 
   test('is due a day after the last one began, also for a server that is started every hour', () => {
-    const last = { at: NOW, up: null }
-    expect(timeToNextBackup({ ...FRESH, last }, at(NOW + 23 * HOUR, 0))).toBe(HOUR)
-    expect(timeToNextBackup({ ...FRESH, last }, at(NOW + 24 * HOUR, 30 * SECOND))).toBe(0)
+    expect([1, 23].map((hours) => delay(NOW - hours * HOUR))).toEqual([23 * HOUR, HOUR])
   })
 
-  test('is made soon after the start when it was missed, and not at once', () => {
-    const missed = { ...FRESH, last: { at: NOW - 9 * DAY, up: null } }
-    expect(timeToNextBackup(missed, at(NOW, 0))).toBe(30 * SECOND)
-  })
-
-  test('waits at the start no longer than its own pause', () => {
-    expect(timeToNextBackup(FRESH, { every: 2 * SECOND, clocks: { time: NOW, up: 0 } })).toBe(2 * SECOND)
-  })
-
-  test('is tried again after a minute, then after longer, and at least every quarter of an hour', () => {
-    const after = (failures: number) =>
-      timeToNextBackup({ ...FRESH, failures, failedUp: HOUR }, at(NOW, HOUR))
-    expect([1, 2, 3, 4, 5, 50].map(after)).toEqual([1, 2, 4, 8, 15, 15].map((minutes) => minutes * MINUTE))
-    const often = { every: 5 * SECOND, clocks: { time: NOW, up: HOUR } }
-    expect(timeToNextBackup({ ...FRESH, failures: 9, failedUp: HOUR }, often)).toBe(5 * SECOND)
-  })
-
-  test('comes in time by the machine when the clock stands still or was set back', () => {
-    const history = { ...FRESH, last: { at: NOW, up: HOUR } }
-    expect(timeToNextBackup(history, at(NOW, HOUR + DAY))).toBe(0)
-    expect(timeToNextBackup(history, at(NOW - 90 * DAY, HOUR + DAY))).toBe(0)
-    const restarted = { ...FRESH, startedUp: HOUR, last: { at: NOW, up: null } }
-    expect(timeToNextBackup(restarted, at(NOW, HOUR + DAY))).toBe(0)
+  test('waits no longer than its own pause', () => {
+    expect(delay(null, { every: 2 * SECOND })).toBe(2 * SECOND)
   })
 
   test('does not wait for a last one that a wrong clock dated years ahead', () => {
-    const history = { ...FRESH, last: { at: NOW + 900 * DAY, up: null } }
-    expect(timeToNextBackup(history, at(NOW, MINUTE))).toBe(0)
+    expect(delay(NOW + 900 * DAY)).toBe(30 * SECOND)
   })
 
-  test('is made at most twice a day, whatever the clock says and how often it is asked', () => {
+  test('comes within a day, whatever the clock says', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.record({ jump: fc.integer({ min: -400, max: 400 }), hours: fc.nat(12) })),
-        (steps) => {
-          let [time, up, made] = [NOW, MINUTE, 0]
-          let last: BackupHistory['last'] = null
-          for (const { jump, hours } of steps) {
-            time += jump * DAY
-            up += hours * HOUR
-            if (timeToNextBackup({ ...FRESH, last }, at(time, up)) > 0) continue
-            made += 1
-            last = { at: time, up }
-          }
-          expect(made).toBeLessThanOrEqual(1 + up / (12 * HOUR))
-        },
-      ),
+      fc.property(fc.integer(), (last) => {
+        expect(delay(last)).toBeWithin(30 * SECOND, DAY + 1)
+      }),
     )
   })
 })
 
-describe('a backup is overdue', () => {
-  test('once it is six hours late, not as soon as it is due', () => {
-    const history = { ...FRESH, last: { at: NOW, up: null } }
-    expect(isBackupOverdue(history, at(NOW + DAY + 5 * HOUR, DAY))).toBe(false)
-    expect(isBackupOverdue(history, at(NOW + DAY + 7 * HOUR, DAY))).toBe(true)
-  })
-
-  test('never at the start, which makes one that was missed', () => {
-    const history = { ...FRESH, last: { at: NOW - 9 * DAY, up: null } }
-    expect(isBackupOverdue(history, at(NOW, MINUTE))).toBe(false)
-    expect(isBackupOverdue(history, at(NOW, 7 * HOUR))).toBe(true)
-  })
-
-  test('also when there was never one', () => {
-    expect([HOUR, 7 * HOUR].map((up) => isBackupOverdue(FRESH, at(NOW, up)))).toEqual([false, true])
-  })
+test('a failed one is tried again after a minute, then after longer, and at least every quarter of an hour', () => {
+  expect([1, 2, 3, 4, 5, 50].map((failures) => retryDelay(failures, DAY))).toEqual(
+    [1, 2, 4, 8, 15, 15].map((minutes) => minutes * MINUTE),
+  )
+  expect(retryDelay(9, 5 * SECOND)).toBe(5 * SECOND)
 })
 
-test('a name tells the time and the folder of the data, sorts by time, and can be read again', () => {
+test('one is overdue when it is a quarter of the pause late, at most six hours, at least a minute', () => {
+  expect([DAY, 4 * HOUR, SECOND].map(graceOf)).toEqual([6 * HOUR, HOUR, MINUTE])
+})
+
+test('a name tells the time and the folder of the data, and sorts by time', () => {
   const backup = { at: NOW, mark: 'k3f9xq' }
-  const name = backupName({ ...backup, isSealed: false })
-  const sealed = backupName({ ...backup, isSealed: true })
-  expect([name, sealed]).toEqual([
+  expect([false, true].map((isSealed) => backupName({ ...backup, isSealed }))).toEqual([
     'oncebox-backup-2026-11-22T03-00-00Z-k3f9xq.tar',
     'oncebox-backup-2026-11-22T03-00-00Z-k3f9xq.tar.age',
   ])
-  expect([name, sealed].map(timeOfBackup)).toEqual([NOW, NOW])
-  for (const other of ['oncebox-backup-2026-11-22T03-00-00Z.tar', 'x', name.replace('11-22', '99-99')])
-    expect(timeOfBackup(other)).toBeNull()
+  expect(backupName({ at: NOW, isSealed: false })).toBe('oncebox-backup-2026-11-22T03-00-00Z.tar')
 })
 
-test('only what is beyond the newest ones may go, and never the last one', () => {
-  expect(surplusBackups(['a', 'b', 'c', 'd'], 2)).toEqual(['a', 'b'])
-  expect(surplusBackups(['a', 'b'], 7)).toEqual([])
-  expect(surplusBackups(['a', 'b'], 0)).toEqual(['a'])
+test('only names of this data folder are its own', () => {
+  const own = ['a', 'b'].map((_, day) =>
+    backupName({ at: NOW - day * DAY, mark: 'k3f9xq', isSealed: day > 0 }),
+  )
+  const foreign = [
+    'photo.jpg',
+    'oncebox-folder-k3f9xq.txt',
+    'oncebox-backup-2026-11-22T03-00-00Z.tar',
+    'oncebox-backup-2026-11-22T03-00-00Z-aaaaaa.tar',
+    'oncebox-backup-2026-11-22T03-00-00Z-k3f9xq.tar.oncebox-box-7.part',
+    'my-oncebox-backup-2026-11-22T03-00-00Z-k3f9xq.tar',
+  ]
+  expect(ownBackups([...foreign, ...own], 'k3f9xq')).toEqual(own.reverse())
+})
+
+describe('what may go', () => {
+  const dated = (year: number) => backupName({ at: Date.UTC(year, 1), mark: 'aaaaaa', isSealed: false })
+  const surplus = (years: number[], { made, keep }: { made: number; keep: number }) =>
+    surplusBackups(years.map(dated), { made: dated(made), keep })
+
+  test('is what is beyond the newest', () => {
+    expect(surplus([2021, 2022, 2023, 2024], { made: 2024, keep: 2 })).toEqual([2021, 2022].map(dated))
+    expect(surplus([2023, 2024], { made: 2024, keep: 2 })).toEqual([])
+  })
+
+  test('is never the one that was just made, whatever the clock was before', () => {
+    expect(surplus([2024, 2090, 2091], { made: 2024, keep: 1 })).toEqual([2090, 2091].map(dated))
+    expect(surplus([2022, 2024, 2090], { made: 2024, keep: 2 })).toEqual([dated(2090)])
+  })
 })

@@ -65,6 +65,7 @@ test('without anything given, every setting has its default', () => {
     backupDir: null,
     backupEvery: 24 * 60 * 60 * 1000,
     backupKeep: 7,
+    backupAcceptFolder: false,
     backupRecipients: [],
     maxPayloadBytes: 1024 * 1024,
     maxFileBytes: 4 * 1024 ** 3,

@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StartTask } from '../../src/app/backing-up.ts'
 import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
 import type { Argon2Cost } from '../../src/crypto/passphrase.ts'
 import type { Uptime } from '../../src/domain/time.ts'
 import { createUptime } from '../../src/domain/uptime.ts'
 import type { RateLimit } from '../../src/http/door/rate-limit.ts'
+import type { StartBackup } from '../../src/operating/backup-child.ts'
 import { readConfig } from '../../src/settings/fold.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 
@@ -71,8 +71,8 @@ export async function startInstance(
     argon2Cost?: Argon2Cost
     /** Of the machine that it runs on. */
     machineAddresses?: string[]
-    /** Works in the folder of --backup-dir. */
-    startTask?: StartTask
+    /** Makes the backups in --backup-dir. */
+    startBackup?: StartBackup
     /** Between the services and the store. */
     interpose?: (store: OpenedStore) => OpenedStore
   } = {},
@@ -92,7 +92,7 @@ export async function startInstance(
         writeLog: (line) => log.push(line),
         network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),
-        ...(options.startTask ? { startTask: options.startTask } : {}),
+        ...(options.startBackup ? { startBackup: options.startBackup } : {}),
         ...(options.interpose ? { interpose: options.interpose } : {}),
       },
     )

@@ -1,13 +1,12 @@
 // The backups that the server makes by itself: whether its folder can be used, and how old the last one is. Changes nothing.
 
 import { statfs } from 'node:fs/promises'
-import { codeOf } from '../../domain/system-errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, HOUR, SECOND } from '../../domain/time.ts'
-import { adviceFor } from '../../operating/backup-schedule/advice.ts'
-import { isOnOneDisk, listPresent, requireBackupFolder } from '../../operating/backup-schedule/folder.ts'
-import { type BackupTask, explainTaskFailure } from '../../operating/backup-schedule/task.ts'
+import { findFolderFault, isOnOneDisk } from '../../operating/backup/own-folder.ts'
+import { MAKE_ROOM } from '../../operating/backup/refusals.ts'
 import type { Config } from '../../settings/table.ts'
-import { type RecordedBackup, readBackupRecord } from '../../store/folder/backup-record.ts'
+import { type BackupNote, readBackupNote } from '../../store/folder/backup-note.ts'
 import { KEY_WARNING, showsInstanceKey } from '../backing-up.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 
@@ -17,43 +16,47 @@ const PATIENCE_MS = 10 * SECOND
 export type BackupsLook = { now: number; isServed: boolean }
 
 export async function examineBackups(config: Config, look: BackupsLook): Promise<Finding[]> {
-  const { backupDir: folder, dataDir } = config
+  const { backupDir: folder } = config
   if (folder === null) return [fine('backups', 'This server makes none by itself (--backup-dir).')]
-  const { made } = await readBackupRecord(dataDir)
-  const known = made.filter((backup) => backup.folder === folder)
-  const task: BackupTask = { folder, dataDir, known, begun: [], make: null, mayMakeFolder: false }
-  const hanging = problem('backups', `The disk of ${folder} does not answer.`, adviceFor('stalled', folder))
-  const found = examineFolder(task, { config, known, look }).catch((cause) => [explain(cause, task)])
+  const hanging = problem(
+    'backups',
+    `The disk of ${folder} does not answer.`,
+    'Check it, or the network that it is on.',
+  )
+  const found = examineFolder(folder, { config, look }).catch((cause) => [
+    problem('backups', reasonOf(cause), 'Until then no backups are made.'),
+  ])
   return Promise.race([found, Bun.sleep(PATIENCE_MS).then(() => [hanging])])
 }
 
-type Known = { config: Config; known: readonly RecordedBackup[]; look: BackupsLook }
-
-async function examineFolder(task: BackupTask, { config, known, look }: Known): Promise<Finding[]> {
-  const { folder, dataDir } = task
-  await requireBackupFolder(task)
-  const present = (await listPresent(task)).map(({ name }) => name)
-  const last = known.findLast(({ name }) => present.includes(name)) ?? null
+async function examineFolder(
+  folder: string,
+  { config, look }: { config: Config; look: BackupsLook },
+): Promise<Finding[]> {
+  const { dataDir, backupEvery: every, backupRecipients: recipients } = config
+  const note = await readBackupNote(dataDir)
+  const fault = await findFolderFault({ folder, dataDir, note })
+  if (fault?.isMissing && !note.folders.includes(folder))
+    return [
+      warning(
+        'backups',
+        `There is no ${folder} yet.`,
+        'Start the server, which makes it, or mount its disk first.',
+      ),
+    ]
+  if (fault !== null) return [problem('backups', fault.said, fault.remedy)]
+  const last = note.last?.folder === folder ? note.last : null
   const findings = [
     ...((await isOnOneDisk(folder, dataDir)) ? [onSameDisk(folder)] : []),
-    ...(showsInstanceKey(config) ? [showsKey()] : []),
+    ...(showsInstanceKey(config)
+      ? [warning('backups', `In ${KEY_WARNING.said}.`, `${KEY_WARNING.remedy}.`)]
+      : []),
     ...(await examineRoom(folder, last)),
-    ...examineLast(folder, { last, every: config.backupEvery, look }),
+    ...examineLast(folder, { last, every, look }),
   ]
-  return findings.length > 0 ? findings : [describe(config, { folder, last, count: present.length })]
-}
-
-/** A folder that never held one is made by the server. */
-function explain(cause: unknown, task: BackupTask): Finding {
-  const { folder, known } = task
-  const { code, words } = explainTaskFailure(cause, task)
-  if (codeOf(cause) === 'ENOENT' && known.length === 0)
-    return warning(
-      'backups',
-      `There is no ${folder} yet.`,
-      'Start the server, which makes it, or mount its disk first.',
-    )
-  return problem('backups', `No backup can be made in ${folder}: ${words}.`, adviceFor(code, folder))
+  if (findings.length > 0 || last === null) return findings
+  const keys = recipients.length === 0 ? 'not encrypted' : `encrypted for ${recipients.length} age keys`
+  return [fine('backups', `${folder} holds ${last.kept}, the last one of ${formatTime(last.at)}, ${keys}.`)]
 }
 
 function onSameDisk(folder: string): Finding {
@@ -61,19 +64,13 @@ function onSameDisk(folder: string): Finding {
   return warning('backups', said, 'Mount another disk there, or name a folder on one with --backup-dir.')
 }
 
-function showsKey(): Finding {
-  return warning('backups', `In ${KEY_WARNING.said}.`, `${KEY_WARNING.remedy}.`)
-}
-
-async function examineRoom(folder: string, last: RecordedBackup | null): Promise<Finding[]> {
+async function examineRoom(folder: string, last: BackupNote['last']): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(folder)
   if (last === null || bavail * bsize >= last.bytes) return []
-  return [
-    warning('backups', `The disk of ${folder} has no room for one more backup.`, adviceFor('full', folder)),
-  ]
+  return [warning('backups', `The disk of ${folder} has no room for one more backup.`, MAKE_ROOM)]
 }
 
-type Last = { last: RecordedBackup | null; every: number; look: BackupsLook }
+type Last = { last: BackupNote['last']; every: number; look: BackupsLook }
 
 function examineLast(folder: string, { last, every, look }: Last): Finding[] {
   const remedy = look.isServed
@@ -83,13 +80,4 @@ function examineLast(folder: string, { last, every, look }: Last): Finding[] {
   if (look.now - last.at <= 1.25 * every + HOUR) return []
   const tell = look.isServed ? problem : warning
   return [tell('backups', `The last good backup is of ${formatTime(last.at)}: the next is overdue.`, remedy)]
-}
-
-type Described = { folder: string; last: RecordedBackup | null; count: number }
-
-function describe({ backupRecipients }: Config, { folder, last, count }: Described): Finding {
-  const keys =
-    backupRecipients.length === 0 ? 'not encrypted' : `encrypted for ${backupRecipients.length} age keys`
-  const of = last === null ? '' : `, the last one of ${formatTime(last.at)}`
-  return fine('backups', `${folder} holds ${count}${of}, ${keys}.`)
 }

@@ -97,6 +97,11 @@ const RULES: readonly [RegExp, string, string][] = [
     'Remove --accept-move and ONCEBOX_ACCEPT_MOVE.',
   ],
   [
+    /^ExecStart=.*--backup-accept-folder\b(?!=false)|^Environment=.*\bONCEBOX_BACKUP_ACCEPT_FOLDER=(?!false|0|no|off)/,
+    'it takes an empty mount point for the disk of the backups.',
+    'Remove --backup-accept-folder and ONCEBOX_BACKUP_ACCEPT_FOLDER.',
+  ],
+  [
     /^ExecStart=.*--remove-damaged\b(?!=false)/,
     'it removes damaged pushes at each start.',
     'Remove --remove-damaged from ExecStart=.',

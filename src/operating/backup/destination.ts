@@ -22,8 +22,9 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { DomainError } from '../../domain/errors.ts'
-import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
 import { isAlive } from '../upgrade/program-files.ts'
+import { explainWriting, MAKE_ROOM } from './refusals.ts'
 
 /** Synchronizes after so many bytes, so that other processes never wait for more than these at the disk. */
 const FLUSH_BYTES = 2 * 1024 * 1024
@@ -134,10 +135,18 @@ function hostWord(): string {
 function removeParts(path: string): void {
   const folder = explained(path, () => realpathSync(dirname(path)))
   for (const name of explained(path, () => readdirSync(folder))) {
-    const [, host, pid] = /\.oncebox-([A-Za-z0-9]+)-(\d+)\.part$/.exec(name) ?? []
+    const [, host, pid] = PART.exec(name) ?? []
     const part = join(folder, name)
     if (host === hostWord() && !isWriting(Number(pid), part)) removeIfPossible(part)
   }
+}
+
+const PART = /\.oncebox-([A-Za-z0-9]+)-(\d+)\.part$/
+
+/** Whether the name is of a backup that another machine writes, or has left unfinished. */
+export function isPartOfOtherHost(name: string): boolean {
+  const host = PART.exec(name)?.[1]
+  return host !== undefined && host !== hostWord()
 }
 
 function removeIfPossible(part: string): void {
@@ -207,7 +216,7 @@ function requireRoom(path: string, { bytes, spare }: Room): void {
   const reason = kept > 0 ? ', and --min-free-space of the server is kept there' : ''
   throw new DomainError(
     'disk_full',
-    `The disk of ${path} has no room for this backup of ${mib(bytes)} MiB: ${mib(free)} MiB are free${reason}. Nothing was kept.`,
+    `The disk of ${path} has no room for this backup of ${mib(bytes)} MiB: ${mib(free)} MiB are free${reason}. Nothing was kept. ${MAKE_ROOM}`,
   )
 }
 
@@ -220,7 +229,7 @@ function explained<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {
-    throw explain(path, cause)
+    throw explainWriting(path, cause)
   }
 }
 
@@ -228,20 +237,6 @@ async function attempt(path: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (cause) {
-    throw explain(path, cause)
+    throw explainWriting(path, cause)
   }
-}
-
-const FULL = /^(ENOSPC|EDQUOT|EFBIG)$/
-const REASONS: Record<string, string> = {
-  ENOENT: 'its folder does not exist (any more)',
-  EEXIST: 'somebody else has made it meanwhile, and a backup overwrites nothing',
-}
-
-function explain(path: string, cause: unknown): unknown {
-  const code = codeOf(cause)
-  const reason = REASONS[code] ?? explainSystemError(cause)
-  if (cause instanceof DomainError || reason === null) return cause
-  const message = `The backup ${path} cannot be written: ${reason}. Nothing of it was kept.`
-  return Object.assign(new DomainError(FULL.test(code) ? 'disk_full' : 'conflict', message), { cause })
 }

@@ -2,7 +2,7 @@
 
 import { ageRecipient } from '../age-recipient.ts'
 import { duration, path, wholeNumber } from '../parsers.ts'
-import type { Table } from '../setting.ts'
+import { off, type Table } from '../setting.ts'
 
 const group = 'Backups'
 
@@ -31,6 +31,12 @@ export const backupsSettings = {
     parse: wholeNumber('1', '1000'),
     default: '7',
     help: 'How many of its backups the server keeps; it removes older ones once a new one is complete',
+  },
+  backupAcceptFolder: {
+    flag: 'backup-accept-folder',
+    group,
+    ...off,
+    help: 'Use --backup-dir even if it is not the folder or disk that backups went to before, and make one soon; for one start',
   },
   backupRecipients: {
     flag: 'backup-recipient',

@@ -3,7 +3,7 @@
 import type { Account } from '../../../domain/account.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
-import type { BackupStatus } from '../../../operating/backup-schedule/status.ts'
+import type { BackupStatus } from '../../../operating/backups.ts'
 import type { JobStatus } from '../../../operating/jobs.ts'
 import type { Authority } from '../../../operating/tls/certificate.ts'
 import type { AccountLinks } from '../../../services/accounts/account-links.ts'

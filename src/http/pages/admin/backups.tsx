@@ -1,9 +1,8 @@
 // The backups on the administration page: how the last one went, what is wrong and what to do, and a button for the next.
 
 import type { ComponentChildren } from 'preact'
-import type { BackupStatus } from '../../../operating/backup-schedule/status.ts'
-import type { FailureCode } from '../../../operating/backup-schedule/task.ts'
-import type { WordKey, Words } from '../../../words/words.ts'
+import type { BackupStatus } from '../../../operating/backups.ts'
+import type { Words } from '../../../words/words.ts'
 import { PAGES } from '../../urls.ts'
 import { Chip } from '../frame/chip.tsx'
 import type { Member } from '../frame/guest.ts'
@@ -44,20 +43,9 @@ export function Backups({ guest, status, isOnServer }: BackupsProps) {
 
 type StatusProps = { status: BackupStatus; words: Words }
 
-const FAILURE_WORDS: Record<FailureCode, WordKey> = {
-  missing: 'backup_missing',
-  full: 'backup_full',
-  read_only: 'backup_read_only',
-  denied: 'backup_denied',
-  stalled: 'backup_stalled',
-  ended: 'backup_ended',
-  data: 'backup_data',
-  other: 'backup_other',
-}
-
 function Trouble({ status, words }: StatusProps) {
   const { say } = words
-  const { failure, isOverdue, isSameDisk, showsKey } = status
+  const { failure, isOverdue, last, showsKey } = status
   return (
     <>
       {failure === null ? null : (
@@ -65,14 +53,14 @@ function Trouble({ status, words }: StatusProps) {
           <p>
             <strong>{say('backup_failed')}</strong> <Moment at={failure.at} words={words} />
           </p>
-          <p>
-            <WithFlag say={(flag) => say(FAILURE_WORDS[failure.code], { flag })} flag="--backup-keep" />{' '}
-            {say('backup_again')}
+          <p lang="en" dir="ltr">
+            {failure.said}
           </p>
+          <p>{say('backup_again')}</p>
         </Notice>
       )}
       {failure === null && isOverdue ? <Warning kind="bad">{say('backup_overdue')}</Warning> : null}
-      {isSameDisk ? <Warning kind="low">{say('backup_same_disk')}</Warning> : null}
+      {last?.isSameDisk ? <Warning kind="low">{say('backup_same_disk')}</Warning> : null}
       {showsKey ? (
         <Warning kind="low">
           <WithFlag say={(flag) => say('backup_shows_key', { flag })} flag="--backup-recipient" />
@@ -112,7 +100,7 @@ function WithFlag({ say, flag }: { say: (flag: string) => string; flag: string }
 
 function Facts({ status, words }: StatusProps) {
   const { say } = words
-  const { folder, keep, count, recipients } = status
+  const { folder, keep, last, recipients } = status
   return (
     <dl class="facts">
       <Last status={status} words={words} />
@@ -125,7 +113,7 @@ function Facts({ status, words }: StatusProps) {
         <code dir="ltr">{folder}</code>
       </dd>
       <dt>{say('backup_kept')}</dt>
-      <dd>{say('backup_kept_of', { n: count, most: keep })}</dd>
+      <dd>{say('backup_kept_of', { n: last?.kept ?? 0, most: keep })}</dd>
       <dt>{say('backup_sealed')}</dt>
       <dd>
         {recipients.length === 0 ? (
@@ -156,12 +144,8 @@ function Last({ status: { last }, words }: StatusProps) {
       </dd>
       <dt>{say('backup_size')}</dt>
       <dd>{words.bytes(last.bytes)}</dd>
-      {last.durationMs === null ? null : (
-        <>
-          <dt>{say('backup_took')}</dt>
-          <dd>{words.duration(last.durationMs)}</dd>
-        </>
-      )}
+      <dt>{say('backup_took')}</dt>
+      <dd>{words.duration(last.durationMs)}</dd>
     </>
   )
 }

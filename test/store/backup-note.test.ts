@@ -1,0 +1,43 @@
+// The note about a server's own backups: whole or not at all, and never taken for a new one when it is damaged.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BackupNote, readBackupNote, writeBackupNote } from '../../src/store/folder/backup-note.ts'
+
+let dataDir = ''
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'oncebox-note-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
+
+const path = () => join(dataDir, 'backups.json')
+const NOTE: BackupNote = {
+  mark: 'k3f9xq',
+  folders: ['/mnt/b'],
+  last: {
+    ...{ folder: '/mnt/b', name: 'a.tar', at: 5, bytes: 7, durationMs: 9, kept: 2, isSameDisk: false },
+  },
+}
+
+test('what was written is read, by its owner alone, and nothing else stays', async () => {
+  await writeBackupNote(dataDir, { mark: 'a', folders: [], last: null })
+  await writeBackupNote(dataDir, NOTE)
+  expect(await readBackupNote(dataDir)).toEqual(NOTE)
+  expect([readdirSync(dataDir), statSync(path()).mode & 0o777]).toEqual([['backups.json'], 0o600])
+})
+
+test('without one each data folder gets a mark of its own', async () => {
+  const marks = await Promise.all([1, 2].map(async () => (await readBackupNote(dataDir)).mark))
+  expect(marks.map((mark) => /^[0-9a-z]{6}$/.test(mark))).toEqual([true, true])
+  expect(new Set(marks).size).toBe(2)
+})
+
+test.each(['', 'null', '[]', '{', '{"mark":"../x","folders":[]}', '{"mark":"abc"}'])(
+  'one that was damaged (%s) is refused with what to do, because a new mark would accept any folder',
+  async (text) => {
+    writeFileSync(path(), text)
+    await expect(readBackupNote(dataDir)).rejects.toThrow('is damaged. Remove it')
+  },
+)
