@@ -45,8 +45,6 @@ export type ErrorDetails = {
   allow?: string
   /** The change may have happened all the same: the answer of the store was lost, and nothing could tell in time. */
   isInDoubt?: boolean
-  /** A fresh nonce for the form that was sent, because its own is used up. */
-  nonce?: string
 }
 
 /** An expected error. `message` is shown to the person who made the request and contains no secret. */
@@ -66,14 +64,15 @@ const OUTAGES = ['overloaded', 'disk_full', 'files_unreachable'] as const satisf
 
 export type OutageCode = (typeof OUTAGES)[number]
 
-/** The code of a refusal that says that the same request may succeed later; null for any other one. */
-export function outageCodeOf(code: ErrorCode | null): OutageCode | null {
-  return OUTAGES.find((known) => known === code) ?? null
+export function isOutageCode(code: ErrorCode | null): code is OutageCode {
+  return OUTAGES.some((known) => known === code)
 }
 
+export type OutageError = DomainError & { code: OutageCode }
+
 /** Whether the same request may succeed later, because it failed at the store. */
-export function isOutage(cause: unknown): cause is DomainError & { code: OutageCode } {
-  return cause instanceof DomainError && outageCodeOf(cause.code) !== null
+export function isOutage(cause: unknown): cause is OutageError {
+  return cause instanceof DomainError && isOutageCode(cause.code)
 }
 
 /** The same refusal with more details. Returns any cause as it is that is no outage. */

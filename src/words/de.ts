@@ -223,7 +223,8 @@ export const de: Catalogue = {
   receive_owner_go: 'Zu dieser Übergabe',
   receive_passphrase_hint: 'Der Absender kennt sie.',
   receive_submit: 'Öffnen',
-  receive_used: 'Sie haben das schon geöffnet. Erneutes Öffnen verbraucht einen weiteren Aufruf.',
+  receive_used:
+    'Sie haben schon auf diese Schaltfläche gedrückt. Erneutes Öffnen verbraucht vielleicht einen weiteren Aufruf.',
   receive_stale: 'Diese Seite war lange offen. Bitte drücken Sie noch einmal auf die Schaltfläche.',
   receive_signed_out: 'Sie sind jetzt abgemeldet. Das Öffnen verbraucht deshalb einen Aufruf.',
   receive_outage: 'Das Geheimnis wurde nicht geöffnet, und es wurde kein Aufruf verbraucht.',
@@ -457,7 +458,6 @@ export const de: Catalogue = {
   fact_passphrase: 'eine Passphrase',
   edit_expires: 'Läuft ab',
   edit_keep: 'wie bisher: {when}',
-  edit_keep_as_now: 'wie bisher',
   edit_in: 'in {time}',
   edit_sooner: 'Sie kann nur früher ablaufen, nicht später.',
   edit_views: 'Aufrufe insgesamt',
@@ -646,7 +646,7 @@ export const de: Catalogue = {
   admin_link:
     'Senden Sie diesen Link an {email}. Er funktioniert einmal und wird nicht noch einmal angezeigt.',
   admin_link_again:
-    'Dieser Link wurde schon erstellt und gilt weiter, solange ihn niemand benutzt hat. Er wird nicht noch einmal angezeigt.',
+    'Dieses Formular wurde schon einmal gesendet. Falls dabei ein Link erstellt wurde, gilt er weiter, solange ihn niemand benutzt hat. Er wird nicht noch einmal angezeigt.',
   admin_stale:
     'Diese Seite war zu lange offen. Es ist nichts geschehen. Bitte drücken Sie noch einmal auf die Schaltfläche.',
   admin_proxy:
@@ -745,20 +745,11 @@ export const de: Catalogue = {
     'Dieser Server antwortet nicht auf den Namen {host}. Wenn er stimmt, starten Sie den Server mit:',
   error_invalid: 'Etwas im Formular passt nicht. Gehen Sie zurück und prüfen Sie die Felder.',
   error_too_many: 'Aus Ihrem Netz kamen zu viele Anfragen. Versuchen Sie es in einer Minute noch einmal.',
-  error_overloaded:
-    'Dieser Server ist stark ausgelastet, oder etwas, das er braucht, antwortet nicht. Versuchen Sie es gleich noch einmal.',
-  error_files_unreachable:
-    'Der Speicher für die Dateien dieses Servers antwortet gerade nicht. Es ging nichts verloren und es wurde nichts gezählt. Versuchen Sie es in einigen Minuten noch einmal.',
-  error_disk_full:
-    'Der Speicher dieses Servers ist voll. Sie können Übergaben öffnen und löschen, aber keine erstellen. Bitte sagen Sie es dem Administrator.',
   outage_overloaded: 'Dieser Server ist stark ausgelastet, oder seine Datenbank antwortet gerade nicht.',
   outage_files_unreachable: 'Der Speicher für die Dateien dieses Servers antwortet gerade nicht.',
   outage_disk_full: 'Auf diesem Server ist kein Platz mehr. Bitte sagen Sie es dem Administrator.',
-  outage_unchanged: 'Es wurde nichts geändert.',
   outage_doubt: 'Vielleicht wurde es trotzdem gespeichert. Prüfen Sie das, bevor Sie es noch einmal senden.',
-  outage_again: 'Ihre Eingaben sind noch da. Senden Sie das Formular gleich noch einmal.',
   outage_retry: 'Bitte versuchen Sie es gleich noch einmal.',
-  outage_secrets: 'Passwörter und Codes müssen Sie noch einmal eingeben.',
   error_internal:
     'Es liegt nicht an Ihnen. Wenn es wieder vorkommt, nennen Sie dem Administrator diese Nummer: {id}',
 

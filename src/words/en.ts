@@ -209,7 +209,7 @@ export const en = {
   receive_owner_go: 'Go to this push',
   receive_passphrase_hint: 'The sender knows it.',
   receive_submit: 'Open it',
-  receive_used: 'You have already opened this. Opening it again uses up another view.',
+  receive_used: 'You have already pressed this button. Opening the secret again may use up another view.',
   receive_stale: 'This page was open for a long time. Please press the button again.',
   receive_signed_out: 'You are signed out now, so opening it uses up a view.',
   receive_outage: 'The secret was not opened, and no view was used up.',
@@ -436,7 +436,6 @@ export const en = {
   fact_passphrase: 'a passphrase',
   edit_expires: 'Expires',
   edit_keep: 'as now: {when}',
-  edit_keep_as_now: 'as now',
   edit_in: 'in {time}',
   edit_sooner: 'It can only expire sooner, not later.',
   edit_views: 'Views in all',
@@ -607,7 +606,7 @@ export const en = {
   admin_withdraw: 'Withdraw',
   admin_link: 'Send this link to {email}. It works once and is not shown again.',
   admin_link_again:
-    'This link was made already and still works, unless somebody has used it. It is not shown again.',
+    'This form was sent before. If it made a link, the link still works unless somebody has used it. It is not shown again.',
   admin_stale: 'This page was open for too long. Nothing was done. Please press the button again.',
   admin_proxy:
     'A reverse proxy on this machine forwards requests to this server, which does not trust it. Everyone behind it counts as one client: one person’s wrong passwords lock out everyone, and the logs show the wrong address. Start the server with this flag as well:',
@@ -700,19 +699,11 @@ export const en = {
     'This server does not answer to the name {host}. If it is right, start the server with:',
   error_invalid: 'Something in the form does not fit. Go back and check the fields.',
   error_too_many: 'Too many requests came from your network. Try again in a minute.',
-  error_overloaded: 'This server is very busy, or something it needs does not answer. Try again in a moment.',
-  error_files_unreachable:
-    'The place where this server keeps files does not answer at the moment. Nothing was lost or counted. Try again in a few minutes.',
-  error_disk_full:
-    'The disk of this server is full. You can open and delete pushes, but not create any. Please tell its administrator.',
   outage_overloaded: 'This server is very busy, or its database does not answer at the moment.',
   outage_files_unreachable: 'The place where this server keeps files does not answer at the moment.',
   outage_disk_full: 'This server has no room left. Please tell its administrator.',
-  outage_unchanged: 'Nothing has been changed.',
   outage_doubt: 'It may have been saved all the same. Check that before you send it again.',
-  outage_again: 'What you typed is still here. Send it again in a moment.',
   outage_retry: 'Please try again in a moment.',
-  outage_secrets: 'Passwords and codes have to be typed again.',
   error_internal: 'This is not your fault. If it happens again, tell the administrator this number: {id}',
 
   // Trusting the authority of this server.

@@ -223,7 +223,7 @@ export const es: Catalogue = {
   receive_owner_go: 'Ir a este envío',
   receive_passphrase_hint: 'El remitente la conoce.',
   receive_submit: 'Abrir',
-  receive_used: 'Ya lo ha abierto. Abrirlo de nuevo gasta otra visualización.',
+  receive_used: 'Ya ha pulsado este botón. Abrir de nuevo el secreto puede gastar otra visualización.',
   receive_stale: 'Esta página estuvo abierta mucho tiempo. Pulse de nuevo el botón.',
   receive_signed_out: 'Ahora no tiene la sesión iniciada: abrirlo gasta una visualización.',
   receive_outage: 'El secreto no se ha abierto y no se ha gastado ninguna visualización.',
@@ -455,7 +455,6 @@ export const es: Catalogue = {
   fact_passphrase: 'una frase de acceso',
   edit_expires: 'Caduca',
   edit_keep: 'como ahora: {when}',
-  edit_keep_as_now: 'como ahora',
   edit_in: 'en {time}',
   edit_sooner: 'Solo puede caducar antes, no después.',
   edit_views: 'Visualizaciones en total',
@@ -639,7 +638,7 @@ export const es: Catalogue = {
   admin_withdraw: 'Retirar',
   admin_link: 'Envíe este enlace a {email}. Sirve una sola vez y no se volverá a mostrar.',
   admin_link_again:
-    'Este enlace ya se creó y sigue funcionando, salvo que alguien lo haya usado. No se volverá a mostrar.',
+    'Este formulario ya se envió. Si se creó un enlace, sigue funcionando, salvo que alguien lo haya usado. No se volverá a mostrar.',
   admin_stale: 'Esta página estuvo abierta demasiado tiempo. No se hizo nada. Pulse de nuevo el botón.',
   admin_proxy:
     'Un proxy inverso de este equipo reenvía solicitudes a este servidor, que no confía en él. Todos los que pasan por él cuentan como un solo cliente: las contraseñas erróneas de una persona bloquean a las demás y los registros muestran una dirección equivocada. Inicie el servidor añadiendo esta opción:',
@@ -737,21 +736,12 @@ export const es: Catalogue = {
     'Este servidor no responde al nombre {host}. Si es correcto, inicie el servidor con:',
   error_invalid: 'Algo en el formulario no es correcto. Vuelva atrás y revise los campos.',
   error_too_many: 'Han llegado demasiadas solicitudes desde su red. Inténtelo de nuevo en un minuto.',
-  error_overloaded:
-    'Este servidor está muy ocupado, o algo que necesita no responde. Inténtelo de nuevo en un momento.',
-  error_files_unreachable:
-    'El almacén de archivos de este servidor no responde en este momento. No se ha perdido ni contado nada. Inténtelo de nuevo en unos minutos.',
-  error_disk_full:
-    'El disco de este servidor está lleno. Puede abrir y eliminar envíos, pero no crearlos. Avise al administrador.',
   outage_overloaded: 'Este servidor está muy ocupado, o su base de datos no responde en este momento.',
   outage_files_unreachable: 'El almacén de archivos de este servidor no responde en este momento.',
   outage_disk_full: 'A este servidor no le queda espacio. Avise al administrador.',
-  outage_unchanged: 'No se ha cambiado nada.',
   outage_doubt:
     'Puede que se haya guardado de todos modos. Compruébelo antes de enviar de nuevo el formulario.',
-  outage_again: 'Lo que escribió sigue aquí. Envíe de nuevo el formulario en un momento.',
   outage_retry: 'Inténtelo de nuevo en un momento.',
-  outage_secrets: 'Debe escribir de nuevo las contraseñas y los códigos.',
   error_internal: 'No es culpa suya. Si vuelve a ocurrir, dé este número al administrador: {id}',
 
   // Trusting the authority of this server.

@@ -223,7 +223,8 @@ export const fr: Catalogue = {
   receive_owner_go: 'Aller à ce partage',
   receive_passphrase_hint: 'L’expéditeur la connaît.',
   receive_submit: 'Ouvrir',
-  receive_used: 'Vous l’avez déjà ouvert. L’ouvrir à nouveau utilise une consultation de plus.',
+  receive_used:
+    'Vous avez déjà appuyé sur ce bouton. Ouvrir à nouveau le secret peut utiliser une consultation de plus.',
   receive_stale: 'Cette page est restée longtemps ouverte. Veuillez appuyer de nouveau sur le bouton.',
   receive_signed_out: 'Vous êtes maintenant déconnecté : l’ouvrir utilise une consultation.',
   receive_outage: 'Le secret n’a pas été ouvert, et aucune consultation n’a été utilisée.',
@@ -457,7 +458,6 @@ export const fr: Catalogue = {
   fact_passphrase: 'une phrase secrète',
   edit_expires: 'Expire',
   edit_keep: 'comme maintenant : {when}',
-  edit_keep_as_now: 'comme maintenant',
   edit_in: 'dans {time}',
   edit_sooner: 'Il peut seulement expirer plus tôt, pas plus tard.',
   edit_views: 'Consultations en tout',
@@ -643,7 +643,7 @@ export const fr: Catalogue = {
   admin_withdraw: 'Retirer',
   admin_link: 'Transmettez ce lien à {email}. Il fonctionne une seule fois et ne sera plus affiché.',
   admin_link_again:
-    'Ce lien a déjà été créé et fonctionne toujours, sauf si quelqu’un l’a utilisé. Il ne sera plus affiché.',
+    'Ce formulaire a déjà été envoyé. Si un lien a été créé, il fonctionne toujours, sauf si quelqu’un l’a utilisé. Il ne sera plus affiché.',
   admin_stale:
     'Cette page est restée ouverte trop longtemps. Rien n’a été fait. Veuillez appuyer de nouveau sur le bouton.',
   admin_proxy:
@@ -743,21 +743,12 @@ export const fr: Catalogue = {
   error_invalid:
     'Quelque chose ne convient pas dans le formulaire. Revenez en arrière et vérifiez les champs.',
   error_too_many: 'Trop de requêtes sont venues de votre réseau. Réessayez dans une minute.',
-  error_overloaded:
-    'Ce serveur est très sollicité, ou ce dont il a besoin ne répond pas. Réessayez dans un instant.',
-  error_files_unreachable:
-    'Le stockage des fichiers de ce serveur ne répond pas pour le moment. Rien n’a été perdu ni compté. Réessayez dans quelques minutes.',
-  error_disk_full:
-    'Le disque de ce serveur est plein. Vous pouvez ouvrir et supprimer des partages, mais pas en créer. Veuillez prévenir l’administrateur.',
   outage_overloaded: 'Ce serveur est très sollicité, ou sa base de données ne répond pas pour le moment.',
   outage_files_unreachable: 'Le stockage des fichiers de ce serveur ne répond pas pour le moment.',
   outage_disk_full: 'Ce serveur n’a plus de place. Veuillez prévenir l’administrateur.',
-  outage_unchanged: 'Rien n’a été modifié.',
   outage_doubt:
     'Il se peut que ce soit tout de même enregistré. Vérifiez-le avant de renvoyer le formulaire.',
-  outage_again: 'Votre saisie est toujours là. Envoyez de nouveau le formulaire dans un instant.',
   outage_retry: 'Veuillez réessayer dans un instant.',
-  outage_secrets: 'Les mots de passe et les codes sont à saisir de nouveau.',
   error_internal:
     'Ce n’est pas votre faute. Si cela se reproduit, indiquez ce numéro à l’administrateur : {id}',
 

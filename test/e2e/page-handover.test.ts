@@ -96,7 +96,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await press(first)
     await first.waitForSelector('.secret')
     await first.reload()
-    expect(await first.textContent('.notice')).toContain('already opened this')
+    expect(await first.textContent('.notice')).toContain('already pressed this button')
     expect(await first.isVisible('#payload')).toBe(false)
     await first.goBack()
     expect(await first.locator('.secret').count()).toBe(0)

@@ -1,6 +1,13 @@
 // Turns an error into an answer: one table of statuses; JSON for the API and a page elsewhere.
 
-import { DomainError, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts'
+import {
+  DomainError,
+  type ErrorCode,
+  type ErrorDetails,
+  isOutage,
+  type OutageCode,
+  type OutageError,
+} from '../../domain/errors.ts'
 import { isExhaustion } from '../../domain/system-errors.ts'
 import { type AnswerHeaders, answerJson } from './answers.ts'
 import type { Exchange } from './exchange.ts'
@@ -25,6 +32,9 @@ const STATUS: Record<ErrorCode, number> = {
   disk_full: 507,
 }
 
+/** Seconds until another try is worth it, where the error does not say. */
+const RETRY_AFTER: Record<OutageCode, number> = { overloaded: 1, files_unreachable: 5, disk_full: 30 }
+
 /** After these the rest of the body is not read, so the connection must end. */
 const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large', 'unsupported_type'])
 
@@ -34,6 +44,8 @@ export type Refusal = {
   code: ErrorCode | null
   path: string
   headers: AnswerHeaders
+  /** Whether the change may have happened all the same. */
+  isInDoubt: boolean
   /** The refused host name, and the flags that make it a name of this server. */
   host?: ErrorDetails['host'] | undefined
 }
@@ -63,11 +75,13 @@ export function createPresentError(options: PresentErrorOptions): PresentError {
     if (cause instanceof DomainError) {
       if (asJson) return refuse(cause)
       const { code, details } = cause
-      const refusal = { status: STATUS[code], code, path, headers: headersOf(cause), host: details.host }
-      return answerRefusal(exchange, refusal)
+      const { isInDoubt = false, host } = details
+      // A person can try again once there is room. The API tells a full disk apart, with 507.
+      const status = isOutage(cause) ? 503 : STATUS[code]
+      return answerRefusal(exchange, { status, code, path, headers: headersOf(cause), isInDoubt, host })
     }
     if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })
-    return answerRefusal(exchange, { status: 500, code: null, path, headers: {} })
+    return answerRefusal(exchange, { status: 500, code: null, path, headers: {}, isInDoubt: false })
   }
 }
 
@@ -79,11 +93,18 @@ function refuse(error: DomainError): Response {
   return answerJson(STATUS[error.code], { error: error.message, ...error.details.fields }, headersOf(error))
 }
 
-function headersOf({ code, details }: DomainError): AnswerHeaders {
+/** When to try again. */
+export function outageHeaders({ code, details }: OutageError): AnswerHeaders {
+  return { 'retry-after': String(details.retryAfter ?? RETRY_AFTER[code]) }
+}
+
+function headersOf(error: DomainError): AnswerHeaders {
+  const { code, details } = error
   return {
     ...(code === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {}),
     ...(details.allow === undefined ? {} : { allow: details.allow }),
     ...(details.retryAfter === undefined ? {} : { 'retry-after': String(details.retryAfter) }),
+    ...(isOutage(error) ? outageHeaders(error) : {}),
     ...(ENDS_CONNECTION.has(code) ? { connection: 'close' } : {}),
   }
 }

@@ -1,14 +1,11 @@
 // Makes routes of pages that enforce the guard of their URL before anything else.
 
-import { DomainError, isOutage } from '../../domain/errors.ts'
+import { DomainError, isOutage, type OutageError } from '../../domain/errors.ts'
 import type { Answer, Asked, Route } from '../door/router.ts'
 import type { Endpoint } from '../urls.ts'
 import type { Confirm } from './account/confirm.tsx'
-import type { Form } from './frame/form.ts'
+import { type Form, readForm } from './frame/form.ts'
 import { askToSignIn, type GetGuest, type Guest, type Member, requireFormToken } from './frame/guest.ts'
-import type { OutageError } from './outage/explain-outage.ts'
-import type { GiveBack } from './outage/give-back.ts'
-import { createReturned } from './outage/returned.ts'
 
 type Params = Asked['params']
 type Show<G> = (guest: G, params: Params) => Answer
@@ -19,7 +16,6 @@ export type PageGuardsOptions = {
   /** Without it only accounts may create. */
   anonymousAccess: boolean
   confirm: Confirm
-  giveBack: GiveBack
 }
 
 export type PageGuards = ReturnType<typeof createPageGuards>
@@ -28,7 +24,6 @@ export function createPageGuards(options: PageGuardsOptions) {
   type GuestPage = Endpoint<'GET' | 'POST', 'open' | 'visitor'>
 
   const { getGuest, anonymousAccess, confirm } = options
-  const returned = createReturned(options)
 
   const guest = (url: GuestPage, show: Show<Guest>): Route => ({
     url,
@@ -62,10 +57,13 @@ export function createPageGuards(options: PageGuardsOptions) {
   })
 
   /** A form that needs no session and carries no form token: the door refuses those that another site sent. */
-  const guestForm = (url: Endpoint<'POST', 'open' | 'visitor'>, use: Submit<Guest>): Route =>
-    returned(url, async ({ findGuest, read }, params) =>
-      admit(url, await findGuest(), params, async (visitor) => use(visitor, await read(), params)),
-    )
+  const guestForm = (url: Endpoint<'POST', 'open' | 'visitor'>, use: Submit<Guest>): Route => ({
+    url,
+    answer: async ({ exchange, params }) =>
+      admit(url, await getGuest(exchange), params, async (visitor) =>
+        use(visitor, await readForm(exchange), params),
+      ),
+  })
 
   type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
 
@@ -79,22 +77,24 @@ export function createPageGuards(options: PageGuardsOptions) {
     return use({ ...visitor, session, account })
   }
 
-  const member = (url: MemberPage & { method: 'GET' }, show: Show<Member>): Route =>
-    returned(url, async ({ findGuest }, params) =>
-      enter(url, await findGuest(), (found) => show(found, params)),
-    )
+  const member = (url: MemberPage & { method: 'GET' }, show: Show<Member>): Route => ({
+    url,
+    answer: async ({ exchange, params }) =>
+      enter(url, await getGuest(exchange), (found) => show(found, params)),
+  })
 
   /** Checks the guard twice, before and after the form is read, because a session may end while a form arrives. */
-  const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>
-    returned(url, async ({ findGuest, read }, params) =>
-      enter(url, await findGuest(), async () => {
-        const sent = await read()
-        return enter(url, await findGuest(), (found) => {
+  const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route => ({
+    url,
+    answer: async ({ exchange, params }) =>
+      enter(url, await getGuest(exchange), async () => {
+        const sent = await readForm(exchange)
+        return enter(url, await getGuest(exchange), (found) => {
           requireFormToken(found, sent.text('form'))
           return use(found, sent, params)
         })
       }),
-    )
+  })
 
   /** For forms with far-reaching effects: the password must have been confirmed in this session recently. */
   const confirmedForm = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>

@@ -9,7 +9,6 @@ import type { AdminRoutesOptions } from './admin/admin-routes.ts'
 import { createAdminRoutes } from './admin/admin-routes.ts'
 import type { GetGuest } from './frame/guest.ts'
 import type { AnswerGuest } from './frame/page.tsx'
-import { createGiveBack } from './outage/give-back.ts'
 import { createOwnerRoutes, type OwnerRoutesOptions } from './owner/owner-routes.ts'
 import { createPageGuards } from './page-guards.ts'
 import { createPreviousApiPage } from './previous-api.tsx'
@@ -33,11 +32,7 @@ export type PagesOptions = ReceivePageOptions &
   }
 
 export function createPageRoutes(options: PagesOptions): Route[] {
-  const guards = createPageGuards({
-    ...options,
-    confirm: createConfirm(options),
-    giveBack: createGiveBack(options.answer),
-  })
+  const guards = createPageGuards({ ...options, confirm: createConfirm(options) })
   return [
     ...createReceiveRoutes(guards, options),
     ...createShareRoutes(guards, options),

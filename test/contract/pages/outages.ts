@@ -15,8 +15,7 @@ export const NOTHING: Fails = () => away()
 /** Who asks is known, and then nothing answers. */
 const AFTER_SESSION: Fails = (operation) => (operation === 'sessions.findByHash' ? null : away())
 /** Reads are answered, and changes are not, as by a database that is locked or read-only. */
-export const READ_ONLY: Fails = (operation) =>
-  /\.(find|get|list|count|has|open)/.test(operation) ? null : away()
+const READ_ONLY: Fails = (operation) => (/\.(find|get|list|count|has|open)/.test(operation) ? null : away())
 const FULL: Fails = (operation) => (READ_ONLY(operation) === null ? null : away('disk_full'))
 
 export const OUTAGES: [string, Fails, OutageCode][] = [

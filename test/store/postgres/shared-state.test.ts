@@ -118,25 +118,22 @@ postgres.describe('two nodes share', () => {
         PageNonces,
       ]
 
-    const use = (node: PageNonces, nonce: string, subject: string) =>
-      node.spend({ nonce, subject }, async () => 'good')
-
     test('a nonce of one node is good on another, once in all', async () => {
       const [one, other] = pages()
       for (let round = 0; round < 10; round += 1) {
         const nonce = one.issue('push')
-        expect(await use(other, nonce, 'another push')).toBe('stale')
-        const uses = await Promise.all([one, other, one, other].map((node) => use(node, nonce, 'push')))
+        expect(await other.use(nonce, 'another push')).toBe('stale')
+        const uses = await Promise.all([one, other, one, other].map((node) => node.use(nonce, 'push')))
         expect(uses.sort()).toEqual(['good', 'used', 'used', 'used'])
       }
     })
 
     test('a node that starts again knows what was used', async () => {
       const nonce = pages()[0].issue('push')
-      expect(await use(pages()[0], nonce, 'push')).toBe('good')
-      expect(await use(pages()[1], nonce, 'push')).toBe('used')
+      expect(await pages()[0].use(nonce, 'push')).toBe('good')
+      expect(await pages()[1].use(nonce, 'push')).toBe('used')
       opened.clock.advance(13 * HOUR)
-      expect(await use(pages()[1], nonce, 'push')).toBe('stale')
+      expect(await pages()[1].use(nonce, 'push')).toBe('stale')
     })
   })
 

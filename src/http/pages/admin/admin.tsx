@@ -132,9 +132,9 @@ export function createAdminPages(options: AdminPageOptions) {
     work: () => Promise<Response>,
   ): Promise<Response | 'admin_link_again' | 'admin_stale'> {
     const nonce = form.text('nonce')
-    const done = nonce === '' ? await work() : await nonces.spend({ nonce, subject }, work)
-    if (done instanceof Response) return done
-    return done === 'used' ? 'admin_link_again' : 'admin_stale'
+    const state = nonce === '' ? 'good' : await nonces.use(nonce, subject)
+    if (state === 'good') return work()
+    return state === 'used' ? 'admin_link_again' : 'admin_stale'
   }
 
   async function invite(guest: Member, form: Form): Promise<Response> {

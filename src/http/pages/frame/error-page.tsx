@@ -1,7 +1,7 @@
 // Shows an error as a page, in the language of the guest.
 
-import { type ErrorCode, outageCodeOf } from '../../../domain/errors.ts'
-import type { WordKey, Words } from '../../../words/words.ts'
+import { type ErrorCode, isOutageCode, type OutageCode } from '../../../domain/errors.ts'
+import type { WordKey } from '../../../words/words.ts'
 import type { AnswerRefusal, Refusal } from '../../door/errors.ts'
 import type { Exchange } from '../../door/exchange.ts'
 import { isSecretPath, PAGES } from '../../urls.ts'
@@ -48,19 +48,17 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
   }
 
   return async (exchange, refusal) => {
-    const { status, code, path, headers, host } = refusal
+    const { status, code, path, headers, isInDoubt, host } = refusal
     const guest = await guestOf(exchange, refusal)
     const { say } = guest.words
     const title = say((code === null ? 'error_internal_title' : TITLES[code]) ?? 'error_title')
-    const outage = outageCodeOf(code)
-    const text: WordKey = code === null ? 'error_internal' : `error_${code}`
     const content = (
       <EmblemCard icon={code === null ? 'triangle-alert' : (ICONS[code] ?? 'circle-alert')} tone="gone">
         <h1>{title}</h1>
-        {outage !== null && isSecretPath(path) ? (
-          <NotOpened happened={say(`outage_${outage}`)} words={guest.words} />
+        {isOutageCode(code) ? (
+          <Outage guest={guest} code={code} path={path} isInDoubt={isInDoubt} />
         ) : host === undefined ? (
-          <p>{say(text, { id: exchange.requestId })}</p>
+          <p>{say(`error_${code ?? 'internal'}`, { id: exchange.requestId })}</p>
         ) : (
           <>
             <p>{say('error_unknown_host_named', { host: host.name })}</p>
@@ -91,14 +89,23 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
   }
 }
 
-/** On the page of a secret link, which opens nothing before its button is pressed. */
-function NotOpened({ happened, words: { say } }: { happened: string; words: Words }) {
+type OutageProps = { guest: Guest; code: OutageCode; path: string; isInDoubt: boolean }
+
+/** Says what became of a secret or of a change, and leads back to the page of a secret link: its button works once. */
+function Outage({ guest, code, path, isInDoubt }: OutageProps) {
+  const { say } = guest.words
+  const isSecret = isSecretPath(path)
+  const page = path.replace(/\/expire$/, '')
+  const doubt = isSecret && page === path ? 'receive_outage_doubt' : 'outage_doubt'
   return (
     <>
-      <p>{happened}</p>
-      <p>
-        <strong>{say('receive_outage')}</strong> {say('outage_retry')}
-      </p>
+      <p>{say(`outage_${code}`)}</p>
+      {isInDoubt || isSecret ? (
+        <p>
+          <strong>{say(isInDoubt ? doubt : 'receive_outage')}</strong>
+        </p>
+      ) : null}
+      <p>{isSecret ? <a href={guest.href(page)}>{say('outage_retry')}</a> : say('outage_retry')}</p>
     </>
   )
 }

@@ -34,9 +34,7 @@ export async function readForm(exchange: Exchange): Promise<Form> {
   return formOf(parseUrlencoded(await readBody(exchange, LIMITS), 'form'))
 }
 
-/** A form that was sent in the address, such as a search. */
-export function formOf(sent: Iterable<[string, string]>): Form {
-  const fields = [...sent]
+function formOf(fields: readonly [string, string][]): Form {
   const find = (name: string) => fields.find(([given]) => given === name)
   return {
     text: (name) => find(name)?.[1] ?? '',

@@ -96,10 +96,9 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     // The form was opened signed in, perhaps by the owner, whose look would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
     const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
-    const nonce = { nonce: form.text('nonce'), subject: url_token }
-    const opened = isOwnForm ? await nonces.spend(nonce, () => open(guest, form, params)) : 'stale'
-    if (opened instanceof Response) return opened
-    if (opened === 'stale') {
+    const nonce = isOwnForm ? await nonces.use(form.text('nonce'), url_token) : 'stale'
+    if (nonce === 'good') return open(guest, form, params)
+    if (nonce === 'stale') {
       const notice = say(isSignedOut ? 'receive_signed_out' : 'receive_stale')
       return show(guest, params, { notice, status: 409 })
     }
@@ -168,10 +167,9 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
 
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
     requireFormToken(guest, form.text('form'))
-    const nonce = { nonce: form.text('nonce'), subject: `expire/${url_token}` }
-    const expired = await nonces.spend(nonce, () => pushes.expire(url_token, guest.viewer))
-    if (expired === 'used' || expired === 'stale')
+    if ((await nonces.use(form.text('nonce'), `expire/${url_token}`)) !== 'good')
       return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
+    await pushes.expire(url_token, guest.viewer)
     const title = guest.words.say('expired_title')
     return answer(<Deleted guest={guest} />, plain(guest, { title, languageSwitch: false }))
   }

@@ -1,6 +1,6 @@
 // The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
 
-import { isOutage } from '../../../../domain/errors.ts'
+import { isOutage, type OutageError } from '../../../../domain/errors.ts'
 import type { PushLimits } from '../../../../domain/new-push.ts'
 import type { Problems } from '../../../../domain/problems.ts'
 import { NO_CHOICES, type PushChoices } from '../../../../domain/push-choices.ts'
@@ -12,7 +12,6 @@ import { PAGES } from '../../../urls.ts'
 import type { Guest } from '../../frame/guest.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
-import type { OutageError } from '../../outage/explain-outage.ts'
 import { CreateForm, type CreateScripts } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
 import { whyOutage } from './create-refusals.ts'

@@ -1,9 +1,9 @@
 // The status and the sentence with which the create form is shown again, for each refusal.
 
-import { type DomainError, type ErrorDetails, isOutage } from '../../../../domain/errors.ts'
+import { type DomainError, type ErrorDetails, isOutage, type OutageError } from '../../../../domain/errors.ts'
 import type { Words } from '../../../../words/words.ts'
+import { outageHeaders } from '../../../door/errors.ts'
 import type { Guest } from '../../frame/guest.ts'
-import { explainOutage, type OutageError } from '../../outage/explain-outage.ts'
 import type { Refused } from './create-page.tsx'
 
 type Why = Omit<Refused, 'typed'>
@@ -46,8 +46,12 @@ export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
 
 /** While the store is away. The form keeps its key, so that it makes one push also when the first try did after all. */
 export function whyOutage(cause: OutageError, { words: { say } }: Guest): Why {
-  const { status, headers, happened } = explainOutage(cause)
-  return { status, headers, message: say(happened), advice: say('create_outage') }
+  return {
+    status: 503,
+    headers: outageHeaders(cause),
+    message: say(`outage_${cause.code}`),
+    advice: say('create_outage'),
+  }
 }
 
 /** Why there is no room for one more push from this address. */

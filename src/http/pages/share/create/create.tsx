@@ -1,6 +1,6 @@
 // Handles the create form: creates one push however often the form is sent, or shows the form again.
 
-import { DomainError, isDomainError, isOutage } from '../../../../domain/errors.ts'
+import { DomainError, isDomainError, isOutage, type OutageError } from '../../../../domain/errors.ts'
 import type { Created } from '../../../../services/pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../../services/pushes/idempotency.ts'
 import type { Pushes } from '../../../../services/pushes/pushes.ts'
@@ -11,7 +11,6 @@ import type { Wire } from '../../../intake/fields.ts'
 import { createReceivePush, type Received, type Revised } from '../../../intake/receive-push.ts'
 import { PAGES } from '../../../urls.ts'
 import { askToSignIn, type Guest } from '../../frame/guest.ts'
-import type { OutageError } from '../../outage/explain-outage.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { readCreateForm } from './create-reader.ts'
 import { explainRefusal } from './create-refusals.ts'

@@ -1,10 +1,9 @@
 // Takes the files of a create form. Browsers send most texts after them, so an outage must not end the reading: from then on
 // files are read and dropped, and the outage is told once the form has been read to its end.
 
-import { isOutage } from '../../../../domain/errors.ts'
+import { isOutage, type OutageError } from '../../../../domain/errors.ts'
 import type { FilePart } from '../../../intake/multipart.ts'
 import type { StoreFile } from '../../../intake/receive-push.ts'
-import type { OutageError } from '../../outage/explain-outage.ts'
 
 export type FileTaker = ReturnType<typeof createFileTaker>
 
