@@ -8,6 +8,7 @@ import { backUpInFolder } from '../../src/app/own-backup.ts'
 import { ownBackups } from '../../src/domain/backup-plan.ts'
 import { readBackupNote, writeBackupNote } from '../../src/store/folder/backup-note.ts'
 import { wishOf } from '../support/backup.ts'
+import { alterDatabase } from '../support/damage.ts'
 import { START } from '../support/instance.ts'
 import { openTestStore } from '../support/store.ts'
 
@@ -142,6 +143,19 @@ describe('keeping', () => {
       [...foreign, ...(await own()), `oncebox-folder-${mark}.txt`].sort(),
     )
     expect(await own()).toHaveLength(1)
+  })
+
+  test('removes none while the database is damaged: the earlier ones may hold what the new one has lost', async () => {
+    await makeMany(2, 2)
+    alterDatabase(
+      dataDir,
+      "INSERT INTO accounts (email, password_hash, is_admin, created_at) VALUES ('ann@example.org', 'x', 2, 1)",
+    )
+    await makeMany(2, 2)
+    expect(await own()).toHaveLength(4)
+    alterDatabase(dataDir, 'DELETE FROM accounts')
+    await makeMany(1, 2)
+    expect(await own()).toHaveLength(2)
   })
 
   test('tells that an old one cannot be removed, once the new one is made', async () => {
