@@ -1,14 +1,23 @@
 // A backup in the folder of --backup-dir: only in the folder that was used before, and which files it touches there.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { backUpInFolder } from '../../src/app/own-backup.ts'
 import { ownBackups } from '../../src/domain/backup-plan.ts'
 import { readBackupNote, writeBackupNote } from '../../src/store/folder/backup-note.ts'
 import { wishOf } from '../support/backup.ts'
-import { alterDatabase } from '../support/damage.ts'
 import { START } from '../support/instance.ts'
 import { openTestStore } from '../support/store.ts'
 
@@ -104,6 +113,20 @@ describe('the folder', () => {
   })
 })
 
+function rootPageOf(path: string, table: string): number {
+  const database = new Database(path, { readonly: true })
+  const sql = 'SELECT rootpage FROM sqlite_schema WHERE name = ?'
+  const found = database.query<{ rootpage: number }, [string]>(sql).get(table)
+  database.close()
+  return found?.rootpage ?? 0
+}
+
+/** As a disk damages it. */
+function withoutPage(database: Buffer, page: number): Buffer {
+  const bytes = database.readUInt16BE(16)
+  return Buffer.from(database).fill(0xff, (page - 1) * bytes, page * bytes)
+}
+
 describe('keeping', () => {
   async function makeMany(times: number, keep: number) {
     for (let n = 0; n < times; n += 1) {
@@ -147,13 +170,12 @@ describe('keeping', () => {
 
   test('removes none while the database is damaged: the earlier ones may hold what the new one has lost', async () => {
     await makeMany(2, 2)
-    alterDatabase(
-      dataDir,
-      "INSERT INTO accounts (email, password_hash, is_admin, created_at) VALUES ('ann@example.org', 'x', 2, 1)",
-    )
+    const path = join(dataDir, 'oncebox.db')
+    const whole = readFileSync(path)
+    writeFileSync(path, withoutPage(whole, rootPageOf(path, 'audit_entries')))
     await makeMany(2, 2)
     expect(await own()).toHaveLength(4)
-    alterDatabase(dataDir, 'DELETE FROM accounts')
+    writeFileSync(path, whole)
     await makeMany(1, 2)
     expect(await own()).toHaveLength(2)
   })
