@@ -139,19 +139,18 @@ async function serveStore({ store, log, metrics, ports, extras, ...served }: Sto
   // Nodes share the clock of their database.
   const systemNow = store.database === null ? ports.now : store.now
   const { tls, backups, jobs: otherJobs, checks: moreChecks } = extras
-  const services = createServices({ config, store, systemNow, argon2Cost, log, otherJobs, meter: metrics })
+  const listAddresses = () => ports.network?.listAddresses() ?? []
+  const parts = { config, store, log, listAddresses, meter: metrics }
+  const services = createServices({ ...parts, systemNow, argon2Cost, otherJobs })
   // It tells when the clock of this machine is another one.
   const lookAtHealth = createServedHealth({ config, store, systemNow: ports.now, moreChecks })
   const door = createDoor({
     ...served,
+    ...parts,
     version,
     services,
-    store,
-    log,
     lookAtHealth,
-    meter: metrics,
     addresses: ports.addresses ?? [config.host],
-    listAddresses: () => ports.network?.listAddresses() ?? [],
     httpsPort: ports.httpsPort ?? (() => config.port),
     authority: tls?.certificate.authority ?? null,
     backups,

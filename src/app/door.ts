@@ -3,7 +3,7 @@
 import { createRequestIds } from '../crypto/random.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { createBodyRoom } from '../http/door/body-room.ts'
-import { createForwarding, limitKey } from '../http/door/client-address.ts'
+import { createForwarding } from '../http/door/client-address.ts'
 import { createCors } from '../http/door/cors.ts'
 import { createPresentError } from '../http/door/errors.ts'
 import { createHostRules } from '../http/door/host.ts'
@@ -57,10 +57,11 @@ export type Door = ReturnType<typeof createDoor>
 
 export function createDoor(options: DoorOptions) {
   const { config, store, log, meter, rateLimit = DEFAULT_RATE_LIMIT } = options
+  const { clientOf } = options.services
   const hostRules = createHostRules({ ...config, addresses: options.addresses })
   const cors = createCors(config.corsOrigins)
   const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
-  const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf: limitKey })
+  const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf })
   const secure = createSecure(config)
   const { basePath } = hostRules
   const guests = createGuests(options, basePath)
@@ -79,8 +80,11 @@ export function createDoor(options: DoorOptions) {
     readForwarded: forwarding.read,
     hostRules,
     cors,
-    limitRate: createLimitRate(rateLimit, store.shared.exchange(exchangedOf(rateLimit))),
-    limitOtherSites: createLimitOtherSites(rateLimit),
+    limitRate: createLimitRate(rateLimit, {
+      clientOf,
+      elsewhere: store.shared.exchange(exchangedOf(rateLimit)),
+    }),
+    limitOtherSites: createLimitOtherSites(rateLimit, clientOf),
     bodyRoom,
     presentError,
     secure,

@@ -33,14 +33,14 @@ export type MeteringOptions = {
 
 /** Adds the values that are read from the parts of the server when the metrics are asked for. */
 export function addServerGauges({ metrics, store, services, backups, ...parts }: MeteringOptions): void {
-  const { jobs, sweeper, countLanes, countUploads } = services
+  const { jobs, sweeper, countHashing, countUploads } = services
   const gauges = createGauges({
     ...parts,
     ...store,
     countLive: createCountLive(store.lists),
     sweptTotals: sweeper.totals,
     listJobs: jobs.list,
-    countLanes,
+    countHashing,
     countUploads,
     readProcess,
   })

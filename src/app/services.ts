@@ -2,9 +2,10 @@
 
 import { availableParallelism } from 'node:os'
 import type { Argon2Cost } from '../crypto/passphrase.ts'
+import { type ClientOf, createClientOf } from '../domain/client.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
-import { limitKey, turnPlace } from '../http/door/client-address.ts'
+import { listOrNone, type Network } from '../http/door/listener.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
 import type { Meter } from '../operating/metrics.ts'
@@ -20,7 +21,6 @@ import { createKnownAddresses, createSessions } from '../services/accounts/sessi
 import { createSignInLimit } from '../services/accounts/sign-in-limit.ts'
 import { createSignUp } from '../services/accounts/sign-up.ts'
 import { createTwoFactor } from '../services/accounts/two-factor.ts'
-import { createSharedLanes, type Lanes } from '../services/lanes.ts'
 import { createDownloads } from '../services/pushes/downloads.ts'
 import { createFormMarks } from '../services/pushes/form-marks.ts'
 import { createIdempotency } from '../services/pushes/idempotency.ts'
@@ -34,6 +34,7 @@ import { createShownTexts } from '../services/pushes/shown-texts.ts'
 import { createUploads } from '../services/pushes/uploads.ts'
 import { createReadStatus } from '../services/upkeep/status.ts'
 import { createSweeper } from '../services/upkeep/sweeper.ts'
+import { createWaitingLine, type InLine } from '../services/waiting-line.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
@@ -55,23 +56,25 @@ export type ServicesOptions = {
   otherJobs: readonly Job[]
   /** Null without metrics. */
   meter: Meter | null
+  /** The addresses of this machine. */
+  listAddresses: Network['listAddresses']
 }
+
+type Shared = { clientOf: ClientOf; inLine: InLine }
 
 export type Services = ReturnType<typeof createServices>
 
 export function createServices(options: ServicesOptions) {
   const { config, store, systemNow, argon2Cost, log, otherJobs, meter } = options
-  // Sign-ins and passphrases queue separately and take turns, so neither starves the other.
-  const lanes = createSharedLanes({ lanes: Math.max(1, availableParallelism() - 1), clientOf: turnPlace })
-  const { first: signInLanes, second: passphraseLanes } = lanes
-  const countLanes = () => {
-    const { first: signIns, second: passphrases, running } = lanes.count()
-    return { signIns, passphrases, running }
-  }
+  const clientOf = createClientOf(() => listOrNone(options.listAddresses))
+  // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares the thread pool.
+  const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
+  const { inLine } = hashing
   return {
-    countLanes,
-    ...createPushServices({ config, store, meter, argon2Cost, lanes: passphraseLanes }),
-    ...createAccountServices({ config, store, systemNow, argon2Cost, lanes: signInLanes }),
+    clientOf,
+    countHashing: hashing.count,
+    ...createPushServices({ config, store, meter, argon2Cost, clientOf, inLine }),
+    ...createAccountServices({ config, store, systemNow, argon2Cost, clientOf, inLine }),
     messages: createMessageTemplates(store),
     choices: createPushChoices({
       store,
@@ -82,9 +85,9 @@ export function createServices(options: ServicesOptions) {
   }
 }
 
-type PushOptions = Pick<ServicesOptions, 'config' | 'store' | 'meter' | 'argon2Cost'> & { lanes: Lanes }
+type PushOptions = Pick<ServicesOptions, 'config' | 'store' | 'meter' | 'argon2Cost'> & Shared
 
-function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOptions) {
+function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine }: PushOptions) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -95,10 +98,10 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
   const pushes = createPushes({
     store,
     keyring,
-    passphrases: createPassphrases({ lanes, argon2Cost, clientOf: turnPlace, turns: store.shared.turns }),
+    passphrases: createPassphrases({ inLine, argon2Cost, clientOf, turns: store.shared.turns }),
     maxWrongTries: config.maxPassphraseAttempts,
-    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf: limitKey }),
-    shortTokens: createShortTokens({ now, clientOf: limitKey, exchange: store.shared.exchange }),
+    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
+    shortTokens: createShortTokens({ now, clientOf, exchange: store.shared.exchange }),
     grantAll: downloads.grantAll,
     now,
   })
@@ -114,38 +117,37 @@ function createPushServices({ config, store, meter, argon2Cost, lanes }: PushOpt
   }
 }
 
-type AccountOptions = Pick<ServicesOptions, 'config' | 'store' | 'systemNow' | 'argon2Cost'> & {
-  lanes: Lanes
-}
+type AccountOptions = Pick<ServicesOptions, 'config' | 'store' | 'systemNow' | 'argon2Cost'> & Shared
 
-function createAccountServices({ config, store, systemNow, argon2Cost, lanes }: AccountOptions) {
+function createAccountServices(options: AccountOptions) {
+  const { config, store, systemNow, argon2Cost, clientOf, inLine } = options
   const { keyring, now } = store
   const passwords = createPasswords(argon2Cost)
   const accounts = createAccounts({ store, passwords })
   const limit = createSignInLimit({
     budgets: store.shared.budgets,
     now,
-    clientOf: limitKey,
+    clientOf,
     knownAddresses: createKnownAddresses(store),
   })
   return {
     accounts,
     people: createPeople({ store, now }),
-    signUp: createSignUp({ accounts, lanes, limit }),
+    signUp: createSignUp({ accounts, inLine, limit }),
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
     accountLinks: createAccountLinks({
       store,
       passwords,
-      lanes,
+      inLine,
       limit,
       onSetUp: () => removeSetupLink(config.dataDir),
     }),
-    sessions: createSessions({ store, passwords, keyring, lanes, limit, now, systemNow }),
+    sessions: createSessions({ store, passwords, keyring, inLine, limit, now, systemNow }),
     twoFactor: createTwoFactor({ store, keyring, limit, offers: store.shared.offers, now, systemNow }),
   }
 }
 
-type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'argon2Cost' | 'meter'>
+type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'argon2Cost' | 'meter' | 'listAddresses'>
 
 function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) {
   const { expiry, files, idempotencyKeys, now, certain } = store

@@ -24,7 +24,7 @@ export type GaugesOptions = {
   /** Changes that wait for a group commit. */
   waitingWorks: () => number
   /** Passphrases and passwords that wait for a lane, and those that are worked on. */
-  countLanes: () => { signIns: number; passphrases: number; running: number }
+  countHashing: () => { waiting: number; running: number }
   countUploads: () => number
   freeSpace: FreeSpace
   bucket: BucketReport | null
@@ -61,17 +61,14 @@ function ofPushes({ countLive, sweptTotals }: GaugesOptions): Gauged[] {
   ]
 }
 
-function ofQueues({ waitingWorks, countLanes, countUploads }: GaugesOptions): Gauged[] {
+function ofQueues({ waitingWorks, countHashing, countUploads }: GaugesOptions): Gauged[] {
   return [
     { name: 'oncebox_commit_queue', help: 'Changes that wait for a group commit.', read: waitingWorks },
     {
       name: 'oncebox_hash_queue',
-      help: 'Sign-ins and passphrases that wait for a core, and those that are hashed.',
+      help: 'Passwords and passphrases that wait to be hashed, and those that are being hashed.',
       label: 'of',
-      read: () => {
-        const { signIns, passphrases, running } = countLanes()
-        return { sign_ins: signIns, passphrases, running }
-      },
+      read: countHashing,
     },
     { name: 'oncebox_uploads_running', help: 'Files that are being received.', read: countUploads },
   ]

@@ -1,86 +1,70 @@
-// The queue of works that wait for a free lane. Clients take turns, and so do the subjects of one client.
+// A waiting line for slow work: so many at once, so many that wait, so many of them of one client. The rest is refused.
 
-/**
- * Who wants the work, and on which subject, such as one push. A network groups all clients that one person may control;
- * subjects separate people who share an address.
- */
-export type Place = { network: string; client: string; subject: string }
+import type { ClientOf } from '../domain/client.ts'
+import { DomainError } from '../domain/errors.ts'
 
-export type WaitingLine<T extends Place> = ReturnType<typeof createWaitingLine<T>>
+/** Throws `overloaded` when too many wait, or too many from the client of this address. */
+export type InLine = <T>(address: string, work: () => Promise<T>) => Promise<T>
 
-const LEVELS = ['network', 'client', 'subject'] as const
+/** Small numbers, in all and of one client, so that nobody waits for long. */
+const MAX_WAITING = 32
+const MAX_OF_CLIENT = 12
 
-type Level = (typeof LEVELS)[number]
+export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; clientOf: ClientOf }) {
+  const waiting: { client: string | null; enter: () => void }[] = []
+  let running = 0
 
-/** Names whose last turn is remembered. The oldest are forgotten first. */
-const MAX_REMEMBERED = 4096
-
-/** Holds `maxWaiting` works, `maxOfClient` of one client. Both are small: each step looks at every work. */
-export function createWaitingLine<T extends Place>(limits: { maxWaiting: number; maxOfClient: number }) {
-  const { maxWaiting, maxOfClient } = limits
-  let waiting: T[] = []
-  /** The number of the turn in which each network, client and subject was last served. */
-  const served = new Map<string, number>()
-  let turns = 0
-
-  /**
-   * Returns the work that has to leave, or null while there is room. The latest work of the largest group leaves, so that a
-   * flood displaces itself and not the others. Of groups of equal size, the one that was served last gives way: many
-   * addresses with one work each cannot keep out one that has not been served yet.
-   */
-  function add(newcomer: T): T | null {
-    waiting.push(newcomer)
-    const own = waiting.filter(({ client }) => client === newcomer.client)
-    const isClientOver = own.length > maxOfClient
-    if (waiting.length <= maxWaiting && !isClientOver) return null
-    const levels = isClientOver ? (['subject'] as const) : LEVELS
-    let crowd = isClientOver ? own : waiting
-    for (const level of levels) crowd = largestGroup(crowd, level, newcomer)
-    const leaving = crowd.at(-1) ?? newcomer
-    waiting = waiting.filter((work) => work !== leaving)
-    return leaving
-  }
-
-  /** Prefers the group served last, then the newcomer's. */
-  function largestGroup(works: T[], level: Level, newcomer: T): T[] {
-    let largest = works.filter((work) => work[level] === newcomer[level])
-    for (const name of new Set(works.map((work) => work[level]))) {
-      const group = works.filter((work) => work[level] === name)
-      const isServedLater = lastTurn(level, name) > lastTurn(level, largest[0]?.[level])
-      if (group.length > largest.length || (group.length === largest.length && isServedLater)) largest = group
+  function enter(address: string): Promise<void> | void {
+    if (running < atOnce) {
+      running += 1
+      return
     }
-    return largest
+    const client = clientOf(address)
+    const ofClient = waiting.filter((one) => one.client === client).length
+    if (waiting.length >= MAX_WAITING || ofClient >= MAX_OF_CLIENT)
+      throw new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
+    return new Promise((resolve) => {
+      waiting.push({ client, enter: resolve })
+    })
   }
 
-  function lastTurn(level: Level, name: string | undefined): number {
-    return served.get(`${level} ${name}`) ?? 0
-  }
-
-  /** The next work, or null. Its client then waits behind other clients, and its subject behind the client's other subjects. */
-  function takeNext(): T | null {
+  /** A freed place passes directly to the next in line. */
+  function leave(): void {
     const next = waiting.shift()
-    if (next === undefined) return null
-    remember(next)
-    const isOwn = ({ client }: T) => client === next.client
-    const others = waiting.filter((work) => !isOwn(work))
-    const own = waiting.filter(isOwn)
-    const isSameSubject = ({ subject }: T) => subject === next.subject
-    waiting = [...others, ...own.filter((work) => !isSameSubject(work)), ...own.filter(isSameSubject)]
-    return next
+    if (next === undefined) running -= 1
+    else next.enter()
   }
 
-  function remember(work: T): void {
-    turns += 1
-    for (const level of LEVELS) {
-      const name = `${level} ${work[level]}`
-      served.delete(name)
-      served.set(name, turns)
-    }
-    for (const oldest of served.keys()) {
-      if (served.size <= MAX_REMEMBERED) break
-      served.delete(oldest)
+  const inLine: InLine = async (address, work) => {
+    await enter(address)
+    try {
+      return await work()
+    } finally {
+      leave()
     }
   }
 
-  return { add, takeNext, length: () => waiting.length }
+  return { inLine, count: () => ({ waiting: waiting.length, running }) }
+}
+
+/** A line for each name: works of one name run one after another, and do not wait for those of other names. */
+export function createNamedLines(clientOf: ClientOf) {
+  const byName = new Map<string, { inLine: InLine; users: number }>()
+
+  return async function inTurn<T>(
+    name: string,
+    address: string,
+    work: (hasWaited: boolean) => Promise<T>,
+  ): Promise<T> {
+    const entry = byName.get(name) ?? { ...createWaitingLine({ atOnce: 1, clientOf }), users: 0 }
+    byName.set(name, entry)
+    const hasWaited = entry.users > 0
+    entry.users += 1
+    try {
+      return await entry.inLine(address, () => work(hasWaited))
+    } finally {
+      entry.users -= 1
+      if (entry.users === 0) byName.delete(name)
+    }
+  }
 }

@@ -63,6 +63,10 @@ describe('live pushes of one address', () => {
     expect(await statusOf({ from: '2001:db8::1' })).toBe(201)
     expect(await statusOf({ from: '2001:db8::2:3' })).toBe(429)
     expect(await statusOf({ from: '2001:db8:0:1::1' })).toBe(201)
+    // On a local network a /64 is everybody.
+    expect(await statusOf({ from: 'fd00::1' })).toBe(201)
+    expect(await statusOf({ from: 'fd00::2' })).toBe(201)
+    expect(await statusOf({ from: 'fd00::2' })).toBe(429)
     for (const from of ['127.0.0.1', '127.0.0.1', '::1', '::1', '127.8.9.1']) {
       expect(await statusOf({ from })).toBe(201)
     }

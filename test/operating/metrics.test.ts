@@ -47,7 +47,7 @@ test('values of the parts are read at each scrape, and a failing part does not h
       sweptTotals: () => ({ expired: swept, purged: 2, files: 3 }),
       listJobs: () => [{ name: 'sweep', state: 'running', lastDidAt: 5000, lastFailedAt: null }],
       waitingWorks: () => 4,
-      countLanes: () => ({ signIns: 1, passphrases: 2, running: 3 }),
+      countHashing: () => ({ waiting: 2, running: 3 }),
       countUploads: () => 5,
       freeSpace: {
         require: async () => undefined,
@@ -71,7 +71,7 @@ test('values of the parts are read at each scrape, and a failing part does not h
     'oncebox_swept_total{what="expired"} 9',
     'oncebox_job_last_run_timestamp_seconds{job="sweep"} 5',
     'oncebox_commit_queue 4',
-    'oncebox_hash_queue{of="passphrases"} 2',
+    'oncebox_hash_queue{of="waiting"} 2',
     'oncebox_uploads_running 5',
     'oncebox_damaged_places 6',
     'oncebox_healthy{part="disk"} 0',

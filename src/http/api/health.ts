@@ -1,8 +1,8 @@
 // Answers `GET /readyz`: ready or not for everybody, and each part by its name for those who may know.
 
+import { isLoopbackAddress } from '../../domain/client.ts'
 import type { LookAtHealth } from '../../operating/health.ts'
 import { answerJson } from '../door/answers.ts'
-import { isLoopbackAddress } from '../door/client-address.ts'
 import type { Exchange } from '../door/exchange.ts'
 import { isLoopbackHost } from '../door/host.ts'
 import type { Asked } from '../door/router.ts'

@@ -1,8 +1,8 @@
 // Finds the address of the client: the socket's, or the one that a trusted proxy names.
 
 import ipaddr from 'ipaddr.js'
+import { type Address, parseAddress, remember } from '../../domain/client.ts'
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = [Address, number]
 
 export type Forwarded = {
@@ -100,15 +100,6 @@ function withoutPort(hop: string): string {
   return match?.[1] ?? match?.[2] ?? hop
 }
 
-/** Turns an IPv4-mapped IPv6 address into IPv4. */
-function parseAddress(text: string): Address | null {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : null
-}
-
-export function isLoopbackAddress(text: string): boolean {
-  return parseAddress(text)?.range() === 'loopback'
-}
-
 function parseNetwork(text: string): Network {
   if (text.includes('/')) return ipaddr.parseCIDR(text)
   const address = ipaddr.process(text)
@@ -121,48 +112,4 @@ function contains([network, bits]: Network, address: Address): boolean {
 
 function lastOf(list: string | null): string | null {
   return list?.split(',').at(-1)?.trim() || null
-}
-
-/** The client that limits count: an IPv4 address, or the /64 of one household or host. Null for loopback. */
-export const limitKey = remember((address: string): string | null => {
-  const parsed = parseAddress(address)
-  if (parsed === null) return address
-  if (parsed.range() === 'loopback') return null
-  return parsed.kind() === 'ipv4'
-    ? parsed.toString()
-    : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString()
-})
-
-/** Who takes turns in a queue: a client as in `limitKey`, and its network (IPv4 /24, IPv6 /48), which one person may control. */
-export type TurnPlace = { client: string; network: string }
-
-/** Loopback has no rate limit, but waits its turn. All of 127.0.0.0/8 is one client, because one program can use all of it. */
-export const turnPlace = remember((address: string): TurnPlace => {
-  const parsed = parseAddress(address)
-  if (parsed === null) return { client: address, network: address }
-  const text = parsed.toString()
-  if (parsed.range() === 'loopback') {
-    const client = text === '127.0.0.1' || parsed.kind() === 'ipv6' ? text : 'loopback'
-    return { client, network: 'loopback' }
-  }
-  const network =
-    parsed.kind() === 'ipv4'
-      ? ipaddr.IPv4.networkAddressFromCIDR(`${text}/24`)
-      : ipaddr.IPv6.networkAddressFromCIDR(`${text}/48`)
-  return { client: limitKey(address) ?? text, network: network.toString() }
-})
-
-const REMEMBERED = 10_000
-
-/** Caches results for addresses and hosts, because parsing is the most expensive step of the door and most of them repeat. */
-export function remember<T>(read: (address: string) => T): (address: string) => T {
-  const known = new Map<string, T>()
-  return (address) => {
-    const before = known.get(address)
-    if (before !== undefined) return before
-    if (known.size >= REMEMBERED) known.clear()
-    const result = read(address)
-    known.set(address, result)
-    return result
-  }
 }

@@ -1,8 +1,8 @@
 // The names that this server answers to, the start of its links, and its own origins.
 
 import { isIP } from 'node:net'
+import { isLoopbackAddress, remember } from '../../domain/client.ts'
 import { spellingsOf } from '../../domain/origin.ts'
-import { isLoopbackAddress, remember } from './client-address.ts'
 import { type Asker, refuseHost } from './host-refusal.ts'
 import { isUnixHost } from './unix-socket.ts'
 

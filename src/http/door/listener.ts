@@ -222,7 +222,8 @@ export function urlsOf(
   return { url: urlTo(isEverywhere ? own : here), hereUrl: urlTo(here), elsewhere }
 }
 
-function listOrNone(listAddresses: Network['listAddresses']): readonly string[] {
+/** None where the system refuses to tell them. */
+export function listOrNone(listAddresses: Network['listAddresses']): readonly string[] {
   try {
     return listAddresses()
   } catch {

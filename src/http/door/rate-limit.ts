@@ -2,8 +2,8 @@
 
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
+import type { ClientOf } from '../../domain/client.ts'
 import { DomainError, retrySeconds } from '../../domain/errors.ts'
-import { limitKey } from './client-address.ts'
 
 export type RateLimit = { requests: number; seconds: number }
 
@@ -21,21 +21,23 @@ export function exchangedOf({ requests, seconds }: RateLimit) {
   return { kind: 'requests', window: seconds * 1000, least: Math.ceil(requests / 100) }
 }
 
+type Counted = { clientOf: ClientOf; elsewhere?: OtherNodes }
+
 const NO_OTHERS: OtherNodes = { note: () => undefined, others: () => 0 }
 
 /** Over several nodes the limit is approximate: each may allow what the others have counted within the last second. */
-export function createLimitRate(limit: RateLimit, elsewhere = NO_OTHERS): LimitRate {
+export function createLimitRate(limit: RateLimit, { clientOf, elsewhere = NO_OTHERS }: Counted): LimitRate {
   const consume = createConsume(limit, elsewhere)
   return (address) => {
-    const key = limitKey(address)
+    const key = clientOf(address)
     return key === null ? null : consume(key)
   }
 }
 
 /** Limits the refusals of what other sites make a browser send. That comes from loopback too, if the server runs beside it. */
-export function createLimitOtherSites(limit: RateLimit): LimitRate {
+export function createLimitOtherSites(limit: RateLimit, clientOf: ClientOf): LimitRate {
   const consume = createConsume(limit, NO_OTHERS)
-  return (address) => consume(limitKey(address) ?? 'loopback')
+  return (address) => consume(clientOf(address) ?? 'loopback')
 }
 
 function createConsume({ requests, seconds }: RateLimit, elsewhere: OtherNodes) {

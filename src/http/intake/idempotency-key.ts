@@ -1,8 +1,8 @@
 // The idempotency key of a request, and its scope.
 
 import type { Viewer } from '../../domain/audit.ts'
+import { networkOf } from '../../domain/client.ts'
 import type { PresentedKey } from '../../services/pushes/idempotency.ts'
-import { limitKey } from '../door/client-address.ts'
 import type { Exchange } from '../door/exchange.ts'
 
 /** Null without the header. Does not check the value. */
@@ -17,7 +17,7 @@ export function presentedKey({
   return key === null ? null : { key, scope: keyScopeOf(viewer) }
 }
 
-/** The account or, without one, the address as rate limits group it: loopback is one address, and so is an IPv6 /64. */
+/** The account or, without one, the address: loopback is one, and so is an IPv6 /64. */
 export function keyScopeOf({ account, visit }: Viewer): string {
-  return account === null ? `address ${limitKey(visit.ip) ?? 'loopback'}` : `account ${account.id}`
+  return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }

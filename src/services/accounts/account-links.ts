@@ -7,7 +7,7 @@ import { DomainError, invalidFields } from '../../domain/errors.ts'
 import type { NewAccountLink } from '../../store/accounts-face.ts'
 import type { Store } from '../../store/face.ts'
 import { keepIntact } from '../damage.ts'
-import type { Lanes } from '../lanes.ts'
+import type { InLine } from '../waiting-line.ts'
 import { type Passwords, requireGoodPassword } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
@@ -28,13 +28,13 @@ export type AccountLinks = ReturnType<typeof createAccountLinks>
 export type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
   passwords: Pick<Passwords, 'hashPassword'>
-  lanes: Lanes
+  inLine: InLine
   limit: Pick<SignInLimit, 'tryLink'>
   /** Called once the setup link has made the first administrator. */
   onSetUp: () => void
 }
 
-export function createAccountLinks({ store, passwords, lanes, limit, onSetUp }: AccountLinksOptions) {
+export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }: AccountLinksOptions) {
   const { accountLinks, accounts } = store
 
   async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
@@ -90,9 +90,7 @@ export function createAccountLinks({ store, passwords, lanes, limit, onSetUp }: 
     const email = parseEmail(link.email ?? input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     requireGoodPassword(input.password)
-    const passwordHash = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
-      passwords.hashPassword(input.password),
-    )
+    const passwordHash = await inLine(input.visit.ip, () => passwords.hashPassword(input.password))
     const account = await accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
     if (link.purpose === 'setup') onSetUp()
     return { account, isNew: link.purpose !== 'reset' }

@@ -16,7 +16,7 @@ import { rethrowWithoutDoubt } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { Credentials } from '../../store/accounts-face.ts'
 import type { Store } from '../../store/face.ts'
-import type { Lanes } from '../lanes.ts'
+import type { InLine } from '../waiting-line.ts'
 import { isBcrypt, type Passwords, requireGoodPassword } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 import { openTotpSecret } from './two-factor.ts'
@@ -47,7 +47,7 @@ export type SessionsOptions = {
   keyring: Keyring
   passwords: Passwords
   /** Limits how many slow hashes run at once. */
-  lanes: Lanes
+  inLine: InLine
   limit: SignInLimit
   now: Now
   /** The system's clock, by which phones compute codes. The app's clock can be ahead of it. */
@@ -66,7 +66,7 @@ export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accoun
 }
 
 export function createSessions(options: SessionsOptions) {
-  const { store, keyring, lanes, limit, now, systemNow } = options
+  const { store, keyring, inLine, limit, now, systemNow } = options
   const { hashPassword, verifyPassword } = options.passwords
 
   /** Throws `too_many` after too many wrong passwords. */
@@ -81,7 +81,7 @@ export function createSessions(options: SessionsOptions) {
   async function trySignIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
     const email = parseEmail(input.email)
     const found = email === null ? null : await store.accounts.findCredentials(email)
-    const isRight = await lanes({ address: input.visit.ip, about: `account ${email}` }, () =>
+    const isRight = await inLine(input.visit.ip, () =>
       verifyPassword(input.password, found?.passwordHash ?? null),
     )
     if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
@@ -99,8 +99,7 @@ export function createSessions(options: SessionsOptions) {
 
   /** The hash of an imported account becomes argon2id as soon as its password is known. */
   async function rehash({ account: { id }, passwordHash: tested }: Credentials, given: Given): Promise<void> {
-    const asker = { address: given.visit.ip, about: `account ${id}` }
-    const passwordHash = await lanes(asker, () => hashPassword(given.password))
+    const passwordHash = await inLine(given.visit.ip, () => hashPassword(given.password))
     await store.accounts.rehashPassword({ id, tested, passwordHash })
   }
 
@@ -178,9 +177,8 @@ export function createSessions(options: SessionsOptions) {
     { current, next, revoke, visit }: { current: string; next: string; revoke: boolean; visit: Visit },
   ): Promise<boolean> {
     requireGoodPassword(next)
-    const asker = { address: visit.ip, about: `account ${account.email}` }
     if ((await testPassword(account, { password: current, visit })) === null) return false
-    const passwordHash = await lanes(asker, () => hashPassword(next))
+    const passwordHash = await inLine(visit.ip, () => hashPassword(next))
     await store.accounts.setPasswordHash({ id: account.id, passwordHash, keepSession: session.id, revoke })
     return true
   }
@@ -193,10 +191,9 @@ export function createSessions(options: SessionsOptions) {
     { email }: Account,
     { password, visit }: { password: string; visit: Visit },
   ): Promise<string | null> {
-    const asker = { address: visit.ip, about: `account ${email}` }
     const work = async () => {
       const hash = (await store.accounts.findCredentials(email))?.passwordHash ?? null
-      return (await lanes(asker, () => verifyPassword(password, hash))) ? hash : null
+      return (await inLine(visit.ip, () => verifyPassword(password, hash))) ? hash : null
     }
     return limit.tryPassword({ email, address: visit.ip }, { work, isRight: (hash) => hash !== null })
   }

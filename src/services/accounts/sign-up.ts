@@ -2,7 +2,7 @@
 
 import type { Account } from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
-import type { Lanes } from '../lanes.ts'
+import type { InLine } from '../waiting-line.ts'
 import type { Accounts } from './accounts.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
@@ -11,16 +11,15 @@ export type SignUp = ReturnType<typeof createSignUp>
 export type SignUpOptions = {
   accounts: Pick<Accounts, 'addAccount'>
   /** Limits how many slow hashes run at once. */
-  lanes: Lanes
+  inLine: InLine
   limit: Pick<SignInLimit, 'trySignUp'>
 }
 
 /** Throws `invalid`, `conflict` for an e-mail address that has an account, and `too_many`. */
-export function createSignUp({ accounts, lanes, limit }: SignUpOptions) {
+export function createSignUp({ accounts, inLine, limit }: SignUpOptions) {
   return (given: { email: string; password: string; visit: Visit }): Promise<Account> => {
     const { email, password, visit } = given
-    const asker = { address: visit.ip, about: 'signing up' }
-    const work = () => lanes(asker, () => accounts.addAccount({ email, password, isAdmin: false }))
+    const work = () => inLine(visit.ip, () => accounts.addAccount({ email, password, isAdmin: false }))
     return limit.trySignUp(visit.ip, work)
   }
 }

@@ -11,7 +11,6 @@ import type { NewPush } from '../../domain/new-push.ts'
 import type { Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { KeyToStore, Store } from '../../store/face.ts'
-import { askerOf } from '../lanes.ts'
 import { sealFile } from './file-names.ts'
 import { type Attempt, fingerprintOfPush, type Made, requireSameFields } from './idempotency.ts'
 import { sealLabels } from './labels.ts'
@@ -79,8 +78,8 @@ export function createCreatePush(options: {
     const instanceKey = keyring.sealing
     const urlToken = newUrlToken()
     const lookup = lookupOf(urlToken, instanceKey.lookup)
-    const asker = askerOf({ account, visit }, 'creating')
-    const passphrase = wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, asker)
+    const passphrase =
+      wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, visit.ip)
     const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
     const { dataKey } = upload
     const files = upload.listFiles()

@@ -5,7 +5,6 @@ import { DamageError } from '../../domain/errors.ts'
 import { isLocked, passphraseLockedFor } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Store } from '../../store/face.ts'
-import { askerOf } from '../lanes.ts'
 import { type Content, openPush } from './opening.ts'
 import { type Addressed, nameOf } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
@@ -43,8 +42,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     if (passphrase === null) return refuse(found, viewer, { wrong: false })
     // Nothing will be tried, so this need not wait for tries.
     if (found.sealed === null || findLimit(found) !== null) return tryPassphrase(found, passphrase, viewer)
-    const asker = askerOf(viewer, `push ${found.push.id}`)
-    return passphrases.inTurn(found.push.id, asker, async (hasWaited) => {
+    return passphrases.inTurn(found.push.id, viewer.visit.ip, async (hasWaited) => {
       // Other tries may have changed the push during the wait.
       const current = hasWaited ? await finder.getSealedPush(found.urlToken, viewer.visit) : found
       return tryPassphrase(current, passphrase, viewer)
@@ -58,7 +56,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     if (limit !== null) return limit
     const salt = sealed.secrets.passphraseSalt
     if (salt === null) throw new DamageError(nameOf(push))
-    const { key } = await passphrases.derive(passphrase, askerOf(viewer, `push ${push.id}`), salt)
+    const { key } = await passphrases.derive(passphrase, viewer.visit.ip, salt)
     const content = openPush(found, key)
     return content === null ? refuse(found, viewer, { wrong: true }) : { outcome: 'opened', found, content }
   }

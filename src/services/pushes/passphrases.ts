@@ -1,35 +1,35 @@
 // Passphrases: derived in a bounded queue, tried one after another on one push, over all nodes.
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../../crypto/passphrase.ts'
+import type { ClientOf } from '../../domain/client.ts'
 import type { TurnStore } from '../../store/shared-face.ts'
-import { type Asker, type ClientOf, createNamedLanes, type Lanes } from '../lanes.ts'
+import { createNamedLines, type InLine } from '../waiting-line.ts'
 
 export type Passphrases = ReturnType<typeof createPassphrases>
 
 export type PassphrasesOptions = {
   /** Bounds all argon2 work of the process together. */
-  lanes: Lanes
+  inLine: InLine
   argon2Cost: Argon2Cost
-  /** The clients that take turns at one push. */
   clientOf: ClientOf
   /** Turns among nodes. */
   turns: TurnStore
 }
 
-export function createPassphrases({ lanes, argon2Cost, clientOf, turns }: PassphrasesOptions) {
-  const inTurnByName = createNamedLanes(clientOf)
+export function createPassphrases({ inLine, argon2Cost, clientOf, turns }: PassphrasesOptions) {
+  const inTurnByName = createNamedLines(clientOf)
 
-  async function derive(passphrase: string, asker: Asker, known?: Uint8Array) {
+  async function derive(passphrase: string, address: string, known?: Uint8Array) {
     const salt = known ?? newPassphraseSalt(argon2Cost)
-    return { salt, key: await lanes(asker, () => derivePassphraseKey(passphrase, salt)) }
+    return { salt, key: await inLine(address, () => derivePassphraseKey(passphrase, salt)) }
   }
 
   return {
     derive,
     /** Works on one push run one after another. `hasWaited`: another one may have run since the call. */
-    inTurn: <T>(pushId: number, asker: Asker, work: (hasWaited: boolean) => Promise<T>): Promise<T> => {
+    inTurn: <T>(pushId: number, address: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> => {
       const turn = { name: `passphrase ${pushId}`, since: performance.now() }
-      return inTurnByName(turn.name, asker, (hasWaited) =>
+      return inTurnByName(turn.name, address, (hasWaited) =>
         turns.inTurn(turn, (hasWaitedForNode) => work(hasWaited || hasWaitedForNode)),
       )
     },

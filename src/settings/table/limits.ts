@@ -44,7 +44,7 @@ export const limitsSettings = {
     placeholder: 'number',
     parse: wholeNumber('0', '1000000000'),
     default: '1000',
-    help: 'Most active pushes of one address (IPv6: /64) without an account, except loopback; 0 means no limit',
+    help: 'Most active pushes of one address (IPv6: /64, on local networks single addresses) without an account, except loopback; 0 means no limit',
   },
   maxLiveBytesPerAddress: {
     flag: 'max-live-bytes-per-address',

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { isDomainError } from '../../../src/domain/errors.ts'
-import { createForwarding, limitKey, turnPlace } from '../../../src/http/door/client-address.ts'
+import { createForwarding } from '../../../src/http/door/client-address.ts'
 import { createHostRules, type HostRules } from '../../../src/http/door/host.ts'
 import type { Asker } from '../../../src/http/door/host-refusal.ts'
 import { canonicalPath, pathOf, withPath } from '../../../src/http/door/paths.ts'
@@ -54,27 +54,6 @@ test('an undeclared proxy of this machine is reported once, with the flag', () =
     expect(read(peer, headers)).toMatchObject({ isTrusted: false, scheme: null })
   expect(warnings).toEqual([expect.stringContaining('Start with --trusted-proxy 127.0.0.1 ')])
   expect(listUndeclaredProxies()).toEqual(['127.0.0.1', '::1'])
-})
-
-test('limits count IPv6 by /64, and never loopback', () => {
-  expect(limitKey('2001:db8:1:2:3::4')).toBe(limitKey('2001:db8:1:2:ffff::1'))
-  expect(limitKey('2001:db8:1:2::1')).not.toBe(limitKey('2001:db8:1:3::1'))
-  expect([limitKey('127.0.0.1'), limitKey('127.9.9.9'), limitKey('::1')]).toEqual([null, null, null])
-  expect(limitKey('192.0.2.1')).toBe('192.0.2.1')
-})
-
-test('addresses that one neighbour may have in all share a network, and all of loopback is three clients', () => {
-  expect(turnPlace('198.51.100.7')).toEqual({ client: '198.51.100.7', network: '198.51.100.0' })
-  expect(turnPlace('2001:db8:1:2::3')).toEqual({ client: '2001:db8:1:2::', network: '2001:db8:1::' })
-  const loopback = ['127.0.0.1', '::ffff:127.0.0.1', '::1', '127.9.9.9', '127.0.1.8'].map(turnPlace)
-  expect(loopback.map(({ client }) => client)).toEqual([
-    '127.0.0.1',
-    '127.0.0.1',
-    '::1',
-    'loopback',
-    'loopback',
-  ])
-  expect(new Set(loopback.map(({ network }) => network))).toEqual(new Set(['loopback']))
 })
 
 test.each([

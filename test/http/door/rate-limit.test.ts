@@ -1,11 +1,12 @@
 // How long the rate limit tells an address to wait.
 
 import { expect, test } from 'bun:test'
+import { networkOf } from '../../../src/domain/client.ts'
 import { DomainError } from '../../../src/domain/errors.ts'
 import { createLimitRate } from '../../../src/http/door/rate-limit.ts'
 
 async function waitOf(address: string, limit: { requests: number; seconds: number }) {
-  const limitRate = createLimitRate(limit)
+  const limitRate = createLimitRate(limit, { clientOf: networkOf })
   for (let n = 0; n < limit.requests; n += 1) await limitRate(address)
   try {
     await limitRate(address)

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { networkOf } from '../../../src/domain/client.ts'
 import { DomainError } from '../../../src/domain/errors.ts'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
-import { limitKey } from '../../../src/http/door/client-address.ts'
 import { createSignInLimit, type SignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
 import { createMemoryBudgets } from '../../../src/store/memory/budgets.ts'
 
@@ -16,7 +16,7 @@ beforeEach(() => {
   limit = createSignInLimit({
     budgets: createMemoryBudgets(() => time),
     now: () => time,
-    clientOf: limitKey,
+    clientOf: networkOf,
     knownAddresses: async (email) => known[email] ?? [],
   })
 })

@@ -1,9 +1,9 @@
 // What nodes share in PostgreSQL: limits, nonces, turns and offers, used by two nodes with connections of their own.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { networkOf } from '../../../src/domain/client.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
-import { limitKey } from '../../../src/http/door/client-address.ts'
 import { createLimitRate, exchangedOf, type LimitRate } from '../../../src/http/door/rate-limit.ts'
 import { createSignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
 import {
@@ -35,7 +35,7 @@ postgres.describe('two nodes share', () => {
     const limits = () =>
       opened.shared.map(({ budgets }) =>
         createSignInLimit({
-          ...{ budgets, now: opened.clock.now, clientOf: limitKey },
+          ...{ budgets, now: opened.clock.now, clientOf: networkOf },
           knownAddresses: async () => [],
         }),
       )
@@ -235,7 +235,9 @@ postgres.describe('two nodes share', () => {
 
     test('an address that is refused on one node is refused on the other', async () => {
       const rate = { requests: 100, seconds: 3600 }
-      const limits = opened.shared.map(({ exchange }) => createLimitRate(rate, exchange(exchangedOf(rate))))
+      const limits = opened.shared.map(({ exchange }) =>
+        createLimitRate(rate, { clientOf: networkOf, elsewhere: exchange(exchangedOf(rate)) }),
+      )
       const [one, other] = limits as [LimitRate, LimitRate]
       expect(await refusals(one, 60)).toBe(0)
       expect(await refusals(other, 30)).toBe(0)
