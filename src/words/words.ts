@@ -1,8 +1,9 @@
-// The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl.
+// The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl. A test
+// checks each catalogue against en.json: the same keys, the same parameters, the plurals of its language.
 
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
 import { createSayBytes } from './bytes.ts'
-import { en } from './en.ts'
+import en from './en.json'
 
 /** A text, or one for each plural of its parameter `n`. `{name}` stands for a parameter. */
 export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
@@ -17,11 +18,11 @@ export type Language = (typeof LANGUAGES)[number]
 /** Loaded when a language is first used, because most servers never use all of them. */
 export const CATALOGUES: Record<Language, () => Catalogue> = {
   en: () => en,
-  de: () => require('./de.ts').de,
-  fr: () => require('./fr.ts').fr,
-  es: () => require('./es.ts').es,
-  ja: () => require('./ja.ts').ja,
-  ar: () => require('./ar.ts').ar,
+  de: () => require('./de.json'),
+  fr: () => require('./fr.json'),
+  es: () => require('./es.json'),
+  ja: () => require('./ja.json'),
+  ar: () => require('./ar.json'),
 }
 
 /** How each language calls itself. */
