@@ -496,15 +496,18 @@ export const de: Catalogue = {
     other: '{n} spätere Zugriffe sind nicht aufgeführt.',
   },
   audit_missing_failures: {
-    one: '{n} fehlgeschlagener Zugriff zwischen den ersten {first} und den letzten {latest} ist nicht aufgeführt.',
-    other:
-      '{n} fehlgeschlagene Zugriffe zwischen den ersten {first} und den letzten {latest} sind nicht aufgeführt.',
+    one: '{n} fehlgeschlagener Zugriff ist nur gezählt und nicht aufgeführt.',
+    other: '{n} fehlgeschlagene Zugriffe sind nur gezählt und nicht aufgeführt.',
   },
   audit_missing_looks: {
-    one: 'Vor den letzten {latest} Malen haben Sie {n} weiteres Mal nachgesehen, das nicht aufgeführt ist.',
-    other:
-      'Vor den letzten {latest} Malen haben Sie {n} weitere Male nachgesehen, die nicht aufgeführt sind.',
+    one: 'Später haben Sie {n} weiteres Mal nachgesehen, das nur gezählt und nicht aufgeführt ist.',
+    other: 'Später haben Sie {n} weitere Male nachgesehen, die nur gezählt und nicht aufgeführt sind.',
   },
+  audit_missing_edits: {
+    one: '{n} spätere Änderung ist nur gezählt und nicht aufgeführt.',
+    other: '{n} spätere Änderungen sind nur gezählt und nicht aufgeführt.',
+  },
+  audit_missing_latest: 'Davon zuletzt: {at}, von {ip}',
   audit_csv: 'Als CSV speichern',
   audit_json: 'Als JSON speichern',
 

@@ -472,13 +472,18 @@ export const en = {
   audit_creation_email_send: 'Link sent by e-mail',
   audit_dropped: { one: '{n} later visit is not listed.', other: '{n} later visits are not listed.' },
   audit_missing_failures: {
-    one: '{n} failed visit between the first {first} and the latest {latest} is not listed.',
-    other: '{n} failed visits between the first {first} and the latest {latest} are not listed.',
+    one: '{n} failed visit is only counted, not listed.',
+    other: '{n} failed visits are only counted, not listed.',
   },
   audit_missing_looks: {
-    one: '{n} earlier look of yours, before the latest {latest}, is not listed.',
-    other: '{n} earlier looks of yours, before the latest {latest}, are not listed.',
+    one: '{n} later look of yours is only counted, not listed.',
+    other: '{n} later looks of yours are only counted, not listed.',
   },
+  audit_missing_edits: {
+    one: '{n} later edit is only counted, not listed.',
+    other: '{n} later edits are only counted, not listed.',
+  },
+  audit_missing_latest: 'The latest of them: {at}, from {ip}',
   audit_csv: 'Save as CSV',
   audit_json: 'Save as JSON',
 

@@ -495,13 +495,18 @@ export const es: Catalogue = {
     other: '{n} visitas posteriores no aparecen aquí.',
   },
   audit_missing_failures: {
-    one: '{n} intento fallido entre los {first} primeros y los {latest} últimos no aparece aquí.',
-    other: '{n} intentos fallidos entre los {first} primeros y los {latest} últimos no aparecen aquí.',
+    one: '{n} intento fallido solo se ha contado y no aparece aquí.',
+    other: '{n} intentos fallidos solo se han contado y no aparecen aquí.',
   },
   audit_missing_looks: {
-    one: '{n} consulta suya, anterior a las {latest} últimas, no aparece aquí.',
-    other: '{n} consultas suyas, anteriores a las {latest} últimas, no aparecen aquí.',
+    one: '{n} consulta posterior suya solo se ha contado y no aparece aquí.',
+    other: '{n} consultas posteriores suyas solo se han contado y no aparecen aquí.',
   },
+  audit_missing_edits: {
+    one: '{n} cambio posterior solo se ha contado y no aparece aquí.',
+    other: '{n} cambios posteriores solo se han contado y no aparecen aquí.',
+  },
+  audit_missing_latest: 'La última vez: {at}, desde {ip}',
   audit_csv: 'Guardar como CSV',
   audit_json: 'Guardar como JSON',
 

@@ -497,14 +497,18 @@ export const fr: Catalogue = {
     other: '{n} visites ultérieures ne sont pas affichées.',
   },
   audit_missing_failures: {
-    one: '{n} tentative infructueuse entre les {first} premières et les {latest} dernières n’est pas affichée.',
-    other:
-      '{n} tentatives infructueuses entre les {first} premières et les {latest} dernières ne sont pas affichées.',
+    one: '{n} tentative infructueuse est seulement comptée et n’est pas affichée.',
+    other: '{n} tentatives infructueuses sont seulement comptées et ne sont pas affichées.',
   },
   audit_missing_looks: {
-    one: '{n} de vos accès, avant les {latest} derniers, n’est pas affiché.',
-    other: '{n} de vos accès, avant les {latest} derniers, ne sont pas affichés.',
+    one: '{n} de vos accès suivants est seulement compté et n’est pas affiché.',
+    other: '{n} de vos accès suivants sont seulement comptés et ne sont pas affichés.',
   },
+  audit_missing_edits: {
+    one: '{n} modification suivante est seulement comptée et n’est pas affichée.',
+    other: '{n} modifications suivantes sont seulement comptées et ne sont pas affichées.',
+  },
+  audit_missing_latest: 'La dernière fois : {at}, depuis {ip}',
   audit_csv: 'Enregistrer en CSV',
   audit_json: 'Enregistrer en JSON',
 

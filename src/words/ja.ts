@@ -462,12 +462,10 @@ export const ja: Catalogue = {
   audit_admin_view: '以前のサーバーの管理者が閲覧',
   audit_creation_email_send: 'リンクをメールで送信',
   audit_dropped: { other: 'その後のアクセス {n} 件は表示していません。' },
-  audit_missing_failures: {
-    other: '失敗したアクセスのうち、最初の {first} 件と最新の {latest} 件の間の {n} 件は表示していません。',
-  },
-  audit_missing_looks: {
-    other: 'ご自身による確認のうち、最新の {latest} 件より前の {n} 件は表示していません。',
-  },
+  audit_missing_failures: { other: '失敗したアクセス {n} 件は件数のみ記録し、表示していません。' },
+  audit_missing_looks: { other: 'その後のご自身による確認 {n} 件は件数のみ記録し、表示していません。' },
+  audit_missing_edits: { other: 'その後の変更 {n} 件は件数のみ記録し、表示していません。' },
+  audit_missing_latest: 'そのうち最新のもの: {at}、{ip} から',
   audit_csv: 'CSV で保存',
   audit_json: 'JSON で保存',
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { sealedSize } from '../../src/crypto/sealed-stream.ts'
 import type { Account } from '../../src/domain/account.ts'
-import { FIRST_FAILURES } from '../../src/domain/audit.ts'
+import { FIRST_ENTRIES } from '../../src/domain/audit.ts'
 import type { MovedTable, MovingReader, MovingRow, MovingWriter } from '../../src/store/moving-face.ts'
 import { createMovingReader as readPostgres } from '../../src/store/postgres/moving/read-rows.ts'
 import { createMovingWriter as writePostgres } from '../../src/store/postgres/moving/write-rows.ts'
@@ -77,9 +77,13 @@ export async function fillPushes(
   const ann = await store.accounts.addAccount({ email: 'ann@example.org', passwordHash: 'x', isAdmin: true })
   await store.accounts.addAccount({ email: 'bob@example.org', passwordHash: 'y', isAdmin: false })
   const share = { addresses: [bytes(16, 7)] as const, bytes: 9, limits: { pushes: 1e4, bytes: 1e9 } }
-  const failing = await storePush(opened, { expireAfterViews: 1, deletableByViewer: null }, { share })
+  const failing = await storePush(
+    opened,
+    { expireAfterViews: 1, deletableByViewer: null, ownerId: ann.id },
+    { share },
+  )
   await view(opened, failing)
-  await times(FIRST_FAILURES + 800, () => view(opened, failing))
+  await times(FIRST_ENTRIES + 800, () => view(opened, failing))
   const watched = await storePush(opened, { ownerId: ann.id }, { labels: LABELS })
   await times(800, async (n) => {
     const visit = { ...VISIT, userAgent: `browser ${n}` }

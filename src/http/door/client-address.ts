@@ -100,9 +100,14 @@ function withoutPort(hop: string): string {
   return match?.[1] ?? match?.[2] ?? hop
 }
 
-/** Turns an IPv4-mapped IPv6 address into IPv4. */
+/** An address has 45 characters at most, and an interface after `%` up to 15. */
+const MAX_ADDRESS_CHARACTERS = 61
+
+/** Turns an IPv4-mapped IPv6 address into IPv4. Leaves out the interface after `%`, which only the sender's machine knows. */
 function parseAddress(text: string): Address | null {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : null
+  if (text.length > MAX_ADDRESS_CHARACTERS) return null
+  const [address = ''] = text.split('%', 1)
+  return ipaddr.isValid(address) ? ipaddr.process(address) : null
 }
 
 export function isLoopbackAddress(text: string): boolean {

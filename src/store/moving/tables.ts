@@ -50,12 +50,13 @@ export const PUSH_COLUMNS = {
     ...['expireAfterDays', 'expireAfterViews', 'views', 'lastViewedAt', 'deletableByViewer', 'retrievalStep'],
     ...['passphraseRequired', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll', 'triesSpent'],
     ...['expiredOn', 'deleted', 'lost', 'files', 'auditDropped', 'auditEntries', 'failures', 'ownerViews'],
+    ...['edits', 'countedFailures', 'countedAt', 'countedFrom'],
   ],
   secrets: ['pushId', 'salt', 'wrappedKey', 'passphraseSalt', 'payload'],
   labels: ['pushId', 'urlToken', 'name', 'note', 'seenViews'],
   share: ['pushId', 'address', 'bytes', 'expiresAt'],
   files: ['pushId', 'n', 'fileId', 'size', 'filename', 'contentType'],
-  entries: ['pushId', 'bound', 'kind', 'at', 'ip', 'userAgent', 'referrer'],
+  entries: ['pushId', 'kind', 'at', 'ip', 'userAgent', 'referrer'],
 } as const
 
 /** Rows of a small table that are read at once. */

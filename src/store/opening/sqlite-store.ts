@@ -105,12 +105,6 @@ function openParts(opening: Opening) {
   const doubt = clock.doubt()
   if (doubt !== null) keeping.changed(doubt)
 
-  const checks = createFolderChecks({
-    written: [folder.path, folder.database],
-    keyFile: options.keyFile ?? folder.key,
-    keyring,
-  })
-
   async function close(): Promise<void> {
     await idle()
     await keeping.close()
@@ -139,8 +133,12 @@ function openParts(opening: Opening) {
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: async () => canRead(database),
-    findWriteProblem: async () => (await checks.findWriteProblem()) ?? commits.findWriteProblem(),
-    findKeyProblem: checks.findKeyProblem,
+    ...createFolderChecks({
+      written: [folder.path, folder.database],
+      tryToWrite: commits.findWriteProblem,
+      keyFile: options.keyFile ?? folder.key,
+      keyring,
+    }),
     database: null,
     close,
   }
@@ -202,8 +200,8 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
   const { onError } = options
   const path = opening.folder.files
   const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, certain, transact })
-  const onDestroyed = disk.checkpointer.request
-  const rows = createRows({ connection, transact, now, certain, files: files.rows, onDestroyed, onError })
+  const around = { hasRoom: disk.freeSpace.hasRoom, onDestroyed: disk.checkpointer.request, onError }
+  const rows = createRows({ connection, transact, now, certain, files: files.rows, ...around })
 
   async function idle(): Promise<void> {
     await files.close()

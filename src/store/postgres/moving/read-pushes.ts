@@ -71,9 +71,8 @@ function joined(push: MovingRow, { secrets, labels, shares, files, entries }: Ra
 
 /** A live push has what opens it and all its files, and each push has its whole log. */
 function isWhole({ push, secrets, files, entries }: MovingPush): boolean {
-  const kept = entries.filter(({ bound }) => bound === null).length
   const isOpenable = secrets !== null && files.length === push.files
-  return kept === push.auditEntries && (push.expiredOn !== null || isOpenable)
+  return entries.length === push.auditEntries && (push.expiredOn !== null || isOpenable)
 }
 
 /** Nothing that opens an expired push goes anywhere. */
@@ -84,7 +83,7 @@ function ofItsState(found: MovingPush): MovingPush {
 const SIZES = `
   SELECT pushes.id::float8 AS id,
     (coalesce(octet_length(payload), 0) + coalesce(octet_length(note), 0)
-      + ${ENTRY_BYTES} * (audit_entries + least(failures, 1000) + least(owner_views, 1000)))::float8 AS bytes
+      + ${ENTRY_BYTES} * audit_entries)::float8 AS bytes
   FROM pushes
   LEFT JOIN push_secrets ON push_secrets.push_id = pushes.id
   LEFT JOIN push_labels ON push_labels.push_id = pushes.id

@@ -2,7 +2,6 @@
 
 import { getTableColumns } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { countLate } from '../../../domain/audit.ts'
 import { keyOf, pick } from '../../moving/tables.ts'
 import type {
   MovedTable,
@@ -104,23 +103,11 @@ async function keepIds(query: Query, table: (typeof WITH_IDS)[number], least: nu
 }
 
 function presentPush({ push, entries }: MovingPush): MovingRow {
-  return { ...push, version: 0, entries: countAppended(push, entries) }
+  return { ...push, version: 0, entries: entries.length }
 }
 
-/** All entries that the log ever had, those included that were deleted since. */
-function countAppended(push: MovingRow, entries: readonly MovingRow[]): number {
-  const late = countLate(Number(push.failures))
-  return Math.max(entries.length, Number(push.auditEntries) + late + Number(push.ownerViews))
-}
-
-/** Nobody knows any more which numbers the deleted entries had: they are left out before the first entry under a bound. */
-function numberEntries({ push, entries }: MovingPush): MovingRow[] {
-  const deleted = countAppended(push, entries) - entries.length
-  let isBounded = false
-  return entries.map((entry, n) => {
-    isBounded ||= entry.bound !== null
-    return { ...entry, n: isBounded ? n + deleted : n }
-  })
+function numberEntries({ entries }: MovingPush): MovingRow[] {
+  return entries.map((entry, n) => ({ ...entry, n }))
 }
 
 const SUMS = 'SELECT address, count(*), sum(bytes) FROM live_shares GROUP BY address'

@@ -25,6 +25,7 @@ import home from './migrations/0019-home.sql' with { type: 'text' }
 import bucketFolder from './migrations/0020-bucket-folder.sql' with { type: 'text' }
 import accountResets from './migrations/0021-account-resets.sql' with { type: 'text' }
 import arrivals from './migrations/0022-arrivals.sql' with { type: 'text' }
+import visitBounds from './migrations/0023-visit-bounds.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly string[] = [
   bucketFolder,
   accountResets,
   arrivals,
+  visitBounds,
 ]
 
 export function schemaVersion(database: Database): number {

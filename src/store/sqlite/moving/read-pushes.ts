@@ -1,7 +1,6 @@
 // Reads pushes with everything of them, some at a time. Damaged ones are named and left out.
 
 import type { Database } from 'bun:sqlite'
-import { countLate, LATEST_FAILURES, LATEST_OWNER_VIEWS } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import { cutBatch, ENTRY_BYTES, groupByPush, PUSH_COLUMNS, PUSH_STEP, pick } from '../../moving/tables.ts'
 import type { Batch, MovingKey, MovingPush, MovingRow } from '../../moving-face.ts'
@@ -13,8 +12,6 @@ import { type PushRow, requireIntactPush } from '../pushes/push-checksum.ts'
 import { checksumOfSecrets } from '../pushes/push-rows.ts'
 
 type SecretsRow = typeof schema.pushSecrets.$inferSelect & { wrappedKey: Uint8Array }
-type Bound = 'failures' | 'owner_views' | null
-type ReadEntry = EntryRow & { bound: Bound }
 
 /** What the range of a batch holds, by push. */
 type Range = {
@@ -22,7 +19,7 @@ type Range = {
   labels: ReadonlyMap<number, MovingRow[]>
   shares: ReadonlyMap<number, MovingRow[]>
   files: ReadonlyMap<number, MovingRow[]>
-  entries: ReadonlyMap<number, ReadEntry[]>
+  entries: ReadonlyMap<number, EntryRow[]>
 }
 
 export function createPushReader(database: Database): (after: MovingKey | null) => Batch<MovingPush> {
@@ -33,7 +30,7 @@ export function createPushReader(database: Database): (after: MovingKey | null) 
   const shares = prepareRange(database, schema.liveShares, ofPush)
   const files = prepareRange(database, schema.pushFiles, { by: 'push_id', order: 'push_id, n' })
   const secrets = database.prepare<SecretsRow, [number, number]>(SECRETS)
-  const entries = database.prepare<ReadEntry, { after: number; last: number }>(ENTRIES)
+  const entries = database.prepare<EntryRow, { after: number; last: number }>(ENTRIES)
 
   function readRange(after: number, last: number): Range {
     return {
@@ -87,12 +84,11 @@ function presentSecrets({ id }: PushRow, row: SecretsRow | undefined): MovingRow
   return pick(row, PUSH_COLUMNS.secrets)
 }
 
-/** All three chains of a log in the order of time, which the ids have. */
-function presentLog(push: PushRow, rows: readonly ReadEntry[]): MovingRow[] {
-  const late = countLate(push.failures)
-  requireChain(push, rows, { bound: null, length: push.auditEntries, least: push.auditEntries })
-  requireChain(push, rows, { bound: 'failures', length: late, least: LATEST_FAILURES })
-  requireChain(push, rows, { bound: 'owner_views', length: push.ownerViews, least: LATEST_OWNER_VIEWS })
+/** The chain of a log, which must have no gap. */
+function presentLog(push: PushRow, rows: readonly EntryRow[]): MovingRow[] {
+  const numbers = new Set(rows.map(({ n }) => n).filter((n) => n < push.auditEntries))
+  if (rows.length !== push.auditEntries || numbers.size !== rows.length)
+    throw new DamageError(`the audit log of push ${push.id}`)
   return rows
     .toSorted((one, other) => one.id - other.id)
     .map((row) => {
@@ -101,19 +97,8 @@ function presentLog(push: PushRow, rows: readonly ReadEntry[]): MovingRow[] {
     })
 }
 
-type Expected = { bound: Bound; length: number; least: number }
-
-/** Its rows must be the last ones of the chain, without a gap. */
-function requireChain(push: PushRow, rows: readonly ReadEntry[], { bound, length, least }: Expected): void {
-  const numbers = rows.filter((row) => row.bound === bound).map(({ n }) => n)
-  const isWhole = numbers.length >= Math.min(length, least) && numbers.length <= length
-  const hasNumbers = numbers.every((n) => n < length && n >= length - numbers.length)
-  if (!isWhole || !hasNumbers || new Set(numbers).size < numbers.length)
-    throw new DamageError(`the audit log of push ${push.id}`)
-}
-
-function groupEntries(rows: readonly ReadEntry[]): ReadonlyMap<number, ReadEntry[]> {
-  const groups = new Map<number, ReadEntry[]>()
+function groupEntries(rows: readonly EntryRow[]): ReadonlyMap<number, EntryRow[]> {
+  const groups = new Map<number, EntryRow[]>()
   for (const row of rows) {
     const group = groups.get(row.pushId)
     if (group === undefined) groups.set(row.pushId, [row])
@@ -124,7 +109,7 @@ function groupEntries(rows: readonly ReadEntry[]): ReadonlyMap<number, ReadEntry
 
 const SIZES = `
   SELECT pushes.id AS id,
-    coalesce(length(payload), 0) + coalesce(length(note), 0) + ${ENTRY_BYTES} * (audit_entries + min(failures, 750) + min(owner_views, 750)) AS bytes
+    coalesce(length(payload), 0) + coalesce(length(note), 0) + ${ENTRY_BYTES} * audit_entries AS bytes
   FROM pushes
   LEFT JOIN push_secrets ON push_secrets.push_id = pushes.id
   LEFT JOIN push_labels ON push_labels.push_id = pushes.id
@@ -140,18 +125,13 @@ const SECRETS = `
 const ENTRIES = `
   WITH RECURSIVE
     range AS MATERIALIZED (
-      SELECT id, last_entry, last_failure, last_owner_view FROM pushes WHERE id > $after AND id <= $last
-    ),
-    start(push, last, bound) AS MATERIALIZED (
-      SELECT id, last_entry, NULL FROM range WHERE last_entry IS NOT NULL
-      UNION ALL SELECT id, last_failure, 'failures' FROM range WHERE last_failure > 0
-      UNION ALL SELECT id, last_owner_view, 'owner_views' FROM range WHERE last_owner_view > 0
+      SELECT id, last_entry FROM pushes WHERE id > $after AND id <= $last AND last_entry IS NOT NULL
     ),
     chain AS (
-      SELECT entry.*, bound FROM start CROSS JOIN audit_entries AS entry
-        WHERE entry.id = last AND entry.push_id = push
+      SELECT entry.* FROM range CROSS JOIN audit_entries AS entry
+        WHERE entry.id = range.last_entry AND entry.push_id = range.id
       UNION ALL
-      SELECT entry.*, bound FROM chain CROSS JOIN audit_entries AS entry
+      SELECT entry.* FROM chain CROSS JOIN audit_entries AS entry
       WHERE entry.id = chain.previous AND entry.push_id = chain.push_id AND entry.n < chain.n
     )
-  SELECT id, push_id AS pushId, n, previous, kind, at, ip, user_agent AS userAgent, referrer, checksum, bound FROM chain`
+  SELECT id, push_id AS pushId, n, previous, kind, at, ip, user_agent AS userAgent, referrer, checksum FROM chain`

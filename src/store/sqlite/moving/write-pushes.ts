@@ -1,20 +1,14 @@
 // Writes moved pushes as this engine keeps them: keys in slots, logs as chains, rows with checksums.
 
 import type { Database } from 'bun:sqlite'
-import { countLate } from '../../../domain/audit.ts'
 import type { MovingPush, MovingRow } from '../../moving-face.ts'
 import { prepareInsert } from '../engine/prepared.ts'
 import * as schema from '../engine/schema.ts'
 import { checksumOfEntry, type EntryRow } from '../pushes/audit-chains.ts'
-import { EMPTY_LOG, type Log } from '../pushes/audit-rows.ts'
 import { checksumOfPush, type PushRow } from '../pushes/push-checksum.ts'
 import { checksumOfSecrets } from '../pushes/push-rows.ts'
 
 type SecretsRow = typeof schema.pushSecrets.$inferSelect
-type LogCounts = Pick<Log, 'auditEntries' | 'failures' | 'ownerViews'>
-
-/** Before the first entry that is kept of a chain. No entry has this id. */
-const GONE = 0
 
 /** Within a transaction. */
 export function createPushWriter(database: Database): (moved: MovingPush) => void {
@@ -34,55 +28,26 @@ export function createPushWriter(database: Database): (moved: MovingPush) => voi
     insertSecrets({ ...row, checksum: checksumOfSecrets(row.pushId, { ...row, wrappedKey }) })
   }
 
-  /** Returns the last entries of its chains. */
-  function writeLog(entries: readonly MovingRow[], counts: LogCounts): Log {
-    const chains = chainsOf(entries, counts)
+  /** Returns the id of the last one; null when there are none. */
+  function writeLog(entries: readonly MovingRow[]): number | null {
     let id = lastEntry.get()?.id ?? 0
-    for (const { bound, ...moved } of entries) {
-      const chain = chains[boundOf(bound)]
+    let previous: number | null = null
+    for (const [n, moved] of entries.entries()) {
       id += 1
-      const row = { ...moved, id, n: chain.n, previous: chain.last } as Omit<EntryRow, 'checksum'>
+      const row = { ...moved, id, n, previous } as Omit<EntryRow, 'checksum'>
       insertEntry({ ...row, checksum: checksumOfEntry(row) })
-      chain.n += 1
-      chain.last = id
+      previous = id
     }
-    const { main, failures, owner_views: looks } = chains
-    return {
-      ...EMPTY_LOG,
-      ...counts,
-      lastEntry: main.last,
-      lastFailure: failures.last ?? 0,
-      lastOwnerView: looks.last ?? 0,
-    }
+    return previous
   }
 
   return ({ push, secrets, labels, share, files, entries }) => {
-    const moved = push as Omit<PushRow, 'checksum' | keyof Log> & LogCounts
-    const { auditEntries, failures, ownerViews } = moved
-    const row = { ...moved, ...writeLog(entries, { auditEntries, failures, ownerViews }) }
+    const moved = push as Omit<PushRow, 'checksum' | 'lastEntry'>
+    const row = { ...moved, lastEntry: writeLog(entries) }
     insertPush({ ...row, checksum: checksumOfPush(row) })
     if (secrets !== null) writeSecrets(secrets)
     if (labels !== null) insertLabels(labels as typeof schema.pushLabels.$inferSelect)
     if (share !== null) insertShare(share as typeof schema.liveShares.$inferSelect)
     for (const file of files) insertFile(file as typeof schema.pushFiles.$inferSelect)
-  }
-}
-
-type Chains = Record<'main' | 'failures' | 'owner_views', { n: number; last: number | null }>
-
-function boundOf(bound: MovingRow[string] | undefined): keyof Chains {
-  return bound === 'failures' || bound === 'owner_views' ? bound : 'main'
-}
-
-/** Where each chain begins. Of the bounded ones, the oldest entries were deleted. */
-function chainsOf(entries: readonly MovingRow[], { failures, ownerViews }: LogCounts): Chains {
-  const begin = (name: keyof Chains, length: number) => {
-    const n = length - entries.filter(({ bound }) => boundOf(bound) === name).length
-    return { n, last: n === 0 ? null : GONE }
-  }
-  return {
-    main: { n: 0, last: null },
-    failures: begin('failures', countLate(failures)),
-    owner_views: begin('owner_views', ownerViews),
   }
 }

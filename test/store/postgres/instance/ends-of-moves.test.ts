@@ -1,6 +1,7 @@
 // Nothing but the move itself brings an end of a move to be served: neither `after-restore`, whenever the move began, nor a node.
 
 import { expect, test } from 'bun:test'
+import { visitFrom } from '../../../../src/domain/audit.ts'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
 import type { PostgresDatabase } from '../../../../src/store/postgres/engine/database.ts'
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
@@ -16,7 +17,7 @@ import { usePostgres } from '../../../support/use-postgres.ts'
 
 const postgres = usePostgres()
 const nodes = useNodes(postgres)
-const visit = { ip: '', userAgent: 'test', referrer: '' }
+const visit = visitFrom({ ip: '', userAgent: 'test', referrer: '' })
 const onProgress = () => undefined
 
 const moving = { id: 'm1', source: '/srv/oncebox', sourceMark: '' }
