@@ -17,7 +17,7 @@ import {
 import { createFolderChecks } from '../folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from '../folder/folder-lock.ts'
 import { createFreeSpace } from '../folder/free-space.ts'
-import { createReserve } from '../folder/reserve.ts'
+import { createReserve, makeRoomToStart } from '../folder/reserve.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { createMemoryState } from '../memory/shared-state.ts'
 import { OWN_KEYS } from '../shared-face.ts'
@@ -57,6 +57,7 @@ export type StoreOptions = CommonStoreOptions &
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
   prepareDataFolder(folder, options.keyFile)
+  makeRoomToStart(folder.reserve)
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
   const lock = await lockFolder(folder, { onWait })
