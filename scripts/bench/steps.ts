@@ -6,6 +6,7 @@ import { openInstance } from '../../src/app.ts'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
+import { visitFrom } from '../../src/domain/audit.ts'
 import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { presentView } from '../../src/http/api/push-json.ts'
 import { readConfig } from '../../src/settings/fold.ts'
@@ -23,7 +24,7 @@ const AT_ONCE = 64
 /** So many that no push loses its last view while it is measured. */
 const MAX_VIEWS = 100_000
 const PAYLOAD = 'correct horse battery staple 012'
-const VISIT = { ip: '127.0.0.1', userAgent: 'oncebox-bench', referrer: '' }
+const VISIT = visitFrom({ ip: '127.0.0.1', userAgent: 'oncebox-bench', referrer: '' })
 
 export async function measureSteps(sandbox: Sandbox): Promise<Step[]> {
   console.error('… the steps of a retrieve')

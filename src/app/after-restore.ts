@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { version } from '../../package.json'
+import { visitFrom } from '../domain/audit.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openAfterRestore } from '../store/opening/after-restore.ts'
@@ -47,7 +48,7 @@ export async function openRestored({
   const { livePushes, halted, run, close } = await openAfterRestore({
     ...{ connect, bucket, dataDir, onWarning, onWait },
   })
-  const visit = { ip: '', userAgent: `oncebox/${version} (after-restore)`, referrer: '' }
+  const visit = visitFrom({ ip: '', userAgent: `oncebox/${version} (after-restore)`, referrer: '' })
   const expireEverything: RestoredDatabase['expireEverything'] = (onProgress) => run({ visit, onProgress })
   return { where: presentDatabaseAddress(address), livePushes, halted, expireEverything, close }
 }

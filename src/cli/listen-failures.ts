@@ -15,9 +15,12 @@ type Refused = {
   shell: Shell
 }
 
-/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Rethrows other errors. */
+/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a folder at least. */
 export function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
-  if (!(cause instanceof Error) || !('syscall' in cause) || cause.syscall !== 'listen') throw cause
+  if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
+  // The system names no path when a write is refused.
+  if (cause.syscall === 'write' && !('path' in cause)) throw Object.assign(cause, { path: config.dataDir })
+  if (cause.syscall !== 'listen') throw cause
   const explain = EXPLANATIONS[codeOf(cause)]
   if (explain === undefined) throw cause
   const address = 'address' in cause ? String(cause.address) : config.host

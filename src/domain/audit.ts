@@ -15,69 +15,116 @@ export const AUDIT_KINDS = [
 
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
-/** Where a request comes from. Unknown values are empty strings, never null. */
-export type Visit = { ip: string; userAgent: string; referrer: string }
+/** Unknown values are empty strings, never null. */
+export type VisitTexts = { ip: string; userAgent: string; referrer: string }
+
+declare const bounded: unique symbol
+/** Where a request comes from. Only `visitFrom` makes one, so that each text fits into its row, which refuses a longer one. */
+export type Visit = VisitTexts & { readonly [bounded]: true }
 
 /** A visit, and the account that its token or session belongs to; null without one. */
 export type Viewer = { account: Account | null; visit: Visit }
 
-export type AuditEntry = Visit & { kind: AuditKind; at: number }
+export type AuditEntry = VisitTexts & { kind: AuditKind; at: number }
 
-/** Bounds on entries that do not change the push, so that repeated requests cannot fill the disk. */
-export const FIRST_FAILURES = 500
-export const LATEST_FAILURES = 500
-export const LATEST_OWNER_VIEWS = 500
+/** An entry of another server's log. */
+export type EntryToImport = Visit & { kind: AuditKind; at: number }
 
+/** The longest text of an IPv6 address, which ends with one of IPv4. */
+export const MAX_IP_CHARACTERS = 45
 export const MAX_USER_AGENT_CHARACTERS = 255
 /** Of the origin that an entry keeps. */
 export const MAX_REFERRER_CHARACTERS = 300
 /** Of the header that is looked into: more than browsers send. */
 const MAX_SENT_REFERRER_CHARACTERS = 2000
 
+/** `userAgent` and `referrer` as they were sent. */
+export function visitFrom({ ip, userAgent, referrer }: VisitTexts): Visit {
+  const texts: VisitTexts = {
+    ip: ip.slice(0, MAX_IP_CHARACTERS),
+    userAgent: shortenUserAgent(userAgent),
+    referrer: shortenReferrer(referrer),
+  }
+  return texts as Visit
+}
+
+/** The most bytes that an entry takes on a disk, beside its index. */
+export const MAX_ENTRY_BYTES = 1024
+
+/** Of the entries that do not change the push, this many of each bound are kept, so that they cannot fill the disk. */
+export const FIRST_ENTRIES = 500
+
 export const PAGE_SIZE = 50
 export const MAX_PAGE = 200
 
-export type Bound = 'failures' | 'owner_views'
+export type Bound = 'failures' | 'ownerViews' | 'edits'
 
-/** The bound that entries of this kind fall under; null for entries that change the push, which are always kept. */
+/** The bound that entries of this kind fall under; null for entries that are always kept. */
 export function boundOf(kind: AuditKind): Bound | null {
-  if (kind === 'owner_view') return 'owner_views'
+  if (kind === 'owner_view') return 'ownerViews'
+  if (kind === 'edit') return 'edits'
   return kind === 'failed_view' || kind === 'failed_passphrase' ? 'failures' : null
 }
 
-/** Counts of a push's events. `auditEntries` counts the unbounded entries and the first failures. */
-export type LogCounts = { auditEntries: number; failures: number; ownerViews: number }
+export type LogCounts = {
+  /** Entries in the log. */
+  auditEntries: number
+  failures: number
+  ownerViews: number
+  edits: number
+  /** Those of the failures that are not in the log. */
+  countedFailures: number
+  /** When and from where the latest visit came that is not in the log; 0 and '' without one. */
+  countedAt: number
+  countedFrom: string
+}
 
-/** The counts with one more entry. `bound` is set if only the latest entries of its kind are kept, null if all are. */
+export const EMPTY_COUNTS: LogCounts = {
+  ...{ auditEntries: 0, failures: 0, ownerViews: 0, edits: 0 },
+  ...{ countedFailures: 0, countedAt: 0, countedFrom: '' },
+}
+
+/** What else decides whether a failure is kept. Nobody can read the log of a push without an owner. */
+export type LogPlace = { ownerId: number | null; hasRoom: boolean }
+
+/** The counts after a visit, and whether it becomes an entry. Otherwise it is only counted. */
 export function countEntry(
-  { auditEntries, failures, ownerViews }: LogCounts,
-  kind: AuditKind,
-): { counts: LogCounts; bound: Bound | null } {
+  counts: LogCounts,
+  { kind, at, visit }: { kind: AuditKind; at: number; visit: VisitTexts },
+  place: LogPlace,
+): { counts: LogCounts; isKept: boolean } {
   const bound = boundOf(kind)
-  if (bound === 'owner_views')
-    return { bound, counts: { auditEntries, failures, ownerViews: ownerViews + 1 } }
-  const all = bound === 'failures' ? failures + 1 : failures
-  if (bound === 'failures' && all > FIRST_FAILURES)
-    return { bound, counts: { auditEntries, failures: all, ownerViews } }
-  return { bound: null, counts: { auditEntries: auditEntries + 1, failures: all, ownerViews } }
+  const { auditEntries } = counts
+  if (bound === null) return { counts: { ...counts, auditEntries: auditEntries + 1 }, isKept: true }
+  const counted = { ...counts, [bound]: counts[bound] + 1 }
+  if (hasPlace(counts, bound, place))
+    return { counts: { ...counted, auditEntries: auditEntries + 1 }, isKept: true }
+  const countedFailures = counts.countedFailures + (bound === 'failures' ? 1 : 0)
+  return { counts: { ...counted, countedFailures, countedAt: at, countedFrom: visit.ip }, isKept: false }
 }
 
-/** How many of these failures came after the first ones, which are always kept. */
-export function countLate(failures: number): number {
-  return Math.max(0, failures - FIRST_FAILURES)
+function hasPlace(counts: LogCounts, bound: Bound, { ownerId, hasRoom }: LogPlace): boolean {
+  if (bound !== 'failures') return counts[bound] < FIRST_ENTRIES
+  return ownerId !== null && hasRoom && counts.failures - counts.countedFailures < FIRST_ENTRIES
 }
 
-/** The number of entries that the owner can read. */
-export function countListed({ auditEntries, failures, ownerViews }: LogCounts): number {
-  const late = Math.min(countLate(failures), LATEST_FAILURES)
-  return auditEntries + late + Math.min(ownerViews, LATEST_OWNER_VIEWS)
+/** Of a whole log those entries that are kept. */
+export function keptOf<Entry extends AuditEntry>(entries: readonly Entry[], place: LogPlace): Entry[] {
+  let counts = EMPTY_COUNTS
+  return entries.filter((entry) => {
+    const counted = countEntry(counts, { ...entry, visit: entry }, place)
+    counts = counted.counts
+    return counted.isKept
+  })
 }
 
-/** The numbers of entries not kept: failures between the first and the latest, and earlier views by the owner. */
-export function countMissing(log: Pick<LogCounts, 'failures' | 'ownerViews'>) {
+/** The numbers of visits that are not in the log, and when and from where the latest of them came. */
+export function countMissing({ countedFailures, ownerViews, edits, countedAt, countedFrom }: LogCounts) {
   return {
-    failures: Math.max(0, log.failures - FIRST_FAILURES - LATEST_FAILURES),
-    ownerViews: Math.max(0, log.ownerViews - LATEST_OWNER_VIEWS),
+    failures: countedFailures,
+    ownerViews: Math.max(0, ownerViews - FIRST_ENTRIES),
+    edits: Math.max(0, edits - FIRST_ENTRIES),
+    latest: { at: countedAt, ip: countedFrom },
   }
 }
 

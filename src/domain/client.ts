@@ -7,9 +7,17 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** The name under which an address is counted; null for loopback, which most limits let pass. */
 export type ClientOf = (address: string) => string | null
 
-/** Turns an IPv4-mapped IPv6 address into IPv4. Null for anything that is no address. */
+/** An address has 45 characters at most, and an interface after `%` up to 15. */
+const MAX_ADDRESS_CHARACTERS = 61
+
+/**
+ * Turns an IPv4-mapped IPv6 address into IPv4. Leaves out the interface after `%`, which only the sender's machine knows. Null for
+ * anything that is no address.
+ */
 export function parseAddress(text: string): Address | null {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : null
+  if (text.length > MAX_ADDRESS_CHARACTERS) return null
+  const [address = ''] = text.split('%', 1)
+  return ipaddr.isValid(address) ? ipaddr.process(address) : null
 }
 
 export function isLoopbackAddress(text: string): boolean {

@@ -1,6 +1,6 @@
 // What another server gives up: accounts and pushes on their way into this one, as its reader finds them.
 
-import type { AuditEntry } from './audit.ts'
+import type { EntryToImport } from './audit.ts'
 import type { PushKind } from './push.ts'
 
 /** A value that was sealed there: '' when it was empty, null when no key opens it. */
@@ -36,7 +36,7 @@ export type IncomingPush = {
   deletableByViewer: boolean | null
   retrievalStep: boolean
   /** Oldest first, without those of a kind that is not known here. */
-  entries: AuditEntry[]
+  entries: EntryToImport[]
   files: IncomingFile[]
 }
 

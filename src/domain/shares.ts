@@ -1,10 +1,16 @@
 // Limits on the live pushes that one address may hold without an account, so that it cannot fill the disk.
 
+import { MAX_ENTRY_BYTES } from './audit.ts'
 import { DomainError, type ErrorDetails, retrySeconds } from './errors.ts'
 import { formatTime } from './time.ts'
 
-/** Live pushes, and the bytes of their sealed payloads. */
+/** Live pushes, and the bytes that they take. */
 export type Share = { pushes: number; bytes: number }
+
+/** What a push without an account may take: its sealed payload, and log entries of its creation, its views and its end. */
+export function shareBytes({ payload, views }: { payload: number; views: number }): number {
+  return payload + (views + 2) * MAX_ENTRY_BYTES
+}
 
 /** The limits of one address; 0 means no limit. */
 export type ShareLimits = Share

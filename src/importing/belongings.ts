@@ -1,6 +1,6 @@
 // The rows of one batch of pushes, each with its log and its files.
 
-import type { AuditEntry } from '../domain/audit.ts'
+import type { EntryToImport } from '../domain/audit.ts'
 import type { IncomingFile } from '../domain/incoming.ts'
 import { incomingFile } from './blobs.ts'
 import { type ForeignDatabase, type Row, readByIds } from './foreign-database.ts'
@@ -9,7 +9,7 @@ import { readBlob, readEntry } from './rows.ts'
 import type { Select } from './tables.ts'
 
 /** Entries are by their time, files in the order of their creation. */
-export type PushWithBelongings = { row: Row; entries: AuditEntry[]; files: IncomingFile[] }
+export type PushWithBelongings = { row: Row; entries: EntryToImport[]; files: IncomingFile[] }
 
 export type BatchOptions = {
   select: Select

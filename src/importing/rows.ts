@@ -1,6 +1,6 @@
 // Rows of another server as values of ours. What cannot be read becomes a sentence that says why.
 
-import { type AuditEntry, type AuditKind, shortenReferrer, shortenUserAgent } from '../domain/audit.ts'
+import { type AuditKind, type EntryToImport, visitFrom } from '../domain/audit.ts'
 import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../domain/incoming.ts'
 import type { PushKind } from '../domain/push.ts'
 import type { Blob } from './blobs.ts'
@@ -22,7 +22,7 @@ const AUDIT_KINDS: Record<number, AuditKind> = {
   8: 'creation_email_send',
 }
 
-export type PushParts = { row: Row; entries: AuditEntry[]; files: IncomingFile[]; unseal: Unseal }
+export type PushParts = { row: Row; entries: EntryToImport[]; files: IncomingFile[]; unseal: Unseal }
 
 export function readPush({ row, entries, files, unseal }: PushParts): IncomingPush | Unreadable {
   const id = Number(row.id)
@@ -58,12 +58,12 @@ export function readPush({ row, entries, files, unseal }: PushParts): IncomingPu
 }
 
 /** Null when the kind or the time of the entry is not known here. */
-export function readEntry(row: Row): AuditEntry | null {
+export function readEntry(row: Row): EntryToImport | null {
   const kind = AUDIT_KINDS[integer(row.kind) ?? -1]
   const at = parseTime(row.created_at)
   if (kind === undefined || at === null) return null
-  const userAgent = shortenUserAgent(text(row.user_agent))
-  return { kind, at, ip: text(row.ip), userAgent, referrer: shortenReferrer(text(row.referrer)) }
+  const texts = { ip: text(row.ip), userAgent: text(row.user_agent), referrer: text(row.referrer) }
+  return { kind, at, ...visitFrom(texts) }
 }
 
 export function readBlob(row: Row): Blob {

@@ -1,8 +1,8 @@
 // The values that the metrics read from a running server whenever Prometheus asks.
 
 import type { Swept } from '../services/upkeep/sweeper.ts'
-import type { DamageReports, FreeSpace } from '../store/face.ts'
-import type { BucketReport } from '../store/files-face.ts'
+import type { DamageReports } from '../store/face.ts'
+import type { BucketReport, FreeSpace } from '../store/files-face.ts'
 import type { LookAtHealth } from './health.ts'
 import type { JobStatus } from './jobs.ts'
 import type { Gauged } from './metrics.ts'

@@ -19,7 +19,7 @@ import type {
   SessionStore,
   TwoFactorStore,
 } from './accounts-face.ts'
-import type { BucketReport, FileStore } from './files-face.ts'
+import type { BucketReport, FileStore, FreeSpace } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
 import type { SharedKeys } from './shared-face.ts'
 
@@ -238,13 +238,4 @@ export type DamageReports = {
   report(cause: unknown): void
   /** Damaged places found since the start. */
   count(): number
-}
-
-export type FreeSpace = {
-  /** Throws `disk_full` when less than the floor is free. */
-  require(): Promise<void>
-  /** Whether a write failed on a full disk, and the disk has had no room since. */
-  isFull(): boolean
-  /** Free and total bytes of the disk under the data folder. `inodes` is null where the file system does not count them. */
-  measure(): Promise<{ free: number; total: number; inodes: { free: number; total: number } | null }>
 }

@@ -55,3 +55,14 @@ export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
   /** When the next file is to be removed, which may be in the past; null when none is. */
   findNextDue(): Promise<number | null>
 }
+
+export type FreeSpace = {
+  /** Throws `disk_full` when less than the floor is free. */
+  require(): Promise<void>
+  /** Whether more than the floor was free when the disk was last measured, about a second ago. */
+  hasRoom(): boolean
+  /** Whether a write failed on a full disk, and the disk has had no room since. */
+  isFull(): boolean
+  /** Free and total bytes of the disk under the data folder. `inodes` is null where the file system does not count them. */
+  measure(): Promise<{ free: number; total: number; inodes: { free: number; total: number } | null }>
+}

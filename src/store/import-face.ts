@@ -1,7 +1,7 @@
 // What a store promises to an import: everything comes in one step, and is known for good.
 
 import type { Account } from '../domain/account.ts'
-import type { AuditEntry } from '../domain/audit.ts'
+import type { EntryToImport } from '../domain/audit.ts'
 import type { Push } from '../domain/push.ts'
 import type { Credentials } from './accounts-face.ts'
 import type { SealedFile, SealedLabels, SealedSecrets } from './face.ts'
@@ -21,7 +21,7 @@ export type PushToImport = {
   labels: SealedLabels | null
   /** Uploads of this import. */
   files: SealedFile[]
-  entries: AuditEntry[]
+  entries: EntryToImport[]
 }
 
 /** Within the one step. Nothing is visible elsewhere before it ends. One call at a time. */

@@ -136,20 +136,28 @@ describe('live pushes of one address', () => {
 })
 
 describe('bytes of one address', () => {
-  test('are those of the sealed payloads; the refusal says when enough of them will have expired', async () => {
-    await start({ 'max-live-bytes-per-address': '3000' })
-    await api.create({ payload: 'x'.repeat(400), expire_after_days: 1 })
-    const second = await api.create({ payload: 'x'.repeat(1000), expire_after_days: 2 })
-    await api.create({ payload: 'x'.repeat(1000), expire_after_days: 3 })
-    const { status, body } = await api.post({ payload: 'x'.repeat(1000) })
+  test('are those of the sealed payloads and of seven log entries; the refusal says when enough of them will have expired', async () => {
+    await start({ 'max-live-bytes-per-address': '310000' })
+    await api.create({ payload: 'x'.repeat(40_000), expire_after_days: 1 })
+    const second = await api.create({ payload: 'x'.repeat(100_000), expire_after_days: 2 })
+    await api.create({ payload: 'x'.repeat(100_000), expire_after_days: 3 })
+    const { status, body } = await api.post({ payload: 'x'.repeat(100_000) })
     const error = String((body as unknown as { error: string }).error)
     expect(status).toBe(429)
-    expect(error).toContain('3000 bytes')
+    expect(error).toContain('310000 bytes')
     expect(error).toContain('--max-live-bytes-per-address')
     expect(error).toContain(second.expires_at)
-    expect(await statusOf({}, { payload: 'x'.repeat(300) })).toBe(201)
+    expect(await statusOf({}, { payload: 'x'.repeat(30_000) })).toBe(201)
     await api.expire(second.url_token)
-    expect(await statusOf({}, { payload: 'x'.repeat(1000) })).toBe(201)
+    expect(await statusOf({}, { payload: 'x'.repeat(100_000) })).toBe(201)
+  })
+
+  test('count what the log of a push may take: an entry for each view', async () => {
+    await start({ 'max-live-bytes-per-address': '100KiB' })
+    expect(await statusOf({}, { expire_after_views: 100 })).toBe(429)
+    expect(await statusOf({}, { expire_after_views: 90 })).toBe(201)
+    expect(await statusOf({}, { expire_after_views: 10 })).toBe(429)
+    expect(await statusOf({}, { expire_after_views: 1 })).toBe(201)
   })
 
   test('that can never fit are refused with that reason', async () => {

@@ -113,7 +113,7 @@ test('an object that is gone is told as damage of the bucket, not of a disk', as
   expect(told).toEqual([expect.stringMatching(/damaged in the bucket: a file of push \d+ is missing there/)])
   const ready = await api.fetch('/readyz', { headers: { authorization: `Bearer ${token}` } })
   expect(((await ready.json()) as { checks: Record<string, string> }).checks.damage).toBe(
-    '1 place on the disk or in the bucket is damaged; the log names them, with what to do for each (docs/damage.md has more).',
+    '1 place on the disk or in the bucket is damaged; the log names them, and docs/damage.md says what to do for each.',
   )
 })
 

@@ -48,7 +48,7 @@ describe('a push lives', () => {
     expect((await api.retrieve(url_token)).body).toMatchObject({ expired: false, payload: 'correct horse' })
     api.clock.advance(1)
     expect((await api.retrieve(url_token)).body).toMatchObject(lapsed)
-    expect(kinds()).toEqual(['creation', 'view', 'failed_view'])
+    expect(kinds()).toEqual(['creation', 'view'])
   })
 
   test('no longer than its last view, however much time is left', async () => {

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
+import { createPeople } from '../support/people.ts'
 import { runScenarios } from '../support/scenarios.ts'
 
 let api: Api
@@ -45,6 +46,23 @@ test('the audit log lists visits, oldest first, fifty a page', async () => {
   })
   expect(await api.audit(push.url_token, ann, 2)).toHaveLength(6)
   expect(await api.audit(push.url_token, ann, 3)).toEqual([])
+})
+
+test('of failures the log lists the first 500; the page counts later ones, with the latest, whatever they sent', async () => {
+  const push = await api.create({ expire_after_views: 1 }, { token: ann })
+  const headers = { 'user-agent': 'u'.repeat(9_000), referer: `https://${'x'.repeat(9_000)}.example/` }
+  for (let n = 0; n < 504; n += 1) await api.retrieve(push.url_token, { headers, from: `192.0.2.${n % 200}` })
+  const entries = []
+  for (let page = 1; page <= 11; page += 1) entries.push(...(await api.audit(push.url_token, ann, page)))
+  expect(entries.filter(({ kind }) => kind === 'failed_view')).toHaveLength(500)
+  expect(
+    new Set(entries.slice(1).map(({ user_agent, referrer }) => `${user_agent.length} ${referrer}`)),
+  ).toEqual(new Set(['255 ']))
+  const { text: html } = await (await createPeople(api).signIn('ann@example.org')).get(
+    `/pushes/${push.url_token}`,
+  )
+  expect(html).toContain('3 failed visits are only counted')
+  expect(html).toContain('from 192.0.2.103')
 })
 
 test.each(['0', '201', '-1', '1.5', 'x', '1e1', '٣'])('page %p is refused', async (page) => {

@@ -4,16 +4,19 @@ import { expect, test } from 'bun:test'
 import { parseEmail, passwordProblem, tokenNameProblem } from '../../src/domain/account.ts'
 import {
   AUDIT_KINDS,
+  type AuditKind,
   boundOf,
   countEntry,
-  countListed,
   countMissing,
+  EMPTY_COUNTS,
   shortenReferrer,
+  visitFrom,
 } from '../../src/domain/audit.ts'
 import { DURATIONS, decideLifetime, durationProblem } from '../../src/domain/new-push.ts'
 import type { Problem } from '../../src/domain/problems.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
 import { isWebAddress } from '../../src/domain/web-address.ts'
+import { VISIT } from '../support/store.ts'
 
 const days = { min: 2, max: 60, default: 7 }
 
@@ -99,23 +102,57 @@ test('a referrer of more than 2,000 characters, or with an origin of more than 3
   expect(origins.map((origin) => origin !== '' && origin.length <= 300)).toEqual([true, false])
 })
 
-test('the log keeps the first and latest failures, the latest owner views, and all other entries', () => {
-  expect(AUDIT_KINDS.filter((kind) => boundOf(kind) !== null)).toEqual([
-    'failed_view',
-    'failed_passphrase',
-    'owner_view',
-  ])
-  const log = { auditEntries: 1, failures: 499, ownerViews: 0 }
-  const first = countEntry(log, 'failed_view')
-  expect(first).toEqual({ bound: null, counts: { auditEntries: 2, failures: 500, ownerViews: 0 } })
-  const late = countEntry(first.counts, 'failed_passphrase')
-  expect(late).toEqual({ bound: 'failures', counts: { auditEntries: 2, failures: 501, ownerViews: 0 } })
-  const look = countEntry(late.counts, 'owner_view')
-  expect(look).toEqual({ bound: 'owner_views', counts: { auditEntries: 2, failures: 501, ownerViews: 1 } })
-  expect(countEntry(look.counts, 'view').counts.auditEntries).toBe(3)
-  expect(countMissing({ failures: 1_000, ownerViews: 500 })).toEqual({ failures: 0, ownerViews: 0 })
-  expect(countMissing({ failures: 1_001, ownerViews: 502 })).toEqual({ failures: 1, ownerViews: 2 })
-  expect(countListed({ auditEntries: 503, failures: 5_000, ownerViews: 7 })).toBe(1_010)
+test('the log keeps the first failures, looks of the owner and edits, counts later ones, and keeps all other entries', () => {
+  const bounded = AUDIT_KINDS.filter((kind) => boundOf(kind) !== null)
+  expect(bounded).toEqual(['failed_view', 'failed_passphrase', 'owner_view', 'edit'])
+  const place = { ownerId: 1, hasRoom: true }
+  const entryOf = (kind: AuditKind, at = 7) => ({ kind, at, visit: { ...VISIT, ip: `192.0.2.${at}` } })
+  for (const [kind, bound] of [
+    ['failed_view', 'failures'],
+    ['owner_view', 'ownerViews'],
+    ['edit', 'edits'],
+  ] as const) {
+    const first = countEntry({ ...EMPTY_COUNTS, [bound]: 499 }, entryOf(kind), place)
+    expect(first).toEqual({ isKept: true, counts: { ...EMPTY_COUNTS, auditEntries: 1, [bound]: 500 } })
+    const late = countEntry(first.counts, entryOf(kind, 9), place)
+    expect([late.isKept, late.counts.auditEntries, late.counts[bound]]).toEqual([false, 1, 501])
+    const missing = { failures: 0, ownerViews: 0, edits: 0, latest: { at: 9, ip: '192.0.2.9' } }
+    expect(countMissing(late.counts)).toEqual({ ...missing, [bound]: 1 })
+    expect(countEntry(late.counts, entryOf('view'), place)).toMatchObject({
+      isKept: true,
+      counts: { auditEntries: 2 },
+    })
+  }
+})
+
+test('failures at a push without an owner, and of a disk without room, are only counted; what always fits is kept', () => {
+  for (const place of [
+    { ownerId: null, hasRoom: true },
+    { ownerId: 1, hasRoom: false },
+  ]) {
+    const kept = AUDIT_KINDS.filter(
+      (kind) => countEntry(EMPTY_COUNTS, { kind, at: 1, visit: VISIT }, place).isKept,
+    )
+    expect(AUDIT_KINDS.filter((kind) => !kept.includes(kind))).toEqual(['failed_view', 'failed_passphrase'])
+  }
+  // Those that were only counted take no place of the first ones.
+  const counts = { ...EMPTY_COUNTS, failures: 900, countedFailures: 401 }
+  const [room, none] = [counts, { ...counts, countedFailures: 400 }].map(
+    (of) =>
+      countEntry(of, { kind: 'failed_view', at: 1, visit: VISIT }, { ownerId: 1, hasRoom: true }).isKept,
+  )
+  expect([room, none]).toEqual([true, false])
+})
+
+test('the texts of a visit fit into their row, whatever was sent', () => {
+  const long = 'x'.repeat(20_000)
+  const texts = {
+    ip: `fe80::1%${long}`,
+    userAgent: `${'é'.repeat(254)}😀${long}`,
+    referrer: `https://${long}.example/`,
+  }
+  const { ip, userAgent, referrer } = visitFrom(texts)
+  expect([ip.length, userAgent, referrer]).toEqual([45, 'é'.repeat(254), ''])
 })
 
 test('e-mail addresses, passwords and token names are checked', () => {

@@ -1,6 +1,7 @@
 // What visits do to a push, and the entries that they leave in its log.
 
 import { expect, test } from 'bun:test'
+import { visitFrom } from '../../src/domain/audit.ts'
 import { DAY, SECOND } from '../../src/domain/time.ts'
 import {
   decideClaim,
@@ -17,7 +18,7 @@ import { examplePush } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 const LATER = NOW + 30 * DAY
-const visit = { ip: '192.0.2.1', userAgent: 'test', referrer: '' }
+const visit = visitFrom({ ip: '192.0.2.1', userAgent: 'test', referrer: '' })
 const times = { now: NOW, certain: NOW }
 const unchanged = {
   expireAfterDays: null,

@@ -26,6 +26,7 @@ const elsewhere: DatabaseReport = {
 }
 const freeSpace = {
   require: async () => undefined,
+  hasRoom: () => true,
   isFull: () => false,
 }
 

@@ -51,6 +51,7 @@ test('values of the parts are read at each scrape, and a failing part does not h
       countUploads: () => 5,
       freeSpace: {
         require: async () => undefined,
+        hasRoom: () => true,
         isFull: () => false,
         measure: async () => {
           throw new Error('no disk')

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { visitFrom } from '../../src/domain/audit.ts'
 import { DAY } from '../../src/domain/time.ts'
 import type { DatabaseServer } from './database-servers.ts'
 import { importsInto, newFolder } from './import.ts'
@@ -216,7 +217,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     const wish = { ...written.wish, dataDir }
     await importReport(wish, NOW)
     const { store } = await open(dataDir)
-    const visit = { ip: '192.0.2.1', userAgent: '', referrer: '' }
+    const visit = visitFrom({ ip: '192.0.2.1', userAgent: '', referrer: '' })
     await store.pushes.claimView({ id: 2, visit, lookBy: null })
     await store.close()
     const differences = async (sql: string) => {
@@ -275,7 +276,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     await importReport({ ...wish, dataDir }, NOW)
     const { store } = await open(dataDir)
     const [listed] = (await store.lists.listPushes({ ownerId: 1, expired: false, pageNumber: 1 })).pushes
-    const visit = { ip: '192.0.2.1', userAgent: '', referrer: '' }
+    const visit = visitFrom({ ip: '192.0.2.1', userAgent: '', referrer: '' })
     await store.pushes.claimView({ id: listed?.push.id ?? 0, visit, lookBy: null })
     await store.accounts.removePushesOf(2)
     await store.accounts.removeAccount(2)

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { visitFrom } from '../../src/domain/audit.ts'
 import { type BackupFacts, createManifest, type MemberName } from '../../src/operating/backup/manifest.ts'
 import { memberOfBytes } from '../../src/operating/backup/member-sources.ts'
 import { type Seal, sealStream } from '../../src/operating/backup/sealing.ts'
@@ -89,7 +90,7 @@ export async function losePushes(dataDir: string, now: number): Promise<number> 
   const copy = join(dataDir, 'copy.db')
   copyKeyless(dataDir, copy)
   const store = openUnpackedStore(copy, 'the backup')
-  const visit = { ip: '', userAgent: 'oncebox/3.0.0 (restore)', referrer: '' }
+  const visit = visitFrom({ ip: '', userAgent: 'oncebox/3.0.0 (restore)', referrer: '' })
   const lost = await store.endLive({ now, visit, onProgress: () => undefined }).finally(store.close)
   renameSync(copy, path)
   return lost

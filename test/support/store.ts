@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { visitFrom } from '../../src/domain/audit.ts'
 import type { Push } from '../../src/domain/push.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
 import type { PushStore, PushToStore } from '../../src/store/face.ts'
@@ -11,7 +12,7 @@ import { openStore } from '../../src/store/opening/sqlite-store.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
-export const VISIT = { ip: '192.0.2.7', userAgent: 'test', referrer: '' }
+export const VISIT = visitFrom({ ip: '192.0.2.7', userAgent: 'test', referrer: '' })
 
 export type TestStore = { store: OpenedStore; clock: TestClock; dataDir: string; close(): Promise<void> }
 

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { version } from '../../../package.json'
+import { visitFrom } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { DAY } from '../../domain/time.ts'
 import {
@@ -111,7 +112,7 @@ async function change(
   onStep?.('before pushes are ended')
   const lost = await store.endLive({
     now: Math.max(ports.now(), lastUsed),
-    visit: { ip: '', userAgent: `oncebox/${version} (restore)`, referrer: '' },
+    visit: visitFrom({ ip: '', userAgent: `oncebox/${version} (restore)`, referrer: '' }),
     onProgress: (done, total) => onProgress('expiring', done, total),
   })
   if (decision.apiTokens === 'revoke') store.revokeApiTokens()

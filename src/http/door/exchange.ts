@@ -1,7 +1,6 @@
 // What the front door knows of a request before a route answers it.
 
-import type { Visit } from '../../domain/audit.ts'
-import { shortenReferrer, shortenUserAgent } from '../../domain/audit.ts'
+import { type Visit, visitFrom } from '../../domain/audit.ts'
 
 export type Exchange = {
   /** With the canonical path, for the routes. Has no body: a copy of a body that is read in part never ends. */
@@ -27,11 +26,11 @@ export type Exchange = {
 }
 
 export function visitOf({ request, clientAddress }: Exchange): Visit {
-  return {
+  return visitFrom({
     ip: clientAddress,
-    userAgent: shortenUserAgent(request.headers.get('user-agent') ?? ''),
-    referrer: shortenReferrer(request.headers.get('referer') ?? ''),
-  }
+    userAgent: request.headers.get('user-agent') ?? '',
+    referrer: request.headers.get('referer') ?? '',
+  })
 }
 
 export function queryOf({ request }: Exchange): URLSearchParams {

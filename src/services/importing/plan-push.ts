@@ -1,7 +1,7 @@
 // Decides what a push of another server becomes here. Pure: nothing is read or stored.
 
 import { isShortUrlToken } from '../../crypto/url-token.ts'
-import type { AuditEntry } from '../../domain/audit.ts'
+import type { EntryToImport } from '../../domain/audit.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS } from '../../domain/files.ts'
 import type { IncomingPush } from '../../domain/incoming.ts'
 import { isFromAhead, type Push, type PushKind } from '../../domain/push.ts'
@@ -70,11 +70,11 @@ function problemOf(incoming: IncomingPush): string | null {
 }
 
 /** As that server counts: views that failed count, too. */
-function isCounted({ kind }: AuditEntry): boolean {
+function isCounted({ kind }: EntryToImport): boolean {
   return kind === 'view' || kind === 'failed_view'
 }
 
-type Ending = { looks: AuditEntry[]; expiresAt: number; now: number }
+type Ending = { looks: EntryToImport[]; expiresAt: number; now: number }
 
 /** When it was over; null while it is live. That server may not have noticed yet. */
 function endOf(incoming: IncomingPush, { looks, expiresAt, now }: Ending): number | null {
@@ -84,7 +84,7 @@ function endOf(incoming: IncomingPush, { looks, expiresAt, now }: Ending): numbe
   return expiresAt <= now ? expiresAt : null
 }
 
-function lastOf(entries: AuditEntry[]): number {
+function lastOf(entries: EntryToImport[]): number {
   return entries.reduce((latest, { at }) => Math.max(latest, at), 0)
 }
 

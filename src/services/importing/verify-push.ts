@@ -4,7 +4,7 @@ import { createDigest } from '../../crypto/digest.ts'
 import { derivePassphraseKey } from '../../crypto/passphrase.ts'
 import { deriveFileKey } from '../../crypto/sealed-stream.ts'
 import { lookupOf } from '../../crypto/url-token.ts'
-import type { AuditEntry } from '../../domain/audit.ts'
+import { type AuditEntry, keptOf } from '../../domain/audit.ts'
 import { DamageError, isDomainError } from '../../domain/errors.ts'
 import { type StoredFile, safeContentType } from '../../domain/files.ts'
 import { type IncomingFile, IncomingProblem, type IncomingPush } from '../../domain/incoming.ts'
@@ -93,8 +93,9 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
   }
 
   /** The log here begins with the log there. */
-  async function compareLog(entries: AuditEntry[], push: StoredPush): Promise<string[]> {
-    if (entries.length > MOST_ENTRIES) return []
+  async function compareLog(all: AuditEntry[], push: StoredPush): Promise<string[]> {
+    if (all.length > MOST_ENTRIES) return []
+    const entries = keptOf(all, { ownerId: push.ownerId, hasRoom: true })
     const here: AuditEntry[] = []
     for await (const piece of store.audit.readAll(push)) {
       here.push(...piece)

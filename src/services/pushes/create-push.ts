@@ -9,6 +9,7 @@ import { isDomainError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/files.ts'
 import type { NewPush } from '../../domain/new-push.ts'
 import type { Push } from '../../domain/push.ts'
+import { shareBytes } from '../../domain/shares.ts'
 import type { Now } from '../../domain/time.ts'
 import type { KeyToStore, Store } from '../../store/face.ts'
 import { sealFile } from './file-names.ts'
@@ -91,7 +92,8 @@ export function createCreatePush(options: {
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
     const idempotency = keepKey({ urlToken, createdAt: push.createdAt })
-    const share = shareOf(viewer, sealed.payload.length)
+    const size = { payload: sealed.payload.length, views: push.expireAfterViews }
+    const share = shareOf(viewer, shareBytes(size))
     const ownerResets = account?.resets ?? 0
     const stored = {
       push,

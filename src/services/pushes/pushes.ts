@@ -2,7 +2,7 @@
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Account } from '../../domain/account.ts'
-import { type AuditEntry, countListed, countMissing, type Viewer } from '../../domain/audit.ts'
+import { type AuditEntry, countMissing, type Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { isUnseen } from '../../domain/listing.ts'
 import { isOwner, mayAudit, mayExpire } from '../../domain/push.ts'
@@ -76,7 +76,7 @@ export function createPushes(options: PushesOptions) {
     const { push, instanceKey } = await getPush(urlToken, null)
     const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
-    const facts = { entries: countListed(push), dropped: push.auditDropped, missing: countMissing(push) }
+    const facts = { entries: push.auditEntries, dropped: push.auditDropped, missing: countMissing(push) }
     const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
     const hasGrants = await store.pushes.hasGrants(push)
     const seen = isUnseen({ views: push.views, seenViews: labels.seenViews })

@@ -13,7 +13,7 @@ export type SharesOptions = {
   clientOf: (address: string) => string | null
 }
 
-/** Null for a push that is not counted; `bytes` are those of its sealed payload. */
+/** Null for a push that is not counted; `bytes` are those of `shareBytes`. */
 export type ShareOf = (viewer: Viewer, bytes: number) => ShareToTake | null
 
 export function createShareOf({ keyring, limits, clientOf }: SharesOptions): ShareOf {

@@ -52,7 +52,7 @@ export const limitsSettings = {
     placeholder: 'size',
     parse: size('0', '1024TiB'),
     default: '100MiB',
-    help: 'Most bytes of sealed text in the active pushes of one address; 0 means no limit',
+    help: 'Most bytes of the active pushes of one address: sealed text, and 1 KiB of log for each view; 0 means no limit',
   },
   maxPassphraseAttempts: {
     flag: 'max-passphrase-attempts',

@@ -5,12 +5,18 @@ import { access, readFile } from 'node:fs/promises'
 import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 
-/** `written`: the paths that the server writes to. */
-type Served = { written: readonly string[]; keyFile: string; keyring: Keyring }
+type Served = {
+  /** The paths that the server writes to. */
+  written: readonly string[]
+  /** Resolves to why a write to the database fails; null when none has failed. */
+  tryToWrite?: () => Promise<string | null>
+  keyFile: string
+  keyring: Keyring
+}
 
-export function createFolderChecks({ written, keyFile, keyring }: Served) {
+export function createFolderChecks({ written, tryToWrite, keyFile, keyring }: Served) {
   return {
-    findWriteProblem: () => findWriteProblem(written),
+    findWriteProblem: async () => (await findWriteProblem(written)) ?? tryToWrite?.() ?? null,
     findKeyProblem: () => findKeyProblem(keyFile, keyring),
   }
 }

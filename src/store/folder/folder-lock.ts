@@ -5,7 +5,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DomainError } from '../../domain/errors.ts'
-import type { DataFolder } from './data-folder.ts'
+import { type DataFolder, explained } from './data-folder.ts'
 import { explainFailure, isBusy } from './sqlite-failures.ts'
 
 const PATIENCE_MS = 5_000
@@ -64,7 +64,7 @@ function tryBoth(folder: DataFolder): FolderLock | 'served' | 'being opened' {
     serving = tryLock(folder.lock)
     if (serving !== null) {
       const note = `process ${process.pid} on ${hostname()}\n`
-      writeFileSync(folder.holder, note, { mode: 0o600 })
+      explained('write', folder.holder, () => writeFileSync(folder.holder, note, { mode: 0o600 }))
       return holdBoth(opening, serving, folder)
     }
   } catch (cause) {

@@ -3,7 +3,7 @@
 import { statfs } from 'node:fs/promises'
 import { DomainError } from '../../domain/errors.ts'
 import { SECOND } from '../../domain/time.ts'
-import type { FreeSpace } from '../face.ts'
+import type { FreeSpace } from '../files-face.ts'
 
 const MIB = 1024 * 1024
 
@@ -11,25 +11,37 @@ const MIB = 1024 * 1024
 export function createFreeSpace(options: { path: string; floor: number; isFull: () => boolean }): FreeSpace {
   const { path, floor, isFull } = options
   let readAt = Number.NEGATIVE_INFINITY
-  let reading: Promise<number> = Promise.resolve(Number.POSITIVE_INFINITY)
+  let free = Number.POSITIVE_INFINITY
+  let reading = Promise.resolve()
 
-  async function read(): Promise<number> {
+  async function read(): Promise<void> {
     const { bavail, bsize } = await statfs(path)
-    return bavail * bsize
+    free = bavail * bsize
   }
 
-  async function requireFloor(): Promise<void> {
-    if (isFull()) throw new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
-    if (floor === 0) return
+  function look(): Promise<void> {
     const now = performance.now()
     if (now - readAt > SECOND) {
       readAt = now
       reading = read()
     }
-    const free = await reading
+    return reading
+  }
+
+  async function requireFloor(): Promise<void> {
+    if (isFull()) throw new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
+    if (floor === 0) return
+    await look()
     if (free >= floor) return
     const message = `The disk of this server is nearly full: less than --min-free-space (${Math.ceil(floor / MIB)} MiB) is free.`
     throw new DomainError('disk_full', message)
+  }
+
+  function hasRoom(): boolean {
+    if (floor === 0) return !isFull()
+    // A disk that cannot be measured is the next create's failure.
+    look().catch(() => undefined)
+    return !isFull() && free >= floor
   }
 
   async function measure() {
@@ -39,5 +51,5 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
     return { free: bavail * bsize, total: blocks * bsize, inodes }
   }
 
-  return { require: requireFloor, isFull, measure }
+  return { require: requireFloor, hasRoom, isFull, measure }
 }

@@ -1,7 +1,8 @@
 // Disk space kept in reserve. On a full disk it is given up, so that retrieving, deleting and expiring still work.
 
-import { existsSync, statSync, truncateSync } from 'node:fs'
+import { existsSync, statfsSync, statSync, truncateSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { fillRandomly } from '../../crypto/random.ts'
 import type { Job, JobReport } from '../../domain/job.ts'
 
@@ -10,7 +11,9 @@ const MIB = 1024 * 1024
 const RESERVE_BYTES = 16 * MIB
 const PIECE_BYTES = 64 * 1024
 /** With less free space than this, the reserve itself would fill the disk. */
-const MIN_FREE_BYTES = 4 * RESERVE_BYTES
+const MIN_FREE_BYTES = 2 * RESERVE_BYTES
+/** What a start writes is less. */
+const START_BYTES = MIB
 const RETRY_MS = 1_000
 
 export type Reserve = Job & {
@@ -26,10 +29,17 @@ export type ReserveOptions = {
   measureFree: () => Promise<number>
 }
 
+/** Before a start on a full disk: gives the reserve up, so that the start can write what it has to. */
+export function makeRoomToStart(path: string): void {
+  const { bavail, bsize } = statfsSync(dirname(path))
+  if (bavail * bsize < START_BYTES && existsSync(path)) truncateSync(path)
+}
+
 /** Fills the reserve in the background: after the start, and again whenever the disk has room. */
 export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
   let isFilled = existsSync(path) && statSync(path).size === RESERVE_BYTES
-  let isSpent = false
+  // An empty one was given up, by this process or the last one.
+  let isSpent = existsSync(path) && statSync(path).size === 0
   let filling: Promise<void> | null = null
   let timer: Timer | undefined
 
@@ -45,8 +55,8 @@ export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
   async function refill(report: JobReport): Promise<void> {
     const free = await measureFree()
     // The freed reserve itself counts as free space, so look for more than that.
-    if (free >= 2 * RESERVE_BYTES) isSpent = false
     if (free < MIN_FREE_BYTES) return
+    isSpent = false
     try {
       await write()
     } catch (cause) {

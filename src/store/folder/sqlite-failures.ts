@@ -20,7 +20,7 @@ const REMEDIES: [RegExp, string][] = [
   [/CANTOPEN|READONLY|PERM|AUTH/, 'See that this user may read and write it and its folder.'],
   [/BUSY|LOCKED/, 'Another process works on it: try again in a moment.'],
   [/FULL/, 'Make room on its disk.'],
-  [/IOERR/, 'Its disk fails: see the log of the system.'],
+  [/IOERR/, 'Its disk is full or fails: see how much is free, and the log of the system.'],
 ]
 
 export function isFull(cause: unknown): boolean {

@@ -17,7 +17,7 @@ import {
 import { createFolderChecks } from '../folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from '../folder/folder-lock.ts'
 import { createFreeSpace } from '../folder/free-space.ts'
-import { createReserve } from '../folder/reserve.ts'
+import { createReserve, makeRoomToStart } from '../folder/reserve.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { createMemoryState } from '../memory/shared-state.ts'
 import { OWN_KEYS } from '../shared-face.ts'
@@ -57,6 +57,7 @@ export type StoreOptions = CommonStoreOptions &
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
   prepareDataFolder(folder, options.keyFile)
+  makeRoomToStart(folder.reserve)
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
   const lock = await lockFolder(folder, { onWait })
@@ -105,12 +106,6 @@ function openParts(opening: Opening) {
   const doubt = clock.doubt()
   if (doubt !== null) keeping.changed(doubt)
 
-  const checks = createFolderChecks({
-    written: [folder.path, folder.database],
-    keyFile: options.keyFile ?? folder.key,
-    keyring,
-  })
-
   async function close(): Promise<void> {
     await idle()
     await keeping.close()
@@ -139,8 +134,12 @@ function openParts(opening: Opening) {
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: async () => canRead(database),
-    findWriteProblem: async () => (await checks.findWriteProblem()) ?? commits.findWriteProblem(),
-    findKeyProblem: checks.findKeyProblem,
+    ...createFolderChecks({
+      written: [folder.path, folder.database],
+      tryToWrite: commits.findWriteProblem,
+      keyFile: options.keyFile ?? folder.key,
+      keyring,
+    }),
     database: null,
     close,
   }
@@ -202,8 +201,8 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
   const { onError } = options
   const path = opening.folder.files
   const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, certain, transact })
-  const onDestroyed = disk.checkpointer.request
-  const rows = createRows({ connection, transact, now, certain, files: files.rows, onDestroyed, onError })
+  const around = { hasRoom: disk.freeSpace.hasRoom, onDestroyed: disk.checkpointer.request, onError }
+  const rows = createRows({ connection, transact, now, certain, files: files.rows, ...around })
 
   async function idle(): Promise<void> {
     await files.close()

@@ -34,6 +34,8 @@ export type RowsOptions = {
   /** The time by which something may be destroyed. */
   certain: Now
   files: FileRows
+  /** False while the disk has too little room for entries of logs that may be left out. */
+  hasRoom?: () => boolean
   /** Called within a transaction that destroys something. */
   onDestroyed: () => void
   onError: (cause: unknown) => void
@@ -44,7 +46,7 @@ export type Rows = ReturnType<typeof createRows>
 /** Access to the tables that several operations write. */
 export function createRows({ onError, ...options }: RowsOptions) {
   const { connection, transact, now, certain, files, onDestroyed } = options
-  const audit = createAuditRows(connection)
+  const audit = createAuditRows(connection, options.hasRoom ?? (() => true))
   const keys = createPushKeys(connection)
   const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
   const idempotency = createIdempotencyRows(connection, onDestroyed)

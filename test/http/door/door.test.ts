@@ -25,6 +25,13 @@ test.each([
   ['also of IPv6', '10.0.0.1', { 'x-forwarded-for': '[2001:db8::7]:50112' }, '2001:db8::7'],
   ['and without one', '10.0.0.1', { 'x-forwarded-for': '2001:db8::7, [2001:db8::8]' }, '2001:db8::8'],
   ['nonsense ends the walk', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, nonsense' }, '10.0.0.1'],
+  ['an interface is left out', '10.0.0.1', { 'x-forwarded-for': 'fe80::1%eth0' }, 'fe80::1'],
+  [
+    'an endless one is nonsense',
+    '10.0.0.1',
+    { 'x-forwarded-for': `fe80::1%${'x'.repeat(9_000)}` },
+    '10.0.0.1',
+  ],
   ['without a header it is the proxy itself', '10.0.0.1', {}, '10.0.0.1'],
   ['IPv4 on an IPv6 socket is IPv4', '::ffff:10.0.0.1', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
 ])('%s', (_, peer, headers, expected) => {

@@ -49,6 +49,26 @@ export function describePushes(open: OpenEngine): void {
     expect((await opened.store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
   })
 
+  test('a row refuses a text of a visit that is longer than the rule allows', async () => {
+    const { id } = await storePush(opened)
+    const claim = (texts: object) =>
+      opened.store.pushes.claimView({ id, visit: { ...VISIT, ...texts }, lookBy: null })
+    const long = 'x'.repeat(301)
+    for (const text of ['ip', 'userAgent', 'referrer'])
+      await expect(claim({ [text]: long })).rejects.toThrow(/check constraint/i)
+    const longest = { ip: 'x'.repeat(45), userAgent: 'é'.repeat(255), referrer: 'x'.repeat(300) }
+    expect(await claim(longest)).toMatchObject({ outcome: 'view', push: { views: 1 } })
+  })
+
+  test('failures at a push without an owner are counted, and leave no entry', async () => {
+    const { id } = await storePush(opened, { expireAfterViews: 1 })
+    for (let n = 0; n < 3; n += 1) await view(opened, { id })
+    expect(await kindsOf(id)).toEqual(['creation', 'view'])
+    expect((await view(opened, { id }))?.push).toMatchObject({
+      ...{ failures: 3, countedFailures: 3, countedFrom: VISIT.ip, countedAt: opened.clock.now() },
+    })
+  })
+
   test('finding a push does not change it', async () => {
     const { id, lookup } = await storePush(opened, { expireAfterViews: 1 })
     expect((await opened.store.pushes.findSealedPush(lookup))?.sealed?.secrets.payload).toHaveLength(62)
@@ -150,7 +170,7 @@ export function describePushes(open: OpenEngine): void {
       expect(refused.map((one) => one?.outcome).sort()).toEqual(['expired', 'refused', 'refused', 'refused'])
       expect((await opened.store.pushes.findSealedPush(lookup))?.sealed).toBeNull()
       expect((await opened.store.pushes.findPush(lookup))?.wrongTriesInAll).toBe(3)
-      expect((await kindsOf(id)).slice(-2)).toEqual(['expire', 'failed_view'])
+      expect((await kindsOf(id)).at(-1)).toBe('expire')
     })
 
     test('lock any other push until it is unlocked', async () => {

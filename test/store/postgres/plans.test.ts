@@ -31,7 +31,7 @@ const FILL = `
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO push_labels SELECT id, '\\x00', NULL, NULL, 0 FROM pushes WHERE owner_id IS NOT NULL;
   INSERT INTO push_secrets SELECT id, '\\x00', '\\x00', NULL, '\\x00' FROM pushes WHERE expired_on IS NULL;
-  INSERT INTO audit_entries SELECT id, n, NULL, 'view', 0, '', '', '' FROM pushes, generate_series(0, 1) AS n;
+  INSERT INTO audit_entries SELECT id, n, 'view', 0, '', '', '' FROM pushes, generate_series(0, 1) AS n;
   INSERT INTO push_files SELECT id, 0, 'kept' || id, 5, '\\x00', '\\x00' FROM pushes WHERE id % 10 = 3 AND expired_on IS NULL;
   INSERT INTO files_due SELECT 'due' || n, ${START} + n * 100000, NULL, NULL FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO live_shares SELECT id, decode(md5((id % 2000)::text), 'hex'), 1, expires_at FROM pushes WHERE expired_on IS NULL;

@@ -1,12 +1,6 @@
 // The audit log of a push for its owner: a page of entries, and how many entries were not kept.
 
-import {
-  type AuditEntry,
-  FIRST_FAILURES,
-  LATEST_FAILURES,
-  LATEST_OWNER_VIEWS,
-  PAGE_SIZE,
-} from '../../../domain/audit.ts'
+import { type AuditEntry, PAGE_SIZE } from '../../../domain/audit.ts'
 import { isEndedByTries, type Push } from '../../../domain/push.ts'
 import type { LogFacts } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
@@ -112,14 +106,18 @@ function Entry({ entry, push, words }: { entry: AuditEntry; push: Push; words: W
   )
 }
 
-function Missing({ log: { dropped, missing }, words: { say } }: { log: LogFacts; words: Words }) {
-  const failures = { n: missing.failures, first: FIRST_FAILURES, latest: LATEST_FAILURES }
-  const looks = { n: missing.ownerViews, latest: LATEST_OWNER_VIEWS }
+function Missing({ log: { dropped, missing }, words }: { log: LogFacts; words: Words }) {
+  const { say } = words
+  const { failures, ownerViews, edits, latest } = missing
   return (
     <>
       {dropped > 0 ? <p class="hint">{say('audit_dropped', { n: dropped })}</p> : null}
-      {failures.n > 0 ? <p class="hint">{say('audit_missing_failures', failures)}</p> : null}
-      {looks.n > 0 ? <p class="hint">{say('audit_missing_looks', looks)}</p> : null}
+      {failures > 0 ? <p class="hint">{say('audit_missing_failures', { n: failures })}</p> : null}
+      {ownerViews > 0 ? <p class="hint">{say('audit_missing_looks', { n: ownerViews })}</p> : null}
+      {edits > 0 ? <p class="hint">{say('audit_missing_edits', { n: edits })}</p> : null}
+      {latest.at > 0 ? (
+        <p class="hint">{say('audit_missing_latest', { at: words.moment(latest.at), ip: latest.ip })}</p>
+      ) : null}
     </>
   )
 }

@@ -1,6 +1,5 @@
 // The pushes and marks of an import, gathered and written many in one statement.
 
-import { LATEST_FAILURES, LATEST_OWNER_VIEWS } from '../../../domain/audit.ts'
 import type { Mark, PushToImport } from '../../import-face.ts'
 import type { Session } from '../engine/database.ts'
 import { appendEntry, EMPTY_LOG, type EntryRow } from '../pushes/push-log.ts'
@@ -84,7 +83,7 @@ async function insertPushes(session: Session, some: readonly PushToImport[]): Pr
 
 /** The rows of one push. The owner has seen the views that the other server counted. */
 function rowsOf(of: PushToImport, id: number) {
-  const { row: push, kept: entries } = logOf(of, id)
+  const { row: push, entries } = logOf(of, id)
   return {
     push,
     secrets: of.secrets === null ? [] : [{ pushId: id, ...of.secrets }],
@@ -112,21 +111,9 @@ function logOf({ push, lookup, keyNumber, files, entries }: PushToImport, id: nu
   for (const { kind, at, ...visit } of entries) {
     const appended = appendEntry(row, { kind, at, visit })
     row = appended.push
-    rows.push(appended.row)
+    if (appended.row !== null) rows.push(appended.row)
   }
-  return { row, kept: keepLatest(rows) }
-}
-
-function keepLatest(rows: readonly EntryRow[]): EntryRow[] {
-  const left = { failures: LATEST_FAILURES, owner_views: LATEST_OWNER_VIEWS }
-  return rows
-    .toReversed()
-    .filter(({ bound }) => {
-      if (bound === null) return true
-      left[bound] -= 1
-      return left[bound] >= 0
-    })
-    .toReversed()
+  return { row, entries: rows }
 }
 
 function insert<T extends Parameters<typeof insertInto>[0]>(

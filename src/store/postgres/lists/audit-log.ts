@@ -1,25 +1,15 @@
-// Reads the audit log of a push: of entries under a bound the latest, all others, in the order of time.
+// Reads the audit log of a push, in the order of time.
 
-import { type AuditEntry, LATEST_FAILURES, LATEST_OWNER_VIEWS, PAGE_SIZE } from '../../../domain/audit.ts'
+import { type AuditEntry, PAGE_SIZE } from '../../../domain/audit.ts'
 import type { AuditStore } from '../../face.ts'
 import type { Read } from '../engine/database.ts'
 
 /** Entries in one piece of `readAll`. */
 const PIECE = 1_000
 
-/** The first entry that is shown of those under a bound. Some earlier ones wait for their removal. */
-const firstOf = (bound: string, keep: number) => `
-  coalesce((SELECT n FROM audit_entries WHERE push_id = $1 AND bound = '${bound}'
-    ORDER BY n DESC LIMIT 1 OFFSET ${keep - 1}), 0)`
-
 const ENTRIES = `
-  WITH first AS (
-    SELECT ${firstOf('failures', LATEST_FAILURES)} AS failures,
-      ${firstOf('owner_views', LATEST_OWNER_VIEWS)} AS owner_views
-  )
-  SELECT e.n, e.kind, e.at::float8 AS at, e.ip, e.user_agent AS "userAgent", e.referrer FROM audit_entries e, first
-  WHERE e.push_id = $1 AND e.n >= CASE e.bound WHEN 'failures' THEN first.failures
-    WHEN 'owner_views' THEN first.owner_views ELSE 0 END`
+  SELECT e.n, e.kind, e.at::float8 AS at, e.ip, e.user_agent AS "userAgent", e.referrer FROM audit_entries e
+  WHERE e.push_id = $1`
 
 const PAGE = `${ENTRIES} ORDER BY e.n LIMIT ${PAGE_SIZE} OFFSET $2`
 const SOME = `${ENTRIES} AND e.n > $2 AND e.n < $3 ORDER BY e.n LIMIT ${PIECE}`

@@ -39,7 +39,7 @@ export function addStep(change: Change, { after, now, entry }: Step<PushRow>): P
 
 function appendTo(change: Change, after: PushRow, entry: Parameters<typeof appendEntry>[1]): PushRow {
   const { push, row } = appendEntry(after, entry)
-  change.entries.push(row)
+  if (row !== null) change.entries.push(row)
   return push
 }
 

@@ -4,7 +4,7 @@ import type { PushToStore } from '../../face.ts'
 import type { Statement } from '../engine/database.ts'
 import { type GivenFile, type GivenPush, plainValues, wholeValues } from './insert-columns.ts'
 import { INSERT_PLAIN, INSERT_WHOLE, REFUSALS, type Refusal } from './insert-statement.ts'
-import { storableText } from './push-log.ts'
+import { EMPTY_LOG, storableText } from './push-log.ts'
 import type { PushRow } from './stored-push.ts'
 
 /**
@@ -45,7 +45,7 @@ function hasOnlySecrets({ push, labels, files, idempotency, share }: PushToStore
   )
 }
 
-const NEW_LOG = { auditDropped: 0, entries: 1, auditEntries: 1, failures: 0, ownerViews: 0 }
+const NEW_LOG = { ...EMPTY_LOG, auditDropped: 0, entries: 1, auditEntries: 1 }
 
 function rowOf({ push, lookup, keyNumber, files }: PushToStore, id: number): PushRow {
   return { ...push, id, version: 0, lookup, keyNumber, files: files.length, ...NEW_LOG }

@@ -2,11 +2,8 @@
 
 import {
   type AuditKind,
-  type Bound,
   countEntry,
-  countLate,
-  LATEST_FAILURES,
-  LATEST_OWNER_VIEWS,
+  EMPTY_COUNTS,
   type LogCounts,
   type Visit,
 } from '../../../domain/audit.ts'
@@ -16,26 +13,25 @@ import type { auditEntries } from '../schema/schema.ts'
 export type EntryRow = RowOf<typeof auditEntries>
 export type NewEntry = { kind: AuditKind; at: number; visit: Visit }
 
-/** `entries` counts all entries ever appended, and is the number of the next one. */
-export type PushLog = LogCounts & { id: number; entries: number }
+/** `entries` is the number of the next entry. */
+export type PushLog = LogCounts & { id: number; ownerId: number | null; entries: number }
 
-export const EMPTY_LOG = { entries: 0, auditEntries: 0, failures: 0, ownerViews: 0 }
+export const EMPTY_LOG = { ...EMPTY_COUNTS, entries: 0 }
 
-/** Entries beyond a bound that may accumulate, so that one statement deletes many of them. */
-const SLACK = 250
-
-/** Returns a copy of the push with its log as it is then, and the row of the entry. */
-export function appendEntry<P extends PushLog>(push: P, entry: NewEntry): { push: P; row: EntryRow } {
-  const { counts, bound } = countEntry(push, entry.kind)
-  return { push: { ...push, ...counts, entries: push.entries + 1 }, row: rowOf(push, entry, bound) }
+/** Returns a copy of the push with its log as it is then, and the row of the entry; null when it is only counted. */
+export function appendEntry<P extends PushLog>(push: P, entry: NewEntry): { push: P; row: EntryRow | null } {
+  const { ownerId, entries } = push
+  // The disk of the server has no floor: once it is full, PostgreSQL refuses everything that grows.
+  const { counts, isKept } = countEntry(push, entry, { ownerId, hasRoom: true })
+  if (!isKept) return { push: { ...push, ...counts }, row: null }
+  return { push: { ...push, ...counts, entries: entries + 1 }, row: rowOf(push, entry) }
 }
 
-function rowOf({ id, entries }: PushLog, { kind, at, visit }: NewEntry, bound: EntryRow['bound']): EntryRow {
+function rowOf({ id, entries }: PushLog, { kind, at, visit }: NewEntry): EntryRow {
   const { ip, userAgent, referrer } = visit
   return {
     pushId: id,
     n: entries,
-    bound,
     kind,
     at,
     ip: storableText(ip),
@@ -47,27 +43,4 @@ function rowOf({ id, entries }: PushLog, { kind, at, visit }: NewEntry, bound: E
 /** PostgreSQL refuses text with U+0000. */
 export function storableText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
-}
-
-/** Deletes the stored entries of a push under a bound, except the latest `keep`. */
-export type Cut = { pushId: number; bound: Bound; keep: number }
-
-/** The cuts that are due once the log has grown from `before` to `after`. */
-export function cutsOf(before: PushLog, after: PushLog): Cut[] {
-  const failures = { from: countLate(before.failures), to: countLate(after.failures), most: LATEST_FAILURES }
-  const ownerViews = { from: before.ownerViews, to: after.ownerViews, most: LATEST_OWNER_VIEWS }
-  return [
-    ...cutOf(before.id, { bound: 'failures', ...failures }),
-    ...cutOf(before.id, { bound: 'owner_views', ...ownerViews }),
-  ]
-}
-
-/** `keep` does not count the entries that the same statement appends, because it does not see them. */
-function cutOf(
-  pushId: number,
-  { bound, from, to, most }: { bound: Bound; from: number; to: number; most: number },
-): Cut[] {
-  const stepsOver = (length: number) => Math.floor((length - most) / SLACK)
-  const isDue = to > most && stepsOver(to) > Math.max(0, stepsOver(from))
-  return isDue ? [{ pushId, bound, keep: Math.max(0, most - (to - from)) }] : []
 }

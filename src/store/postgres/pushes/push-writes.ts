@@ -4,7 +4,6 @@
 import { grantLifetime } from '../../../domain/files.ts'
 import type { Session, Statement } from '../engine/database.ts'
 import type { Change, End } from './push-changes.ts'
-import { cutsOf } from './push-log.ts'
 import { type FileRow, readFiles } from './push-rows.ts'
 import {
   BEYOND_PROGRESS,
@@ -56,7 +55,7 @@ export async function planChanges(
 
 function isMoreThanProgress({ before, after, end, grantsEnded }: Change): boolean {
   if (end !== null || grantsEnded !== null) return true
-  return BEYOND_PROGRESS.some((name) => before[name] !== after[name]) || cutsOf(before, after).length > 0
+  return BEYOND_PROGRESS.some((name) => before[name] !== after[name])
 }
 
 async function findEndings(session: Session, changes: readonly Change[], certain: number): Promise<Endings> {
@@ -67,7 +66,6 @@ async function findEndings(session: Session, changes: readonly Change[], certain
       .filter(({ grantsEnded }) => grantsEnded !== null)
       .map(({ before, grantsEnded }) => ({ id: before.id, at: grantsEnded })),
     certain,
-    cuts: changes.flatMap(({ before, after }) => cutsOf(before, after)),
   }
 }
 

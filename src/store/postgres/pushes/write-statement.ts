@@ -5,13 +5,14 @@ import { arraysOf, unnestOf } from '../schema/rows.ts'
 import { auditEntries, pushes } from '../schema/schema.ts'
 import { GIVE_BACK } from './address-shares.ts'
 import { destroyAnswers } from './idempotency-keys.ts'
-import type { Cut, EntryRow } from './push-log.ts'
+import type { EntryRow } from './push-log.ts'
 import type { PushRow } from './stored-push.ts'
 
 /** The columns that a view changes. */
 const PROGRESS = [
   ...(['id', 'version', 'views', 'lastViewedAt', 'updatedAt'] as const),
-  ...(['entries', 'auditEntries', 'failures', 'ownerViews'] as const),
+  ...(['entries', 'auditEntries', 'failures', 'ownerViews', 'edits'] as const),
+  ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
 ]
 /** The columns that only other changes write. */
 export const BEYOND_PROGRESS = [
@@ -21,7 +22,7 @@ export const BEYOND_PROGRESS = [
   ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
 ]
 const ALL = [...PROGRESS, ...BEYOND_PROGRESS]
-const ENTRY = ['pushId', 'n', 'bound', 'kind', 'at', 'ip', 'userAgent', 'referrer'] as const
+const ENTRY = ['pushId', 'n', 'kind', 'at', 'ip', 'userAgent', 'referrer'] as const
 
 /** The rows of pushes with the version that was read, in the order of their ids, and the entries to append. */
 export type ChangedRows = { rows: readonly PushRow[]; entries: readonly EntryRow[] }
@@ -35,7 +36,6 @@ export type Endings = {
   closed: readonly { id: number; at: number | null }[]
   /** The time by which files may be removed. */
   certain: number
-  cuts: readonly Cut[]
 }
 
 /** A file of the push `of` that becomes due. `pushId` is set as long as grants of a last view keep it. */
@@ -46,12 +46,11 @@ export function progressValues({ rows, entries }: ChangedRows): unknown[] {
 }
 
 export function wholeValues({ rows, entries }: ChangedRows, endings: Endings): unknown[] {
-  const { ended, due, closed, certain, cuts } = endings
+  const { ended, due, closed, certain } = endings
   return [
     ...[...arraysOf(rows, ALL), ...arraysOf(entries, ENTRY), ended],
     ...arraysOf(due, ['fileId', 'at', 'pushId', 'of']),
     ...[...arraysOf(closed, ['id', 'at']), certain],
-    ...arraysOf(cuts, ['pushId', 'bound', 'keep']),
   ]
 }
 
@@ -70,7 +69,6 @@ const ENDED = next('bigint[]')
 const DUE = [next('text[]'), next('bigint[]'), next('bigint[]'), next('bigint[]')].join(', ')
 const [CLOSED, CLOSED_AT] = [next('bigint[]'), next('bigint[]')]
 const CERTAIN = next('bigint')
-const [CUT, CUT_REST] = [next('bigint[]'), [next('text[]'), next('int[]')].join(', ')]
 const WHOLE_OPERATION = next('bytea')
 const PROGRESS_OPERATION = parametersFrom(1 + PROGRESS.length + ENTRY.length)('bytea')
 
@@ -117,17 +115,7 @@ const ENDINGS = `
     ),
     freed AS (
       DELETE FROM live_shares WHERE push_id = ANY(${ENDED}) AND ${isIn('push_id', 'ended')} RETURNING address, bytes
-    ),${GIVE_BACK},${destroyAnswers('ARRAY(SELECT id FROM ended)')},
-    cut AS (
-      DELETE FROM audit_entries
-      USING unnest(${CUT}, ${CUT_REST}) AS given(push_id, bound, keep),
-        LATERAL (
-          SELECT n FROM audit_entries AS older WHERE older.push_id = given.push_id AND older.bound = given.bound
-          ORDER BY n DESC OFFSET given.keep LIMIT 1
-        ) AS latest
-      WHERE audit_entries.push_id = given.push_id AND audit_entries.push_id = ANY(${CUT})
-        AND audit_entries.bound = given.bound AND audit_entries.n <= latest.n AND ${isIn('given.push_id', 'updated')}
-    )`
+    ),${GIVE_BACK},${destroyAnswers('ARRAY(SELECT id FROM ended)')}`
 
 const RETURN = 'SELECT id::float8 AS id FROM updated'
 const commit = (operation: string) => `, operation AS (

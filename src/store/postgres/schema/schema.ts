@@ -36,6 +36,10 @@ export const pushes = pgTable('pushes', {
   auditEntries: integer('audit_entries').notNull(),
   failures: integer().notNull(),
   ownerViews: integer('owner_views').notNull(),
+  edits: integer().notNull(),
+  countedFailures: integer('counted_failures').notNull(),
+  countedAt: bigint('counted_at').notNull(),
+  countedFrom: text('counted_from').notNull(),
 })
 
 export const pushSecrets = pgTable('push_secrets', {
@@ -88,7 +92,6 @@ export const auditEntries = pgTable(
   {
     pushId: bigint('push_id').notNull(),
     n: integer().notNull(),
-    bound: text().$type<'failures' | 'owner_views'>(),
     kind: text().$type<AuditKind>().notNull(),
     at: bigint().notNull(),
     ip: text().notNull(),

@@ -25,7 +25,8 @@ import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
 import home from './migrations/0019-home.sql' with { type: 'text' }
 import bucketFolder from './migrations/0020-bucket-folder.sql' with { type: 'text' }
 import accountResets from './migrations/0021-account-resets.sql' with { type: 'text' }
-import accountRows from './migrations/0022-account-rows.sql' with { type: 'text' }
+import visitBounds from './migrations/0022-visit-bounds.sql' with { type: 'text' }
+import accountRows from './migrations/0023-account-rows.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly string[] = [
   home,
   bucketFolder,
   accountResets,
+  visitBounds,
   accountRows,
 ]
 

@@ -50,12 +50,14 @@ export const pushes = sqliteTable('pushes', {
   wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
   triesSpent: flag('tries_spent').notNull(),
   failures: integer().notNull(),
-  lastFailure: integer('last_failure').notNull(),
   ownerViews: integer('owner_views').notNull(),
-  lastOwnerView: integer('last_owner_view').notNull(),
   auditEntries: integer('audit_entries').notNull(),
   lastViewedAt: integer('last_viewed_at').notNull(),
   lost: flag('lost').notNull(),
+  edits: integer().notNull(),
+  countedFailures: integer('counted_failures').notNull(),
+  countedAt: integer('counted_at').notNull(),
+  countedFrom: text('counted_from').notNull(),
 })
 
 export const pushSecrets = sqliteTable('push_secrets', {

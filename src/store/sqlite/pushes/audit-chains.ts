@@ -1,4 +1,4 @@
-// Chains of audit entries: each entry names the one before it; the owner of a chain stores the id of its last entry.
+// Chains of audit entries: each entry names the one before it; the push stores the id of its last entry.
 //
 // Entries are appended to one table in the order of time, so that the visits of a batch share a page or two. With a table
 // or an index ordered by push, each visit would rewrite a page of its own. Only every hundredth entry of a push is indexed,
@@ -14,8 +14,7 @@ import { checksumOf, requireIntactRow } from '../integrity/row-checksum.ts'
 
 export type EntryRow = typeof auditEntries.$inferSelect
 
-/** `length` counts all entries ever appended, including the oldest ones that were deleted since. */
-export type Chain = { pushId: number; last: number | null; length: number; hasMarks: boolean }
+export type Chain = { pushId: number; last: number | null; length: number }
 
 /** A range of entry numbers within the chain; excludes `to`. */
 export type Span = { from: number; to: number }
@@ -32,7 +31,6 @@ export function createAuditChains({ orm, database }: Connection) {
   const span = database.prepare<EntryRow, Walk & { to: number }>(SPAN)
   const previous = database.prepare<{ previous: number | null }, Walk>(PREVIOUS)
   const removeBack = database.prepare<unknown, Walk>(REMOVE_BACK)
-  const removeBefore = database.prepare<unknown, Walk & { before: number }>(REMOVE_BEFORE)
   const mark = database.prepare<{ id: number }, { pushId: number; n: number }>(MARK)
   let lastId =
     orm
@@ -60,13 +58,8 @@ export function createAuditChains({ orm, database }: Connection) {
   }
 
   /** An indexed entry that is nearer to `to` than the last entry is. */
-  function findStart({ pushId, length, hasMarks }: Chain, to: number): number | undefined {
-    return hasMarks && length - to > MARK_EVERY ? mark.get({ pushId, n: to - 1 })?.id : undefined
-  }
-
-  /** Deletes the oldest entries, those before this number. */
-  function cut({ pushId, last }: Chain, before: number): void {
-    if (last !== null) removeBefore.run({ pushId, last, from: 0, before })
+  function findStart({ pushId, length }: Chain, to: number): number | undefined {
+    return length - to > MARK_EVERY ? mark.get({ pushId, n: to - 1 })?.id : undefined
   }
 
   /** Deletes the newest entries, back to this number; returns how many there were, and the entry before them. */
@@ -76,7 +69,7 @@ export function createAuditChains({ orm, database }: Connection) {
     return { removed: removeBack.run({ pushId, last, from }).changes, last: before }
   }
 
-  return { append, read, cut, removeFrom }
+  return { append, read, removeFrom }
 }
 
 /** Throws when an entry was altered on disk. */
@@ -110,11 +103,10 @@ const SPAN = `
 
 const PREVIOUS = `${WALK} SELECT previous FROM chain WHERE n = $from`
 const REMOVE_BACK = `${WALK} DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain WHERE n >= $from)`
-const REMOVE_BEFORE = `${WALK} DELETE FROM audit_entries WHERE id IN (SELECT id FROM chain WHERE n < $before)`
 
 // Repeats the condition of the partial index word for word: otherwise SQLite does not use it.
 const MARK = `
   SELECT id FROM audit_entries
   WHERE push_id = $pushId AND n >= $n
-    AND n > 0 AND n % ${MARK_EVERY} = 0 AND kind NOT IN ('failed_view', 'failed_passphrase', 'owner_view')
+    AND n > 0 AND n % ${MARK_EVERY} = 0
   ORDER BY n LIMIT 1`

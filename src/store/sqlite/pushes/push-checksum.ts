@@ -44,9 +44,11 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     wrongTriesInAll,
     triesSpent,
     failures,
-    lastFailure,
     ownerViews,
-    lastOwnerView,
+    edits,
+    countedFailures,
+    countedAt,
+    countedFrom,
     lastViewedAt,
     lost,
   } = row
@@ -55,8 +57,8 @@ export function checksumOfPush(row: Omit<PushRow, 'checksum'>): number {
     id, lookup, keyNumber, kind, createdAt, updatedAt, expiresAt,
     expireAfterDays, expireAfterViews, views, deletableByViewer, retrievalStep, passphraseRequired,
     wrongTries, wrongTriesSince, expiredOn, deleted, files, lastEntry, auditEntries, auditDropped,
-    wrongTriesInAll, triesSpent, failures, lastFailure, ownerViews, lastOwnerView,
-    lastViewedAt, lost,
+    wrongTriesInAll, triesSpent, failures, edits, ownerViews, countedFailures,
+    lastViewedAt, lost, countedAt, countedFrom || 0,
   ])
   return ((ownerId ?? 0) % OWNER_BITS) * (CRC_BITS + 1) + crc
 }

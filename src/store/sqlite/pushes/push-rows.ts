@@ -34,7 +34,8 @@ const PROGRESS = [
     'wrongTriesInAll',
     'triesSpent',
   ] as const),
-  ...(['lastEntry', 'auditEntries', 'failures', 'lastFailure', 'ownerViews', 'lastOwnerView'] as const),
+  ...(['lastEntry', 'auditEntries', 'failures', 'ownerViews', 'edits'] as const),
+  ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
   'checksum' as const,
 ]
 

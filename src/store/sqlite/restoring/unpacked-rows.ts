@@ -2,7 +2,6 @@
 
 import { asc, count, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { FIRST_FAILURES } from '../../../domain/audit.ts'
 import { DamageError } from '../../../domain/errors.ts'
 import { isExpired } from '../../../domain/push.ts'
 import { accounts, apiTokens } from '../../tables.ts'
@@ -85,7 +84,7 @@ export function createUnpackedRows({ connection, orphans, audit }: UnpackedRowsO
 
   function requireIntactLog(row: PushRow): void {
     requireIntactPush(row)
-    if (isShort(row)) walkBack(row)
+    if (row.auditEntries <= SHORT) walkBack(row)
     else for (const _ of audit.readAll(row));
   }
 
@@ -125,11 +124,6 @@ export function createUnpackedRows({ connection, orphans, audit }: UnpackedRowsO
   }
 
   return { read }
-}
-
-/** Whether it has one chain alone, of a few entries. */
-function isShort({ auditEntries: length, failures, ownerViews }: PushRow): boolean {
-  return length <= SHORT && failures <= FIRST_FAILURES && ownerViews === 0
 }
 
 function createFindings() {

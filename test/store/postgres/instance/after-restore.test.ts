@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { visitFrom } from '../../../../src/domain/audit.ts'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
 import type { Connect } from '../../../../src/store/postgres/engine/connection.ts'
 import { storePush } from '../../../support/store.ts'
@@ -43,7 +44,7 @@ postgres.describe('a copy of a database', () => {
     expect(await store.pushes.findPush(lookup)).toMatchObject({ expiredOn: null })
     await store.close()
     const restoring = await restore(copy, other.dataDir)
-    const visit = { ip: '', userAgent: 'test', referrer: '' }
+    const visit = visitFrom({ ip: '', userAgent: 'test', referrer: '' })
     expect(await restoring.run({ visit, now: nodes.clock.now(), onProgress: () => undefined })).toBe(1)
     await restoring.close()
   }, 300_000)
@@ -56,7 +57,7 @@ postgres.describe('a copy of a database whose nodes ran', () => {
     const rows = async () => (await sql.unsafe('SELECT id FROM oncebox.nodes')).length
     return { connect, rows, close: () => sql.close() }
   }
-  const visit = { ip: '', userAgent: 'test', referrer: '' }
+  const visit = visitFrom({ ip: '', userAgent: 'test', referrer: '' })
   const restore = async (options: Parameters<typeof openAfterRestore>[0]) => {
     const restoring = await openAfterRestore(options)
     await restoring.run({ visit, now: nodes.clock.now(), onProgress: () => undefined })
@@ -164,7 +165,7 @@ postgres.describe('a node that starts', () => {
       isFinal: false,
     }
     const running = restoring.run({
-      ...{ visit: { ip: '', userAgent: 'test', referrer: '' }, now: nodes.clock.now() },
+      ...{ visit: visitFrom({ ip: '', userAgent: 'test', referrer: '' }), now: nodes.clock.now() },
       onProgress: () => nodes.bucketWitness().write({ ...started, beats: started.beats + 1 }),
     })
     await expect(running).rejects.toThrow(
@@ -176,7 +177,7 @@ postgres.describe('a node that starts', () => {
 })
 
 postgres.describe('after a restore', () => {
-  const visit = { ip: '', userAgent: 'test', referrer: '' }
+  const visit = visitFrom({ ip: '', userAgent: 'test', referrer: '' })
   const settle = async (node: TestNode) => {
     const { connect } = nodes.database
     const restoring = await openAfterRestore({

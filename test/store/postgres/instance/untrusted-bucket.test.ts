@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
+import { visitFrom } from '../../../../src/domain/audit.ts'
 import { openAfterRestore } from '../../../../src/store/opening/after-restore.ts'
 import { storePush } from '../../../support/store.ts'
 import { type TestNode, useNodes } from '../../../support/use-nodes.ts'
@@ -45,7 +46,7 @@ async function restore(node: TestNode, keyFile = node.keyFile) {
   const restoring = await openAfterRestore({
     ...{ connect, dataDir: node.dataDir, bucket, writtenEvery, onWarning: () => undefined },
   })
-  const visit = { ip: '', userAgent: 'test', referrer: '' }
+  const visit = visitFrom({ ip: '', userAgent: 'test', referrer: '' })
   try {
     return await restoring.run({ visit, now: nodes.clock.now(), onProgress: () => undefined })
   } finally {

@@ -154,6 +154,8 @@ test('who opens a folder is waited for, and not called its server', async () => 
 test('account commands refuse a damaged database as a server does', async () => {
   const opened = await openTestStore()
   const { dataDir } = opened
+  // So that the last page of the file holds rows, and not the schema.
+  for (let n = 0; n < 200; n += 1) await storePush(opened)
   await opened.store.close()
   const path = join(dataDir, 'oncebox.db')
   truncateSync(path, statSync(path).size - 1)

@@ -105,3 +105,61 @@ test('a new account never has the id of one that was removed, also after a resta
   await second.close()
   rmSync(dataDir, { recursive: true, force: true })
 })
+
+/** A log as it was kept before its bounds: the first failures in the main chain, later ones and looks of the owner in chains of their own. */
+const LONG_LOG = `
+  INSERT INTO pushes (id, lookup, key_number, kind, created_at, updated_at, expires_at, expire_after_days, expire_after_views,
+    views, retrieval_step, passphrase_required, wrong_tries, wrong_tries_since, deleted, files, audit_dropped,
+    audit_entries, last_entry, failures, last_failure, owner_views, last_owner_view, checksum)
+  VALUES (1, randomblob(16), 1, 'text', 0, 0, 9, 1, 5, 1, 0, 0, 0, 0, 0, 0, 0, 503, 2000, 1200, 1900, 600, 1100, 4711),
+    (2, randomblob(16), 1, 'text', 0, 0, 9, 1, 5, 1, 0, 0, 0, 0, 0, 0, 0, 2, 3002, 0, 0, 0, 0, 4711);
+  WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 1300)
+  INSERT INTO audit_entries (id, push_id, n, previous, kind, at, ip, user_agent, referrer, checksum)
+    SELECT 1 + n, 1, n, nullif(n, 0), iif(n = 0, 'creation', 'failed_view'), n, '192.0.2.1', '', '', 4711 FROM n WHERE n <= 500
+    UNION ALL SELECT 501 + n, 1, n - 1, nullif(500 + n, 501), 'owner_view', n, '192.0.2.2', '', '', 4711 FROM n
+      WHERE n BETWEEN 1 AND 600
+    UNION ALL SELECT 1200 + n, 1, n - 1, nullif(1199 + n, 1200), 'failed_view', n, '192.0.2.3', '', '', 4711 FROM n
+      WHERE n BETWEEN 1 AND 700
+    UNION ALL SELECT 2000 - 1 + n, 1, 500 + n, iif(n = 0, 501, 1998 + n), iif(n = 1, 'edit', 'view'), n, '192.0.2.4', '', '', 4711 FROM n
+      WHERE n BETWEEN 1 AND 1;
+  INSERT INTO audit_entries (id, push_id, n, previous, kind, at, ip, user_agent, referrer, checksum) VALUES
+    (3001, 2, 0, NULL, 'creation', 1, '192.0.2.5', '', '', 4711),
+    (3002, 2, 1, 3001, 'view', 2, 'fe80::1%' || hex(zeroblob(900)), hex(zeroblob(900)), 'https://' || hex(zeroblob(900)), 4711);`
+
+test('a log from before its bounds keeps its first entries in one chain, cut texts, and counts the rest', () => {
+  const database = databaseOf(22)
+  database.run(LONG_LOG)
+  migrate(database)
+  const [push, other] = database.query<Record<string, unknown>, []>('SELECT * FROM pushes ORDER BY id').all()
+  expect(push).toMatchObject({
+    ...{
+      audit_entries: 1 + 500 + 500 + 1,
+      failures: 1_200,
+      counted_failures: 700,
+      owner_views: 600,
+      edits: 1,
+    },
+    ...{ counted_at: 700, counted_from: '192.0.2.3', last_entry: 2_000, checksum: null },
+  })
+  expect(other).toMatchObject({
+    audit_entries: 2,
+    last_entry: 3_002,
+    counted_at: 0,
+    counted_from: '',
+    checksum: 4_711,
+  })
+  const rows = database
+    .query<{ id: number; n: number; previous: number | null }, []>(
+      'SELECT id, n, previous FROM audit_entries WHERE push_id = 1 ORDER BY id',
+    )
+    .all()
+  expect(rows.map(({ n }) => n)).toEqual(rows.map((_, n) => n))
+  expect(rows.map(({ previous }) => previous)).toEqual(rows.map((_, n) => rows[n - 1]?.id ?? null))
+  const longest =
+    'SELECT max(length(ip)) AS ip, max(length(user_agent)) AS agent, max(length(referrer)) AS referrer'
+  expect(database.query(`${longest} FROM audit_entries`).get()).toEqual({ ip: 45, agent: 255, referrer: 0 })
+  const sums = database.query<{ checksum: number | null }, []>(
+    'SELECT checksum FROM audit_entries WHERE push_id = 2 ORDER BY id',
+  )
+  expect(sums.all()).toEqual([{ checksum: 4_711 }, { checksum: null }])
+})

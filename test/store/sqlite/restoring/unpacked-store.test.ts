@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newKeyFile, parseKeyFile } from '../../../../src/crypto/keyring.ts'
+import { visitFrom } from '../../../../src/domain/audit.ts'
 import { DAY } from '../../../../src/domain/time.ts'
 import { openUnpackedStore } from '../../../../src/store/opening/unpacked-store.ts'
 import { MIGRATIONS } from '../../../../src/store/sqlite/engine/migrate.ts'
@@ -36,7 +37,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null }
-const RESTORE = { ip: '', userAgent: 'oncebox (restore)', referrer: '' }
+const RESTORE = visitFrom({ ip: '', userAgent: 'oncebox (restore)', referrer: '' })
 const onProgress = () => undefined
 
 type Filled = { owner: number; viewed: number; lapsing: number; ended: number; anonymous: number }
