@@ -218,6 +218,13 @@ test('paths of routes and links are only in http/urls.ts', () => {
   expect(violations(({ room, text }) => room === 'http' && linksToRoot.test(text))).toEqual([])
 })
 
+test('one file writes the headers for security and caches', () => {
+  const names =
+    /['"`](cache-control|x-content-type-options|content-security-policy|referrer-policy|x-robots-tag|x-frame-options|strict-transport-security|cross-origin-[a-z]+-policy|permissions-policy)['"`]\s*[:,\]]/i
+  const writes = violations(({ room, text }) => room === 'http' && names.test(text))
+  expect(writes).toEqual(['http/answers.ts'])
+})
+
 test('every file opens with a sentence, stays short and leaves nothing to do', () => {
   expect(violations(({ text }) => !/^\/\/ .+/.test(text))).toEqual([])
   expect(violations(({ text }) => text.split('\n').length > 251)).toEqual([])

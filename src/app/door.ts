@@ -2,6 +2,7 @@
 
 import { createRequestIds } from '../crypto/random.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
+import { createSecure } from '../http/answers.ts'
 import { createBodyRoom } from '../http/door/body-room.ts'
 import { createForwarding } from '../http/door/client-address.ts'
 import { createCors } from '../http/door/cors.ts'
@@ -16,7 +17,6 @@ import {
   exchangedOf,
   type RateLimit,
 } from '../http/door/rate-limit.ts'
-import { createSecure } from '../http/door/security-headers.ts'
 import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
 import { createShed } from '../http/door/shed.ts'
 import { bodyLimitsOf, maxBodyBytes } from '../http/intake/body.ts'

@@ -2,6 +2,7 @@
 
 import { isDomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import { answerText } from './answers.ts'
 import { createHostRules, type HostRules, readHost } from './door/host.ts'
 import { pathOf } from './door/paths.ts'
 import { METRICS_PATH } from './urls.ts'
@@ -25,17 +26,11 @@ export function listenForMetrics(options: MetricsListenerOptions): MetricsListen
   const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(place) ?? []
   const hostRules = createHostRules({ baseUrl, host: address, addresses: [address] })
   const answer = async (request: Request): Promise<Response> => {
-    const headers = {
-      'content-type': contentType,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    }
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
-    if (!isAskedByName(request, hostRules)) return new Response(FOREIGN_NAME, { status: 421 })
-    if (pathOf(request.url) !== METRICS_PATH)
-      return new Response(`There is only ${METRICS_PATH} here.\n`, { status: 404 })
-    return new Response(request.method === 'HEAD' ? null : await read(), { headers })
+      return answerText(405, 'Only GET and HEAD.\n', { allow: 'GET, HEAD' })
+    if (!isAskedByName(request, hostRules)) return answerText(421, FOREIGN_NAME)
+    if (pathOf(request.url) !== METRICS_PATH) return answerText(404, `There is only ${METRICS_PATH} here.\n`)
+    return answerText(200, request.method === 'HEAD' ? '' : await read(), { 'content-type': contentType })
   }
   const server = serve({ address, port: Number(port), answer })
   return {
@@ -69,7 +64,7 @@ function serve(options: { address: string; port: number; answer: (request: Reque
       maxRequestBodySize: MAX_BODY,
       fetch: answer,
       // Bun's own answer would contain the cause.
-      error: () => new Response('The metrics could not be read.\n', { status: 500 }),
+      error: () => answerText(500, 'The metrics could not be read.\n'),
     })
   } catch (cause) {
     const failed = { code: codeOf(cause), syscall: 'listen', address, port, flag: '--metrics-listen' }

@@ -1,12 +1,12 @@
 // Connects each URL with its handler, and enforces the guards of the API. pages/page-guards.ts enforces those of the pages.
 
 import type { Viewer } from '../domain/audit.ts'
+import { answerJson, answerText } from './answers.ts'
 import { describeGuard, OPERATIONS } from './api/operations.ts'
 import type { ApiRoute, PushEndpoints } from './api/pushes.ts'
 import { PREVIOUS_VERSION_OPERATION } from './api/v1/operations.ts'
 import { createPreviousRoutes } from './api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from './api/version.ts'
-import { answerJson, answerText } from './door/answers.ts'
 import type { Asked, Route } from './door/router.ts'
 import type { GetViewer } from './door/viewer.ts'
 import { createAnswerDocs } from './pages/docs/docs.tsx'
@@ -70,7 +70,7 @@ export function createRouteTable(options: RouteTableOptions): Route[] {
     { url: FILES.asset, answer: assets.answer },
     { url: FILES.favicon, answer: assets.answerFavicon },
     { url: FILES.manifest, answer: answerManifest },
-    { url: FILES.robots, answer: () => answerText(NOTHING_TO_INDEX) },
+    { url: FILES.robots, answer: () => answerText(200, NOTHING_TO_INDEX) },
     { url: FILES.up, answer: async () => answerUp(await isAlive()) },
     { url: FILES.ready, answer: answerReady },
     ...guarded.map((route) => withViewer(route, getViewer)),

@@ -26,7 +26,9 @@ afterAll(() => api.close())
 
 test('JSON has every push as the API lists it, with its log', async () => {
   const { headers, text } = await fetchAs('/account/list.json')
-  expect(headers.get('content-disposition')).toBe('attachment; filename="oncebox-list.json"')
+  expect(headers.get('content-disposition')).toBe(
+    `attachment; filename="oncebox-list.json"; filename*=UTF-8''oncebox-list.json`,
+  )
   expect(headers.get('cache-control')).toBe('no-store')
   const { pushes, exported_at, server } = JSON.parse(text)
   expect([server, Number.isNaN(Date.parse(exported_at))]).toEqual(['http://localhost', false])

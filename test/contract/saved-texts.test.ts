@@ -29,7 +29,9 @@ test.each(['x', 'one\r\ntwo\rthree\n', ' ‮🔑\0 ', '日'.repeat(14_000)])(
     const { sealed, save } = await openPage(payload, { expire_after_views: 1 })
     const saved = await post(save, { text: sealed })
     expect(saved.status).toBe(200)
-    expect(saved.headers.get('content-disposition')).toBe('attachment; filename="secret.txt"')
+    expect(saved.headers.get('content-disposition')).toBe(
+      `attachment; filename="secret.txt"; filename*=UTF-8''secret.txt`,
+    )
     expect(saved.headers.get('cache-control')).toBe('no-store')
     expect(saved.headers.get('x-content-type-options')).toBe('nosniff')
     expect(Buffer.from(await saved.bytes()).equals(Buffer.from(payload))).toBe(true)

@@ -3,7 +3,7 @@
 import { ANY_TYPE } from '../../domain/files.ts'
 import type { Download, Downloads } from '../../services/pushes/downloads.ts'
 import type { Span } from '../../services/pushes/granted-files.ts'
-import { type AnswerHeaders, answerJson } from '../door/answers.ts'
+import { type AnswerHeaders, type Attachment, answerAttachment, answerJson, TEXT } from '../answers.ts'
 import type { Asked } from '../door/router.ts'
 
 /** More than a single range needs. A longer header is ignored. */
@@ -14,36 +14,37 @@ const WHOLE_BYTES = 1024 * 1024
 export function createAnswerDownload({ open }: Downloads) {
   return async ({ exchange: { request, isHead }, params }: Asked): Promise<Response> => {
     const download = await open(params.grant ?? '')
-    const headers = headersOf(download)
     const span = readSpan(request, download)
     if (isHead || span === 'unsatisfiable') await download.close()
     if (span === 'unsatisfiable') {
       const range = { 'content-range': `bytes */${download.size}`, 'x-file-size': String(download.size) }
       return answerJson(416, { error: 'The range lies outside of the file.' }, range)
     }
-    return isHead ? answerHead({ download, headers, span }) : answerSpan({ download, headers, span })
+    return isHead ? answerHead({ download, span }) : answerSpan({ download, span })
   }
 }
 
-type Part = { download: Download; headers: AnswerHeaders; span: Span | null }
+type Part = { download: Download; span: Span | null }
 
 function answerHead(part: Part): Response {
-  const { status, headers, start, end } = describePart(part)
-  return new Response(null, { status, headers: { ...headers, 'content-length': String(end - start) } })
+  const { start, end, ...attachment } = describePart(part)
+  const headers = { ...attachment.headers, 'content-length': String(end - start) }
+  return answerAttachment(null, { ...attachment, headers })
 }
 
 async function answerSpan(part: Part): Promise<Response> {
   const { download } = part
-  const { status, headers, start, end } = describePart(part)
+  const { start, end, ...attachment } = describePart(part)
   const isSmall = end - start <= WHOLE_BYTES
   const body = isSmall ? await readWhole(download, { start, end }) : stream(download, { start, end })
-  return new Response(body, { status, headers })
+  return answerAttachment(body, attachment)
 }
 
-function describePart({ download, headers, span }: Part) {
-  if (span === null) return { status: 200, headers, start: 0, end: download.size }
+function describePart({ download, span }: Part) {
+  const attachment = attachmentOf(download)
+  if (span === null) return { ...attachment, start: 0, end: download.size }
   const range = { 'content-range': `bytes ${span.start}-${span.end - 1}/${download.size}` }
-  return { status: 206, headers: { ...headers, ...range }, ...span }
+  return { ...attachment, status: 206, headers: { ...attachment.headers, ...range }, ...span }
 }
 
 /** Null for the whole. An archive has no ranges: it would have to be read from its start each time. */
@@ -68,27 +69,18 @@ function parseRange(header: string, size: number): Span | null | 'unsatisfiable'
   return start < end ? { start, end } : 'unsatisfiable'
 }
 
-function headersOf({ id, filename, contentType, size }: Download): AnswerHeaders {
+function attachmentOf({
+  id,
+  filename,
+  contentType,
+  size,
+}: Download): Attachment & { headers: AnswerHeaders } {
+  const ranges = id === null ? { 'accept-ranges': 'none' } : { 'accept-ranges': 'bytes', etag: etagOf(id) }
   return {
-    'content-type': contentType === 'text/plain' ? 'text/plain; charset=utf-8' : contentType || ANY_TYPE,
-    'content-disposition': attachment(filename),
-    'content-security-policy': "sandbox; default-src 'none'",
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'private, no-store',
-    'referrer-policy': 'no-referrer',
-    'x-file-size': String(size),
-    ...(id === null ? { 'accept-ranges': 'none' } : { 'accept-ranges': 'bytes', etag: etagOf(id) }),
+    type: contentType === 'text/plain' ? TEXT : contentType || ANY_TYPE,
+    filename,
+    headers: { 'x-file-size': String(size), ...ranges },
   }
-}
-
-/** An ASCII name for old clients, and the real name in the notation of RFC 5987 (RFC 6266). */
-function attachment(filename: string): string {
-  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const exact = encodeURIComponent(filename).replace(
-    /['()*!]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
 async function readWhole(download: Download, span: Span): Promise<Buffer<ArrayBuffer>> {

@@ -2,7 +2,7 @@
 
 import { isLoopbackAddress } from '../../domain/client.ts'
 import type { LookAtHealth } from '../../operating/health.ts'
-import { answerJson } from '../door/answers.ts'
+import { answerJson } from '../answers.ts'
 import type { Exchange } from '../door/exchange.ts'
 import { isLoopbackHost } from '../door/host.ts'
 import type { Asked } from '../door/router.ts'

@@ -1,8 +1,8 @@
 // CORS: pages of the origins that the operator listed may use the API, without credentials.
 
 import { spellingsOf } from '../../domain/origin.ts'
+import type { AnswerHeaders } from '../answers.ts'
 import { API, type Endpoint, FILES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
-import type { AnswerHeaders } from './answers.ts'
 import { isJsonPath } from './paths.ts'
 
 /** A host of 253 characters, with its scheme and port, is shorter. */

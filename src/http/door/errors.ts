@@ -9,7 +9,7 @@ import {
   type OutageError,
 } from '../../domain/errors.ts'
 import { isExhaustion } from '../../domain/system-errors.ts'
-import { type AnswerHeaders, answerJson } from './answers.ts'
+import { type AnswerHeaders, answerJson } from '../answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath } from './paths.ts'
 

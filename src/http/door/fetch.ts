@@ -1,8 +1,8 @@
 // Hands each request of a socket to the front door, unless the server sheds load.
 
+import type { Secure } from '../answers.ts'
 import { UNIX_PEER } from './client-address.ts'
 import type { Ending } from './listening-socket.ts'
-import type { Secure } from './security-headers.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
 

@@ -1,8 +1,8 @@
 // Plain http beside TLS: redirects pages to https, and answers only what a device needs that does not trust this server yet.
 
 import { DomainError } from '../../domain/errors.ts'
+import { answerSeeOther } from '../answers.ts'
 import { FILES, PAGES } from '../urls.ts'
-import { answerSeeOther } from './answers.ts'
 import type { Exchange } from './exchange.ts'
 import { isJsonPath, pathOf, startOfPath } from './paths.ts'
 import type { AnswerRoute } from './router.ts'

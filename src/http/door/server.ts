@@ -1,6 +1,7 @@
 // The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs it.
 
 import { DomainError } from '../../domain/errors.ts'
+import type { Secure } from '../answers.ts'
 import { EXEMPT_PATHS } from '../urls.ts'
 import { answersAnyHost } from './any-host.ts'
 import type { BodyRoom } from './body-room.ts'
@@ -14,7 +15,6 @@ import { createRefusalOfSite } from './other-sites.ts'
 import { canonicalPath, isDecodable, pathOf, withPath } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
 import type { AnswerRoute } from './router.ts'
-import type { Secure } from './security-headers.ts'
 
 /** Called once a request has been answered. `route` is a pattern, never the path. */
 export type LogRequest = (line: {

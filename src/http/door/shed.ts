@@ -1,7 +1,7 @@
 // Load shedding: under overload, refuses requests at once and cheaply that would otherwise wait for long.
 
+import { answerJson, answerText } from '../answers.ts'
 import { EXEMPT_PATHS } from '../urls.ts'
-import { answerJson } from './answers.ts'
 import type { Cors } from './cors.ts'
 import { canonicalPath, isJsonPath, pathOf } from './paths.ts'
 
@@ -62,7 +62,7 @@ export function createShed({ basePath, isOverloaded, commitOverdue, onShed, cors
     timer = timer ?? setTimeout(report, REPORT_MS)
     const response = isJsonPath(path)
       ? answerJson(503, { error: MESSAGE }, RETRY)
-      : new Response(MESSAGE, { status: 503, headers: { ...RETRY, 'cache-control': 'no-store' } })
+      : answerText(503, MESSAGE, RETRY)
     cors.addHeaders(response, { request, path })
     return response
   }

@@ -1,7 +1,7 @@
 // Redirects links of older servers, and links with a language in front, to the same page here.
 
 import { DomainError } from '../../domain/errors.ts'
-import { answerMoved, answerSeeOther } from '../door/answers.ts'
+import { answerMoved, answerSeeOther } from '../answers.ts'
 import { pathOf } from '../door/paths.ts'
 import type { Route } from '../door/router.ts'
 import { MOVED, type Moved, moved, ofPush, PAGES } from '../urls.ts'

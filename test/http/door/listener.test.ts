@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:tls'
 import { readCertificate } from '../../../src/crypto/certificate-facts.ts'
 import { makeAuthority, makeLeaf } from '../../../src/crypto/certificates.ts'
+import { createSecure } from '../../../src/http/answers.ts'
 import {
   type Binding,
   bindingsOf,
@@ -13,7 +14,6 @@ import {
   listen,
   urlsOf,
 } from '../../../src/http/door/listener.ts'
-import { createSecure } from '../../../src/http/door/security-headers.ts'
 import { keepAsking } from '../../support/asking-client.ts'
 import { freePort } from '../../support/free-port.ts'
 import { sendRaw } from '../../support/raw.ts'

@@ -1,7 +1,7 @@
 // The previous version of the API: its wrappers, kinds and audit log on top of the endpoints of version 2.
 
 import type { PushLimits } from '../../../domain/new-push.ts'
-import { answerJson } from '../../door/answers.ts'
+import { answerJson } from '../../answers.ts'
 import { type Family, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../urls.ts'
 import type { AnswerBody } from '../answer-tables.ts'
 import type { ApiRoute, Asked, PushEndpoints, Surface } from '../pushes.ts'

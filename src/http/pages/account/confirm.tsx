@@ -3,7 +3,7 @@
 
 import type { Sessions } from '../../../services/accounts/sessions.ts'
 import type { WordKey } from '../../../words/words.ts'
-import { answerSeeOther } from '../../door/answers.ts'
+import { answerSeeOther } from '../../answers.ts'
 import { PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'

@@ -5,7 +5,7 @@ import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../../domain/message-tem
 import type { Problems } from '../../../domain/problems.ts'
 import { DAY, type Now } from '../../../domain/time.ts'
 import type { MessageTemplates } from '../../../services/accounts/message-templates.ts'
-import { answerSeeOther } from '../../door/answers.ts'
+import { answerSeeOther } from '../../answers.ts'
 import { PAGES, secretLink } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'

@@ -2,7 +2,7 @@
 
 import { isDomainError } from '../../../domain/errors.ts'
 import type { NewSession, Sessions, SignIn } from '../../../services/accounts/sessions.ts'
-import { answerSeeOther } from '../../door/answers.ts'
+import { answerSeeOther } from '../../answers.ts'
 import { PAGES } from '../../urls.ts'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'

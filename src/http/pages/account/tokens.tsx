@@ -3,7 +3,7 @@
 import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../../domain/account.ts'
 import { isDomainError, isOutage } from '../../../domain/errors.ts'
 import type { ApiTokens, NewApiToken } from '../../../services/accounts/api-tokens.ts'
-import { answerSeeOther } from '../../door/answers.ts'
+import { answerSeeOther } from '../../answers.ts'
 import { API, PAGES } from '../../urls.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'

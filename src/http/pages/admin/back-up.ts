@@ -1,7 +1,7 @@
 // The button that begins a backup at once.
 
 import { DomainError } from '../../../domain/errors.ts'
-import { answerSeeOther } from '../../door/answers.ts'
+import { answerSeeOther } from '../../answers.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
 

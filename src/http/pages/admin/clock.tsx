@@ -1,7 +1,7 @@
 // The clock of the machine on the administration page: shown while it is in doubt, with the button that confirms it.
 
 import type { Doubt } from '../../../domain/clock.ts'
-import { answerSeeOther } from '../../door/answers.ts'
+import { answerSeeOther } from '../../answers.ts'
 import { PAGES } from '../../urls.ts'
 import type { Member } from '../frame/guest.ts'
 import { ButtonForm, Moment, Notice } from '../frame/parts.tsx'

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { DomainError } from '../../../domain/errors.ts'
+import { answerAsset, type Kept } from '../../answers.ts'
 import type { Asked } from '../../door/router.ts'
 import { FILES } from '../../urls.ts'
 import common from './browser/common.js' with { type: 'text' }
@@ -27,7 +28,7 @@ export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 /** What a request asks for, and how long browsers may keep it. */
-type Found = { asset: Asset; cacheControl: string }
+type Found = { asset: Asset; kept: Kept }
 type Bytes = Uint8Array<ArrayBuffer>
 
 const CSS = 'text/css; charset=utf-8'
@@ -35,9 +36,6 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 const SVG = 'image/svg+xml'
 const PNG = 'image/png'
 
-const FOREVER = 'public, max-age=31536000, immutable'
-/** The name of another version may never be kept with the content of this one. */
-const ONCE = 'no-store'
 const HASHED = /^([a-z-]+)-[0-9a-z]{8,13}(\.[a-z]+)$/
 
 const compress = promisify(gzip)
@@ -83,37 +81,26 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   async function answerFavicon(): Promise<Response> {
     const own = { type: 'image/x-icon', policy: undefined, read: () => Bun.file(favicon).bytes() }
     const { type, policy, read } = logo ?? own
-    return new Response(await read(), {
-      headers: {
-        'content-type': type,
-        ...policyOf(policy),
-        'cache-control': 'public, max-age=86400',
-        'x-content-type-options': 'nosniff',
-      },
-    })
+    return answerAsset(await read(), { type, kept: 'day', policy })
   }
 
   function find(name: string): Found {
     const own = byName.get(name)
-    if (own !== undefined) return { asset: own, cacheControl: FOREVER }
+    if (own !== undefined) return { asset: own, kept: 'forever' }
     const other = HASHED.test(name) ? byStableName.get(stableName(name)) : undefined
     if (other === undefined) throw new DomainError('not_found', 'not-found')
     const runs = other.type === SCRIPT && other !== assets.wordlist
-    return { asset: runs ? NO_SCRIPT : other, cacheControl: ONCE }
+    // The name of another version may never be kept with the content of this one.
+    return { asset: runs ? NO_SCRIPT : other, kept: 'never' }
   }
 
   async function answer({ exchange, params }: Asked): Promise<Response> {
-    const { asset, cacheControl } = find(params.name ?? '')
+    const { asset, kept } = find(params.name ?? '')
     const isCompressed = /\bgzip\b/.test(exchange.request.headers.get('accept-encoding') ?? '')
-    return new Response(isCompressed ? await compressOnce(asset) : await asset.read(), {
-      headers: {
-        'content-type': asset.type,
-        'cache-control': cacheControl,
-        'x-content-type-options': 'nosniff',
-        vary: 'accept-encoding',
-        ...policyOf(asset.policy),
-        ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
-      },
+    const encoding = isCompressed ? { 'content-encoding': 'gzip' } : {}
+    return answerAsset(isCompressed ? await compressOnce(asset) : await asset.read(), {
+      ...{ type: asset.type, policy: asset.policy, kept },
+      headers: { vary: 'accept-encoding', ...encoding },
     })
   }
 
@@ -140,10 +127,6 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
 /** The name without the hash of the content, which is the same in all versions. */
 function stableName(name: string): string {
   return name.replace(HASHED, '$1$2')
-}
-
-function policyOf(policy: string | undefined): Record<string, string> {
-  return policy === undefined ? {} : { 'content-security-policy': policy }
 }
 
 function ofText(name: string, type: string, text: string): Asset {

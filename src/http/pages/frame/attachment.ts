@@ -1,5 +1,7 @@
 // A text that is made while it is sent, for the browser to save.
 
+import { answerAttachment } from '../../answers.ts'
+
 /** Reads the first piece before the answer begins, so that damage there is an error and not a short file. */
 export async function attach(
   pieces: AsyncIterator<string>,
@@ -14,14 +16,5 @@ export async function attach(
       next = await pieces.next()
     },
   })
-  return new Response(body, {
-    headers: {
-      'content-type': type,
-      'content-disposition': `attachment; filename="${filename}"`,
-      'content-security-policy': "sandbox; default-src 'none'",
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    },
-  })
+  return answerAttachment(body, { type, filename })
 }

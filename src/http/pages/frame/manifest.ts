@@ -1,6 +1,7 @@
 // The manifest with which browsers install the pages as an app, which texts and files can then be shared with.
 // https://www.w3.org/TR/appmanifest/, https://w3c.github.io/web-share-target/
 
+import { answerAsset } from '../../answers.ts'
 import { PAGES } from '../../urls.ts'
 import type { Assets } from './assets.ts'
 
@@ -52,11 +53,5 @@ export function createAnswerManifest({ assets, basePath, brand }: ManifestOption
     },
   }
   return () =>
-    new Response(JSON.stringify(manifest), {
-      headers: {
-        'content-type': 'application/manifest+json',
-        'cache-control': 'no-cache',
-        'x-content-type-options': 'nosniff',
-      },
-    })
+    answerAsset(JSON.stringify(manifest), { type: 'application/manifest+json', kept: 'revalidate' })
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
-import { type AnswerHeaders, answerPage } from '../../door/answers.ts'
+import { type AnswerHeaders, answerPage } from '../../answers.ts'
 import { API, FILES } from '../../urls.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
@@ -24,9 +24,6 @@ export type PageOptions = {
   headers?: AnswerHeaders
 }
 
-const POLICY =
-  "style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; manifest-src 'self'"
-
 export type AnswerGuest = (content: JSX.Element, options: PageOptions) => Response
 
 export function createAnswerGuest(assets: Assets): AnswerGuest {
@@ -39,9 +36,6 @@ export function createAnswerGuest(assets: Assets): AnswerGuest {
     )
     const keptLanguage = frame === 'branded' ? guest.languageCookie : null
     return answerPage(status, renderPage(page), {
-      policy: POLICY,
-      // With `no-referrer` browsers send `Origin: null` with forms, which are then refused as another site's.
-      'referrer-policy': 'same-origin',
       ...(keptLanguage === null ? {} : { 'set-cookie': keptLanguage }),
       ...headers,
     })

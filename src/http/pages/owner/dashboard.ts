@@ -2,7 +2,7 @@
 
 import type { Now } from '../../../domain/time.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
-import { answerSeeOther } from '../../door/answers.ts'
+import { answerSeeOther } from '../../answers.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'

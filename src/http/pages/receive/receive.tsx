@@ -7,7 +7,7 @@ import type { PageNonces } from '../../../services/pushes/page-nonces.ts'
 import type { Pushes } from '../../../services/pushes/pushes.ts'
 import type { Retrieval } from '../../../services/pushes/retrieval.ts'
 import type { ShownTexts } from '../../../services/pushes/shown-texts.ts'
-import { answerTextFile } from '../../door/answers.ts'
+import { answerAttachment, TEXT } from '../../answers.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, requireFormToken } from '../frame/guest.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
@@ -183,7 +183,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
   function saveText(form: Form): Response {
     const text = shownTexts.open(form.text('text'))
     if (text === null) throw new DomainError('forbidden', 'This server has not shown this text.')
-    return answerTextFile(SAVED_NAME, text)
+    return answerAttachment(text, { type: TEXT, filename: SAVED_NAME })
   }
 
   return { show, reveal, expire, saveText }

@@ -2,6 +2,7 @@
 
 import { DomainError } from '../../../domain/errors.ts'
 import type { Authority } from '../../../operating/tls/certificate.ts'
+import { answerAttachment } from '../../answers.ts'
 import type { Route } from '../../door/router.ts'
 import { FILES, PAGES } from '../../urls.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -26,14 +27,7 @@ export function createTrustRoutes({ guest }: PageGuards, options: TrustRoutesOpt
       answer: ({ params: { name = '' } }) => {
         const file = Object.hasOwn(files, name) ? files[name] : undefined
         if (file === undefined) throw new DomainError('not_found', 'not-found')
-        return new Response(file.body, {
-          headers: {
-            'content-type': file.type,
-            'content-disposition': `attachment; filename="${name}"`,
-            'cache-control': 'no-store',
-            'x-content-type-options': 'nosniff',
-          },
-        })
+        return answerAttachment(file.body, { type: file.type, filename: name })
       },
     },
   ]

@@ -7,7 +7,7 @@ import { NO_CHOICES, type PushChoices } from '../../../../domain/push-choices.ts
 import type { Choices } from '../../../../services/accounts/push-choices.ts'
 import type { FormMarks } from '../../../../services/pushes/form-marks.ts'
 import type { Pushes } from '../../../../services/pushes/pushes.ts'
-import type { AnswerHeaders } from '../../../door/answers.ts'
+import type { AnswerHeaders } from '../../../answers.ts'
 import { PAGES } from '../../../urls.ts'
 import type { Guest } from '../../frame/guest.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'

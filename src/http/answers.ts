@@ -1,0 +1,145 @@
+// Builds answers: the only file that writes a header for security or caches. Whatever does not say otherwise is not cached.
+
+export type AnswerHeaders = Record<string, string>
+
+const COMMON = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+const JSON_HEADERS: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8', ...COMMON }
+/** Bun copies these twice as fast as it reads an object. */
+const PARSED_JSON_HEADERS = new Headers(JSON_HEADERS)
+
+export const TEXT = 'text/plain; charset=utf-8'
+
+export function answerJson(status: number, body: unknown, headers?: AnswerHeaders): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: headers === undefined ? PARSED_JSON_HEADERS : { ...JSON_HEADERS, ...headers },
+  })
+}
+
+export function answerText(status: number, text: string, headers: AnswerHeaders = {}): Response {
+  return new Response(text, { status, headers: { 'content-type': TEXT, ...COMMON, ...headers } })
+}
+
+export type Attachment = { type: string; filename: string; status?: number; headers?: AnswerHeaders }
+
+/** Something to save, exactly as it is: never shown, and without an origin if somebody shows it all the same. */
+export function answerAttachment(
+  body: BodyInit | null,
+  { type, filename, status = 200, headers = {} }: Attachment,
+): Response {
+  return new Response(body, {
+    status,
+    headers: {
+      'content-type': type,
+      'content-disposition': dispositionOf(filename),
+      'content-security-policy': "sandbox; default-src 'none'",
+      'referrer-policy': 'no-referrer',
+      ...COMMON,
+      ...headers,
+    },
+  })
+}
+
+/** An ASCII name, and the real name in the notation of RFC 5987 (RFC 6266) for new clients where it is another one. */
+function dispositionOf(filename: string): string {
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const exact = encodeURIComponent(filename).replace(
+    /['()*!]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+/** How long browsers may keep an asset. `revalidate`: they ask each time. */
+const KEPT = {
+  forever: 'public, max-age=31536000, immutable',
+  day: 'public, max-age=86400',
+  revalidate: 'no-cache',
+  never: 'no-store',
+}
+
+export type Kept = keyof typeof KEPT
+
+export type AssetAnswer = {
+  type: string
+  kept: Kept
+  /** Its Content-Security-Policy, for one that may be opened as a page. */
+  policy?: string | undefined
+  headers?: AnswerHeaders
+}
+
+/** A part of the pages, which holds no secret. */
+export function answerAsset(body: BodyInit, { type, kept, policy, headers = {} }: AssetAnswer): Response {
+  return new Response(body, {
+    headers: {
+      'content-type': type,
+      ...COMMON,
+      'cache-control': KEPT[kept],
+      ...(policy === undefined ? {} : { 'content-security-policy': policy }),
+      ...headers,
+    },
+  })
+}
+
+/** Redirects to a page of this server; the browser asks for it with GET, whatever the method of the request. */
+export function answerSeeOther(location: string, headers: AnswerHeaders = {}): Response {
+  return redirect(303, location, headers)
+}
+
+/** Redirects permanently; `location` is on this server. */
+export function answerMoved(location: string): Response {
+  return redirect(301, location, {})
+}
+
+function redirect(status: number, location: string, headers: AnswerHeaders): Response {
+  return new Response(null, {
+    status,
+    headers: { location, 'referrer-policy': 'no-referrer', ...COMMON, ...headers },
+  })
+}
+
+const SELF = ['style-src', 'script-src', 'img-src', 'connect-src', 'form-action', 'manifest-src']
+const PAGE_POLICY = [
+  "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+  ...SELF.map((source) => `${source} 'self'`),
+].join('; ')
+
+export function answerPage(status: number, html: string, headers: AnswerHeaders = {}): Response {
+  return new Response(html, {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PAGE_POLICY,
+      // With `no-referrer` browsers send `Origin: null` with forms, which are then refused as another site's.
+      'referrer-policy': 'same-origin',
+      'x-robots-tag': 'noindex, nofollow',
+      ...COMMON,
+      ...headers,
+    },
+  })
+}
+
+/** Sets the headers that every answer has: isolation from other sites, and HSTS where --base-url says https. */
+export type Secure = (headers: Headers) => void
+
+/** A year, as preload lists require. Without subdomains, which may belong to others. */
+const TRANSPORT_SECURITY = 'max-age=31536000'
+
+/** `baseUrl` is that of the settings. */
+export function createSecure(settings: { baseUrl: string | null; tls: 'off' | 'auto' | 'files' }): Secure {
+  const { baseUrl, tls } = settings
+  // With an authority of our own, HSTS would lock out everybody when the authority changes.
+  const isStrict = tls !== 'auto' && baseUrl !== null && isForTlsAlone(new URL(baseUrl))
+  return (headers) => {
+    // A site that opens this one in a window cannot control it, and other sites cannot embed its answers.
+    headers.set('cross-origin-opener-policy', 'same-origin')
+    headers.set('cross-origin-resource-policy', 'same-origin')
+    if (isStrict) headers.set('strict-transport-security', TRANSPORT_SECURITY)
+  }
+}
+
+/** Never for localhost: HSTS covers every port of a name, and would break other programs of the machine. */
+function isForTlsAlone({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' && hostname !== 'localhost' && !hostname.endsWith('.localhost')
+}
