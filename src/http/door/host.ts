@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { isLoopbackAddress, remember } from '../../domain/client.ts'
 import { spellingsOf } from '../../domain/origin.ts'
+import { EXEMPT_PATHS, FILES } from '../urls.ts'
 import { type Asker, refuseHost } from './host-refusal.ts'
 import { isUnixHost } from './unix-socket.ts'
 
@@ -109,4 +110,18 @@ function isLocalName(name: string): boolean {
 
 function withoutBrackets(name: string): string {
   return name.startsWith('[') ? name.slice(1, -1) : name
+}
+
+const ANY_HOST_PATHS: ReadonlySet<string> = new Set([
+  ...EXEMPT_PATHS,
+  ...[FILES.up, FILES.ready, FILES.favicon].map(({ path }) => path),
+])
+const ASSETS = FILES.asset.href({ name: '' })
+
+/**
+ * Whether a path is answered whatever the Host: monitoring asks by any address, and the page that refuses a name needs its
+ * style sheet and icons. None of them holds a secret.
+ */
+export function answersAnyHost(path: string): boolean {
+  return ANY_HOST_PATHS.has(path) || path.startsWith(ASSETS)
 }

@@ -15,7 +15,8 @@ import { createPreviousApiPage } from './previous-api.tsx'
 import type { ReceivePageOptions } from './receive/receive.tsx'
 import { createReceiveRoutes } from './receive/receive-routes.ts'
 import { createShareRoutes, type ShareRoutesOptions } from './share/share-routes.ts'
-import { createTrustRoutes, type TrustRoutesOptions } from './trust/trust-routes.ts'
+import type { TrustPageOptions } from './trust/trust-page.tsx'
+import { createTrustRoutes } from './trust/trust-routes.ts'
 
 /** What the rooms need, each its own part of it. */
 export type PagesOptions = ReceivePageOptions &
@@ -23,7 +24,7 @@ export type PagesOptions = ReceivePageOptions &
   OwnerRoutesOptions &
   AccountRoutesOptions &
   AdminRoutesOptions &
-  TrustRoutesOptions & {
+  TrustPageOptions & {
     answer: AnswerGuest
     getGuest: GetGuest
     sessions: Sessions

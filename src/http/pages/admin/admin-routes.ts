@@ -1,12 +1,17 @@
 // The pages of administrators.
 
+import { DomainError } from '../../../domain/errors.ts'
+import { answerSeeOther } from '../../answers.ts'
 import type { Route } from '../../door/router.ts'
 import { PAGES } from '../../urls.ts'
+import type { Member } from '../frame/guest.ts'
 import type { PageGuards } from '../page-guards.ts'
 import { type AdminPageOptions, createAdminPages } from './admin.tsx'
-import { createBackUp, type MakeBackup } from './back-up.ts'
 import { type AcceptClock, createAcceptClock } from './clock.tsx'
 import { createShowFirstSteps } from './first-steps.tsx'
+
+/** Null for a server that makes no backups. */
+type MakeBackup = ((by: { accountId: number }) => void) | null
 
 export type AdminRoutesOptions = AdminPageOptions & { acceptClock: AcceptClock; makeBackup: MakeBackup }
 
@@ -30,4 +35,13 @@ export function createAdminRoutes(
     // Makes room for the new one by removing the oldest.
     confirmedForm(PAGES.backUp, createBackUp(options.makeBackup)),
   ]
+}
+
+/** The button that begins a backup at once. */
+function createBackUp(makeBackup: MakeBackup) {
+  return (guest: Member): Response => {
+    if (makeBackup === null) throw new DomainError('not_found', 'not-found')
+    makeBackup({ accountId: guest.account.id })
+    return answerSeeOther(guest.href(`${PAGES.admin.href()}#backups`))
+  }
 }

@@ -15,13 +15,12 @@ import handover from './browser/handover.js' with { type: 'text' }
 import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
 import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
-import { colorStyle } from './color-style.ts'
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
 import icon192 from './icon-192.png' with { type: 'file' }
 import icon512 from './icon-512.png' with { type: 'file' }
 import { LOGO_POLICY, type Logo } from './logo.ts'
-import { style } from './style.ts'
+import { colorStyle, style } from './style.ts'
 
 /** The scripts of the pages. */
 export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive'

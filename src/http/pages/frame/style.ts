@@ -1,5 +1,6 @@
 // The style sheet of the pages: small files by part, joined into one asset. Later files may override earlier ones.
 
+import { colorsOf, type Shades } from '../../../domain/brand-color.ts'
 import account from './styles/account.css' with { type: 'text' }
 import admin from './styles/admin.css' with { type: 'text' }
 import base from './styles/base.css' with { type: 'text' }
@@ -22,3 +23,13 @@ const FOUNDATION = [tokens, base, header, forms, buttons, parts, tables]
 const PAGES = [create, created, receive, revealed, lists, push, account, admin, docs]
 
 export const style = [...FOUNDATION, ...PAGES, print].join('\n')
+
+/** The rules that put the operator's colour, `#rrggbb` and readable, in place of the accent of the style sheet. */
+export function colorStyle(color: string): string {
+  const { light, dark } = colorsOf(color)
+  return `:root{${tokensOf(light)}}\n@media (prefers-color-scheme: dark){:root{${tokensOf(dark)}}}\n`
+}
+
+function tokensOf({ accent, strong, ground, onAccent }: Shades): string {
+  return `--accent:${accent};--accent-strong:${strong};--accent-ground:${ground};--on-accent:${onAccent}`
+}

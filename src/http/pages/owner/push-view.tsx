@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { AuditEntry } from '../../../domain/audit.ts'
 import type { Push } from '../../../domain/push.ts'
+import type { Labelled } from '../../../services/pushes/owner-lists.ts'
 import type { Owned } from '../../../services/pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import { PAGES, secretHref, secretLink } from '../../urls.ts'
@@ -15,7 +16,6 @@ import { CopyButton, KIND_WORDS, Moment, Notice } from '../frame/parts.tsx'
 import { nameForOwner } from '../frame/push-name.ts'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { EditForm } from './edit-view.tsx'
-import { Lost } from './lost.tsx'
 import { Log } from './push-log.tsx'
 import type { RefusedEdit } from './push-page.ts'
 import { describeState } from './push-state.ts'
@@ -185,4 +185,20 @@ function Way({ icon, to, text }: { icon: IconName; to: string; text: string }) {
       <span>{text}</span>
     </a>
   )
+}
+
+/** A restore of the server expired the push: leads to sharing it again. */
+function Lost({ guest, listed: { push, urlToken } }: { guest: Member; listed: Labelled }) {
+  const { words, href } = guest
+  return push.lost ? (
+    <Notice kind="plain">
+      <p>{words.say('push_lost')}</p>
+      <p>
+        <a class="button quiet" href={href(`${PAGES.create.href()}?like=${urlToken}`)}>
+          <Icon name="copy-plus" />
+          <span>{words.say('push_again')}</span>
+        </a>
+      </p>
+    </Notice>
+  ) : null
 }

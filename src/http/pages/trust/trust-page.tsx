@@ -1,9 +1,18 @@
 // How a device comes to trust the authority of this server: the file, and the steps of each system.
 
+import { DomainError } from '../../../domain/errors.ts'
+import type { Authority } from '../../../operating/tls/certificate.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { FILES } from '../../urls.ts'
 import type { Guest } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
+
+export type TrustPageOptions = {
+  answer: AnswerGuest
+  /** Null when this server has no authority of its own, so that there is nothing to trust. */
+  authority: Authority | null
+}
 
 /** The files as they are called when they are saved. */
 export const AUTHORITY_FILES = {
@@ -24,7 +33,20 @@ const SYSTEMS: readonly { name: string; file: FileKind; steps: WordKey }[] = [
   { name: 'Linux', file: 'pem', steps: 'trust_linux' },
 ]
 
-export function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }) {
+/** No form and no cookie, because anybody on the network may read and forge the page. */
+export function createTrustPage({ answer, authority }: TrustPageOptions) {
+  return (guest: Guest): Response => {
+    if (authority === null) throw new DomainError('not_found', 'not-found')
+    return answer(<TrustPage guest={guest} fingerprint={authority.fingerprint} />, {
+      guest,
+      title: guest.words.say('trust_page'),
+      frame: 'plain',
+      languageSwitch: false,
+    })
+  }
+}
+
+function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }) {
   const { say } = guest.words
   return (
     <>

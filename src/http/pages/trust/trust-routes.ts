@@ -5,19 +5,11 @@ import type { Authority } from '../../../operating/tls/certificate.ts'
 import { answerAttachment } from '../../answers.ts'
 import type { Route } from '../../door/router.ts'
 import { FILES, PAGES } from '../../urls.ts'
-import type { AnswerGuest } from '../frame/page.tsx'
 import type { PageGuards } from '../page-guards.ts'
 import { profileFor } from './mobileconfig.ts'
-import { createTrustPage } from './trust.tsx'
-import { AUTHORITY_FILES } from './trust-page.tsx'
+import { AUTHORITY_FILES, createTrustPage, type TrustPageOptions } from './trust-page.tsx'
 
-export type TrustRoutesOptions = {
-  answer: AnswerGuest
-  /** Null when this server has no authority of its own, so that there is nothing to trust. */
-  authority: Authority | null
-}
-
-export function createTrustRoutes({ guest }: PageGuards, options: TrustRoutesOptions): Route[] {
+export function createTrustRoutes({ guest }: PageGuards, options: TrustPageOptions): Route[] {
   const { authority } = options
   const files = authority === null ? {} : filesOf(authority)
   return [

@@ -6,17 +6,19 @@ import type { Problems } from '../../../../domain/problems.ts'
 import { NO_CHOICES, type PushChoices } from '../../../../domain/push-choices.ts'
 import type { Choices } from '../../../../services/accounts/push-choices.ts'
 import type { FormMarks } from '../../../../services/pushes/form-marks.ts'
+import type { Labelled } from '../../../../services/pushes/owner-lists.ts'
 import type { Pushes } from '../../../../services/pushes/pushes.ts'
 import type { AnswerHeaders } from '../../../answers.ts'
 import { PAGES } from '../../../urls.ts'
 import type { Guest } from '../../frame/guest.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
+import { Notice } from '../../frame/parts.tsx'
+import { nameForOwner } from '../../frame/push-name.ts'
 import { CreateForm, type CreateScripts } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
 import { whyOutage } from './create-refusals.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
-import { LikeAnother } from './like-another.tsx'
 import { type Again, createFindAgain } from './share-again.ts'
 import { type Shared, SharedFiles } from './shared.tsx'
 import { WhyRefused } from './why-refused.tsx'
@@ -136,4 +138,14 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
 
 function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refused): boolean {
   return isOfSomebodyElse || isUnknown
+}
+
+/** The new form has the settings of another push, without its content and passphrase. */
+function LikeAnother({ guest: { words }, pushed }: { guest: Guest; pushed: Labelled }) {
+  return (
+    <Notice kind="plain">
+      <p>{words.say('push_again_lead', { name: nameForOwner(pushed, words) })}</p>
+      {pushed.push.passphraseRequired ? <p>{words.say('push_again_passphrase')}</p> : null}
+    </Notice>
+  )
 }
