@@ -41,9 +41,8 @@ export async function openAccounts(place: AccountsPlace, ports: Ports): Promise<
   return { where, accounts, apiTokens, close: store.close }
 }
 
-function openFolder({ dataDir, create }: AccountsPlace, { now, writeLog }: Ports) {
-  const onError = (cause: unknown) => writeLog(`oncebox: ${cause instanceof Error ? cause.message : cause}`)
-  const { owner, ...store } = openAccountStore({ dataDir, now, onError, create })
+function openFolder({ dataDir, create }: AccountsPlace, { now }: Ports) {
+  const { owner, ...store } = openAccountStore({ dataDir, now, create })
   const as = owner === null ? '' : ` (as ${owner}, who owns it)`
   return { where: `Data folder: ${dataDir}${as}`, ...store }
 }

@@ -63,7 +63,6 @@ export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Pr
     machine: readMachine(process.platform),
     acceptMove: false,
     isServer: false,
-    removeDamaged: false,
     onFatal: (cause) => {
       throw cause
     },
@@ -102,7 +101,7 @@ export async function openLook(place: ImportPlace, { now, say }: ImportPlacePort
   requireUsable(folder, keyFile)
   const keyring = lookAtKeyring(folder, keyFile)
   if (keyring === null || !holdsData(folder)) return NOTHING
-  const opened = openAccountStore({ dataDir, now, onError: (cause) => say(String(cause)) })
+  const opened = openAccountStore({ dataDir, now })
   return withKeys(opened, keyring, keyFile ?? folder.key)
 }
 

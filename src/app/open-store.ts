@@ -68,7 +68,6 @@ function openInFolder(options: ServedStoreOptions, onFatal: (cause: unknown) => 
     machine: readMachine(process.platform),
     acceptMove: config.acceptMove,
     isServer: true,
-    removeDamaged: config.removeDamaged,
     onStep,
     onCommitted,
     onFatal,

@@ -5,7 +5,6 @@ export type JobName =
   | 'sweep'
   | 'checkpoint'
   | 'reserve'
-  | 'scrub'
   | 'clock'
   | 'certificate'
   | 'backup'
@@ -18,13 +17,8 @@ export type JobName =
 export type JobReport = {
   /** Something was done. */
   did(): void
-  /**
-   * A run failed; the job tries again by itself unless it also calls `finished`. `isTold`: for the same reason as the run
-   * before, which is in the log.
-   */
+  /** A run failed; the job tries again by itself. `isTold`: for the same reason as the run before, which is in the log. */
   failed(cause: unknown, options?: { isTold: boolean }): void
-  /** Nothing is left to do until the next start of the server. */
-  finished(): void
 }
 
 export type Job = {

@@ -5,6 +5,9 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
+/** The last millisecond of the year 9999. No later one has a place in an answer. */
+export const LAST_TIME = Date.UTC(10_000, 0) - 1
+
 /** A reading of the clock, in milliseconds since 1970. */
 export type Now = () => number
 

@@ -6,7 +6,7 @@ import { type Now, SECOND } from '../domain/time.ts'
 
 export type JobStatus = {
   name: JobName
-  state: 'running' | 'finished' | 'stopped'
+  state: 'running' | 'stopped'
   lastDidAt: number | null
   lastFailedAt: number | null
 }
@@ -61,9 +61,6 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions): Jobs {
         const refusal = cause instanceof DomainError ? cause.message : null
         if (!isTold && (refusal === null || refusal !== told)) logFailure(status.name, cause)
         told = refusal
-      },
-      finished: () => {
-        if (status.state === 'running') status.state = 'finished'
       },
     }
   }

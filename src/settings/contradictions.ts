@@ -64,11 +64,6 @@ const FOLDER_ONLY: readonly [(config: Config) => boolean, string][] = [
     '--accept-move is for a database in the data folder: leave it out with --database-url; after a restore of PostgreSQL, run ' +
       '"oncebox after-restore"',
   ],
-  [
-    ({ removeDamaged }) => removeDamaged,
-    '--remove-damaged is for a database in the data folder: leave it out with --database-url, because PostgreSQL checks its own ' +
-      'pages (docs/beyond-one-machine.md)',
-  ],
 ]
 
 const LOOPBACK = /^(localhost|127\..*|::1)$/i

@@ -53,8 +53,6 @@ export type StoredPush = Push &
     keyNumber: number
     /** The number of files at creation. */
     files: number
-    /** Entries that older versions did not keep, because they limited the whole log. */
-    auditDropped: number
   }
 
 /** The secrets that open a push, destroyed when it expires. */
@@ -113,8 +111,7 @@ export type PushStore = {
    * `too_many` when the creator's address has no room, and `conflict` when the idempotency key was used meanwhile.
    */
   createPush(push: PushToStore): Promise<StoredPush>
-  /** `toEnd`: also one that is damaged but can still be ended, as it may be shown then. */
-  findPush(lookup: Uint8Array, options?: { toEnd?: boolean }): Promise<StoredPush | null>
+  findPush(lookup: Uint8Array): Promise<StoredPush | null>
   findSealedPush(lookup: Uint8Array): Promise<SealedPush | null>
   /**
    * Counts a view, and expires the push when it was the last one. Never counts more views than the push allows, whatever

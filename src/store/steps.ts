@@ -13,6 +13,8 @@ export type Statement<Row> = {
   text: string
   /** What engines with row locks append. */
   lock: string
+  /** What follows once the transaction is durable; null for nothing. */
+  effect: Effect | null
   /** Columns of the result that are true or false, and those that are numbers, as some engines return both in other types. */
   flags: readonly string[]
   numbers: readonly string[]
@@ -20,8 +22,11 @@ export type Statement<Row> = {
   row?: Row
 }
 
-/** A statement with its values. */
-export type Ask = { statement: Statement<unknown>; values: readonly Value[] }
+/** destroyed: what opened a push or answered for one is gone. due: files are to be removed. */
+export type Effect = 'destroyed' | 'due'
+
+/** A statement with its values. `isBlind`: nobody waits for its rows, so that an engine may send the next one meanwhile. */
+export type Ask = { statement: Statement<unknown>; values: readonly Value[]; isBlind: boolean }
 
 export type Step<T> = Generator<Ask, T, readonly unknown[]>
 
@@ -41,7 +46,7 @@ export type WriteOptions = { grows?: boolean; within?: number }
 /** Resolves to all rows. */
 export function* all<Row>(statement: Statement<Row>, ...values: Value[]): Step<Row[]> {
   // Statements declare the columns of their rows; the type system cannot follow.
-  return (yield { statement, values }) as Row[]
+  return (yield { statement, values, isBlind: false }) as Row[]
 }
 
 /** The first row, or null. */
@@ -50,8 +55,9 @@ export function* first<Row>(statement: Statement<Row>, ...values: Value[]): Step
   return row ?? null
 }
 
+/** Its failure may surface later, at the end of the step. */
 export function* run(statement: Statement<unknown>, ...values: Value[]): Step<void> {
-  yield { statement, values }
+  yield { statement, values, isBlind: true }
 }
 
 /** Any statement. `of` are the tables whose columns it returns, `numbers` those of its other columns that are numbers. */
@@ -65,6 +71,7 @@ export function statement<Row = never>(
   return {
     text,
     lock: '',
+    effect: null,
     flags: columns.filter(isFlag).map(([name]) => name),
     numbers: [...columns.filter(isNumber).map(([name]) => name), ...numbers],
   }
@@ -76,11 +83,20 @@ export function select<T extends SQLiteTable>(table: T, rest: string): Statement
 }
 
 /** Locks the rows until the end of the transaction, against every change of them; `skipped`: leaves out what others hold. */
-export function locked<Row>(
-  plain: Statement<Row>,
-  how: 'FOR NO KEY UPDATE' | 'FOR UPDATE' | 'FOR SHARE' | 'FOR UPDATE SKIP LOCKED' = 'FOR NO KEY UPDATE',
-): Statement<Row> {
+export function locked<Row>(plain: Statement<Row>, how: Lock = 'FOR NO KEY UPDATE'): Statement<Row> {
   return { ...plain, lock: how }
+}
+
+/** A key share waits for an account that is removed, and for nothing else. */
+export type Lock =
+  | 'FOR NO KEY UPDATE'
+  | 'FOR UPDATE'
+  | 'FOR SHARE'
+  | 'FOR KEY SHARE'
+  | 'FOR UPDATE SKIP LOCKED'
+
+export function causing<Row>(effect: Effect, plain: Statement<Row>): Statement<Row> {
+  return { ...plain, effect }
 }
 
 export type Insert<Row> = { statement: Statement<Row>; names: readonly string[] }
@@ -104,6 +120,51 @@ export function* insert<Row, Given extends Record<string, Value>>(
   row: Given,
 ): Step<Row | null> {
   return yield* first(statement, ...names.map((name) => row[name] ?? null))
+}
+
+/** Inserts whole rows, and returns nothing. */
+export function addTo<T extends SQLiteTable>(
+  table: T,
+  effect: Effect | null = null,
+): (row: RowOf<T>) => Step<void> {
+  const columns = columnsOf(table)
+  const list = columns.map(([, { name }]) => name).join(', ')
+  const values = columns.map((_, n) => `$${n + 1}`).join(', ')
+  const insert = { ...statement(`INSERT INTO ${tableName(table)} (${list}) VALUES (${values})`), effect }
+  return (row) => run(insert, ...valuesOf(row, columns))
+}
+
+/** Writes these columns of the row that has the same `key`. */
+export function updateOf<T extends SQLiteTable, Name extends keyof RowOf<T> & string>(
+  table: T,
+  { key, names }: { key: Name; names: readonly Name[] },
+): (row: Pick<RowOf<T>, Name>) => Step<void> {
+  const columns = columnsOf(table).filter(([name]) => names.some((one) => one === name))
+  const keys = columnsOf(table).filter(([name]) => name === key)
+  const changes = columns.map(([, { name }], n) => `${name} = $${n + 2}`).join(', ')
+  const update = statement(`UPDATE ${tableName(table)} SET ${changes} WHERE ${keys[0]?.[1].name} = $1`)
+  return (row) => run(update, ...valuesOf(row, [...keys, ...columns]))
+}
+
+function valuesOf(row: object, columns: readonly Column[]): Value[] {
+  // A row of this table; the type system cannot follow.
+  const values = row as Record<string, Value>
+  return columns.map(([name]) => values[name] ?? null)
+}
+
+/** Statements with a list of values, which `make` puts into a pair of brackets; other values come before it, `others` of them. */
+export function forSome<Row>(make: (list: string) => Statement<Row>, others = 0) {
+  const known = new Map<number, Statement<Row>>()
+  return function* (list: readonly Value[], ...values: Value[]): Step<Row[]> {
+    if (list.length === 0) return []
+    // Repeats the last value, so that there are few statements to prepare.
+    const size = 2 ** Math.ceil(Math.log2(list.length))
+    const made =
+      known.get(size) ?? make(Array.from({ length: size }, (_, n) => `$${others + n + 1}`).join(', '))
+    known.set(size, made)
+    const padded = Array.from({ length: size }, (_, n) => list[Math.min(n, list.length - 1)] ?? null)
+    return yield* all(made, ...values, ...padded)
+  }
 }
 
 /** The columns of a table to select, under their names here. */

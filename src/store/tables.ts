@@ -2,6 +2,8 @@
 
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountLinkPurpose } from '../domain/account.ts'
+import type { AuditKind } from '../domain/audit.ts'
+import type { PushKind } from '../domain/push.ts'
 import { bytes, flag } from './column-types.ts'
 
 export const accounts = sqliteTable('accounts', {
@@ -68,4 +70,134 @@ export const pushChoices = sqliteTable('push_choices', {
   views: integer(),
   retrievalStep: flag('retrieval_step'),
   deletableByViewer: flag('deletable_by_viewer'),
+})
+
+/** The only row that a view changes. Whoever holds its lock may also change the push, and what belongs to it. */
+export const pushState = sqliteTable('push_state', {
+  pushId: integer('push_id').primaryKey(),
+  updatedAt: integer('updated_at').notNull(),
+  views: integer().notNull(),
+  lastViewedAt: integer('last_viewed_at').notNull(),
+  wrongTries: integer('wrong_tries').notNull(),
+  wrongTriesSince: integer('wrong_tries_since').notNull(),
+  wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
+  triesSpent: flag('tries_spent').notNull(),
+  auditEntries: integer('audit_entries').notNull(),
+  failures: integer().notNull(),
+  ownerViews: integer('owner_views').notNull(),
+  edits: integer().notNull(),
+  countedFailures: integer('counted_failures').notNull(),
+  countedAt: integer('counted_at').notNull(),
+  countedFrom: text('counted_from').notNull(),
+})
+
+/** Only read, until an edit or the end. */
+export const pushes = sqliteTable('pushes', {
+  id: integer().primaryKey(),
+  lookup: bytes().notNull(),
+  keyNumber: integer('key_number').notNull(),
+  kind: text().$type<PushKind>().notNull(),
+  ownerId: integer('owner_id'),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  expireAfterDays: integer('expire_after_days').notNull(),
+  expireAfterViews: integer('expire_after_views').notNull(),
+  deletableByViewer: flag('deletable_by_viewer'),
+  retrievalStep: flag('retrieval_step').notNull(),
+  passphraseRequired: flag('passphrase_required').notNull(),
+  expiredOn: integer('expired_on'),
+  deleted: flag('deleted').notNull(),
+  lost: flag('lost').notNull(),
+  files: integer().notNull(),
+})
+
+/** What must vanish: deleted with the push. The wrapped key lies in its slot of `push_keys`. */
+export const pushSecrets = sqliteTable('push_secrets', {
+  pushId: integer('push_id').primaryKey(),
+  keySlot: integer('key_slot').notNull(),
+  salt: bytes().notNull(),
+  passphraseSalt: bytes('passphrase_salt'),
+  payload: bytes().notNull(),
+})
+
+export const pushKeys = sqliteTable('push_keys', {
+  slot: integer().primaryKey(),
+  isFree: flag('is_free').notNull(),
+  wrappedKey: bytes('wrapped_key').notNull(),
+})
+
+export const pushLabels = sqliteTable('push_labels', {
+  pushId: integer('push_id').primaryKey(),
+  urlToken: bytes('url_token').notNull(),
+  name: bytes(),
+  note: bytes(),
+  seenViews: integer('seen_views').notNull(),
+})
+
+/** The log of a push; `n` counts from 0. */
+export const auditEntries = sqliteTable('audit_entries', {
+  pushId: integer('push_id').notNull(),
+  n: integer().notNull(),
+  kind: text().$type<AuditKind>().notNull(),
+  at: integer().notNull(),
+  ip: text().notNull(),
+  userAgent: text('user_agent').notNull(),
+  referrer: text().notNull(),
+})
+
+/** What each live push without an account takes of the share of its creator's address, of which only a keyed hash is kept. */
+export const liveShares = sqliteTable('live_shares', {
+  pushId: integer('push_id').primaryKey(),
+  address: bytes().notNull(),
+  bytes: integer().notNull(),
+  expiresAt: integer('expires_at').notNull(),
+})
+
+/** The sums of `live_shares`. */
+export const addressShares = sqliteTable('address_shares', {
+  address: bytes().primaryKey().notNull(),
+  pushes: integer().notNull(),
+  bytes: integer().notNull(),
+})
+
+/** Without push and slot once the push has ended: then the row says only that the key was used. */
+export const idempotencyKeys = sqliteTable('idempotency_keys', {
+  lookup: bytes().primaryKey().notNull(),
+  lapsesAt: integer('lapses_at').notNull(),
+  pushId: integer('push_id'),
+  slot: integer(),
+})
+
+export const idempotencyAnswers = sqliteTable('idempotency_answers', {
+  slot: integer().primaryKey(),
+  isFree: flag('is_free').notNull(),
+  answer: bytes().notNull(),
+})
+
+/** The files of a live push. */
+export const pushFiles = sqliteTable(
+  'push_files',
+  {
+    pushId: integer('push_id').notNull(),
+    n: integer().notNull(),
+    fileId: text('file_id').notNull(),
+    size: integer().notNull(),
+    filename: bytes().notNull(),
+    contentType: bytes('content_type').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pushId, table.n] })],
+)
+
+/** Files to be removed at a time. Without one: uploads that are under way on `node`. `pushId`: until then grants may read it. */
+export const filesDue = sqliteTable('files_due', {
+  id: text().primaryKey(),
+  at: integer(),
+  pushId: integer('push_id'),
+  node: bytes(),
+})
+
+/** What was ever imported, by a keyed hash. */
+export const imported = sqliteTable('imported', {
+  mark: bytes().primaryKey().notNull(),
+  keyNumber: integer('key_number').notNull(),
 })

@@ -250,7 +250,6 @@ test('a log file that cannot be written', async () => {
 test.each([
   ['MemoryDenyWriteExecute=yes', 'Remove MemoryDenyWriteExecute='],
   ['ExecStart=/bin/sh serve --accept-clock', 'Remove --accept-clock'],
-  ['ExecStart=/bin/sh serve --remove-damaged', 'Remove --remove-damaged'],
   ['ExecStart=/bin/sh serve --accept-move', 'Remove --accept-move'],
   ['Environment=ONCEBOX_PORT=1 ONCEBOX_ACCEPT_MOVE=true', 'ONCEBOX_ACCEPT_MOVE'],
   ['ExecStart=/no/such/oncebox serve', 'Correct ExecStart='],

@@ -82,18 +82,13 @@ describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
     expect([ready, checks.clock]).toEqual([true, expect.stringContaining('the one of the database server')])
   })
 
-  test.each([
-    ['a creation beyond all dates', 'created_at = 9000000000000000000'],
-    ['an end beyond all dates', 'expires_at = 9223372036854775807'],
-    ['a change before all dates', 'updated_at = -9000000000000000000'],
-    ['a key that nobody has', 'key_number = 77'],
-  ])('a push with %s is left out of lists, opens for nobody, and can be deleted', async (_, damage) => {
+  test('a push with a key that nobody has is left out of lists, opens for nobody, and can be deleted', async () => {
     const headers = { authorization: `Bearer ${token}` }
     const whole = await create({ payload: 'whole' }, { headers })
     const damaged = await create({ payload: 'damaged' }, { headers })
     const sql = database.connect(1)
     try {
-      await sql.unsafe(`UPDATE pushes SET ${damage} WHERE id = (SELECT max(id) FROM pushes)`)
+      await sql.unsafe(`UPDATE pushes SET key_number = 77 WHERE id = (SELECT max(id) FROM pushes)`)
     } finally {
       await sql.close({ timeout: 0 })
     }

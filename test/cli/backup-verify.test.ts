@@ -87,28 +87,14 @@ test('a damaged backup is one line, and the exit code 1', async () => {
   ])
 })
 
-test('a backup of a server whose disk had altered rows is told as such, with the exit code 1', async () => {
+test('a backup of a server whose disk had lost rows is told as such, with the exit code 1', async () => {
   await makeBackup()
-  edit(join(dataDir, 'oncebox.db'), (database) =>
-    database.run('UPDATE pushes SET views = views + 1 WHERE id = 2'),
-  )
+  edit(join(dataDir, 'oncebox.db'), (database) => database.run('DELETE FROM push_labels WHERE push_id = 2'))
   writeFileSync(file, await backupOf(dataDir))
   const { code, text } = await verify()
   expect(code).toBe(1)
   expect(text).toContain('can be restored, but not all of it is as it was written')
-  expect(text).toContain('Damaged when the backup was made: push 2.')
-})
-
-test('what a backup from outside says of its damage reaches no terminal as it is', async () => {
-  await makeBackup()
-  edit(join(dataDir, 'oncebox.db'), (database) =>
-    database.run("UPDATE accounts SET email = char(27) || ']0;mine' || char(10) || printf('%5000d', 1)"),
-  )
-  writeFileSync(file, await backupOf(dataDir))
-  const { out } = await verify()
-  const [told = ''] = out.filter((line) => line.startsWith('Damaged when'))
-  expect(told).toContain('account 1 (\u241b]0;mine ')
-  expect(told.length).toBeLessThan(400)
+  expect(text).toContain('Damaged when the backup was made: the names of 1 pushes.')
 })
 
 test('a missing file, unknown flags and those of other commands are refused', async () => {

@@ -4,9 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Api, startApi } from '../support/api.ts'
-import { alterDatabase } from '../support/damage.ts'
 import type { Init } from '../support/instance.ts'
-import { waitUntil } from '../support/waiting.ts'
 
 const DAY = 86_400_000
 
@@ -185,21 +183,6 @@ describe('the counts', () => {
     const { kept, counted } = sums()
     expect(kept).toEqual(counted)
     expect(total(kept)).toBeGreaterThan(10)
-  })
-
-  test('follow a damaged push that is removed, and are mended at the next start', async () => {
-    await start({ 'remove-damaged': 'true', 'max-live-pushes-per-address': '3' })
-    await api.create()
-    await api.create()
-    alterDatabase(api.dataDir, 'UPDATE pushes SET views = 1 WHERE id = 1')
-    await api.restart()
-    await waitUntil(() => total(sums().kept) <= 1)
-    expect(sums().kept).toMatchObject([{ pushes: 1 }])
-    alterDatabase(api.dataDir, 'UPDATE address_shares SET pushes = 77')
-    expect(await statusOf()).toBe(429)
-    await api.restart()
-    expect(sums().kept).toMatchObject([{ pushes: 1 }])
-    expect(await statusOf()).toBe(201)
   })
 
   test('contain no plain address, except in the audit log', async () => {

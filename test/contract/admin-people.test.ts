@@ -85,5 +85,5 @@ test('a search matches text literally, without wildcards', async () => {
 /** p00 to p59. */
 const SIXTY_ACCOUNTS = `
   WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 59)
-  INSERT INTO accounts (email, password_hash, is_admin, created_at)
-  SELECT printf('p%02d@example.org', n), 'x', 0, 0 FROM numbers`
+  INSERT INTO accounts (email, password_hash, is_admin, created_at, last_sign_in_at)
+  SELECT printf('p%02d@example.org', n), 'x', 0, 0, 0 FROM numbers`

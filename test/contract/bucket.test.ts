@@ -117,18 +117,6 @@ test('an object that is gone is told as damage of the bucket, not of a disk', as
   )
 })
 
-test('the check after a start tells an object that is gone in the same words', async () => {
-  const before = files()
-  await create()
-  for (const key of files()) if (!before.includes(key)) bucket.remove(key)
-  await api.restart()
-  const damaged = () => api.log.filter((line) => line.includes('damaged'))
-  await waitUntil(() => damaged().length > 0)
-  expect(damaged()).toEqual([
-    expect.stringMatching(/damaged in the bucket: a file of push \d+ is missing there/),
-  ])
-})
-
 test('a full bucket refuses files as a full disk does', async () => {
   await create()
   fail({ status: 507, code: 'XMinioStorageFull' })

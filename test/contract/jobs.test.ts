@@ -39,20 +39,18 @@ test.each([...LANGUAGES])('each job has its row in %s, with a name and a state',
   const ann = await startWithAdministrator()
   const { say } = wordsOf(language)
   const rows = rowsOf((await ann.get(`/admin?locale=${language}`)).text)
-  const names = (['checkpoint', 'reserve', 'scrub', 'clock', 'sweep', 'expiry'] as const).map((name) =>
+  const names = (['checkpoint', 'reserve', 'clock', 'sweep', 'expiry'] as const).map((name) =>
     say(`job_${name}`),
   )
   expect(rows.map(([name]) => name)).toEqual(names)
-  const [checkpoint, reserve, scrub, clock, sweep, expiry] = rows.map(([, state]) => state ?? '')
+  const [checkpoint, reserve, clock, sweep, expiry] = rows.map(([, state]) => state ?? '')
   expect([checkpoint, reserve, clock, sweep, expiry]).toEqual(Array(5).fill(say('job_running')))
-  // On a slow machine the scrub of the empty folder has ended by now.
-  expect([say('job_running'), say('job_finished')]).toContain(scrub ?? '')
 })
 
 test('the row of the sweep shows when it last ran, and that it never failed', async () => {
   const ann = await startWithAdministrator()
   await instance.sweep()
-  const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[4] ?? []
+  const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[3] ?? []
   await waitUntil(async () => (await rowOfSweep())[2] !== 'Never')
   expect(await rowOfSweep()).toEqual([
     'Remove pushes that expired long ago',
@@ -60,14 +58,6 @@ test('the row of the sweep shows when it last ran, and that it never failed', as
     wordsOf('en').moment(instance.clock.now()),
     'Never',
   ])
-})
-
-test('the scrub is finished once it has read everything', async () => {
-  const ann = await startWithAdministrator()
-  const rowOfScrub = async () => rowsOf((await ann.get('/admin')).text)[2] ?? []
-  await waitUntil(async () => (await rowOfScrub())[1] === 'Finished')
-  const [, state, done] = await rowOfScrub()
-  expect([state, done]).toEqual(['Finished', wordsOf('en').moment(instance.clock.now())])
 })
 
 test('a failure is shown with its time alone; the log has the reason', async () => {

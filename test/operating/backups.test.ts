@@ -65,7 +65,7 @@ async function createScene({ every = DAY, acceptFolder = false } = {}) {
     const failed = (cause: unknown, { isTold } = { isTold: false }) => {
       failures.push(`${isTold ? 'again' : 'new'}: ${cause instanceof Error ? cause.message : cause}`)
     }
-    backups.job.start({ did: () => undefined, finished: () => undefined, failed })
+    backups.job.start({ did: () => undefined, failed })
     return backups
   }
 

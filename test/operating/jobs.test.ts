@@ -33,13 +33,13 @@ function jobsWith(names: JobName[], faults: Faults = {}) {
 
 describe('the list', () => {
   test('shows each job as stopped before the start, running after it, and stopped at the end', async () => {
-    const { jobs } = jobsWith(['sweep', 'scrub'])
+    const { jobs } = jobsWith(['sweep', 'clock'])
     const states = () => jobs.list().map(({ name, state }) => `${name} ${state}`)
-    expect(states()).toEqual(['sweep stopped', 'scrub stopped'])
+    expect(states()).toEqual(['sweep stopped', 'clock stopped'])
     await jobs.start()
-    expect(states()).toEqual(['sweep running', 'scrub running'])
+    expect(states()).toEqual(['sweep running', 'clock running'])
     await jobs.stop()
-    expect(states()).toEqual(['sweep stopped', 'scrub stopped'])
+    expect(states()).toEqual(['sweep stopped', 'clock stopped'])
   })
 
   test('shows when a job last did something and when it last failed', async () => {
@@ -54,20 +54,10 @@ describe('the list', () => {
     ])
   })
 
-  test('shows a job that has nothing left to do as finished', async () => {
-    const { jobs, reports } = jobsWith(['scrub'])
-    await jobs.start()
-    reports.scrub?.finished()
-    expect(jobs.list()[0]?.state).toBe('finished')
-    await jobs.stop()
-    reports.scrub?.finished()
-    expect(jobs.list()[0]?.state).toBe('stopped')
-  })
-
   test('is a copy', async () => {
     const { jobs } = jobsWith(['sweep'])
     const [first] = jobs.list()
-    Object.assign(first ?? {}, { state: 'finished' })
+    Object.assign(first ?? {}, { state: 'stopped' })
     expect(jobs.list()[0]?.state).toBe('stopped')
   })
 })
@@ -133,17 +123,17 @@ describe('while a database server is out, which the log tells', () => {
 })
 
 test('a job that cannot start stops the others, and the start fails', async () => {
-  const { jobs, calls } = jobsWith(['sweep', 'scrub', 'reserve'], { onStart: 'scrub' })
-  await expect(jobs.start()).rejects.toThrow('scrub cannot start')
-  expect(calls).toEqual(['start sweep', 'start scrub', 'stop sweep', 'stop scrub', 'stop reserve'])
+  const { jobs, calls } = jobsWith(['sweep', 'clock', 'reserve'], { onStart: 'clock' })
+  await expect(jobs.start()).rejects.toThrow('clock cannot start')
+  expect(calls).toEqual(['start sweep', 'start clock', 'stop sweep', 'stop clock', 'stop reserve'])
   expect(jobs.list().map(({ state }) => state)).toEqual(['stopped', 'stopped', 'stopped'])
 })
 
 test('a job that fails to stop is logged, and the others stop', async () => {
-  const { jobs, calls, logged } = jobsWith(['sweep', 'scrub'], { onStop: 'sweep' })
+  const { jobs, calls, logged } = jobsWith(['sweep', 'clock'], { onStop: 'sweep' })
   await jobs.start()
   await jobs.stop()
-  expect(calls).toEqual(['start sweep', 'start scrub', 'stop sweep', 'stop scrub'])
+  expect(calls).toEqual(['start sweep', 'start clock', 'stop sweep', 'stop clock'])
   expect(logged).toHaveLength(1)
   expect(jobs.list().map(({ state }) => state)).toEqual(['stopped', 'stopped'])
 })

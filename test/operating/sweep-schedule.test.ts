@@ -27,7 +27,6 @@ function startWith({ due }: { due: number | null }, failures = 0) {
   job.start({
     did: () => undefined,
     failed: (cause) => state.told.push(cause),
-    finished: () => undefined,
   })
   return { state, clock, stop: job.stop }
 }

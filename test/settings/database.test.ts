@@ -109,7 +109,6 @@ test('a database server needs a key file of its own, and the sentence says where
 test.each([
   ['--backup-dir', { 'backup-dir': ['/backups'] }, 'pg_dump'],
   ['--accept-move', { 'accept-move': ['true'] }, 'after-restore'],
-  ['--remove-damaged', { 'remove-damaged': ['true'] }, 'leave it out'],
 ])('%s is for a data folder, and refused beside a database server', (flag, flags, words) => {
   const told = read({ ...FLAGS, ...flags }).problems?.join('\n')
   expect(told).toStartWith(`${flag} is for a database in the data folder`)

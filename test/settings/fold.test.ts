@@ -79,7 +79,6 @@ test('without anything given, every setting has its default', () => {
     corsOrigins: [],
     acceptClock: false,
     acceptMove: false,
-    removeDamaged: false,
     noOpen: false,
     logFormat: 'text',
     logFile: null,

@@ -18,7 +18,7 @@ import { memberOfBytes } from '../../src/operating/backup/member-sources.ts'
 import { type Seal, sealStream } from '../../src/operating/backup/sealing.ts'
 import { writeBackup } from '../../src/operating/backup/writing.ts'
 import { openUnpackedStore } from '../../src/store/opening/unpacked-store.ts'
-import { MIGRATIONS, migrate } from '../../src/store/sqlite/engine/migrate.ts'
+import { migrate } from '../../src/store/sqlite/engine/migrate.ts'
 
 /** The tables of what opens something. */
 export const OPENING_TABLES = [
@@ -51,12 +51,12 @@ export function edit(path: string, work: (database: Database) => void): void {
 
 const NO_END = 9_000_000_000_000
 
-/** What the database of a version holds: an account with an active, an expired and an anonymous active push, and their logs. */
-export function makeFormerDatabase(path: string, version: number): void {
+/** A database with an account, its active and its expired push, an anonymous active push, and their logs. */
+export function makeDatabase(path: string): void {
   const database = new Database(path, { create: true, strict: true })
-  migrate(database, MIGRATIONS.slice(0, version))
+  migrate(database)
   database.run(
-    "INSERT INTO accounts (id, email, password_hash, is_admin, created_at) VALUES (7, 'ann@example.org', 'hash', 1, 100)",
+    "INSERT INTO accounts (id, email, password_hash, is_admin, created_at, last_sign_in_at) VALUES (7, 'ann@example.org', 'hash', 1, 100, 0)",
   )
   database.run(
     "INSERT INTO api_tokens (account_id, name, prefix, hash, created_at) VALUES (7, 'cli', 'obx', randomblob(32), 100)",
@@ -68,18 +68,14 @@ export function makeFormerDatabase(path: string, version: number): void {
   ]
   for (const [id, owner, expiredOn] of pushes) {
     database.run(
-      `INSERT INTO pushes (id, lookup, key_number, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
-         expire_after_views, views, retrieval_step, passphrase_required, wrong_tries, wrong_tries_since, expired_on,
-         deleted, files, last_entry, audit_entries, audit_dropped)
-       VALUES (?, randomblob(16), 1, 'text', ?, 100, 100, ${NO_END}, 1, 5, 0, 0, 0, 0, 100, ?, 0, 0, ?, 1, 0)`,
-      [id, owner, expiredOn, id],
+      `INSERT INTO pushes (id, lookup, key_number, kind, owner_id, created_at, expires_at, expire_after_days,
+         expire_after_views, retrieval_step, passphrase_required, expired_on, deleted, lost, files)
+       VALUES (?, randomblob(16), 1, 'text', ?, 100, ${NO_END}, 1, 5, 0, 0, ?, 0, 0, 0)`,
+      [id, owner, expiredOn],
     )
-    database.run(
-      "INSERT INTO audit_entries (id, push_id, n, kind, at, ip, user_agent, referrer) VALUES (?, ?, 0, 'creation', 100, '192.0.2.1', '', '')",
-      [id, id],
-    )
-    if (owner !== null)
-      database.run("INSERT INTO push_labels (push_id, url_token, name) VALUES (?, x'00', x'01')", [id])
+    database.run("INSERT INTO push_state VALUES (?, 100, 0, 0, 0, 100, 0, 0, 1, 0, 0, 0, 0, 0, '')", [id])
+    database.run("INSERT INTO audit_entries VALUES (?, 0, 'creation', 100, '192.0.2.1', '', '')", [id])
+    if (owner !== null) database.run("INSERT INTO push_labels VALUES (?, x'00', x'01', NULL, 0)", [id])
   }
   database.close()
 }

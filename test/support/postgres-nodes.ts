@@ -53,7 +53,6 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
     createPostgresOperations({
       database: pool,
       ...clockOf(n),
-      observe: () => undefined,
       node: randomBytes(16),
       damage: createDamage(() => undefined),
       onDue: () => undefined,

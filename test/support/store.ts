@@ -24,7 +24,6 @@ export async function openTestStore(
     machine?: string | null
     acceptMove?: boolean
     isServer?: boolean
-    removeDamaged?: boolean
     bucket?: BucketOptions | null
     minFreeSpace?: number
     onError?: (cause: unknown) => void
@@ -49,7 +48,6 @@ export async function openTestStore(
     machine: options.machine ?? null,
     acceptMove: options.acceptMove ?? false,
     isServer: options.isServer ?? true,
-    removeDamaged: options.removeDamaged ?? false,
     bucket: options.bucket ?? null,
     minFreeSpace: options.minFreeSpace ?? 0,
     onError: options.onError ?? fail,

@@ -101,11 +101,6 @@ const RULES: readonly [RegExp, string, string][] = [
     'it takes an empty mount point for the disk of the backups.',
     'Remove --backup-accept-folder and ONCEBOX_BACKUP_ACCEPT_FOLDER.',
   ],
-  [
-    /^ExecStart=.*--remove-damaged\b(?!=false)/,
-    'it removes damaged pushes at each start.',
-    'Remove --remove-damaged from ExecStart=.',
-  ],
 ]
 
 function examineStart({ path, unit, dataDir }: { path: string; unit: string[]; dataDir: string }): Finding[] {

@@ -20,7 +20,6 @@ export type ExamineOptions = {
   now: number
   /** Called once the database is open, which goes on if its file is removed then. */
   onOpened?: () => unknown
-  onProgress: (done: number, total: number) => void
 }
 
 /** `key`: whose keys fit the database; `none` when neither the backup has any nor a file was named. */
@@ -32,12 +31,12 @@ export type Examined = {
 
 /** Throws `conflict` when the backup cannot be restored. The caller closes the store. */
 export async function examineUnpacked(unpacked: Unpacked, options: ExamineOptions): Promise<Examined> {
-  const { file, folder, keyFile, now, onProgress } = options
+  const { file, folder, keyFile, now } = options
   const store = openUnpackedStore(join(folder, 'oncebox.db'), file)
   try {
     options.onOpened?.()
     const key = verifyKey(unpacked, { store, file, keyFile })
-    const content = await store.read(now, onProgress)
+    const content = await store.read(now)
     requireTold(unpacked, { content, schema: store.schema, file })
     return { store, content, key }
   } catch (cause) {

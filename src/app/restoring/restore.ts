@@ -88,7 +88,6 @@ async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promis
   const now = ports.now()
   const { store, ...examined } = await examineUnpacked(unpacked, {
     ...{ file, folder: folder.unfinished.path, keyFile, now },
-    onProgress: (done, total) => onProgress('checking', done, total),
   })
   const restored = await change({ ...examined, store, unpacked }, { wish, ports, now }).finally(store.close)
   if (unpacked.instanceKey !== null && keyFile === null)

@@ -48,7 +48,6 @@ export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Pro
       now: ports.now(),
       // From here on a killed process leaves nothing. Windows removes no open files.
       onOpened: () => process.platform !== 'win32' && remove(),
-      onProgress: (done, total) => onProgress('checking', done, total),
     })
     store.close()
     return { ...unpacked, ...examined, hasKey: unpacked.instanceKey !== null }

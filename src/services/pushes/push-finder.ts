@@ -34,20 +34,10 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     }))
   }
 
-  const getPush = (urlToken: string, visit: Visit | null) => getBy(findPush, urlToken, visit)
-
-  /** Also a push that is damaged but can still be ended. */
-  const getPushToEnd = (urlToken: string, visit: Visit) =>
-    getBy((lookup) => findPush(lookup, { toEnd: true }), urlToken, visit)
-
-  async function getBy(
-    find: (lookup: Uint8Array) => Promise<StoredPush | null>,
-    urlToken: string,
-    visit: Visit | null,
-  ): Promise<ByLink & { push: StoredPush }> {
+  async function getPush(urlToken: string, visit: Visit | null): Promise<ByLink & { push: StoredPush }> {
     if (visit !== null) shortTokens.requireTries(urlToken, visit)
     for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
-      const push = await find(lookup)
+      const push = await findPush(lookup)
       if (push !== null) return { push, urlToken, instanceKey }
     }
     throw miss(urlToken, visit)
@@ -74,7 +64,7 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
   }
 
-  return { lookupsOf, getPush, getPushToEnd, getSealedPush, requireShort }
+  return { lookupsOf, getPush, getSealedPush, requireShort }
 }
 
 export function notFound(): DomainError {

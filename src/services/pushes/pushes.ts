@@ -18,8 +18,8 @@ import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 import type { ShareOf } from './shares.ts'
 import type { ShortTokens } from './short-tokens.ts'
 
-/** The length of a log. `dropped` counts entries that older versions did not keep, because they limited the whole log. */
-export type LogFacts = { entries: number; dropped: number; missing: ReturnType<typeof countMissing> }
+/** The length of a log, and what is not in it. */
+export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
 
 /** The audit log of a push, oldest entry first. The reader's permission has been checked. */
 export type OpenLog = {
@@ -47,7 +47,7 @@ export function createPushes(options: PushesOptions) {
   const { forgetTexts, overview, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring, shortTokens })
-  const { getPush, getPushToEnd } = finder
+  const { getPush } = finder
   const retrieve = createRetrieve({ ...options, finder })
 
   /** Shows nothing but the link, so it is never a view. */
@@ -76,7 +76,7 @@ export function createPushes(options: PushesOptions) {
     const { push, instanceKey } = await getPush(urlToken, null)
     const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
-    const facts = { entries: push.auditEntries, dropped: push.auditDropped, missing: countMissing(push) }
+    const facts = { entries: push.auditEntries, missing: countMissing(push) }
     const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
     const hasGrants = await store.pushes.hasGrants(push)
     const seen = isUnseen({ views: push.views, seenViews: labels.seenViews })
@@ -84,7 +84,7 @@ export function createPushes(options: PushesOptions) {
   }
 
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
-    const { push } = await getPushToEnd(urlToken, visit)
+    const { push } = await getPush(urlToken, visit)
     if (!mayExpire(push, account)) throw mayNotExpire(account)
     const expired = await store.pushes.expirePush({ id: push.id, visit })
     if (expired === null) throw notFound()

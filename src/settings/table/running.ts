@@ -52,12 +52,6 @@ export const runningSettings = {
     default: '7d',
     help: 'When the server was off for longer, keep expired pushes until an administrator confirms the clock',
   },
-  removeDamaged: {
-    flag: 'remove-damaged',
-    group,
-    ...off,
-    help: 'Remove pushes that a faulty disk has damaged, which no backup can bring back; for one start',
-  },
   noOpen: {
     flag: 'no-open',
     group,

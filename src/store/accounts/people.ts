@@ -22,21 +22,17 @@ const COUNT = statement<{ total: number }>(`SELECT count(*) AS total FROM accoun
   numbers: ['total'],
 })
 
-/** \`isLive\`: a condition for which the engine has an index. */
-const measure = (isLive: string) =>
-  statement<{ pushes: number; bytes: number; last: number | null }>(
-    `SELECT count(*) AS pushes, coalesce(sum(bytes), 0) AS bytes, max(id) AS last FROM (
+const MEASURE = statement<{ pushes: number; bytes: number; last: number | null }>(
+  `SELECT count(*) AS pushes, coalesce(sum(bytes), 0) AS bytes, max(id) AS last FROM (
       SELECT id,
         coalesce((SELECT length(payload) FROM push_secrets WHERE push_id = pushes.id), 0) +
         coalesce((SELECT sum(size) FROM push_files WHERE push_id = pushes.id), 0) AS bytes
-      FROM pushes WHERE owner_id = $1 AND ${isLive} AND id > $2 ORDER BY id LIMIT ${STEP}
+      FROM pushes WHERE owner_id = $1 AND expired_on IS NULL AND id > $2 ORDER BY id LIMIT ${STEP}
     ) AS step`,
-    { numbers: ['pushes', 'bytes', 'last'] },
-  )
+  { numbers: ['pushes', 'bytes', 'last'] },
+)
 
-export function createPeople({ steps: { read }, isLive }: { steps: Steps; isLive: string }): PeopleStore {
-  const MEASURE = measure(isLive)
-
+export function createPeople({ read }: Steps): PeopleStore {
   async function listPeople({
     search,
     pageNumber,

@@ -34,14 +34,8 @@ export function createDamage(onError: (cause: unknown) => void) {
     })
   }
 
-  /** Reports the number of places if they were too many to report one by one. For the end of a search. */
-  function reportNumber(): void {
-    if (known.size > MAX_TOLD) onError(new Error(`damaged on disk: ${known.size} places altogether`))
-  }
-
   return {
     report,
-    reportNumber,
     presentIntact,
     /** Places that were found damaged since the start. Very large numbers are not exact. */
     count: (): number => known.size,

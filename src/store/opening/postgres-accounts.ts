@@ -6,8 +6,8 @@ import { type Now, SECOND } from '../../domain/time.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { onOwnConnection } from '../postgres/engine/own-connection.ts'
+import { createSteps } from '../postgres/engine/run-steps.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
-import { createImportLook } from '../postgres/imports/imports.ts'
 import { DATABASE_TIME } from '../postgres/instance/instance.ts'
 import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
 import { refuseEmpty } from '../postgres/instance/key-file.ts'
@@ -17,6 +17,7 @@ import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
 import { hasTables, requireCurrentSchema } from '../postgres/schema/schema-version.ts'
+import { createImportLook } from '../pushes/imports.ts'
 import { type Remembering, readRemembered } from './remembering.ts'
 
 const CONNECTIONS = 2
@@ -45,13 +46,13 @@ export async function openPostgresAccounts(options: PostgresAccountsOptions) {
   await requireServer(connect, () => undefined)
   const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
-    const look = await createLook(database, { ...options, connect })
-    await look()
+    const lookAgain = await createLook(database, { ...options, connect })
+    await lookAgain()
     const now = await readClock(database)
     // A command removes no files: a node does.
     const onDue = () => undefined
     const rows = {
-      database: guard(database, { look, recent: RECENT_MS, ...options }),
+      database: guard(database, { look: lookAgain, recent: RECENT_MS, ...options }),
       now,
       certain: now,
       onDue,
@@ -59,7 +60,7 @@ export async function openPostgresAccounts(options: PostgresAccountsOptions) {
     const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
     const requireKeys = (keyring: Keyring, keyFile: string) =>
       database.read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
-    const imports = { ...createImportLook(database), requireKeys }
+    const imports = { ...createImportLook(createSteps({ ...database, onDue })), requireKeys }
     return { accounts, apiTokens, twoFactor, look: imports, close: database.close }
   } catch (cause) {
     await database.close()
@@ -109,7 +110,6 @@ function guard(
   return {
     ...database,
     transact: (work, how) => lookAgain().then(() => database.transact(work, how)),
-    write: (make, how) => lookAgain().then(() => database.write(make, how)),
   }
 }
 

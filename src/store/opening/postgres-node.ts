@@ -7,8 +7,8 @@ import { createDamage } from '../every-engine/damage.ts'
 import type { PostgresDatabase } from '../postgres/engine/database.ts'
 import { createPruningJob } from '../postgres/engine/pruning.ts'
 import type { RightsWatch } from '../postgres/engine/rights.ts'
-import { createDoubtedDates } from '../postgres/expiry/doubted-dates.ts'
-import { giveUpAbandoned } from '../postgres/files/file-records.ts'
+import { createSteps } from '../postgres/engine/run-steps.ts'
+import { giveUpAbandoned } from '../postgres/files/abandoned.ts'
 import { openNodeFiles } from '../postgres/files/open-files.ts'
 import type { DatabaseClock } from '../postgres/instance/clock.ts'
 import { createKeyWatch, type KeyWatch } from '../postgres/instance/key-watch.ts'
@@ -17,6 +17,7 @@ import type { Standing } from '../postgres/instance/standing.ts'
 import { createPostgresOperations } from '../postgres/operations.ts'
 import { createQuickLook } from '../postgres/quick-look.ts'
 import { createSharedRows } from '../postgres/shared/shared-state.ts'
+import { setBackSome } from '../pushes/doubted-dates.ts'
 import type { Witnesses } from '../witness/witnesses.ts'
 import type { PostgresStoreOptions } from './postgres-options.ts'
 
@@ -40,7 +41,7 @@ type Guarded = ReturnType<Standing['guard']>
 
 export async function openNode(options: PostgresStoreOptions, parts: NodeParts) {
   const { database, standing, clock, keyring, path } = parts
-  const { now, certain, observe } = clock
+  const { now, certain } = clock
   const { onError } = options
   const node = randomKey(ID_BYTES)
   const guarded = standing.guard(database)
@@ -58,18 +59,16 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
     database: guarded,
     now,
     certain,
-    observe,
     node,
     damage,
     onDue,
   })
-  const { countWaiting, idle } = operations.pushes
   const pruning = createPruningJob({ database: guarded, elapsed: options.clock.uptime })
+  const waitingWorks = () => database.count().connections.waiting
   const jobs: readonly Job[] = [nodes.job, shared.job, pruning, ...files.jobs]
 
   async function close(): Promise<void> {
     await files.close()
-    await idle()
     await nodes.leave().catch(() => undefined)
     await database.close()
   }
@@ -81,8 +80,8 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
     ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, certain, jobs },
     clock: { doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
     damage,
-    isOverloaded: () => countWaiting() > MANY_WAITING,
-    waitingWorks: countWaiting,
+    isOverloaded: () => waitingWorks() > MANY_WAITING,
+    waitingWorks,
     commitOverdue: () => undefined,
     explainFailure: (cause: unknown) => cause,
     confirmStart: () => undefined,
@@ -99,7 +98,7 @@ async function join(
   { node, guarded, keys }: Joining,
 ): Promise<Nodes> {
   const { database, clock, witnesses } = parts
-  const dates = createDoubtedDates({ ...guarded, clock })
+  const dates = createDates(guarded, clock)
   const nodes = createNodes({
     ...options.label,
     ...parts,
@@ -116,6 +115,23 @@ async function join(
   if (options.clock.accept) await writeTime(database, clock.now())
   await nodes.beat()
   return nodes
+}
+
+/** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */
+function createDates(guarded: Guarded, clock: DatabaseClock): { mend(): Promise<void> } {
+  const { write } = createSteps({ ...guarded, onDue: () => undefined })
+  let mended = 0
+
+  async function mend(): Promise<void> {
+    const ahead = clock.wasAhead()
+    if (ahead === mended || clock.doubt() !== null) return
+    let before: number | null = Number.MAX_SAFE_INTEGER
+    while (before !== null) before = await write(pieceBefore(before))
+    mended = ahead
+  }
+
+  const pieceBefore = (before: number) => () => setBackSome(before, clock)
+  return { mend }
 }
 
 /**

@@ -13,15 +13,15 @@ import {
 import { whileOpening } from '../folder/folder-lock.ts'
 import { becomeOwner } from '../folder/ownership.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
+import { createImportLook } from '../pushes/imports.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { requireIntact, requireKeys, verifyKeys } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
-import { createFileRows } from '../sqlite/files/file-rows.ts'
-import { createImportLook } from '../sqlite/imports/imports.ts'
+import { createSteps } from '../sqlite/engine/run-steps.ts'
 import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
-import { createAccountOperations, createRows } from '../sqlite/operations.ts'
+import { createAccountOperations } from '../sqlite/operations.ts'
 
 const COMMAND_BUSY_MS = 5_000
 
@@ -30,13 +30,12 @@ export type AccountStore = ReturnType<typeof openAccountStore>
 export type AccountStoreOptions = {
   dataDir: string
   now: Now
-  onError: (cause: unknown) => void
   /** Makes a missing folder, key and database. Without this option a missing folder is refused. */
   create?: { keyFile: string | null } | undefined
 }
 
 /** For a command beside the server: migrates nothing. When root runs it, the process becomes the owner of the folder. */
-export function openAccountStore({ dataDir, now, onError, create }: AccountStoreOptions) {
+export function openAccountStore({ dataDir, now, create }: AccountStoreOptions) {
   const folder = dataFolder(dataDir)
   const owner = becomeOwner(folder.path)
   if (create !== undefined) prepareDataFolder(folder, create.keyFile)
@@ -47,20 +46,10 @@ export function openAccountStore({ dataDir, now, onError, create }: AccountStore
   }
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
   // A command removes no files: a running server does, or the next start. `close` empties the write-ahead log.
-  const files = createFileRows(connection, { certain: now, onDue: () => undefined })
-  const rows = createRows({
-    connection,
-    transact,
-    now,
-    certain: now,
-    files,
-    onDestroyed: () => undefined,
-    onError,
-  })
-  const { accounts, apiTokens, twoFactor } = createAccountOperations(rows)
-  const look = createImportLook(connection)
+  const steps = createSteps(connection.database, transact, () => undefined)
+  const { accounts, apiTokens, twoFactor } = createAccountOperations({ steps, now, certain: now })
+  const look = createImportLook(steps)
   const close = async () => {
-    await rows.doubtfulKeys.idle()
     truncateLog(connection.database)
     connection.close()
   }

@@ -28,11 +28,10 @@ import { createGroupCommit, type GroupCommit } from '../sqlite/engine/group-comm
 import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
+import { createSteps } from '../sqlite/engine/run-steps.ts'
 import { openFilesWithRows } from '../sqlite/files/open-files.ts'
 import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
-import { createScrub } from '../sqlite/integrity/scrub.ts'
-import { createAccountOperations, createPushOperations, createRows } from '../sqlite/operations.ts'
-import { createDoubtedDates } from '../sqlite/pushes/doubted-dates.ts'
+import { createAccountOperations, createPushOperations } from '../sqlite/operations.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { CommonStoreOptions } from './store-options.ts'
 import { type VerifyOptions, verifyDatabase } from './verify-database.ts'
@@ -43,8 +42,6 @@ export type StoreOptions = CommonStoreOptions &
   Omit<VerifyOptions, 'now'> & {
     keyFile: string | null
     clock: { systemNow: Now }
-    /** Removes damaged pushes. */
-    removeDamaged: boolean
     /** The database may be corrupt: the process must end. */
     onFatal: (cause: unknown) => void
     /** Called after each group commit with the number of changes that it made durable. */
@@ -99,9 +96,8 @@ function openParts(opening: Opening) {
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const disk = watchDisk(opening)
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
-  const dates = createDoubtedDates(connection, clock)
-  const keeping = createClockKeeping({ ...options, ...commits, ...dates, clock, forgetMark })
-  const { scrub, idle, fileJobs, ...operations } = openOperations(opening, { clock, disk, commits })
+  const { steps, idle, fileJobs, ...operations } = openOperations(opening, { clock, disk, commits })
+  const keeping = createClockKeeping({ ...options, steps, clock, forgetMark })
   warnOf(options)
   const doubt = clock.doubt()
   if (doubt !== null) keeping.changed(doubt)
@@ -127,7 +123,7 @@ function openParts(opening: Opening) {
     commitOverdue: commits.commitOverdue,
     /** Changes that wait for a group commit. */
     waitingWorks: commits.waiting,
-    jobs: [disk.checkpointer, disk.reserve, scrub, keeping.job, ...fileJobs] as readonly Job[],
+    jobs: [disk.checkpointer, disk.reserve, keeping.job, ...fileJobs] as readonly Job[],
     /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
     /** Call this once the start went well: removes copies made before earlier migrations. */
@@ -198,32 +194,28 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
   const { now, certain } = clock
   const { connection, options } = opening
   const { transact } = commits
-  const { onError } = options
+  const steps = createSteps(connection.database, transact, (effect) => {
+    if (effect === 'due') files.removeDue()
+    else disk.checkpointer.request()
+  })
   const path = opening.folder.files
-  const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, certain, transact })
-  const around = { hasRoom: disk.freeSpace.hasRoom, onDestroyed: disk.checkpointer.request, onError }
-  const rows = createRows({ connection, transact, now, certain, files: files.rows, ...around })
+  const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, certain, steps })
+  const parts = { ...options, ...commits, steps, now, certain, hasRoom: disk.freeSpace.hasRoom }
 
   async function idle(): Promise<void> {
     await files.close()
-    await rows.doubtfulKeys.idle()
     await commits.idle()
   }
 
   return {
-    ...createPushOperations(rows, commits),
-    ...createAccountOperations(rows),
+    ...createPushOperations(parts),
+    ...createAccountOperations(parts),
+    steps,
     shared: createMemoryState(now),
     files: files.store,
     bucket: files.bucket,
     confirmPlace: files.confirmPlace,
     fileJobs: files.jobs,
-    scrub: createScrub({
-      ...options,
-      ...rows,
-      sealedFiles: files.sealed,
-      medium: files.bucket === null ? 'disk' : 'bucket',
-    }),
     idle,
   }
 }
@@ -237,10 +229,8 @@ function canRead(database: Database): boolean {
   }
 }
 
-function warnOf({ dataDir, keyFile, removeDamaged, onWarning }: StoreOptions): void {
+function warnOf({ dataDir, keyFile, onWarning }: StoreOptions): void {
   const path = keyFile ?? dataFolder(dataDir).key
   if (isReadableByOthers(path))
     onWarning(`Other users of this machine can read the key file ${path}: chmod 600 it.`)
-  if (removeDamaged)
-    onWarning('Damaged pushes will be removed; another message follows when all have been checked.')
 }

@@ -2,13 +2,11 @@
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Visit } from '../../domain/audit.ts'
-import type { Connection } from '../sqlite/engine/database.ts'
+import { loseSome } from '../pushes/expiry.ts'
 import { verifyKeys, writeClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
-import { filesDue, instance } from '../sqlite/engine/schema.ts'
-import { createFileRows } from '../sqlite/files/file-rows.ts'
-import { createRows } from '../sqlite/operations.ts'
-import { endLivePushes } from '../sqlite/restoring/lost-pushes.ts'
+import { createSteps } from '../sqlite/engine/run-steps.ts'
+import { instance } from '../sqlite/engine/schema.ts'
 import {
   bringUpToDate,
   explainUnpacked,
@@ -17,7 +15,7 @@ import {
   type Unpacked,
 } from '../sqlite/restoring/unpacked-database.ts'
 import { type BackupContent, createUnpackedRows, type OnProgress } from '../sqlite/restoring/unpacked-rows.ts'
-import { apiTokens } from '../tables.ts'
+import { apiTokens, filesDue } from '../tables.ts'
 
 export type { BackupContent, BackupToken, OnProgress } from '../sqlite/restoring/unpacked-rows.ts'
 
@@ -52,12 +50,11 @@ export function openUnpackedStore(path: string, name: string) {
 
 function createOperations({ connection, orphans }: Unpacked, name: string) {
   const { orm, database } = connection
-  const rows = rowsOf(connection)
-  const unpacked = createUnpackedRows({ connection, orphans, audit: rows.audit })
+  const unpacked = createUnpackedRows({ connection, orphans })
 
-  /** Reads every row once. `now` tells the pushes that can still be opened from those whose time is over. */
-  function read(now: number, onProgress: OnProgress): Promise<BackupContent> {
-    return explained(() => unpacked.read(now, onProgress))
+  /** `now` tells the pushes that can still be opened from those whose time is over. */
+  function read(now: number): Promise<BackupContent> {
+    return explained(async () => unpacked.read(now))
   }
 
   /** Throws `conflict` unless these are the keys that the database was written with. */
@@ -73,12 +70,26 @@ function createOperations({ connection, orphans }: Unpacked, name: string) {
   /** Expires as lost what was live, and forgets files. Resolves to the number of lost pushes. */
   function endLive({ now, visit, onProgress }: EndLive): Promise<number> {
     return explained(async () => {
-      const total = database.query<{ n: number }, []>('SELECT count(*) AS n FROM pushes').get()?.n ?? 0
-      const lost = await endLivePushes(connection, rows.rows, { now, visit, total, onProgress })
+      const lost = await losePushes({ now, visit, onProgress })
       orm.delete(filesDue).run()
       writeClockMark(connection, now)
       return lost
     })
+  }
+
+  /** One process alone works on the database: no operation has to wait for another. */
+  async function losePushes({ now, visit, onProgress }: EndLive): Promise<number> {
+    const { within } = createSteps(database, refuse, () => undefined)
+    const some = database.transaction(() => within(loseSome({ now, visit })))
+    const total = unpacked.countLive()
+    let [done, lost] = [0, 0]
+    for (let step = some(); step.found > 0; step = some()) {
+      done += step.found
+      lost += step.lost
+      onProgress(done, total)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return lost
   }
 
   async function explained<T>(work: () => Promise<T>): Promise<T> {
@@ -99,18 +110,6 @@ function createOperations({ connection, orphans }: Unpacked, name: string) {
   }
 }
 
-/** One process alone works on the database, step after step: no operation has to wait for another. */
-function rowsOf(connection: Connection) {
-  const now = () => 0
-  return createRows({
-    connection,
-    transact: (work) => Promise.resolve(connection.database.transaction(() => work())()),
-    now,
-    certain: now,
-    files: createFileRows(connection, { certain: now, onDue: () => undefined }),
-    onDestroyed: () => undefined,
-    onError: (cause) => {
-      throw cause
-    },
-  })
+function refuse(): never {
+  throw new Error('nothing else writes to the database of a backup')
 }

@@ -9,7 +9,6 @@ import { createHomecoming, requireHome } from '../sqlite/engine/home.ts'
 import { requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
 import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from '../sqlite/engine/migrate.ts'
 import { copyBeforeMigration } from '../sqlite/engine/migration-copy.ts'
-import { mendAddressShares } from '../sqlite/pushes/address-shares.ts'
 
 export type Verifying = {
   connection: Connection
@@ -51,7 +50,6 @@ export function verifyDatabase({ connection, keyring, folder, options }: Verifyi
   migrate(database)
   requireOwnTables(database)
   verifyKeys(connection, keyring)
-  mendAddressShares(connection)
   const { remember } = createHomecoming(connection, { ...options, folder })
   if (options.isServer) arrive(() => remember(options.now), options.onWarning)
   return { copy, leave: options.isServer ? (now) => leave(() => remember(now)) : () => undefined }

@@ -1,6 +1,5 @@
 // Makes the operations of the store from connections to PostgreSQL.
 
-import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from '../accounts/account-links.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
@@ -10,29 +9,26 @@ import { createPushChoices } from '../accounts/push-choices.ts'
 import { createSessions } from '../accounts/sessions.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import type { Damage } from '../every-engine/damage.ts'
+import { createAuditLog } from '../pushes/audit-log.ts'
+import { createExpiry, createOwnedPushes } from '../pushes/expiry.ts'
+import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
+import { createPushLists } from '../pushes/push-lists.ts'
+import type { Clocks } from '../pushes/push-rows.ts'
+import { createPushes } from '../pushes/pushes.ts'
 import type { PostgresDatabase } from './engine/database.ts'
 import { createSteps } from './engine/run-steps.ts'
-import { createExpiry } from './expiry/expiry.ts'
-import { createImports } from './imports/imports.ts'
-import { createAuditLog } from './lists/audit-log.ts'
-import { createPushLists } from './lists/push-lists.ts'
-import { createIdempotencyKeys } from './pushes/idempotency-keys.ts'
-import { createOwnedPushes } from './pushes/owned-pushes.ts'
-import { createPushRemoval } from './pushes/push-removal.ts'
-import { createPushes } from './pushes/pushes.ts'
+import { createImports } from './imports.ts'
 
-export type PostgresOperationsOptions = {
-  database: Pick<PostgresDatabase, 'read' | 'transact' | 'write'>
-  now: Now
-  /** The time by which something may be destroyed. */
-  certain: Now
-  /** Given the database's clock in milliseconds, whenever it was read. */
-  observe: (databaseTime: number) => void
+export type AccountOperationsOptions = Clocks & {
+  database: Pick<PostgresDatabase, 'read' | 'transact'>
+  /** Called after a commit that made files due. */
+  onDue: () => void
+}
+
+export type PostgresOperationsOptions = AccountOperationsOptions & {
   /** The id of this process among the nodes, 16 random bytes. */
   node: Uint8Array
   damage: Pick<Damage, 'presentIntact'>
-  /** Called after a commit that made files due. */
-  onDue: () => void
 }
 
 /** Each node that starts makes a setup link and shows it, so those of the others stay valid: the latest. */
@@ -42,29 +38,23 @@ export function createPostgresOperations(options: PostgresOperationsOptions) {
   return { ...createPushOperations(options), ...createAccountOperations(options) }
 }
 
-function createPushOperations(options: PostgresOperationsOptions) {
-  const { now, certain, damage } = options
-  const { read, transact } = options.database
+function createPushOperations({ database, onDue, damage, node, ...clocks }: PostgresOperationsOptions) {
+  const steps = createSteps({ ...database, onDue })
+  const parts = { ...clocks, steps }
   return {
-    pushes: createPushes(options),
-    idempotencyKeys: createIdempotencyKeys(options),
-    lists: createPushLists({ read, transact, now, certain, damage }),
-    audit: createAuditLog(read),
-    expiry: createExpiry(options),
-    imports: createImports(options),
+    // The disk is that of the database server.
+    pushes: createPushes({ ...parts, hasRoom: () => true }),
+    idempotencyKeys: createIdempotencyKeys(parts),
+    lists: createPushLists({ ...parts, damage }),
+    audit: createAuditLog(steps),
+    expiry: createExpiry(parts),
+    imports: createImports({ database, steps, node, now: clocks.now }),
   }
 }
 
-export function createAccountOperations({
-  database,
-  now,
-  certain,
-  onDue,
-}: Pick<PostgresOperationsOptions, 'database' | 'now' | 'certain' | 'onDue'>) {
-  const { transact } = database
-  const steps = createSteps(database)
-  const owned = createOwnedPushes({ removeSome: createPushRemoval({ transact, certain }), onDue })
-  const parts = { steps, now, owned }
+export function createAccountOperations({ database, now, certain, onDue }: AccountOperationsOptions) {
+  const steps = createSteps({ ...database, onDue })
+  const parts = { steps, now, owned: createOwnedPushes({ steps, certain }) }
   return {
     accounts: createAccounts(parts),
     apiTokens: createApiTokens(parts),
@@ -72,7 +62,7 @@ export function createAccountOperations({
     accountLinks: createAccountLinks({ ...parts, setupLinks: SETUP_LINKS }),
     twoFactor: createTwoFactor(steps),
     pushChoices: createPushChoices(steps),
-    people: createPeople({ steps, isLive: 'expired_on IS NULL' }),
+    people: createPeople(steps),
     messageTemplates: createMessageTemplates(steps),
   }
 }

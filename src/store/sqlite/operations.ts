@@ -1,6 +1,5 @@
 // Makes the operations of the store from an open database.
 
-import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from '../accounts/account-links.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
@@ -10,80 +9,49 @@ import { createPushChoices } from '../accounts/push-choices.ts'
 import { createSessions } from '../accounts/sessions.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import { createDamage } from '../every-engine/damage.ts'
-import type { Connection } from './engine/database.ts'
-import type { Transact, TransactAlone } from './engine/group-commit.ts'
-import { createSteps } from './engine/run-steps.ts'
-import type { FileRows } from './files/file-rows.ts'
-import { createImports } from './imports/imports.ts'
-import { createAddressShares } from './pushes/address-shares.ts'
-import { createAuditLog, createAuditRows } from './pushes/audit-rows.ts'
-import { createDoubtfulKeys } from './pushes/doubtful-keys.ts'
-import { createExpiry } from './pushes/expiry.ts'
-import { createIdempotencyKeys, createIdempotencyRows } from './pushes/idempotency-keys.ts'
-import { createOwnedPushes } from './pushes/owned-pushes.ts'
-import { createPushKeys } from './pushes/push-keys.ts'
-import { createPushLists } from './pushes/push-lists.ts'
-import { createPushRemoval } from './pushes/push-removal.ts'
-import { createPushRows } from './pushes/push-rows.ts'
-import { createPushes } from './pushes/pushes.ts'
+import type { ImportStore } from '../import-face.ts'
+import { createAuditLog } from '../pushes/audit-log.ts'
+import { createExpiry, createOwnedPushes } from '../pushes/expiry.ts'
+import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
+import { createImport, createImportLook } from '../pushes/imports.ts'
+import { createPushLists } from '../pushes/push-lists.ts'
+import type { Clocks } from '../pushes/push-rows.ts'
+import { createPushes } from '../pushes/pushes.ts'
+import type { TransactAlone } from './engine/group-commit.ts'
+import type { SqliteSteps } from './engine/run-steps.ts'
 
-export type RowsOptions = {
-  connection: Connection
-  transact: Transact
-  now: Now
-  /** The time by which something may be destroyed. */
-  certain: Now
-  files: FileRows
+export type AccountOperationsOptions = Clocks & { steps: SqliteSteps }
+
+export type PushOperationsOptions = AccountOperationsOptions & {
+  transactAlone: TransactAlone
   /** False while the disk has too little room for entries of logs that may be left out. */
-  hasRoom?: () => boolean
-  /** Called within a transaction that destroys something. */
-  onDestroyed: () => void
+  hasRoom: () => boolean
   onError: (cause: unknown) => void
 }
 
-export type Rows = ReturnType<typeof createRows>
-
-/** Access to the tables that several operations write. */
-export function createRows({ onError, ...options }: RowsOptions) {
-  const { connection, transact, now, certain, files, onDestroyed } = options
-  const audit = createAuditRows(connection, options.hasRoom ?? (() => true))
-  const keys = createPushKeys(connection)
-  const doubtfulKeys = createDoubtfulKeys({ connection, keys, transact, onDestroyed, onError })
-  const idempotency = createIdempotencyRows(connection, onDestroyed)
-  const rows = createPushRows({ connection, audit, keys, doubtfulKeys, files, idempotency, onDestroyed })
-  const removal = createPushRemoval({ connection, rows, audit, doubtfulKeys, transact, now })
+export function createPushOperations({ transactAlone, onError, ...options }: PushOperationsOptions) {
+  const { steps, now } = options
   const damage = createDamage(onError)
+  const look = createImportLook(steps)
+  const step = createImport(async (one) => steps.within(one), now)
+  const imports: ImportStore = {
+    importAll: (work) => transactAlone(() => work(step)),
+    isKnown: look.isKnown,
+    look,
+  }
   return {
-    connection,
-    transact,
-    now,
-    certain,
-    files,
-    audit,
-    doubtfulKeys,
-    idempotency,
-    rows,
-    removal,
+    pushes: createPushes(options),
+    idempotencyKeys: createIdempotencyKeys(options),
+    lists: createPushLists({ ...options, damage }),
+    audit: createAuditLog(steps),
+    expiry: createExpiry(options),
     damage,
+    imports,
   }
 }
 
-export function createPushOperations(rows: Rows, { transactAlone }: { transactAlone: TransactAlone }) {
-  return {
-    pushes: createPushes({ ...rows, shares: createAddressShares(rows.connection) }),
-    idempotencyKeys: createIdempotencyKeys(rows),
-    lists: createPushLists(rows),
-    audit: createAuditLog(rows),
-    expiry: createExpiry(rows),
-    damage: rows.damage,
-    imports: createImports({ ...rows, transactAlone }),
-  }
-}
-
-export function createAccountOperations(rows: Rows) {
-  const { connection, transact, now } = rows
-  const steps = createSteps(connection.database, transact)
-  const parts = { steps, now, owned: createOwnedPushes(rows) }
+export function createAccountOperations({ steps, now, certain }: AccountOperationsOptions) {
+  const parts = { steps, now, owned: createOwnedPushes({ steps, certain }) }
   return {
     accounts: createAccounts(parts),
     apiTokens: createApiTokens(parts),
@@ -91,7 +59,7 @@ export function createAccountOperations(rows: Rows) {
     accountLinks: createAccountLinks({ ...parts, setupLinks: 1 }),
     twoFactor: createTwoFactor(steps),
     pushChoices: createPushChoices(steps),
-    people: createPeople({ steps, isLive: '(expired_on IS NOT NULL) = 0' }),
+    people: createPeople(steps),
     messageTemplates: createMessageTemplates(steps),
   }
 }

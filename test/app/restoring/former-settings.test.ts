@@ -13,7 +13,6 @@ test('changed settings are named, but not those of the place or of a single star
     setting('key-file', '/old/key'),
     setting('accept-move', 'true'),
     setting('accept-clock', 'true'),
-    setting('remove-damaged', 'true'),
   ]
   expect(changedSettings(JSON.stringify({ settings }))).toEqual([
     { flag: 'base-url', value: 'https://once.example' },

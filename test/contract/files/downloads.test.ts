@@ -1,8 +1,6 @@
 // Files that are handed out by grant: headers, ranges, and the end of grants.
 
-import { Database } from 'bun:sqlite'
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { PUSHES, type PushBody } from '../../support/api.ts'
 import { waitUntil } from '../../support/waiting.ts'
 import type { Part } from '../multipart.ts'
@@ -152,22 +150,6 @@ describe('grants', () => {
     const kinds = (await at.api.audit(urlToken, at.token)).map(({ kind }) => kind)
     expect(kinds).toEqual(['creation', 'view', 'failed_view', 'expire'])
     expect((await at.api.list('expired', at.token))[0]).toMatchObject({ url_token: urlToken, deleted: true })
-  })
-
-  test('of a last view that a former version counted end with a deletion, too', async () => {
-    const { urlToken, url } = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
-    await at.api.retrieve(urlToken)
-    // Former versions did not write down to which push a file that waits belongs.
-    const database = new Database(join(at.api.dataDir, 'oncebox.db'))
-    database.run('UPDATE files_due SET push_id = NULL')
-    database.close()
-    expect((await download(url)).status).toBe(200)
-    const { body } = await at.api.call<PushBody>(`${PUSHES}/${urlToken}`, {
-      method: 'DELETE',
-      token: at.token,
-    })
-    expect(body.deleted).toBe(true)
-    expect((await download(url)).status).toBe(404)
   })
 
   test('of the last view end with a deletion by a viewer, and with the account', async () => {

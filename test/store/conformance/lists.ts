@@ -92,6 +92,35 @@ export function describeLists(open: OpenEngine): void {
     expect(await audit.listPage({ id: id + 1 }, 1)).toEqual([])
   })
 
+  test('of failures, looks of the owner and edits the first are entries, and later ones are counted with the latest', async () => {
+    const { store, clock } = opened
+    const owner = await store.accounts.findById(ownerId)
+    const { id, lookup } = await push({ expireAfterViews: 9 })
+    const from = (n: number) => ({ ...VISIT, ip: `2001:db8::${n}` })
+    const fail = (n: number) =>
+      store.pushes.refusePassphrase({ id, visit: from(n), wrong: false, maxTries: 0 })
+    const look = (n: number) => store.pushes.claimView({ id, visit: from(n), lookBy: owner })
+    for (const visit of [fail, look])
+      for (let n = 0; n < 600; n += 200)
+        await Promise.all(Array.from({ length: 200 }, (_, m) => visit(n + m)))
+    clock.advance(1)
+    await look(7_777)
+    await view(opened, { id })
+    await store.pushes.expirePush({ id, visit: VISIT })
+    const log = (await Array.fromAsync(store.audit.readAll({ id }))).flat()
+    const count = (kind: string) => log.filter((entry) => entry.kind === kind).length
+    expect([count('failed_passphrase'), count('owner_view'), log.length]).toEqual([500, 500, 1_003])
+    expect(log.slice(-2).map(({ kind }) => kind)).toEqual(['view', 'expire'])
+    expect(await store.audit.listPage({ id }, 21)).toEqual(log.slice(1_000))
+    expect(await store.pushes.findPush(lookup)).toMatchObject({
+      ...{ auditEntries: 1_003, failures: 600, countedFailures: 100, ownerViews: 601 },
+      ...{ countedAt: clock.now(), countedFrom: '2001:db8::7777' },
+    })
+    clock.advance(1)
+    expect(await store.expiry.purgeExpired({ of: 'owned', until: clock.now() })).toBe(1)
+    expect((await Array.fromAsync(store.audit.readAll({ id }))).flat()).toEqual([])
+  })
+
   test('an idempotency key makes one push, forgets its answer with it, and lapses', async () => {
     const { store, clock } = opened
     const lookup = Buffer.alloc(32, 9)

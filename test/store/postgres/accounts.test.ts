@@ -208,13 +208,10 @@ postgres.describe('two nodes', () => {
     await nodes[1].accounts.removeAccount(id)
     for (const table of ['accounts', 'sessions', 'api_tokens', 'account_links'])
       expect(await opened.query(`SELECT 1 FROM ${table}`)).toEqual([])
-    for (const table of ['pushes', 'push_secrets', 'audit_entries', 'live_shares'])
+    for (const table of ['pushes', 'push_state', 'push_secrets', 'audit_entries'])
       expect(await opened.query(`SELECT 1 FROM ${table}`)).toHaveLength(1)
     expect(await opened.query('SELECT file_id FROM push_files')).toHaveLength(1)
     expect(await opened.query('SELECT 1 FROM files_due WHERE at IS NOT NULL')).toHaveLength(251)
-    expect(await opened.query('SELECT pushes::int, bytes::int FROM address_shares')).toEqual([
-      { pushes: 1, bytes: 10 },
-    ])
   })
 
   test('a push is created while its owner signs in, and none is left of an account that is removed meanwhile', async () => {
@@ -242,8 +239,8 @@ postgres.describe('two nodes', () => {
     await insertPushes(id, { count: 3, entries: 1 })
     await nodes[0].accountLinks.addLink({ hash: hashOf(1), purpose: 'reset', ...BY_SERVER, accountId: id })
     await nodes[1].accountLinks.useLink({ hash: hashOf(1), email: '', passwordHash: 'y' })
-    expect(await opened.query('SELECT owner_id, version FROM pushes')).toEqual(
-      Array.from({ length: 3 }, () => ({ owner_id: null, version: 1 })),
+    expect(await opened.query('SELECT owner_id FROM pushes')).toEqual(
+      Array.from({ length: 3 }, () => ({ owner_id: null })),
     )
     expect(await opened.query('SELECT 1 FROM push_labels')).toEqual([])
   })
@@ -287,27 +284,21 @@ postgres.describe('two nodes', () => {
     { count, entries }: { count: number; entries: number },
   ): Promise<void> {
     const made = await opened.query<{ id: string }>(
-      `INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
-         expire_after_views, views, last_viewed_at, retrieval_step, passphrase_required, wrong_tries,
-         wrong_tries_since, wrong_tries_in_all, tries_spent, deleted, lost, files, audit_dropped, entries,
-         audit_entries, failures, owner_views)
-       SELECT uuid_send(gen_random_uuid()), 1, 'file', $1, 0, 0, $2, 1, 1, 0, 0, false, false, 0, 0, 0, false, false,
-         false, 1, 0, 1, 1, 0, 0 FROM generate_series(1, $3) RETURNING id`,
+      `INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, expires_at, expire_after_days,
+         expire_after_views, retrieval_step, passphrase_required, deleted, lost, files)
+       SELECT uuid_send(gen_random_uuid()), 1, 'file', $1, 0, $2, 1, 1, false, false, false, false, 1
+       FROM generate_series(1, $3) RETURNING id`,
       [ownerId, opened.clock.now() + DAY, count],
     )
     const ids = made.map((push) => push.id)
     const each = 'FROM unnest($1::bigint[]) AS id'
     const insert = (into: string, more = '') => opened.query(`INSERT INTO ${into} ${each} ${more}`, [ids])
-    await insert("push_secrets (push_id, salt, wrapped_key, payload) SELECT id, 's', 'w', 'p'")
+    await insert(`push_state SELECT id, 0, 0, 0, 0, 0, 0, false, ${entries}, 0, 0, 0, 0, 0, ''`)
+    await insert("push_keys SELECT id, false, decode(repeat('01', 62), 'hex')")
+    await insert("push_secrets (push_id, key_slot, salt, payload) SELECT id, id, 's', 'p'")
     await insert("push_labels (push_id, url_token, seen_views) SELECT id, 't', 0")
     await insert(
       "push_files (push_id, n, file_id, size, filename, content_type) SELECT id, 0, id, 9, 'f', 'c'",
-    )
-    await insert("live_shares (push_id, address, bytes, expires_at) SELECT id, 'address', 10, 0")
-    await opened.query(
-      `INSERT INTO address_shares (address, pushes, bytes) VALUES ('address', $1, $2)
-       ON CONFLICT (address) DO UPDATE SET pushes = address_shares.pushes + $1, bytes = address_shares.bytes + $2`,
-      [count, count * 10],
     )
     await insert(
       `audit_entries (push_id, n, kind, at, ip, user_agent, referrer) SELECT id, n, 'view', 0, '', '', ''`,

@@ -21,27 +21,30 @@ const postgres = usePostgres(LOG_PLANS.flatMap((setting) => ['-c', setting]))
 
 /** Half of the pushes have ended; a fifth belong to one of a hundred accounts. */
 const FILL = `
-  INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, updated_at, expires_at, expire_after_days,
-    expire_after_views, views, last_viewed_at, deletable_by_viewer, retrieval_step, passphrase_required, wrong_tries,
-    wrong_tries_since, wrong_tries_in_all, tries_spent, expired_on, deleted, lost, files, audit_dropped, entries, audit_entries,
-    failures, owner_views)
-  SELECT decode(md5(n::text), 'hex'), 1, 'text', CASE WHEN n % 5 = 0 THEN 100 + n / 5 % 100 END, ${START} - n, 0,
-    ${START} + n * 1000, 1, 5, 0, 0, true, true, false, 0, 0, 0, false, CASE WHEN n % 1000 < 500 THEN ${START} - n END, false, false,
-    0, 0, 2, 2, 0, 0
+  INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, expires_at, expire_after_days, expire_after_views,
+    deletable_by_viewer, retrieval_step, passphrase_required, expired_on, deleted, lost, files)
+  SELECT decode(md5(n::text), 'hex'), 1, 'text', CASE WHEN n % 5 = 0 THEN 100 + n / 5 % 100 END, ${START} - n,
+    ${START} + n * 1000, 1, 5, true, true, false, CASE WHEN n % 1000 < 500 THEN ${START} - n END, false, false, 0
   FROM generate_series(1, ${ROWS}) AS n;
+  INSERT INTO push_state SELECT id, 0, 0, 0, 0, 0, 0, false, 2, 0, 0, 0, 0, 0, '' FROM pushes;
   INSERT INTO push_labels SELECT id, '\\x00', NULL, NULL, 0 FROM pushes WHERE owner_id IS NOT NULL;
-  INSERT INTO push_secrets SELECT id, '\\x00', '\\x00', NULL, '\\x00' FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO push_secrets SELECT id, id, '\\x00', NULL, '\\x00' FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO push_keys SELECT id, expired_on IS NOT NULL, decode(repeat('00', 62), 'hex') FROM pushes;
+  SELECT setval('push_keys_slot_seq', ${ROWS});
   INSERT INTO audit_entries SELECT id, n, 'view', 0, '', '', '' FROM pushes, generate_series(0, 1) AS n;
   INSERT INTO push_files SELECT id, 0, 'kept' || id, 5, '\\x00', '\\x00' FROM pushes WHERE id % 10 = 3 AND expired_on IS NULL;
   INSERT INTO files_due SELECT 'due' || n, ${START} + n * 100000, NULL, NULL FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO live_shares SELECT id, decode(md5((id % 2000)::text), 'hex'), 1, expires_at FROM pushes WHERE expired_on IS NULL;
   INSERT INTO address_shares SELECT address, count(*), sum(bytes) FROM live_shares GROUP BY address;
-  INSERT INTO idempotency_keys SELECT lookup, expires_at, id, '\\x00' FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO idempotency_keys SELECT lookup, expires_at, id, id FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO idempotency_answers SELECT id, expired_on IS NOT NULL, decode(repeat('00', 88), 'hex') FROM pushes;
+  SELECT setval('idempotency_answers_slot_seq', ${ROWS});
   INSERT INTO imported SELECT lookup, 1 FROM pushes;
   INSERT INTO operations (id) SELECT lookup FROM pushes;
   ANALYZE`
 
 const LARGE = ['pushes', 'push_secrets', 'push_labels', 'push_files', 'audit_entries', 'files_due'].concat([
+  ...['push_state', 'push_keys', 'idempotency_answers'],
   'live_shares',
   'address_shares',
   'idempotency_keys',

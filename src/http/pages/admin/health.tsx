@@ -125,7 +125,6 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
   sweep: 'job_sweep',
   checkpoint: 'job_checkpoint',
   reserve: 'job_reserve',
-  scrub: 'job_scrub',
   clock: 'job_clock',
   certificate: 'job_certificate',
   backup: 'job_backup',
@@ -137,7 +136,6 @@ const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
 
 const STATE_WORDS: Record<JobStatus['state'], WordKey> = {
   running: 'job_running',
-  finished: 'job_finished',
   stopped: 'job_stopped',
 }
 

@@ -106,12 +106,11 @@ function Entry({ entry, push, words }: { entry: AuditEntry; push: Push; words: W
   )
 }
 
-function Missing({ log: { dropped, missing }, words }: { log: LogFacts; words: Words }) {
+function Missing({ log: { missing }, words }: { log: LogFacts; words: Words }) {
   const { say } = words
   const { failures, ownerViews, edits, latest } = missing
   return (
     <>
-      {dropped > 0 ? <p class="hint">{say('audit_dropped', { n: dropped })}</p> : null}
       {failures > 0 ? <p class="hint">{say('audit_missing_failures', { n: failures })}</p> : null}
       {ownerViews > 0 ? <p class="hint">{say('audit_missing_looks', { n: ownerViews })}</p> : null}
       {edits > 0 ? <p class="hint">{say('audit_missing_edits', { n: edits })}</p> : null}

@@ -38,27 +38,24 @@ export function createChange(options: ChangeOptions): Change {
       const attempted = await connections.use({ deadline: end, isUrgent: false }, (connection) =>
         attempt({ connection, operationId, patience }),
       )
-      const done = 'value' in attempted ? attempted : await settle({ operationId, ...attempted }, patience)
-      if (done !== null) onDurable(operationId)
-      return done
+      if (!attempted.isKnown && !(await hasHappened(operationId, patience))) return null
+      onDurable(operationId)
+      return attempted
     })
   }
 
   /**
-   * Null when nothing happened, and nothing can happen any more. Throws an error in doubt when the outcome stays unknown. It is not
+   * False when nothing happened, and nothing can happen any more. Throws an error in doubt when the outcome stays unknown. It is not
    * settled later: the caller is told nothing that depends on it, so a view may be counted whose payload nobody got, but never
    * the reverse.
    */
-  async function settle<T>(
-    { operationId, recover }: { operationId: Uint8Array; recover: (result: number[]) => T },
-    { end }: Patience,
-  ): Promise<{ value: T } | null> {
+  async function hasHappened(operationId: Uint8Array, { end }: Patience): Promise<boolean> {
     const patience = { answer: ANSWER_MS, end: end.left() < SETTLE_MS ? deadlineIn(SETTLE_MS) : end }
     const settlement = runUrgently((session) => settleOperation(session, operationId), patience)
-    const { happened, result } = await settling(settlement).catch((cause) => {
+    const { happened } = await settling(settlement).catch((cause) => {
       throw addToOutage(cause, { isInDoubt: true })
     })
-    return happened ? { value: recover(result) } : null
+    return happened
   }
 
   return change

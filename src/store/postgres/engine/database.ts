@@ -15,7 +15,7 @@ import type { OnConnect } from './opener.ts'
 import { createPersist } from './persisting.ts'
 import { createServerConnections } from './server-connections.ts'
 import type { Patience } from './silence.ts'
-import { ANSWER_MS, attemptStatement, attemptTransaction } from './transaction.ts'
+import { ANSWER_MS, attemptTransaction } from './transaction.ts'
 import { createWorkCounts } from './work-counts.ts'
 
 /** One connection, within a transaction or for one read. */
@@ -25,8 +25,6 @@ export type Session = {
   /** For cold paths: it costs 7 to 21 µs a query more. */
   orm: BunSQLDatabase
 }
-
-export type Statement = { text: string; values: readonly unknown[] }
 
 /** `within`: milliseconds for the whole, for work that may take longer than a request. */
 export type WorkOptions = { within?: number }
@@ -40,17 +38,9 @@ export type Read = <T>(work: (session: Session) => Promise<T>, options?: WorkOpt
  */
 export type Transact = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
 
-/**
- * Runs one statement that is a transaction by itself, which is faster. The statement inserts a row into `operations` with the
- * given id and a `result`, and returns that row's `result::float8[]`; so the result is known also when the answer was lost.
- * The statement may be made several times, with another id each. Throws as `Transact` does.
- */
-export type Write = (make: (operationId: Uint8Array) => Statement, options?: WorkOptions) => Promise<number[]>
-
 export type PostgresDatabase = {
   read: Read
   transact: Transact
-  write: Write
   count(): DatabaseCounts
   /** Looks for the right server anew: no work that begins later uses a connection of now. */
   renew(): void
@@ -124,16 +114,11 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
       'transactions',
       change((given) => attemptTransaction(given, work), patienceOf(within)),
     )
-  const write: Write = (make, { within = WITHIN_MS } = {}) =>
-    counts.during(
-      'transactions',
-      change((given) => attemptStatement(given, make(given.operationId)), patienceOf(within)),
-    )
 
   const { followFailover, renew } = connections
   const count = () => ({ ...counts.read(), connections: connections.count() })
   const close = async () => connections.close()
-  return { read, transact, write, count, isFull: fullness.isFull, renew, followFailover, close }
+  return { read, transact, count, isFull: fullness.isFull, renew, followFailover, close }
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */

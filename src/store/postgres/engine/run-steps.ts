@@ -1,21 +1,46 @@
 // Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its own.
 
-import type { Ask, Statement, Step, Steps } from '../../steps.ts'
+import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
 import type { PostgresDatabase, Session } from './database.ts'
 
-export function createSteps({ read, transact }: Pick<PostgresDatabase, 'read' | 'transact'>): Steps {
-  return {
-    read: (step) => read((session) => drive(step(), session)),
-    write: (step, { within } = {}) =>
-      transact((session) => drive(step(), session), within === undefined ? {} : { within }),
-  }
+export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
+  /** Called after a commit that made files due. */
+  onDue: () => void
 }
 
-/** Runs a step within a transaction that something else began. */
-export async function drive<T>(step: Step<T>, session: Session): Promise<T> {
-  let next = step.next()
-  while (!next.done) next = step.next(await ask(session, next.value))
-  return next.value
+export function createSteps({ read, transact, onDue }: StepsOptions): Steps {
+  async function write<T>(step: () => Step<T>, { within }: { within?: number } = {}): Promise<T> {
+    const effects = new Set<Effect>()
+    const work = (session: Session) => drive(step(), session, effects)
+    const value = await transact(work, within === undefined ? {} : { within })
+    if (effects.has('due')) onDue()
+    return value
+  }
+
+  return { read: (step) => read((session) => drive(step(), session)), write }
+}
+
+/** Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for its answer. */
+export async function drive<T>(step: Step<T>, session: Session, effects?: Set<Effect>): Promise<T> {
+  const sent: Promise<unknown>[] = []
+  try {
+    let next = step.next()
+    while (!next.done) {
+      const { effect } = next.value.statement
+      if (effect !== null) effects?.add(effect)
+      const answer = ask(session, next.value)
+      if (next.value.isBlind) sent.push(answer)
+      // It is awaited below. A rejection before that must not count as unhandled.
+      answer.catch(() => undefined)
+      next = step.next(next.value.isBlind ? [] : await answer)
+    }
+    await Promise.all(sent)
+    return next.value
+  } catch (cause) {
+    // After a failure the statements that follow see only that their transaction is aborted.
+    const failed = (await Promise.allSettled(sent)).find((one) => one.status === 'rejected')
+    throw failed?.reason ?? cause
+  }
 }
 
 async function ask({ query }: Session, { statement, values }: Ask): Promise<readonly unknown[]> {

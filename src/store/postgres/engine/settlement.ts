@@ -2,8 +2,7 @@
 
 import type { Session } from './database.ts'
 
-/** Whether the operation happened, and what its row holds. */
-export type Outcome = { happened: boolean; result: number[] }
+export type Outcome = { happened: boolean }
 
 /**
  * Settles for good what became of an operation, by inserting its id as void. The insertion waits for a transaction in flight
@@ -14,12 +13,12 @@ export type Outcome = { happened: boolean; result: number[] }
  * transaction that the standby may lack; the commit of this write waits for the standby to have both.
  */
 export async function settleOperation(session: Session, id: Uint8Array): Promise<Outcome> {
-  const [row] = await session.query<{ isVoid: boolean; result: number[] | null }>(
+  const [row] = await session.query<{ isVoid: boolean }>(
     `INSERT INTO operations (id, is_void) VALUES ($1, true) ON CONFLICT (id) DO UPDATE SET is_void = operations.is_void
-     RETURNING is_void AS "isVoid", result::float8[] AS result`,
+     RETURNING is_void AS "isVoid"`,
     [id],
   )
   if (row === undefined) throw new Error('PostgreSQL inserted no operation')
   // Void may also come from an earlier settlement whose answer was lost.
-  return { happened: !row.isVoid, result: row.result ?? [] }
+  return { happened: !row.isVoid }
 }

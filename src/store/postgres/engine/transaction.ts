@@ -1,9 +1,9 @@
-// One transaction on one connection, and one statement that is a transaction by itself. Each inserts a row with the id of its
-// operation, by which another connection can settle what became of it.
+// One transaction on one connection. It inserts a row with the id of its operation, by which another connection can settle what
+// became of it.
 
 import type { Connection } from './connection.ts'
 import type { ControlledSession } from './controlled-session.ts'
-import type { Session, Statement } from './database.ts'
+import type { Session } from './database.ts'
 import { endsConnection } from './failures.ts'
 import type { Patience } from './silence.ts'
 
@@ -14,10 +14,10 @@ export type Attempt = {
 }
 
 /**
- * What came of an attempt. `recover`: the connection was lost after what commits was sent, so it may or may not have happened.
- * It is given the result in the row of the operation once it is known that it has.
+ * What came of an attempt. `isKnown` is false when the connection was lost after what commits was sent: it may or may not have
+ * happened.
  */
-export type Attempted<T> = { value: T } | { recover: (result: number[]) => T }
+export type Attempted<T> = { value: T; isKnown: boolean }
 
 /** Throws when nothing happened. */
 export async function attemptTransaction<T>(
@@ -31,12 +31,12 @@ export async function attemptTransaction<T>(
       sent.done = done
       const tag = await session.control('COMMIT')
       if (tag !== 'COMMIT') throw new Error('a transaction went on after an error, and was rolled back')
-      return done
+      return { ...done, isKnown: true }
     }, patience)
   } catch (cause) {
     const { done } = sent
     if (done === null || connection.isOpen()) throw cause
-    return { recover: () => done.value }
+    return { ...done, isKnown: false }
   }
 }
 
@@ -78,20 +78,3 @@ export const ANSWER_MS = 3500
 
 const BE_PATIENT = `SELECT set_config(name, $1, true)
   FROM unnest(ARRAY['statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
-
-/** Throws when nothing happened. */
-export async function attemptStatement(
-  { connection, patience }: Attempt,
-  { text, values }: Statement,
-): Promise<Attempted<number[]>> {
-  try {
-    const [row] = await connection.run(
-      (session) => session.query<{ result: number[] | null }>(text, values),
-      patience,
-    )
-    return { value: row?.result ?? [] }
-  } catch (cause) {
-    if (connection.isOpen()) throw cause
-    return { recover: (result) => result }
-  }
-}

@@ -6,10 +6,12 @@ import { isDomainError } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
 import { readFolderMark } from '../../files/folder-mark.ts'
 import { type FilesOptions, openFiles } from '../../files/open-files.ts'
+import { createFileRecords } from '../../pushes/file-records.ts'
 import type { BucketOptions } from '../../s3/bucket.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
+import { createSteps } from '../engine/run-steps.ts'
 import { settleFilePlace } from './file-place.ts'
-import { createFileRecords } from './file-records.ts'
+import { createFileReaders } from './file-readers.ts'
 import { isMarkedByOthers } from './folder-sessions.ts'
 
 export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep'> & {
@@ -35,7 +37,11 @@ export async function openNodeFiles(options: NodeFilesOptions) {
   if (disk === null) removeFromDisk(path, remains)
   else if (remains.length > 0)
     onWarning(`${remains.length} files that belong to no push may remain where they were.`)
-  const records = createFileRecords({ ...options, isShared: disk === null })
+  const steps = createSteps({ ...database, onDue: () => undefined })
+  const records = {
+    ...createFileRecords({ ...options, steps }),
+    ...createFileReaders({ ...options, isShared: disk === null }),
+  }
   const bucket =
     settings === null || folder === null
       ? null

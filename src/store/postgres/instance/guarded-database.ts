@@ -2,10 +2,10 @@
 
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 
-export type Works = Pick<PostgresDatabase, 'read' | 'transact' | 'write'>
+export type Works = Pick<PostgresDatabase, 'read' | 'transact'>
 
 /** `requireServing` throws while nothing may be served. It is asked again on the connection, whose opening may have found that. */
-export function guardDatabase({ read, transact, write }: Works, requireServing: () => void): Works {
+export function guardDatabase({ read, transact }: Works, requireServing: () => void): Works {
   const guarded =
     <T>(work: (session: Session) => Promise<T>) =>
     (session: Session) => {
@@ -20,14 +20,6 @@ export function guardDatabase({ read, transact, write }: Works, requireServing: 
     transact: async (work, options) => {
       requireServing()
       return transact(guarded(work), options)
-    },
-    write: async (make, options) => {
-      requireServing()
-      const guardedMake = (id: Uint8Array) => {
-        requireServing()
-        return make(id)
-      }
-      return write(guardedMake, options)
     },
   }
 }

@@ -3,15 +3,11 @@
 import type { Visit } from '../../../domain/audit.ts'
 import { countersAfterRestore, type Witness } from '../../../domain/restoration.ts'
 import { MINUTE } from '../../../domain/time.ts'
-import { lossStep } from '../../../domain/visits.ts'
-import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { loseSome } from '../../pushes/expiry.ts'
+import type { PostgresDatabase } from '../engine/database.ts'
+import { drive } from '../engine/run-steps.ts'
 import { haltNodes, readInstance } from '../instance/instance.ts'
-import { addStep, changeOf, isChanged } from '../pushes/push-changes.ts'
-import { lockPushes } from '../pushes/push-rows.ts'
-import { writeChanges } from '../pushes/push-writes.ts'
-import { mend } from '../pushes/stored-push.ts'
 
-const STEP = 500
 /** For counting and for removing what may be many rows. */
 const WITHIN_MS = 10 * MINUTE
 
@@ -60,7 +56,7 @@ export async function expireEverything(
   const total = await countLive(database)
   let [done, lost] = [0, 0]
   for (;;) {
-    const some = await database.transact((session) => expireSome(session, { now, visit }), {
+    const some = await database.transact((session) => drive(loseSome({ now, visit }), session), {
       within: WITHIN_MS,
     })
     if (some.found === 0) break
@@ -71,21 +67,6 @@ export async function expireEverything(
   for (const table of REMOVED)
     await database.transact(({ query }) => query(`DELETE FROM ${table}`), { within: WITHIN_MS })
   return lost
-}
-
-async function expireSome(session: Session, { now, visit }: Pick<ExpiringOptions, 'now' | 'visit'>) {
-  const live = await session.query<{ id: number }>(
-    'SELECT id::float8 AS id FROM pushes WHERE expired_on IS NULL ORDER BY expires_at, id LIMIT $1',
-    [STEP],
-  )
-  const ids = live.map(({ id }) => id)
-  const changes = (await lockPushes(session, ids)).map(changeOf)
-  for (const change of changes) {
-    change.after = mend(change.before, { now, hasLapsed: false })
-    addStep(change, lossStep(change.after, visit, now))
-  }
-  await writeChanges(session, changes.filter(isChanged), { certain: now })
-  return { found: changes.length, lost: changes.filter(({ after }) => after.lost).length }
 }
 
 /** Lets nodes serve again. What they and others remember from before does not count any more. */

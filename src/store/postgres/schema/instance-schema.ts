@@ -31,7 +31,6 @@ const transactionId = customType<{ data: string }>({ dataType: () => 'xid8' })
 export const operations = pgTable('operations', {
   id: bytes().primaryKey(),
   isVoid: boolean('is_void').notNull(),
-  result: bigint().array(),
   during: transactionId().notNull(),
 })
 

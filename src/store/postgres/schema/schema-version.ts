@@ -6,15 +6,11 @@ import type { Connect } from '../engine/connection.ts'
 import { onOwnConnection } from '../engine/own-connection.ts'
 import { SCHEMA } from '../engine/schema-name.ts'
 import tables from './migrations/0001-tables.sql' with { type: 'text' }
-import visitBounds from './migrations/0002-visit-bounds.sql' with { type: 'text' }
 
 /** A step, and the lowest version of the program's schema that may serve the tables after it. */
 export type Migration = { sql: string; compatibleFrom: number }
 
-export const MIGRATIONS: readonly Migration[] = [
-  { sql: tables, compatibleFrom: 1 },
-  { sql: visitBounds, compatibleFrom: 2 },
-]
+export const MIGRATIONS: readonly Migration[] = [{ sql: tables, compatibleFrom: 1 }]
 
 /** The version of the tables, and the lowest version of a program that may serve them. Both are 0 in an empty database. */
 export type SchemaVersion = { version: number; compatibleFrom: number }

@@ -3,7 +3,8 @@
 import { type Clock, type Doubt, explainDoubt } from '../../../domain/clock.ts'
 import type { Job } from '../../../domain/job.ts'
 import { HOUR, SECOND } from '../../../domain/time.ts'
-import type { Transact } from './group-commit.ts'
+import { setBackSome } from '../../pushes/doubted-dates.ts'
+import type { Steps } from '../../steps.ts'
 
 /** How often the clock is read when nothing else reads it. */
 const LOOK_MS = 10 * SECOND
@@ -20,17 +21,15 @@ export type ClockKeeping = {
 
 export type ClockKeepingOptions = {
   clock: Clock
-  transact: Transact
+  steps: Pick<Steps, 'write'>
   /** Makes the next transaction write the mark. */
   forgetMark: () => void
-  /** Within a transaction: corrects some dates of a doubted clock. Returns where to go on; null when that was all. */
-  setBackSome: (before: number) => number | null
   onWarning: (warning: string) => void
   onError: (cause: unknown) => void
 }
 
 export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
-  const { clock, transact, forgetMark, setBackSome, onWarning, onError } = options
+  const { clock, steps, forgetMark, onWarning, onError } = options
   let timer: Timer | undefined
   let keptAt = clock.now()
 
@@ -39,10 +38,10 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
     forgetMark()
     keptAt = clock.now()
     let before: number | null = Number.MAX_SAFE_INTEGER
-    while (before !== null) before = await transact(setBackFrom(before))
+    while (before !== null) before = await steps.write(setBackFrom(before))
   }
 
-  const setBackFrom = (before: number) => () => setBackSome(before)
+  const setBackFrom = (before: number) => () => setBackSome(before, clock)
 
   function changed(doubt: Doubt | null): void {
     onWarning(doubt === null ? 'The clock of this machine is trusted again.' : explainDoubt(doubt))

@@ -8,7 +8,6 @@ import { findMoves, type Home, type Place, presentMoves } from '../../../domain/
 import { type DataFolder, dataFolder } from '../../folder/data-folder.ts'
 import { isServed } from '../../folder/folder-lock.ts'
 import { factsOf, makeMark, readMarks, settleMark } from '../../folder/home-marks.ts'
-import { checksumOf } from '../integrity/row-checksum.ts'
 import type { Connection } from './database.ts'
 import { home as homes } from './schema.ts'
 
@@ -21,7 +20,7 @@ export type Found = { state: 'home' | 'new' } | { state: 'moved'; said: string }
 
 type HomeRow = typeof homes.$inferSelect
 
-/** Changes nothing. Throws `conflict` when what was written down is damaged. */
+/** Changes nothing. */
 export function lookHome(
   { orm, database }: Pick<Connection, 'orm' | 'database'>,
   options: HomeOptions,
@@ -29,7 +28,6 @@ export function lookHome(
   const row = hasHome(database) ? orm.select().from(homes).get() : undefined
   if (row === undefined) return { state: 'new' }
   const home = homeOf(row)
-  if (row.checksum !== checksumOfHome(home)) throw damaged(database)
   const place = findPlace(home, options)
   const moves = findMoves(home, place)
   return moves.length === 0
@@ -89,7 +87,7 @@ export function requireHome(
   options: HomeOptions & { acceptMove: boolean; onWarning: (warning: string) => void },
 ): void {
   const { folder, acceptMove, onWarning } = options
-  const found = lookOrAccept(connection, options)
+  const found = lookHome(connection, options)
   if (found.state !== 'moved') {
     if (acceptMove)
       onWarning('--accept-move was not needed at this start: leave it out, or a copy will not be noticed.')
@@ -100,15 +98,6 @@ export function requireHome(
     `--accept-move: ${folder.path} is served from here now. ${found.said} Whatever was read, expired or deleted at the ` +
       'original after the copy was made can be opened here again. Never start the original again.',
   )
-}
-
-function lookOrAccept(connection: Connection, options: HomeOptions & { acceptMove: boolean }): Found {
-  try {
-    return lookHome(connection, options)
-  } catch (cause) {
-    if (!options.acceptMove || !(cause instanceof DomainError)) throw cause
-    return { state: 'moved', said: cause.message }
-  }
 }
 
 function refusalOf({ path }: DataFolder, said: string): string {
@@ -122,14 +111,6 @@ const REMEDY =
   'To return to an earlier state, use a backup and "oncebox restore". If the folder has truly moved and the original is gone ' +
   'for good, start the server once with --accept-move (ONCEBOX_ACCEPT_MOVE=true): everything that was read there after the ' +
   'copy was made can then be opened here again.'
-
-function damaged({ filename }: Database): DomainError {
-  return new DomainError(
-    'conflict',
-    `The database ${filename} is damaged: where it was last served is not as it was written. Restore it from a backup, or, ` +
-      'if it is no copy of another folder, start once with --accept-move.',
-  )
-}
 
 export type Homecoming = {
   /** Writes down that this is its home. Does nothing when the disk has no room: then the last home stays. */
@@ -157,7 +138,6 @@ export function createHomecoming(connection: Connection, { folder, machine }: Ho
       ...{ machine, path, servedAt, incarnation: mark.incarnation },
       ...{ markInode: mark.facts.inode, markBirth: mark.facts.birth },
       ...{ databaseInode: home.database.inode, databaseBirth: home.database.birth },
-      checksum: checksumOfHome(home),
     }
     const statement = orm
       .insert(homes)
@@ -167,9 +147,4 @@ export function createHomecoming(connection: Connection, { folder, machine }: Ho
   }
 
   return { remember }
-}
-
-function checksumOfHome({ machine, path, mark, database, servedAt }: Home): number {
-  const facts = [mark.facts, database].flatMap(({ inode, birth }) => [inode, birth])
-  return checksumOf([machine, path, mark.incarnation, ...facts, servedAt])
 }

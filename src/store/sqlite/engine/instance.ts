@@ -7,11 +7,9 @@ import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import type { Clock, ClockMark } from '../../../domain/clock.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, formatTime, MINUTE } from '../../../domain/time.ts'
-import { accounts } from '../../tables.ts'
-import { checksumOf, isIntact } from '../integrity/row-checksum.ts'
+import { accounts, pushes } from '../../tables.ts'
 import type { Connection } from './database.ts'
-import { given } from './placeholders.ts'
-import { instance, instanceKeys, pushes } from './schema.ts'
+import { instance, instanceKeys } from './schema.ts'
 
 /** Checking takes about five milliseconds for each MiB. */
 const MAX_CHECKED_BYTES = 64 * 1024 * 1024
@@ -93,16 +91,9 @@ export function readClockMark(
   { orm }: Connection,
   { now, accept }: { now: number; accept: boolean },
 ): ClockMark {
-  const nothing = { clockMark: 0, clockDoubted: null, checksum: null }
-  const { clockMark: mark, clockDoubted: doubted, checksum } = orm.select().from(instance).get() ?? nothing
+  const nothing = { clockMark: 0, clockDoubted: null }
+  const { clockMark: mark, clockDoubted: doubted } = orm.select().from(instance).get() ?? nothing
   if (accept) return { mark: Math.min(mark, now), doubted: null }
-  if (!isIntact({ checksum }, checksumOfMark({ mark, doubted }))) {
-    throw new DomainError(
-      'conflict',
-      'The database is damaged: the time at which it was last in use is not as it was written. ' +
-        'Restore it from a backup, or see that the clock of this machine is right and accept its time with --accept-clock.',
-    )
-  }
   if (mark - now <= DAY) return { mark, doubted }
   const message =
     `The clock of this machine says ${formatTime(now)}, but this data folder was in use at ${formatTime(mark)}. ` +
@@ -110,29 +101,19 @@ export function readClockMark(
   throw new DomainError('conflict', message)
 }
 
-/** Without a doubt the checksum is that of older versions, which did not store doubts. */
-function checksumOfMark({ mark, doubted }: ClockMark) {
-  return checksumOf(doubted === null ? [mark] : [mark, doubted])
-}
-
 /** Stores this time, which is trusted, as the last time of use. */
 export function writeClockMark({ orm }: Pick<Connection, 'orm'>, mark: number): void {
-  const checksum = checksumOfMark({ mark, doubted: null })
-  orm.update(instance).set({ clockMark: mark, clockDoubted: null, checksum }).run()
+  orm.update(instance).set({ clockMark: mark, clockDoubted: null }).run()
 }
 
 /** `mark` runs within every transaction and stores the time at most once a minute. `undo` runs when it was rolled back. */
-export function createClockMarker({ orm }: Connection, clock: Clock): { mark(): void; undo(): void } {
-  const write = orm
-    .update(instance)
-    .set({ clockMark: given('mark'), clockDoubted: given('doubted'), checksum: given('checksum') })
-    .prepare()
+export function createClockMarker({ database }: Connection, clock: Clock): { mark(): void; undo(): void } {
+  const write = database.prepare('UPDATE instance SET clock_mark = ?, clock_doubted = ?')
   let written = Number.NEGATIVE_INFINITY
   function mark(): void {
     const time = clock.now()
     if (time - written < MINUTE) return
-    const stored = { mark: clock.certain(), doubted: clock.doubt()?.said ?? null }
-    write.run({ ...stored, checksum: checksumOfMark(stored) })
+    write.run(clock.certain(), clock.doubt()?.said ?? null)
     written = time
   }
   const undo = () => {

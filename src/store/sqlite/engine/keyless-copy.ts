@@ -2,7 +2,6 @@
 // read, so no temporary file can hold it. Sessions, one-time links and idempotency keys are left out too.
 
 import { Database } from 'bun:sqlite'
-import { isUnreadable, openForSalvage, salvageTable } from './salvage.ts'
 
 /**
  * The tables whose rows are copied. All others stay empty, also tables of later versions, so that a table with secrets is
@@ -11,7 +10,7 @@ import { isUnreadable, openForSalvage, salvageTable } from './salvage.ts'
 const COPIED = [
   ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes'],
   ...['message_templates', 'push_choices', 'imported'],
-  ...['pushes', 'push_labels', 'audit_entries', 'bucket_folder'],
+  ...['pushes', 'push_state', 'push_labels', 'audit_entries', 'bucket_folder'],
 ]
 const MAX_FINDINGS = 10
 
@@ -55,7 +54,7 @@ export type UnfinishedCopy = {
 
 /** Opens both databases. Reads only the schema version of the source. */
 export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
-  const { source, path, maxBytes } = options
+  const { source, path, maxBytes, endsAt } = options
   const copy = new Database(path, { readwrite: true, create: false, strict: true })
   try {
     for (const pragma of PRAGMAS) copy.run(`PRAGMA ${pragma}`)
@@ -64,11 +63,8 @@ export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
     copy.run('ATTACH ? AS source', [source])
     for (const pragma of SOURCE_PRAGMAS) copy.run(`PRAGMA source.${pragma}`)
     const schema = numberIn(copy, 'PRAGMA source.user_version')
-    let damage: readonly string[] = []
-    const write = () => {
-      damage = writeCopy(copy, options)
-    }
-    const check = () => ({ ...describe(copy), damage: [...damage, ...findDamage(copy)] })
+    const write = () => writeCopy(copy, endsAt)
+    const check = () => ({ ...describe(copy), damage: findDamage(copy) })
     return { schema, write, check, close: () => copy.close(true) }
   } catch (cause) {
     copy.close()
@@ -76,27 +72,11 @@ export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
   }
 }
 
-/** Returns what could not be read. */
-function writeCopy(copy: Database, { source, endsAt }: KeylessCopyOptions): string[] {
-  const { schema, damage } = copyFrom(copy, { source, endsAt })
+function writeCopy(copy: Database, endsAt: number | null): void {
+  const schema = copy.transaction(() => copyAll(copy, endsAt))()
+  emptyLog(copy)
+  copy.run('DETACH source')
   copy.run(`PRAGMA user_version = ${schema}`)
-  return damage
-}
-
-type From = Pick<KeylessCopyOptions, 'source' | 'endsAt'>
-
-function copyFrom(copy: Database, { source, endsAt }: From): { schema: number; damage: string[] } {
-  try {
-    const schema = copy.transaction(() => copyAll(copy, endsAt))()
-    emptyLog(copy)
-    copy.run('DETACH source')
-    return { schema, damage: [] }
-  } catch (cause) {
-    // Only a backup may leave out what is damaged.
-    if (!isUnreadable(cause) || endsAt !== null) throw cause
-    copy.run('DETACH source')
-    return copyRemains(copy, source)
-  }
 }
 
 const PRAGMAS = [
@@ -143,27 +123,6 @@ function copyAll(copy: Database, endsAt: number | null): number {
   return schema
 }
 
-/** Copies row by row and leaves out what cannot be read. */
-function copyRemains(copy: Database, path: string): { schema: number; damage: string[] } {
-  const source = openForSalvage(path)
-  try {
-    source.run('BEGIN')
-    const schema = numberIn(source, 'PRAGMA user_version')
-    const parts = readParts(source, 'main')
-    const damage = copy.transaction(() => {
-      const tables = makeTables(copy, parts).filter((name) => COPIED.includes(name))
-      const lost = tables.flatMap((table) => salvageTable({ source, copy }, table))
-      make(copy, parts, ['trigger', 'view'])
-      return lost
-    })()
-    return { schema, damage: damage.length > 0 ? damage : [ONLY_INDEXES] }
-  } finally {
-    source.close()
-  }
-}
-
-const ONLY_INDEXES = 'an index cannot be read; all rows that are backed up could'
-
 type Part = { type: string; name: string; sql: string }
 
 function readParts(database: Database, name: string): Part[] {
@@ -193,13 +152,8 @@ function keepIds(copy: Database): void {
   copy.run('INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence')
 }
 
-/** Clears the checksums, because rows without one are accepted. */
 function endPushes(copy: Database, now: number, tables: readonly string[]): void {
-  const columns = copy.query<{ name: string }, []>("SELECT name FROM pragma_table_info('pushes')").all()
-  const unsummed = columns.some(({ name }) => name === 'checksum') ? ', checksum = NULL' : ''
-  copy.run(`UPDATE main.pushes SET expired_on = min(?, expires_at)${unsummed} WHERE expired_on IS NULL`, [
-    now,
-  ])
+  copy.run('UPDATE main.pushes SET expired_on = min(?, expires_at) WHERE expired_on IS NULL', [now])
   if (!tables.includes('files_due')) return
   copy.run('INSERT OR IGNORE INTO main.files_due SELECT * FROM source.files_due')
   copy.run('INSERT OR IGNORE INTO main.files_due (id, at) SELECT file_id, ? FROM source.push_files', [now])

@@ -5,55 +5,9 @@ import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { DomainError } from '../../../domain/errors.ts'
 import * as tables from '../../tables.ts'
 import initial from './migrations/0001-initial.sql' with { type: 'text' }
-import keySlots from './migrations/0002-key-slots.sql' with { type: 'text' }
-import signingIn from './migrations/0003-signing-in.sql' with { type: 'text' }
-import rowChecksums from './migrations/0004-row-checksums.sql' with { type: 'text' }
-import accountIds from './migrations/0005-account-ids.sql' with { type: 'text' }
-import grantedFiles from './migrations/0006-granted-files.sql' with { type: 'text' }
-import idempotencyKeys from './migrations/0007-idempotency-keys.sql' with { type: 'text' }
-import passphraseBudget from './migrations/0008-passphrase-budget.sql' with { type: 'text' }
-import sessionConfirmations from './migrations/0009-session-confirmations.sql' with { type: 'text' }
-import addressShares from './migrations/0010-address-shares.sql' with { type: 'text' }
-import auditBounds from './migrations/0011-audit-bounds.sql' with { type: 'text' }
-import pushChoices from './migrations/0012-push-choices.sql' with { type: 'text' }
-import looksAndViews from './migrations/0013-looks-and-views.sql' with { type: 'text' }
-import lastSignIn from './migrations/0014-last-sign-in.sql' with { type: 'text' }
-import messageTemplates from './migrations/0015-message-templates.sql' with { type: 'text' }
-import clockDoubt from './migrations/0016-clock-doubt.sql' with { type: 'text' }
-import imported from './migrations/0017-imported.sql' with { type: 'text' }
-import lostPushes from './migrations/0018-lost-pushes.sql' with { type: 'text' }
-import home from './migrations/0019-home.sql' with { type: 'text' }
-import bucketFolder from './migrations/0020-bucket-folder.sql' with { type: 'text' }
-import accountResets from './migrations/0021-account-resets.sql' with { type: 'text' }
-import visitBounds from './migrations/0022-visit-bounds.sql' with { type: 'text' }
-import accountRows from './migrations/0023-account-rows.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
-export const MIGRATIONS: readonly string[] = [
-  initial,
-  keySlots,
-  signingIn,
-  rowChecksums,
-  accountIds,
-  grantedFiles,
-  idempotencyKeys,
-  passphraseBudget,
-  sessionConfirmations,
-  addressShares,
-  auditBounds,
-  pushChoices,
-  looksAndViews,
-  lastSignIn,
-  messageTemplates,
-  clockDoubt,
-  imported,
-  lostPushes,
-  home,
-  bucketFolder,
-  accountResets,
-  visitBounds,
-  accountRows,
-]
+export const MIGRATIONS: readonly string[] = [initial]
 
 export function schemaVersion(database: Database): number {
   const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()

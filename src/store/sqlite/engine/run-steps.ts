@@ -1,18 +1,21 @@
 // Runs steps on SQLite: one that reads at once, one that writes within a batch of the group commit.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
-import type { Ask, Statement, Step, Steps } from '../../steps.ts'
+import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
 import type { Transact } from './group-commit.ts'
 
 type Bindings = SQLQueryBindings[]
 type Prepared = (values: Bindings) => Record<string, unknown>[]
 
 export type SqliteSteps = Steps & {
-  /** Runs a step at once, within a transaction that something else began. */
+  /** Runs a step at once, within a transaction that something else began, or outside any. Tells of no effects. */
   within<T>(step: Step<T>): T
 }
 
-export function createSteps(database: Database, transact: Transact): SqliteSteps {
+/** Told of what changes that are durable have brought about. */
+export type OnEffect = (effect: Effect) => void
+
+export function createSteps(database: Database, transact: Transact, onEffect: OnEffect): SqliteSteps {
   const known = new Map<Statement<unknown>, Prepared>()
 
   function ask({ statement, values }: Ask): readonly unknown[] {
@@ -25,18 +28,25 @@ export function createSteps(database: Database, transact: Transact): SqliteSteps
     return prepared(values as Bindings)
   }
 
-  return {
-    read: async (step) => drive(step(), ask),
-    write: (step, { grows = false } = {}) => transact(() => drive(step(), ask), { grows }),
-    within: (step) => drive(step, ask),
+  /** Runs a step to its end at once. */
+  function drive<T>(step: Step<T>, effects?: Set<Effect>): T {
+    let next = step.next()
+    while (!next.done) {
+      const { effect } = next.value.statement
+      if (effect !== null) effects?.add(effect)
+      next = step.next(ask(next.value))
+    }
+    return next.value
   }
-}
 
-/** Runs a step to its end at once. */
-function drive<T>(step: Step<T>, ask: (asked: Ask) => readonly unknown[]): T {
-  let next = step.next()
-  while (!next.done) next = step.next(ask(next.value))
-  return next.value
+  async function write<T>(step: () => Step<T>, { grows = false } = {}): Promise<T> {
+    const effects = new Set<Effect>()
+    const value = await transact(() => drive(step(), effects), { grows })
+    effects.forEach(onEffect)
+    return value
+  }
+
+  return { read: async (step) => drive(step()), write, within: drive }
 }
 
 function prepare(database: Database, { text, flags }: Statement<unknown>): Prepared {

@@ -5,14 +5,19 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBase32 } from '../../../crypto/random.ts'
 import type { Now } from '../../../domain/time.ts'
-import { addSession, type BucketFolder, ownSessions, requireNothingHeld } from '../../files/bucket-folder.ts'
+import {
+  addSession,
+  type BucketFolder,
+  HELD_LOOKS,
+  type HeldFiles,
+  ownSessions,
+  requireNothingHeld,
+} from '../../files/bucket-folder.ts'
 import type { Connection } from '../engine/database.ts'
 import { type BucketFolderRow, readBucketFolder, writeBucketFolder } from './bucket-folder.ts'
-import type { FileRows } from './file-rows.ts'
 
 export type FilePlaceOptions = {
   connection: Connection
-  rows: FileRows
   /** The folder of files on the disk. */
   path: string
   wantsBucket: boolean
@@ -25,13 +30,13 @@ const TAG_CHARACTERS = 26
 
 /** Null when files are on the disk. Throws `conflict` when pushes have files in the other place. */
 export function settleFilePlace(options: FilePlaceOptions): BucketFolder | null {
-  const { connection, rows, wantsBucket, certain } = options
+  const { connection, wantsBucket, certain } = options
   const before = readBucketFolder(connection)
   if ((before?.isUsed ?? false) !== wantsBucket) {
     // Files are not carried over: a place is left only when no push needs anything there.
-    requireNothingHeld(rows.countHeld(certain()), wantsBucket ? 'disk' : 'bucket')
+    requireNothingHeld(countHeld(connection, certain()), wantsBucket ? 'disk' : 'bucket')
     removeRemains(options)
-    rows.forgetAll()
+    connection.database.run('DELETE FROM files_due')
   }
   if (wantsBucket) return enterBucket(options, before)
   if (before?.isUsed) writeBucketFolder(connection, { ...before, isUsed: false })
@@ -39,18 +44,18 @@ export function settleFilePlace(options: FilePlaceOptions): BucketFolder | null 
 }
 
 function enterBucket(
-  { connection, rows, certain }: FilePlaceOptions,
+  { connection, certain }: FilePlaceOptions,
   before: BucketFolderRow | null,
 ): BucketFolder {
   const tag = before?.tag ?? randomBase32(TAG_CHARACTERS)
   const session = addSession(before?.session ?? null)
   writeBucketFolder(connection, { tag, session, isUsed: true })
-  return { tag, sessions: ownSessions(session), findHeld: async () => rows.listHeld(certain()) }
+  return { tag, sessions: ownSessions(session), findHeld: async () => listHeld(connection, certain()) }
 }
 
 /** What is due belongs to nobody any more. */
-function removeRemains({ rows, path, wantsBucket, onWarning }: FilePlaceOptions): void {
-  const due = rows.listAll()
+function removeRemains({ connection, path, wantsBucket, onWarning }: FilePlaceOptions): void {
+  const due = listIds(connection, 'SELECT id FROM files_due')
   if (due.length === 0) return
   if (wantsBucket) for (const id of due) removeFromDisk(path, id)
   else
@@ -61,4 +66,28 @@ function removeRemains({ rows, path, wantsBucket, onWarning }: FilePlaceOptions)
 
 function removeFromDisk(path: string, id: string): void {
   for (const ending of ['', '.part']) rmSync(join(path, id.slice(0, 2), `${id}${ending}`), { force: true })
+}
+
+/** Files that wait for the end of their grants, and not for a removal that failed. */
+const IS_GRANTED = 'at > ? AND push_id <> 0'
+const HELD = `SELECT (SELECT count(DISTINCT push_id) FROM push_files) AS pushes,
+    (SELECT count(*) FROM files_due WHERE ${IS_GRANTED}) AS granted`
+const SOME_HELD = `SELECT * FROM (SELECT file_id AS id FROM push_files ORDER BY push_id DESC LIMIT ${HELD_LOOKS})
+  UNION ALL SELECT id FROM files_due WHERE ${IS_GRANTED} LIMIT ${HELD_LOOKS}`
+
+/** How many pushes have files, and how many files can be downloaded after a last view. */
+function countHeld({ database }: Connection, now: number): HeldFiles {
+  return database.query<HeldFiles, [number]>(HELD).get(now) ?? { pushes: 0, granted: 0 }
+}
+
+/** Some of the files that live pushes have, the latest first, or that can be downloaded after a last view. */
+function listHeld(connection: Connection, now: number): string[] {
+  return listIds(connection, SOME_HELD, now)
+}
+
+function listIds({ database }: Connection, text: string, ...values: number[]): string[] {
+  return database
+    .query<{ id: string }, number[]>(text)
+    .all(...values)
+    .map(({ id }) => id)
 }

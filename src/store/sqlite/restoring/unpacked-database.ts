@@ -6,6 +6,7 @@
 import { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { DomainError } from '../../../domain/errors.ts'
+import { LAST_TIME } from '../../../domain/time.ts'
 import { explainFailure, isFull } from '../../folder/sqlite-failures.ts'
 import type { Connection } from '../engine/database.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../engine/migrate.ts'
@@ -16,7 +17,7 @@ import { MIGRATIONS, migrate, schemaVersion } from '../engine/migrate.ts'
  */
 const FILLED: readonly string[] = [
   ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes', 'message_templates'],
-  ...['push_choices', 'pushes', 'push_labels', 'audit_entries', 'files_due', 'imported'],
+  ...['push_choices', 'pushes', 'push_state', 'push_labels', 'audit_entries', 'files_due', 'imported'],
 ]
 
 const PRAGMAS = [
@@ -30,10 +31,9 @@ const PRAGMAS = [
   'cache_size = -16384',
 ]
 
-/** Rows that the disk of the server had altered before they were copied. Their checksums tell which. */
+/** Rows that the disk of the server had altered before they were copied. */
 const IN_ROWS = /^(CHECK constraint failed|NULL value|non-\w+ value|\w+ value) in /i
 const MAX_FINDINGS = 1_000
-const LAST_TIME = Date.UTC(9999, 11, 31)
 
 /** `orphans`: rows that were removed, since the push or the account that they belong to is not there. */
 export type Unpacked = { connection: Connection; orphans: number }
@@ -169,14 +169,10 @@ function removeOrphans(database: Database): number {
   return found
 }
 
-/** A row without a checksum is taken as it is. */
 function disownPushes(database: Database): number {
-  const columns = database.query<{ name: string }, []>("SELECT name FROM pragma_table_info('pushes')").all()
-  const unsummed = columns.some(({ name }) => name === 'checksum') ? ', checksum = NULL' : ''
   const isMissingOwner = isMissing({ from: 'owner_id', parent: 'accounts', to: 'id' })
-  return database.run(
-    `UPDATE pushes SET owner_id = NULL${unsummed} WHERE owner_id IS NOT NULL AND ${isMissingOwner}`,
-  ).changes
+  return database.run(`UPDATE pushes SET owner_id = NULL WHERE owner_id IS NOT NULL AND ${isMissingOwner}`)
+    .changes
 }
 
 type Reference = { from: string; parent: string; to: string }

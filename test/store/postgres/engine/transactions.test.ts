@@ -27,13 +27,6 @@ postgres.describe('a transaction', () => {
     return `note ${n}`
   }
 
-  const writeNote = (n: number) => (operationId: Uint8Array) => ({
-    text: `WITH added AS (INSERT INTO notes VALUES ($2) RETURNING n),
-        noted AS (INSERT INTO operations (id, result) SELECT $1, array_agg(n) FROM added RETURNING result)
-      SELECT result::float8[] FROM noted`,
-    values: [operationId, n],
-  })
-
   /** SQL that fails the first `times` times. */
   async function failTimes(times: number, state: string): Promise<string> {
     await it.direct.transact(async (session) => {
@@ -96,23 +89,6 @@ postgres.describe('a transaction', () => {
       await Promise.all(undone)
       expect(await it.countNotes()).toBe(4)
     }, 300_000)
-  })
-
-  describe('of one statement', () => {
-    test('returns what its row holds, also when the answer was lost', async () => {
-      expect(await it.database.write(writeNote(2))).toEqual([2])
-      const lost = it.proxy.swallowAfter('INTO notes')
-      expect(await it.database.write(writeNote(3))).toEqual([3])
-      await lost
-      const cut = it.proxy.cutBefore('INTO notes')
-      expect(await it.database.write(writeNote(4))).toEqual([4])
-      await cut
-      expect(await it.countNotes()).toBe(4)
-    })
-
-    test('that failed says why', async () => {
-      await expect(it.database.write(writeNote(1))).rejects.toMatchObject({ errno: '23505' })
-    })
   })
 
   describe('that fails', () => {

@@ -32,7 +32,6 @@ function openDatabase() {
       state.done += 1
     },
     failed: (cause: unknown) => void failures.push(cause),
-    finished: () => undefined,
   }
   return { database, failures, state, report, logBytes: () => statSync(`${path}-wal`).size }
 }

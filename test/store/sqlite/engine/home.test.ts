@@ -201,13 +201,6 @@ test('a folder that no server has served has no home', async () => {
   expect(await serve({ dataDir: at('elsewhere') })).toBe('')
 })
 
-test('a home that the disk has altered is told as damage, and can be accepted', async () => {
-  changeDatabase("UPDATE home SET path = '/srv/dat4'")
-  await expect(serve()).rejects.toThrow('damaged')
-  expect(await serve({ acceptMove: true })).toContain('damaged')
-  expect(await serve()).toBe('')
-})
-
 function changeDatabase(sql: string): void {
   const database = new Database(join(data, 'oncebox.db'))
   database.run(sql)

@@ -144,9 +144,7 @@ test('who opens a folder is waited for, and not called its server', async () => 
   other.close()
   const lock = await locked
   lock.opened()
-  expect(() =>
-    openAccountStore({ ...opened, now: opened.clock.now, onError: () => undefined }).close(),
-  ).not.toThrow()
+  expect(() => openAccountStore({ ...opened, now: opened.clock.now }).close()).not.toThrow()
   lock.release()
   expect(existsSync(folder.holder)).toBe(false)
 })
@@ -159,7 +157,7 @@ test('account commands refuse a damaged database as a server does', async () => 
   await opened.store.close()
   const path = join(dataDir, 'oncebox.db')
   truncateSync(path, statSync(path).size - 1)
-  const open = () => openAccountStore({ dataDir, now: opened.clock.now, onError: () => undefined })
+  const open = () => openAccountStore({ dataDir, now: opened.clock.now })
   expect(open).toThrow(`${path} is damaged`)
   rmSync(dataDir, { recursive: true })
 })

@@ -121,9 +121,6 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   const opened = await openTestStore()
   const { dataDir, clock } = opened
   for (let n = 0; n < 5; n += 1) await storePush(opened)
-  const onError = (cause: unknown) => {
-    throw cause
-  }
   // As kill -9 leaves it.
   const killed = mkdtempSync(join(tmpdir(), 'oncebox-killed-'))
   cpSync(dataDir, killed, { recursive: true, filter: (source) => !source.endsWith('.lock') })
@@ -132,7 +129,7 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   const at = 32 + FRAME + 100
   altered[at] = (altered[at] ?? 0) ^ 1
   writeFileSync(log, altered)
-  expect(() => openAccountStore({ dataDir: killed, now: clock.now, onError })).toThrow('is damaged at byte')
+  expect(() => openAccountStore({ dataDir: killed, now: clock.now })).toThrow('is damaged at byte')
   await expect(openTestStore({ dataDir: killed, clock })).rejects.toThrow('is damaged at byte')
   expect(readFileSync(log)).toEqual(altered)
   // A server that has not come to look at it yet is waited for, in a process of its own.
@@ -148,7 +145,7 @@ test('server and commands both refuse a folder whose log is damaged, and leave i
   expect(await new Response(command.stderr).text()).toContain('is damaged at byte')
   expect(readFileSync(log)).toEqual(altered)
   // Beside a server it is not looked at: that has done so.
-  await openAccountStore({ dataDir, now: clock.now, onError }).close()
+  await openAccountStore({ dataDir, now: clock.now }).close()
   await opened.close()
   rmSync(killed, { recursive: true, force: true })
 })

@@ -1,9 +1,8 @@
-// Where the wrapped keys lie: slots that are used again, and keys of an older database that move into them.
+// Where the wrapped keys lie: slots that are used again, and wiped in place.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { MIGRATIONS, migrate } from '../../../../src/store/sqlite/engine/migrate.ts'
 import { openTestStore, storePush, type TestStore, VISIT, view } from '../../../support/store.ts'
 
 let opened: TestStore
@@ -57,26 +56,4 @@ test('every push finds its own key, whatever came and went', async () => {
   }
   expect(keys.size).toBe(40)
   for (const { lookup, key } of keys.values()) expect(await keyOf(lookup)).toBe(key)
-})
-
-test('the keys of an older database move into slots', () => {
-  const database = new Database(':memory:')
-  migrate(database, MIGRATIONS.slice(0, 1))
-  for (const id of [3, 8, 9]) {
-    database.run(
-      `INSERT INTO pushes VALUES (?, ?, 1, 'text', NULL, 0, 0, 9, 1, 5, 0, 1, 0, 0, 0, 0, NULL, 0, 0, NULL, 0, 0)`,
-      [id, Buffer.alloc(16, id)],
-    )
-    const secrets = [id, Buffer.alloc(16, id), Buffer.alloc(62, id), Buffer.from(`payload ${id}`)]
-    database.run('INSERT INTO push_secrets VALUES (?, ?, ?, NULL, ?)', secrets)
-  }
-  migrate(database)
-  const moved = database
-    .query(
-      'SELECT push_id, hex(wrapped_key) AS key, CAST(payload AS TEXT) AS payload FROM push_secrets JOIN push_keys ON slot = key_slot',
-    )
-    .all()
-  expect(moved).toEqual(
-    [3, 8, 9].map((id) => ({ push_id: id, key: `0${id}`.repeat(62), payload: `payload ${id}` })),
-  )
 })

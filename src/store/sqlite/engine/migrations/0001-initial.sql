@@ -1,8 +1,10 @@
--- Accounts, API tokens, pushes, their secrets and their audit log. Times are milliseconds since 1970.
+-- Times are milliseconds since 1970; the last one is that of the year 9999.
 
+-- What the server knows of its clock: the last time of use, and the reading of a clock in doubt, while nobody has confirmed it.
 CREATE TABLE instance (
   id INTEGER PRIMARY KEY CHECK (id = 1),
-  clock_mark INTEGER NOT NULL
+  clock_mark INTEGER NOT NULL,
+  clock_doubted INTEGER
 ) STRICT;
 
 INSERT INTO instance (id, clock_mark) VALUES (1, 0);
@@ -12,13 +14,33 @@ CREATE TABLE instance_keys (
   verifier BLOB NOT NULL CHECK (length(verifier) = 16)
 ) STRICT;
 
+-- Where the folder was served last, by which a copy of it is noticed. In no copy without keys. Inodes may need 64 bits
+-- without a sign, which a number here has not.
+CREATE TABLE home (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  machine TEXT,
+  path TEXT NOT NULL,
+  incarnation TEXT NOT NULL,
+  mark_inode TEXT,
+  mark_birth INTEGER,
+  database_inode TEXT,
+  database_birth INTEGER,
+  served_at INTEGER NOT NULL
+) STRICT;
+
+-- Ids of accounts and of pushes are never used again: what still names a removed one must not come to mean the next one.
 CREATE TABLE accounts (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   email TEXT NOT NULL UNIQUE,
   password_hash TEXT NOT NULL,
   is_admin INTEGER NOT NULL CHECK (is_admin IN (0, 1)),
   disabled_at INTEGER,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  totp_secret BLOB,
+  totp_step INTEGER,
+  last_sign_in_at INTEGER NOT NULL,
+  -- How often a reset link made it begin anew: what was begun before that is not the account's.
+  resets INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE api_tokens (
@@ -32,52 +54,193 @@ CREATE TABLE api_tokens (
   UNIQUE (account_id, name)
 ) STRICT;
 
-CREATE TABLE pushes (
+CREATE TABLE recovery_codes (
+  account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  PRIMARY KEY (account_id, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions (
   id INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+  created_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  ip TEXT NOT NULL CHECK (length(ip) <= 45),
+  user_agent TEXT NOT NULL CHECK (length(user_agent) <= 255),
+  -- When the password, and the code where there is a second factor, was last given in it.
+  confirmed_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX sessions_of_account ON sessions (account_id);
+CREATE INDEX sessions_last_seen ON sessions (last_seen_at);
+
+CREATE TABLE account_links (
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
+  purpose TEXT NOT NULL CHECK (purpose IN ('setup', 'invite', 'reset')),
+  account_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
+  email TEXT,
+  is_admin INTEGER NOT NULL CHECK (is_admin IN (0, 1)),
+  -- A reset that turns the second factor off, too.
+  ends_two_factor INTEGER NOT NULL CHECK (ends_two_factor IN (0, 1)),
+  -- The administrator who made it: it goes with that account. A setup link is made by the server.
+  created_by INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  CHECK ((purpose = 'reset') = (account_id IS NOT NULL))
+) STRICT;
+
+CREATE INDEX account_links_of_account ON account_links (account_id) WHERE account_id IS NOT NULL;
+CREATE INDEX account_links_by_account ON account_links (created_by) WHERE created_by IS NOT NULL;
+
+-- The message with which an account hands its secret links over, where it is not the standard one.
+CREATE TABLE message_templates (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+  template TEXT NOT NULL CHECK (template <> '')
+) STRICT;
+
+-- What an account chose in the create form the last time, where that differs from the defaults of the server.
+CREATE TABLE push_choices (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+  lifetime INTEGER CHECK (lifetime > 0),
+  views INTEGER CHECK (views > 0),
+  retrieval_step INTEGER CHECK (retrieval_step IN (0, 1)),
+  deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1))
+) STRICT;
+
+-- Only read, until an edit or the end.
+CREATE TABLE pushes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   lookup BLOB NOT NULL UNIQUE CHECK (length(lookup) = 16),
   key_number INTEGER NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('text', 'file', 'url', 'qr')),
-  owner_id INTEGER REFERENCES accounts (id),
-  created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
+  owner_id INTEGER,
+  created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
+  expires_at INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
   expire_after_days INTEGER NOT NULL CHECK (expire_after_days > 0),
   expire_after_views INTEGER NOT NULL CHECK (expire_after_views > 0),
-  views INTEGER NOT NULL CHECK (views BETWEEN 0 AND expire_after_views),
   deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1)),
   retrieval_step INTEGER NOT NULL CHECK (retrieval_step IN (0, 1)),
   passphrase_required INTEGER NOT NULL CHECK (passphrase_required IN (0, 1)),
-  wrong_tries INTEGER NOT NULL CHECK (wrong_tries >= 0),
-  wrong_tries_since INTEGER NOT NULL,
-  expired_on INTEGER,
+  expired_on INTEGER CHECK (expired_on BETWEEN 0 AND 253402300799999),
   deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),
+  -- Whether a restore of the server expired the push, since what opens a push is in no backup.
+  lost INTEGER NOT NULL CHECK (lost IN (0, 1)),
   files INTEGER NOT NULL CHECK (files >= 0),
-  last_entry INTEGER,
-  audit_entries INTEGER NOT NULL CHECK (audit_entries BETWEEN 0 AND 10000),
-  audit_dropped INTEGER NOT NULL CHECK (audit_dropped >= 0),
-  CHECK (deleted = 0 OR expired_on IS NOT NULL),
-  CHECK (views < expire_after_views OR expired_on IS NOT NULL)
+  CHECK ((deleted = 0 AND lost = 0) OR expired_on IS NOT NULL)
 ) STRICT;
 
--- What the sweeper looks for, and nothing that lives on.
+-- What the sweeper looks for, and the two lists of an owner.
 CREATE INDEX pushes_live ON pushes (expires_at) WHERE expired_on IS NULL;
 CREATE INDEX pushes_anonymous_expired ON pushes (expired_on) WHERE expired_on IS NOT NULL AND owner_id IS NULL;
 CREATE INDEX pushes_owned_expired ON pushes (expired_on) WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL;
--- The two lists of an owner, newest first.
-CREATE INDEX pushes_owned ON pushes (owner_id, expired_on IS NOT NULL, id) WHERE owner_id IS NOT NULL;
+CREATE INDEX pushes_owned_live ON pushes (owner_id, id) WHERE expired_on IS NULL AND owner_id IS NOT NULL;
+CREATE INDEX pushes_owned_ended ON pushes (owner_id, id) WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL;
 
--- What must vanish: the row is deleted by the commit that expires the push.
+-- The only row that a view changes.
+CREATE TABLE push_state (
+  push_id INTEGER PRIMARY KEY REFERENCES pushes (id),
+  updated_at INTEGER NOT NULL CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  last_viewed_at INTEGER NOT NULL CHECK (last_viewed_at BETWEEN 0 AND 253402300799999),
+  wrong_tries INTEGER NOT NULL CHECK (wrong_tries >= 0),
+  wrong_tries_since INTEGER NOT NULL,
+  wrong_tries_in_all INTEGER NOT NULL CHECK (wrong_tries_in_all >= 0),
+  tries_spent INTEGER NOT NULL CHECK (tries_spent IN (0, 1)),
+  -- The entries in the log, and all visits of the kinds of which only the first are entries.
+  audit_entries INTEGER NOT NULL CHECK (audit_entries >= 0),
+  failures INTEGER NOT NULL CHECK (failures >= 0),
+  owner_views INTEGER NOT NULL CHECK (owner_views >= 0),
+  edits INTEGER NOT NULL CHECK (edits >= 0),
+  -- Failures that are no entries, and the latest visit of any kind that is none.
+  counted_failures INTEGER NOT NULL CHECK (counted_failures BETWEEN 0 AND failures),
+  counted_at INTEGER NOT NULL,
+  counted_from TEXT NOT NULL CHECK (length(counted_from) <= 45)
+) STRICT;
+
+-- What must vanish: the row is deleted, and its key overwritten, by the commit that ends the push.
 CREATE TABLE push_secrets (
-  push_id INTEGER PRIMARY KEY REFERENCES pushes (id) ON DELETE CASCADE,
+  push_id INTEGER PRIMARY KEY REFERENCES pushes (id),
+  key_slot INTEGER NOT NULL,
   salt BLOB NOT NULL,
-  wrapped_key BLOB NOT NULL,
   passphrase_salt BLOB,
   payload BLOB NOT NULL
 ) STRICT;
 
+-- Slots of a fixed size, which are overwritten in place and never deleted: rows that SQLite moves leave copies.
+CREATE TABLE push_keys (
+  slot INTEGER PRIMARY KEY,
+  is_free INTEGER NOT NULL CHECK (is_free IN (0, 1)),
+  wrapped_key BLOB NOT NULL CHECK (length(wrapped_key) = 62)
+) STRICT;
+
+CREATE INDEX push_keys_free ON push_keys (slot) WHERE is_free;
+
+-- What an account sees of its own pushes, sealed, and how many views there were when it looked last.
+CREATE TABLE push_labels (
+  push_id INTEGER PRIMARY KEY REFERENCES pushes (id),
+  url_token BLOB NOT NULL,
+  name BLOB,
+  note BLOB,
+  seen_views INTEGER NOT NULL
+) STRICT;
+
+-- Appended in the order of time, so that the visits of a batch share a page or two; `n` numbers the entries of one push.
+CREATE TABLE audit_entries (
+  push_id INTEGER NOT NULL,
+  n INTEGER NOT NULL CHECK (n >= 0),
+  kind TEXT NOT NULL CHECK (length(kind) <= 30),
+  at INTEGER NOT NULL,
+  ip TEXT NOT NULL CHECK (length(ip) <= 45),
+  user_agent TEXT NOT NULL CHECK (length(user_agent) <= 255),
+  referrer TEXT NOT NULL CHECK (length(referrer) <= 300)
+) STRICT;
+
+CREATE UNIQUE INDEX audit_entries_of_push ON audit_entries (push_id, n);
+
+-- What each live push without an account takes of the share of its creator's address. `address` is a keyed hash: no
+-- address is kept here.
+CREATE TABLE live_shares (
+  push_id INTEGER PRIMARY KEY REFERENCES pushes (id),
+  address BLOB NOT NULL CHECK (length(address) = 16),
+  bytes INTEGER NOT NULL CHECK (bytes >= 0),
+  expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX live_shares_of_address ON live_shares (address, expires_at, bytes);
+
+-- The sums of live_shares.
+CREATE TABLE address_shares (
+  address BLOB PRIMARY KEY NOT NULL,
+  pushes INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Keys that were used for a create, and until when; without a push once that has ended.
+CREATE TABLE idempotency_keys (
+  lookup BLOB PRIMARY KEY NOT NULL CHECK (length(lookup) = 32),
+  lapses_at INTEGER NOT NULL,
+  push_id INTEGER,
+  slot INTEGER,
+  CHECK ((push_id IS NULL) = (slot IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_keys_lapse ON idempotency_keys (lapses_at);
+CREATE INDEX idempotency_keys_push ON idempotency_keys (push_id) WHERE push_id IS NOT NULL;
+
+-- The sealed answers, in slots as the keys of pushes.
+CREATE TABLE idempotency_answers (
+  slot INTEGER PRIMARY KEY,
+  is_free INTEGER NOT NULL CHECK (is_free IN (0, 1)),
+  answer BLOB NOT NULL CHECK (length(answer) = 88)
+) STRICT;
+
+CREATE INDEX idempotency_answers_free ON idempotency_answers (slot) WHERE is_free;
+
 -- The files of a live push; names and types are sealed, and vanish with the secrets.
 CREATE TABLE push_files (
-  push_id INTEGER NOT NULL REFERENCES pushes (id) ON DELETE CASCADE,
+  push_id INTEGER NOT NULL REFERENCES pushes (id),
   n INTEGER NOT NULL CHECK (n >= 0),
   file_id TEXT NOT NULL,
   size INTEGER NOT NULL CHECK (size >= 0),
@@ -86,32 +249,33 @@ CREATE TABLE push_files (
   PRIMARY KEY (push_id, n)
 ) STRICT, WITHOUT ROWID;
 
--- Files to be removed at a time; without a time, uploads that are under way.
+-- Finds the objects of a bucket that no push names.
+CREATE INDEX push_files_file ON push_files (file_id);
+
+-- Files to be removed at a time. Without one: uploads that are under way in the process `node`. After a last view `push_id`
+-- names the push whose grants may read the file until then.
 CREATE TABLE files_due (
-  id TEXT PRIMARY KEY,
-  at INTEGER
+  id TEXT PRIMARY KEY NOT NULL,
+  at INTEGER,
+  push_id INTEGER,
+  node BLOB
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX files_due_at ON files_due (at) WHERE at IS NOT NULL;
+CREATE INDEX files_due_granted ON files_due (push_id) WHERE push_id IS NOT NULL;
 
--- What an account sees of its own pushes, sealed.
-CREATE TABLE push_labels (
-  push_id INTEGER PRIMARY KEY REFERENCES pushes (id) ON DELETE CASCADE,
-  url_token BLOB NOT NULL,
-  name BLOB,
-  note BLOB
+-- Where files are: the folder of this database in a bucket, once it had one, and whether it is in use. `session` is what the
+-- server wrote there last.
+CREATE TABLE bucket_folder (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  tag TEXT NOT NULL,
+  session TEXT NOT NULL,
+  is_used INTEGER NOT NULL CHECK (is_used IN (0, 1))
 ) STRICT;
 
--- Appended in the order of time; the log of one push is the chain from pushes.last_entry through previous.
-CREATE TABLE audit_entries (
-  id INTEGER PRIMARY KEY,
-  push_id INTEGER NOT NULL,
-  n INTEGER NOT NULL CHECK (n >= 0),
-  previous INTEGER,
-  kind TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  ip TEXT NOT NULL,
-  user_agent TEXT NOT NULL,
-  referrer TEXT NOT NULL,
-  CHECK ((n = 0) = (previous IS NULL))
-) STRICT;
+-- Everything that was ever imported, by a keyed hash: a repeated import adds nothing twice and brings nothing back that has
+-- gone here. Rows are never deleted. A push is found by the lookup of its link under the key of this number.
+CREATE TABLE imported (
+  mark BLOB PRIMARY KEY NOT NULL CHECK (length(mark) = 16),
+  key_number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,54 @@
+// An import is one transaction, in which no node may serve.
+
+import { DomainError } from '../../domain/errors.ts'
+import { HOUR, type Now } from '../../domain/time.ts'
+import type { ImportStore } from '../import-face.ts'
+import { createImport, createImportLook } from '../pushes/imports.ts'
+import type { Steps } from '../steps.ts'
+import { LOCKS } from './engine/advisory-locks.ts'
+import type { PostgresDatabase, Session } from './engine/database.ts'
+import { drive } from './engine/run-steps.ts'
+import { LIVE_NODES } from './instance/node-rows.ts'
+
+/** However much comes. */
+const WITHIN_MS = 12 * HOUR
+
+const OTHERS = `SELECT name FROM nodes WHERE id <> $1 AND id IN (${LIVE_NODES}) ORDER BY seen_at DESC LIMIT 1`
+// Until the end of the transaction.
+const LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.imports}) AS locked`
+
+export type ImportsOptions = {
+  database: Pick<PostgresDatabase, 'transact'>
+  steps: Steps
+  /** The id of this process among the nodes. */
+  node: Uint8Array
+  now: Now
+}
+
+export function createImports({ database, steps, node, now }: ImportsOptions): ImportStore {
+  const look = createImportLook(steps)
+  return {
+    importAll: (work) =>
+      database.transact(
+        async (session) => {
+          await requireAlone(session, node)
+          await work(createImport((step) => drive(step, session), now))
+        },
+        { within: WITHIN_MS },
+      ),
+    isKnown: look.isKnown,
+    look,
+  }
+}
+
+async function requireAlone({ query }: Session, node: Uint8Array): Promise<void> {
+  const [{ locked } = { locked: false }] = await query<{ locked: boolean }>(LOCK)
+  if (!locked) throw new DomainError('conflict', 'Another import into this database is running.')
+  const [other] = await query<{ name: string }>(OTHERS, [node])
+  if (other !== undefined)
+    throw new DomainError(
+      'conflict',
+      `The node ${other.name} serves this database. Stop all nodes before an import; one that was killed counts as stopped ` +
+        'after a minute.',
+    )
+}

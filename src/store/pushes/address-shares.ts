@@ -1,0 +1,78 @@
+// How much each address holds in live anonymous pushes: a row for each push, deleted when it ends, and sums of these rows.
+
+import { exceededLimit, requireRoom as requireRoomAmong, type Share } from '../../domain/shares.ts'
+import type { ShareToTake } from '../face.ts'
+import { addTo, all, first, forSome, locked, run, type Step, select, statement } from '../steps.ts'
+import { addressShares, liveShares } from '../tables.ts'
+
+/** The most rows that are read to find out when there will be room. */
+const MAX_SOONEST = 1_000
+
+/** Makes the row of a new address, since only an existing one can be locked. The update changes nothing but locks. */
+const LOCK_SUM = statement<Share>(
+  `INSERT INTO address_shares (address, pushes, bytes) VALUES ($1, 0, 0)
+  ON CONFLICT (address) DO UPDATE SET pushes = address_shares.pushes RETURNING pushes, bytes`,
+  { of: [addressShares] },
+)
+const OTHER_SUM = locked(select(addressShares, 'WHERE address = $1'))
+const SOONEST = select(liveShares, `WHERE address = $1 ORDER BY expires_at LIMIT ${MAX_SOONEST}`)
+const RAISE = statement(
+  'UPDATE address_shares SET pushes = pushes + 1, bytes = bytes + $2 WHERE address = $1',
+)
+const LOWER = statement(
+  'UPDATE address_shares SET pushes = pushes - 1, bytes = bytes - $2 WHERE address = $1',
+)
+const REMOVE_EMPTY = statement('DELETE FROM address_shares WHERE address = $1 AND pushes <= 0')
+const REMOVE = statement<{ address: Uint8Array; bytes: number }>(
+  'DELETE FROM live_shares WHERE push_id = $1 RETURNING address, bytes',
+  { of: [liveShares] },
+)
+const LOCK_SUMS = forSome((ids) =>
+  locked(
+    select(
+      addressShares,
+      `WHERE address IN (SELECT address FROM live_shares WHERE push_id IN (${ids})) ORDER BY address`,
+    ),
+  ),
+)
+const add = addTo(liveShares)
+
+/** Creates of one address take turns from here on. Throws `too_many`, naming the limit, when it has no room for one more push. */
+export function* requireRoom(share: ShareToTake, now: number): Step<void> {
+  const { addresses, bytes, limits } = share
+  const [own] = addresses
+  const taken = { pushes: 0, bytes: 0 }
+  // In one order, so that no two creates wait for each other.
+  for (const address of [...addresses].sort(Buffer.compare)) {
+    const sum = yield* first(address === own ? LOCK_SUM : OTHER_SUM, address)
+    taken.pushes += sum?.pushes ?? 0
+    taken.bytes += sum?.bytes ?? 0
+  }
+  if (exceededLimit(taken, bytes, limits) === null) return
+  const live = []
+  for (const address of addresses) live.push(...(yield* all(SOONEST, address)))
+  live.sort((one, other) => one.expiresAt - other.expiresAt)
+  requireRoomAmong(share, { taken, live, now })
+}
+
+/** Counts a new push, after `requireRoom`. */
+export function* takeShare(
+  { addresses: [address], bytes }: ShareToTake,
+  { id, expiresAt }: { id: number; expiresAt: number },
+): Step<void> {
+  yield* run(RAISE, address, bytes)
+  yield* add({ pushId: id, address, bytes, expiresAt })
+}
+
+/** For pushes that end together: so no two ends wait for each other. */
+export function* lockShares(pushIds: readonly number[]): Step<void> {
+  yield* LOCK_SUMS(pushIds)
+}
+
+/** For a push that ends. */
+export function* giveBackShare(pushId: number): Step<void> {
+  const share = yield* first(REMOVE, pushId)
+  if (share === null) return
+  yield* run(LOWER, share.address, share.bytes)
+  yield* run(REMOVE_EMPTY, share.address)
+}

@@ -1,0 +1,68 @@
+// The audit log of each push: numbered entries, appended one after another by whoever holds the lock of the push.
+
+import {
+  type AuditEntry,
+  countEntry,
+  type LogCounts,
+  type LogPlace,
+  PAGE_SIZE,
+  type VisitTexts,
+} from '../../domain/audit.ts'
+import type { AuditStore } from '../face.ts'
+import { addTo, all, first, type RowOf, type Step, type Steps, select } from '../steps.ts'
+import { auditEntries, pushState } from '../tables.ts'
+
+/** Entries in one piece of `readAll`. */
+const PIECE = 1_000
+
+const SPAN = select(auditEntries, 'WHERE push_id = $1 AND n >= $2 AND n < $3 ORDER BY n')
+const STATE = select(pushState, 'WHERE push_id = $1')
+const add = addTo(auditEntries)
+
+/** The log of a push that was purged meanwhile is empty. */
+export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
+  async function readSpan(id: number, from: number, to: number): Promise<AuditEntry[]> {
+    return (await read(() => all(SPAN, id, from, to))).map(presentEntry)
+  }
+
+  /** Ends with the entry that is the last one when the reading begins, however fast others follow. */
+  async function* readAll({ id }: { id: number }): AsyncGenerator<AuditEntry[]> {
+    const length = (await read(() => first(STATE, id)))?.auditEntries ?? 0
+    for (let from = 0; from < length; from += PIECE) {
+      const piece = await readSpan(id, from, Math.min(from + PIECE, length))
+      if (piece.length > 0) yield piece
+    }
+  }
+
+  return {
+    listPage: ({ id }, pageNumber) => readSpan(id, (pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE),
+    readAll,
+  }
+}
+
+/** Whether the disk has room for entries that may be left out. */
+export type Room = Pick<LogPlace, 'hasRoom'>
+
+/** Appends an entry, or only counts it. Returns the push with its counts as they are then. */
+export function* append<P extends LogCounts & { id: number; ownerId: number | null }>(
+  push: P,
+  { kind, at, ...visit }: AuditEntry,
+  { hasRoom }: Room,
+): Step<P> {
+  const { counts, isKept } = countEntry(push, { kind, at, visit }, { ownerId: push.ownerId, hasRoom })
+  if (isKept) yield* add({ pushId: push.id, n: push.auditEntries, kind, at, ...storable(visit) })
+  return { ...push, ...counts }
+}
+
+/** PostgreSQL takes no text with U+0000. */
+function storable({ ip, userAgent, referrer }: VisitTexts): VisitTexts {
+  return { ip: plain(ip), userAgent: plain(userAgent), referrer: plain(referrer) }
+}
+
+function plain(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
+}
+
+function presentEntry({ pushId: _, n: __, ...entry }: RowOf<typeof auditEntries>): AuditEntry {
+  return entry
+}

@@ -1,0 +1,29 @@
+// Corrects the dates of pushes that were made while the clock was ahead. After it was set back they would live too long.
+
+import type { Clock } from '../../domain/clock.ts'
+import { isFromAhead, setBack } from '../../domain/push.ts'
+import { all, type Step, select } from '../steps.ts'
+import { pushes } from '../tables.ts'
+import { lockPushes, writeDates } from './push-rows.ts'
+
+const PIECE = 500
+const LATEST = select(pushes, `WHERE id < $1 ORDER BY id DESC LIMIT ${PIECE}`)
+
+/**
+ * Moves the dates of pushes that were made more than a day in the future back by as much as the clock was ahead. Handles some
+ * pushes with ids below `before`, the latest first, and returns the next `before`; null when done: such pushes follow one
+ * another, so a piece without one ends the search.
+ */
+export function* setBackSome(
+  before: number,
+  clock: Pick<Clock, 'now' | 'doubt' | 'wasAhead'>,
+): Step<number | null> {
+  if (clock.doubt() !== null) return null
+  const now = clock.now()
+  const some = yield* all(LATEST, before)
+  const early = some.filter((push) => isFromAhead(push, now)).map(({ id }) => id)
+  // Another node may have moved it in the meantime.
+  for (const push of yield* lockPushes(early))
+    if (isFromAhead(push, now)) yield* writeDates(setBack(push, { ahead: clock.wasAhead(), now }))
+  return early.length === 0 || some.length < PIECE ? null : (some.at(-1)?.id ?? null)
+}

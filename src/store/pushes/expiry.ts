@@ -1,0 +1,143 @@
+// How pushes end and go: those that ran out of time are written as expired, those expired long ago are purged, those of an
+// account that goes are removed or become anonymous, and those of a database that was set back are lost. In small steps.
+
+import type { Visit } from '../../domain/audit.ts'
+import { lapseStep, lossStep } from '../../domain/visits.ts'
+import type { OwnedPushes } from '../accounts/accounts.ts'
+import type { ExpiryStore } from '../face.ts'
+import { first, run, type Step, type Steps, statement } from '../steps.ts'
+import { type Clocks, idsOf, lockPushes, removePush, timesFor, write as writeDecided } from './push-rows.ts'
+
+/** Pushes that one step ends or removes at most. */
+const SOME = 100
+/** Milliseconds after which a step ends or removes no other one, since large contents take longer. */
+const STEP_MS = 20
+/** Entries of the logs that one step deletes, unless a single log is longer. */
+const MOST_ENTRIES = 2_000
+/** For databases that nobody serves. */
+const MANY = 500
+
+const LIVE = 'expired_on IS NULL'
+const ENDED = 'expired_on IS NOT NULL'
+
+const NEXT_LAPSE = statement<{ at: number }>(
+  `SELECT expires_at AS at FROM pushes WHERE ${LIVE} ORDER BY expires_at, id LIMIT 1`,
+  { numbers: ['at'] },
+)
+const listLapsed = idsOf(`WHERE ${LIVE} AND expires_at <= $1 ORDER BY expires_at, id LIMIT ${SOME}`)
+const listLapsedOf = idsOf(`WHERE owner_id = $2 AND ${LIVE} AND expires_at <= $1 ORDER BY id LIMIT ${SOME}`)
+const listLive = idsOf(`WHERE ${LIVE} ORDER BY expires_at, id LIMIT ${MANY}`)
+const listPurgeable = {
+  anonymous: idsOf(
+    `WHERE ${ENDED} AND owner_id IS NULL AND expired_on <= $1 ORDER BY expired_on LIMIT ${SOME}`,
+  ),
+  owned: idsOf(
+    `WHERE ${ENDED} AND owner_id IS NOT NULL AND expired_on <= $1 ORDER BY expired_on LIMIT ${SOME}`,
+  ),
+}
+// One statement each for live and for ended pushes, so that both engines read an index.
+const listOwned = [LIVE, ENDED].map((which) =>
+  idsOf(`WHERE owner_id = $1 AND ${which} ORDER BY id LIMIT ${SOME}`),
+)
+const DISOWN = [LIVE, ENDED].flatMap((which) => [
+  statement(
+    `DELETE FROM push_labels WHERE push_id IN (SELECT id FROM pushes WHERE owner_id = $1 AND ${which})`,
+  ),
+  statement(`UPDATE pushes SET owner_id = NULL WHERE owner_id = $1 AND ${which}`),
+])
+
+export type ExpiryOptions = Pick<Clocks, 'certain'> & { steps: Steps }
+
+/** Expiry by time adds no entry to a log. */
+const NO_ENTRIES = true
+
+export function createExpiry({ steps: { read, write }, certain }: ExpiryOptions): ExpiryStore {
+  const findNextLapse = async () => (await read(() => first(NEXT_LAPSE)))?.at ?? null
+
+  /** Passes over pushes that are in use, if it `skips` them. */
+  function* end(ids: readonly number[], skips: boolean): Step<number> {
+    const clocks = { now: certain, certain }
+    const until = performance.now() + STEP_MS
+    let ended = 0
+    for (const push of yield* lockPushes(ids, { skips })) {
+      if (ended > 0 && performance.now() > until) break
+      const { certain: time } = timesFor(push, clocks)
+      if (push.expiredOn !== null || push.expiresAt > time) continue
+      yield* writeDecided(push, lapseStep(push, time), { certain, hasRoom: NO_ENTRIES })
+      ended += 1
+    }
+    return ended
+  }
+
+  /** Looks at the owner's live pushes only if some push of the instance is due, which is rare. */
+  async function expireLapsedOf(ownerId: number): Promise<void> {
+    for (let done = 1; done > 0; ) {
+      const next = await findNextLapse()
+      if (next === null || next > certain()) return
+      done = await write(function* () {
+        return yield* end(yield* listLapsedOf(certain(), ownerId), false)
+      })
+    }
+  }
+
+  return {
+    findNextLapse,
+    expireLapsed: () =>
+      write(function* () {
+        return yield* end(yield* listLapsed(certain()), true)
+      }),
+    expireLapsedOf,
+    purgeExpired: ({ of, until }) =>
+      write(function* () {
+        return yield* remove(yield* listPurgeable[of](until), { certain, skips: true })
+      }),
+  }
+}
+
+/** What happens to the pushes of an account that goes. */
+export function createOwnedPushes({ steps: { write }, certain }: ExpiryOptions): OwnedPushes {
+  function* removeSome(ownerId: number): Step<number> {
+    const ids = []
+    for (const list of listOwned) ids.push(...(yield* list(ownerId)))
+    return yield* remove(ids, { certain, skips: false })
+  }
+
+  function* disown(ownerId: number): Step<void> {
+    for (const statement of DISOWN) yield* run(statement, ownerId)
+  }
+
+  return { removeSome: (ownerId) => write(() => removeSome(ownerId)), disown }
+}
+
+/** Removes as many of these pushes as one step has time for, and returns their number. */
+function* remove(
+  ids: readonly number[],
+  { certain, skips }: Pick<Clocks, 'certain'> & { skips: boolean },
+): Step<number> {
+  const until = performance.now() + STEP_MS
+  let [removed, entries] = [0, 0]
+  for (const push of yield* lockPushes(ids, { skips })) {
+    entries += push.auditEntries
+    if (removed > 0 && (entries > MOST_ENTRIES || performance.now() > until)) break
+    yield* removePush(push, certain())
+    removed += 1
+  }
+  return removed
+}
+
+/** Ends some of the pushes of a database that was set back, or came from a backup; `found` is 0 after the last. */
+export function* loseSome({
+  now,
+  visit,
+}: {
+  now: number
+  visit: Visit
+}): Step<{ found: number; lost: number }> {
+  const pushes = yield* lockPushes(yield* listLive())
+  let lost = 0
+  for (const push of pushes) {
+    const after = yield* writeDecided(push, lossStep(push, visit, now), { certain: () => now, hasRoom: true })
+    if (after.lost) lost += 1
+  }
+  return { found: pushes.length, lost }
+}

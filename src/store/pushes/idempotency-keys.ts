@@ -1,0 +1,105 @@
+// Used idempotency keys and their sealed answers. An answer is destroyed when its push ends; the key stays marked as used
+// until it lapses.
+
+import type { Now } from '../../domain/time.ts'
+import { usedIdempotencyKey } from '../every-engine/refusals.ts'
+import type { IdempotencyStore, KeyToStore } from '../face.ts'
+import {
+  all,
+  first,
+  forSome,
+  insert,
+  insertInto,
+  locked,
+  run,
+  type Step,
+  type Steps,
+  select,
+  statement,
+} from '../steps.ts'
+import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
+import { createSlots } from './slots.ts'
+
+const SOME = 100
+
+const FIND = select(idempotencyKeys, 'WHERE lookup = $1')
+const LOCK = locked(FIND)
+const LOCK_OF_PUSH = locked(select(idempotencyKeys, 'WHERE push_id = $1'))
+const LOCK_OF_PUSHES = forSome((ids) =>
+  locked(select(idempotencyKeys, `WHERE push_id IN (${ids}) ORDER BY lookup`)),
+)
+const LAPSED = locked(
+  select(idempotencyKeys, `WHERE lapses_at <= $1 ORDER BY lapses_at LIMIT ${SOME}`),
+  'FOR UPDATE SKIP LOCKED',
+)
+const ANSWER = select(idempotencyAnswers, 'WHERE slot = $1')
+const INSERT = insertInto(idempotencyKeys, ['lookup', 'lapsesAt', 'pushId', 'slot'], 'ON CONFLICT DO NOTHING')
+const FORGET = statement('UPDATE idempotency_keys SET push_id = NULL, slot = NULL WHERE lookup = $1')
+const REMOVE = statement('DELETE FROM idempotency_keys WHERE lookup = $1')
+
+const answers = createSlots({ table: 'idempotency_answers', column: 'answer', bytes: 88 })
+
+type Used = { lookup: Uint8Array; slot: number | null }
+
+export type IdempotencyKeysOptions = {
+  steps: Steps
+  now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
+}
+
+export function createIdempotencyKeys({ steps, now, certain }: IdempotencyKeysOptions): IdempotencyStore {
+  function* find(lookup: Uint8Array): Step<{ answer: Uint8Array | null } | null> {
+    const key = yield* first(FIND, lookup)
+    if (key === null || key.lapsesAt <= now()) return null
+    const found = key.slot === null ? null : yield* first(ANSWER, key.slot)
+    // Its push may have ended since, and the slot have been filled again.
+    const isKept = found !== null && (yield* first(FIND, lookup))?.slot === key.slot
+    return { answer: isKept ? found.answer : null }
+  }
+
+  function* removeLapsed(): Step<number> {
+    const some = yield* all(LAPSED, certain())
+    for (const key of some) yield* remove(key)
+    return some.length
+  }
+
+  return {
+    findKey: (lookup) => steps.read(() => find(lookup)),
+    removeLapsed: () => steps.write(removeLapsed),
+  }
+}
+
+/** Throws `conflict` for a key that was used meanwhile. */
+export function* useKey(
+  { lookup, lapsesAt, answer }: KeyToStore,
+  { pushId, now }: { pushId: number; now: number },
+): Step<void> {
+  const before = yield* first(LOCK, lookup)
+  if (before !== null && before.lapsesAt > now) throw usedIdempotencyKey()
+  if (before !== null) yield* remove(before)
+  const slot = yield* answers.store(answer)
+  if ((yield* insert(INSERT, { lookup, lapsesAt, pushId, slot })) === null) throw usedIdempotencyKey()
+}
+
+/** For pushes that end together, after their shares: so no two ends wait for each other. */
+export function* lockKeys(pushIds: readonly number[]): Step<void> {
+  yield* LOCK_OF_PUSHES(pushIds)
+}
+
+/** For a push that ends. */
+export function* forgetAnswer(pushId: number): Step<void> {
+  const key = yield* first(LOCK_OF_PUSH, pushId)
+  if (key === null) return
+  yield* run(FORGET, key.lookup)
+  yield* destroyAnswer(key)
+}
+
+function* remove(key: Used): Step<void> {
+  yield* run(REMOVE, key.lookup)
+  yield* destroyAnswer(key)
+}
+
+function* destroyAnswer({ slot }: Used): Step<void> {
+  if (slot !== null) yield* answers.destroy(slot)
+}

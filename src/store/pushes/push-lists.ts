@@ -1,0 +1,227 @@
+// Pages, facts and numbers of pushes, read through an index.
+
+import { PAGE_SIZE } from '../../domain/audit.ts'
+import type { PushFacts } from '../../domain/listing.ts'
+import type { Damage } from '../every-engine/damage.ts'
+import { createFindDoubted } from '../every-engine/doubted-time.ts'
+import type { ListedPush, LivePlace, PageOfPushes, PushCounts, PushListStore, SealedTexts } from '../face.ts'
+import {
+  all,
+  first,
+  forSome,
+  namesOf,
+  type RowOf,
+  run,
+  type Statement,
+  type Step,
+  type Steps,
+  select,
+  statement,
+} from '../steps.ts'
+import { pushes, pushLabels, pushState } from '../tables.ts'
+import { type Clocks, presentPush } from './push-rows.ts'
+
+/** Pushes in one piece of `readFacts`. */
+const PIECE = 500
+/** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
+const COUNT_STEP = 10_000
+
+type Listed = RowOf<typeof pushes> & RowOf<typeof pushState> & RowOf<typeof pushLabels>
+
+const COLUMNS = [namesOf(pushes, 'p.'), namesOf(pushState, 's.'), namesOf(pushLabels, 'l.')].join(', ')
+const LISTED = `FROM pushes p JOIN push_state s ON s.push_id = p.id JOIN push_labels l ON l.push_id = p.id`
+
+function listed(where: string): Statement<Listed> {
+  return statement(`SELECT ${COLUMNS} ${LISTED} WHERE ${where}`, { of: [pushes, pushState, pushLabels] })
+}
+
+/** The pushes of the owner $1 that are live or not. `doubted`: the time of a clock in doubt, whose ends are not written down. */
+function isInList(expired: boolean, doubted: string | null): string {
+  if (doubted === null) return `owner_id = $1 AND expired_on IS ${expired ? 'NOT NULL' : 'NULL'}`
+  const hasEnded = `expired_on IS NOT NULL OR expires_at <= ${doubted}`
+  return `owner_id = $1 AND ${expired ? `(${hasEnded})` : `NOT (${hasEnded})`}`
+}
+
+type List = { expired: boolean; doubted: number | null }
+
+/** The statements of an owner's lists; the time of a clock in doubt follows the other values, of which there are `others`. */
+function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
+  const of = (doubted: string | null) => ({
+    live: make(isInList(false, doubted)),
+    ended: make(isInList(true, doubted)),
+  })
+  const [sure, inDoubt] = [of(null), of(`$${others + 1}`)]
+  return function* ({ expired, doubted }: List, ...values: number[]): Step<Row[]> {
+    const { live, ended } = doubted === null ? sure : inDoubt
+    const more = doubted === null ? [] : [doubted]
+    return yield* all(expired ? ended : live, ...values, ...more)
+  }
+}
+
+/** The inner query reads only the index, unless it has `until`, so that a late page reads no more rows than an early one. */
+const page = (others: number, until: string) =>
+  forLists(others, (isIn) =>
+    listed(
+      `p.id IN (SELECT id FROM pushes WHERE ${isIn} AND id < $2 ${until} ORDER BY id DESC LIMIT $3 OFFSET $4)
+      ORDER BY p.id DESC`,
+    ),
+  )
+const PAGE = page(4, '')
+const PAGE_UNTIL = page(5, 'AND created_at <= $5')
+const COUNT = forLists(1, (isIn) =>
+  statement<{ n: number }>(`SELECT count(*) AS n FROM pushes WHERE ${isIn}`, { numbers: ['n'] }),
+)
+const FACTS = forLists(2, (isIn) =>
+  statement<PushFacts>(
+    `SELECT id, kind, created_at AS "createdAt", expires_at AS "expiresAt", expire_after_views AS "expireAfterViews",
+      views, last_viewed_at AS "lastViewedAt", expired_on AS "expiredOn", lost, edits AS "textsMark",
+      coalesce((SELECT seen_views FROM push_labels l WHERE l.push_id = id), 0) AS "seenViews"
+    FROM pushes JOIN push_state s ON s.push_id = id WHERE ${isIn} AND id < $2 ORDER BY id DESC LIMIT ${PIECE}`,
+    { of: [pushes, pushState], numbers: ['textsMark', 'seenViews'] },
+  ),
+)
+const BY_IDS = forSome((ids) => listed(`p.owner_id = $1 AND p.id IN (${ids})`), 1)
+const TEXTS = forSome((ids) =>
+  statement<SealedTexts>(
+    `SELECT id, lookup, key_number AS "keyNumber", name, note
+    FROM pushes JOIN push_labels ON push_id = id WHERE id IN (${ids})`,
+    { of: [pushes] },
+  ),
+)
+const LABELS = select(pushLabels, 'WHERE push_id = $1')
+const MARK_SEEN = statement(
+  `UPDATE push_labels SET seen_views = (SELECT views FROM push_state s WHERE s.push_id = $2)
+  WHERE push_id = $2 AND EXISTS (SELECT 1 FROM pushes WHERE id = $2 AND owner_id = $1)`,
+)
+
+type Place = { at: number; id: number }
+
+/** Two statements: the place that ends a step, and the number of pushes in the last step. */
+function counting(time: string, where: string) {
+  const rest = `FROM pushes WHERE ${where} AND (${time}, id) > ($1, $2)`
+  return {
+    END: statement<Place>(
+      `SELECT ${time} AS at, id ${rest} ORDER BY ${time}, id LIMIT 1 OFFSET ${COUNT_STEP - 1}`,
+      { numbers: ['at', 'id'] },
+    ),
+    REST: statement<{ n: number }>(`SELECT count(*) AS n ${rest}`, { numbers: ['n'] }),
+  }
+}
+
+const COUNT_LIVE = counting('expires_at', 'expired_on IS NULL')
+const COUNT_ENDED = ['owner_id IS NULL', 'owner_id IS NOT NULL'].map((owner) =>
+  counting('expired_on', `expired_on IS NOT NULL AND ${owner}`),
+)
+
+export type PushListsOptions = Clocks & { steps: Steps; damage: Pick<Damage, 'presentIntact'> }
+
+export function createPushLists({
+  steps: { read, write },
+  damage,
+  ...clocks
+}: PushListsOptions): PushListStore {
+  const findDoubted = createFindDoubted(clocks)
+
+  async function listPushes({
+    ownerId,
+    expired,
+    pageNumber,
+    pageSize = PAGE_SIZE,
+    until = null,
+    beforeId = null,
+  }: Parameters<PushListStore['listPushes']>[0]): Promise<PageOfPushes<ListedPush>> {
+    const list = { expired, doubted: findDoubted() }
+    const values = [ownerId, beforeId ?? Number.MAX_SAFE_INTEGER, pageSize, (pageNumber - 1) * pageSize]
+    const rows = await read(() =>
+      until === null ? PAGE(list, ...values) : PAGE_UNTIL(list, ...values, until),
+    )
+    return { ...present(rows), isFull: rows.length === pageSize }
+  }
+
+  function present(rows: readonly Listed[]): PageOfPushes<ListedPush> {
+    const pushes = damage.presentIntact(rows, presentListed)
+    return { pushes, damaged: rows.length - pushes.length, isFull: false }
+  }
+
+  async function listByIds({ ownerId, ids }: Parameters<PushListStore['listByIds']>[0]) {
+    const rows = new Map((await read(() => BY_IDS(ids, ownerId))).map((row) => [row.id, row]))
+    return present(ids.map((id) => rows.get(id)).filter((row) => row !== undefined))
+  }
+
+  async function* readFacts({ ownerId, expired }: Parameters<PushListStore['readFacts']>[0]) {
+    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {
+      const [list, last] = [{ expired, doubted: findDoubted() }, before]
+      const piece: PushFacts[] = await read(() => FACTS(list, ownerId, last))
+      if (piece.length > 0) yield piece
+      before = piece.length < PIECE ? null : (piece.at(-1)?.id ?? null)
+      await breathe()
+    }
+  }
+
+  function countOwned(ownerId: number): Promise<PushCounts> {
+    const doubted = findDoubted()
+    const countOf = function* (expired: boolean): Step<number> {
+      return (yield* COUNT({ expired, doubted }, ownerId))[0]?.n ?? 0
+    }
+    return read(function* () {
+      return { live: yield* countOf(false), expired: yield* countOf(true) }
+    })
+  }
+
+  function* markSeen({ ownerId, ids }: Parameters<PushListStore['markSeen']>[0]): Step<void> {
+    for (const id of [...ids].sort((one, other) => one - other)) yield* run(MARK_SEEN, ownerId, id)
+  }
+
+  function countSome(
+    { END, REST }: ReturnType<typeof counting>,
+    after: Place | null,
+  ): Promise<{ counted: number; next: Place | null }> {
+    const { at, id } = after ?? { at: Number.MIN_SAFE_INTEGER, id: 0 }
+    return read(function* () {
+      const next = yield* first(END, at, id)
+      return { counted: next === null ? ((yield* first(REST, at, id))?.n ?? 0) : COUNT_STEP, next }
+    })
+  }
+
+  async function countAll(which: ReturnType<typeof counting>): Promise<number> {
+    let total = 0
+    for (let after: Place | null | undefined; after !== null; ) {
+      const step: { counted: number; next: Place | null } = await countSome(which, after ?? null)
+      total += step.counted
+      after = step.next
+    }
+    return total
+  }
+
+  async function countPushes(): Promise<PushCounts> {
+    let expired = 0
+    for (const which of COUNT_ENDED) expired += await countAll(which)
+    return { live: await countAll(COUNT_LIVE), expired }
+  }
+
+  async function countSomeLive(after: LivePlace | null): ReturnType<PushListStore['countSomeLive']> {
+    const { counted, next } = await countSome(COUNT_LIVE, after && { at: after.expiresAt, id: after.id })
+    return { counted, next: next && { expiresAt: next.at, id: next.id } }
+  }
+
+  return {
+    listPushes,
+    readFacts,
+    readTexts: (ids) => read(() => TEXTS(ids)),
+    listByIds,
+    countOwned,
+    markSeen: (which) => write(() => markSeen(which)),
+    findLabels: (id) => read(() => first(LABELS, id)),
+    countPushes,
+    countSomeLive,
+  }
+}
+
+/** Other requests run between two pieces. */
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function presentListed({ pushId: _, urlToken, name, note, seenViews, ...row }: Listed): ListedPush {
+  return { push: presentPush(row, { ...row, pushId: row.id }), labels: { urlToken, name, note }, seenViews }
+}

@@ -1,0 +1,245 @@
+// One push and all that belongs to it: found, locked, stored, changed and removed. Every change holds the lock of its row in
+// `push_state`, so that visits to one push come one after another; all other rows of the push are read after that lock.
+
+import { type AuditEntry, EMPTY_COUNTS } from '../../domain/audit.ts'
+import { DamageError } from '../../domain/errors.ts'
+import type { Push } from '../../domain/push.ts'
+import { LAST_TIME, type Now } from '../../domain/time.ts'
+import { type Step as Decided, forward, type Times } from '../../domain/visits.ts'
+import type {
+  PushToStore,
+  SealedContent,
+  SealedFile,
+  SealedLabels,
+  SealedSecrets,
+  StoredPush,
+} from '../face.ts'
+import {
+  addTo,
+  all,
+  causing,
+  first,
+  forSome,
+  insert,
+  insertInto,
+  locked,
+  type RowOf,
+  run,
+  type Step,
+  select,
+  statement,
+  updateOf,
+} from '../steps.ts'
+import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
+import { giveBackShare, lockShares } from './address-shares.ts'
+import { append, type Room } from './audit-log.ts'
+import { attachFiles, endGrants, listFiles, releaseFiles } from './file-rows.ts'
+import { forgetAnswer, lockKeys } from './idempotency-keys.ts'
+import { createSlots } from './slots.ts'
+
+const FIND = select(pushes, 'WHERE id = $1')
+const FIND_BY_LOOKUP = select(pushes, 'WHERE lookup = $1')
+const STATE = select(pushState, 'WHERE push_id = $1')
+const LOCK = locked(STATE)
+const LOCK_BY_LOOKUP = locked(select(pushState, 'WHERE push_id = (SELECT id FROM pushes WHERE lookup = $1)'))
+const LOCK_SOME = forSome((ids) => locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`)))
+const LOCK_FREE = forSome((ids) =>
+  locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`), 'FOR UPDATE SKIP LOCKED'),
+)
+const FIND_SOME = forSome((ids) => select(pushes, `WHERE id IN (${ids}) ORDER BY id`))
+const SECRETS = statement<SealedSecrets>(
+  `SELECT salt, passphrase_salt AS "passphraseSalt", payload,
+    (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS "wrappedKey"
+  FROM push_secrets WHERE push_id = $1`,
+)
+const REMOVE_SECRETS = causing(
+  'destroyed',
+  statement<{ keySlot: number }>(
+    'DELETE FROM push_secrets WHERE push_id = $1 RETURNING key_slot AS "keySlot"',
+    {
+      of: [pushSecrets],
+    },
+  ),
+)
+const REMOVE = ['push_labels', 'audit_entries', 'push_state'].map((table) =>
+  statement(`DELETE FROM ${table} WHERE push_id = $1`),
+)
+const REMOVE_PUSH = causing('destroyed', statement('DELETE FROM pushes WHERE id = $1'))
+const INSERT = insertInto(pushes, [
+  ...(['lookup', 'keyNumber', 'kind', 'ownerId', 'createdAt', 'expiresAt', 'expireAfterDays'] as const),
+  ...(['expireAfterViews', 'deletableByViewer', 'retrievalStep', 'passphraseRequired'] as const),
+  ...(['expiredOn', 'deleted', 'lost', 'files'] as const),
+])
+const addState = addTo(pushState)
+const addSecrets = addTo(pushSecrets)
+const addLabels = addTo(pushLabels)
+const updateState = updateOf(pushState, {
+  key: 'pushId',
+  names: [
+    ...(['updatedAt', 'views', 'lastViewedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'] as const),
+    ...(['triesSpent', 'auditEntries', 'failures', 'ownerViews', 'edits'] as const),
+    ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
+  ],
+})
+/** What edits and ends change. */
+const MUTABLE = [
+  ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
+]
+const updatePush = updateOf(pushes, { key: 'id', names: MUTABLE })
+const updateDates = updateOf(pushes, { key: 'id', names: ['createdAt', 'expiresAt'] })
+
+const keys = createSlots({ table: 'push_keys', column: 'wrapped_key', bytes: 62 })
+
+export type Clocks = {
+  now: Now
+  /** The time by which something may be destroyed. */
+  certain: Now
+}
+
+export type Surroundings = Clocks & Room
+
+/** For the next thing that happens to this push. */
+export function timesFor(push: Pick<StoredPush, 'updatedAt'>, { now, certain }: Clocks): Times {
+  return forward(push, { now: now(), certain: certain() })
+}
+
+export function findPush(lookup: Uint8Array): Step<StoredPush | null> {
+  return withState(FIND_BY_LOOKUP, lookup)
+}
+
+function* withState(find: typeof FIND, value: Uint8Array | number): Step<StoredPush | null> {
+  const push = yield* first(find, value)
+  const state = push && (yield* first(STATE, push.id))
+  return push && state && presentPush(push, state)
+}
+
+/** Until the end of the transaction nobody else changes the push, or what belongs to it. */
+export function lockPush(id: number): Step<StoredPush | null> {
+  return locking(LOCK, id)
+}
+
+export function lockByLookup(lookup: Uint8Array): Step<StoredPush | null> {
+  return locking(LOCK_BY_LOOKUP, lookup)
+}
+
+function* locking(lock: typeof LOCK, value: Uint8Array | number): Step<StoredPush | null> {
+  const state = yield* first(lock, value)
+  const push = state && (yield* first(FIND, state.pushId))
+  return push && state && joined(push, state)
+}
+
+/** Locks several pushes that may end together, and returns those that there are, in the order of their ids. `skips`: without those that somebody else has locked. */
+export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {
+  const states = yield* skips ? LOCK_FREE(ids) : LOCK_SOME(ids)
+  const held = states.map(({ pushId }) => pushId)
+  yield* lockShares(held)
+  yield* lockKeys(held)
+  const found = yield* FIND_SOME(held)
+  const byId = new Map(states.map((state) => [state.pushId, state]))
+  return found.flatMap((push) => {
+    const state = byId.get(push.id)
+    return state === undefined ? [] : [joined(push, state)]
+  })
+}
+
+/** Throws DamageError for a row with a time that is none, which no answer could show. */
+export function presentPush(push: RowOf<typeof pushes>, state: RowOf<typeof pushState>): StoredPush {
+  const times = [push.createdAt, push.expiresAt, push.expiredOn ?? 0, state.updatedAt, state.lastViewedAt]
+  if (times.some((time) => time < 0 || time > LAST_TIME)) throw new DamageError(`push ${push.id}`)
+  return joined(push, state)
+}
+
+function joined(push: RowOf<typeof pushes>, { pushId: _, ...state }: RowOf<typeof pushState>): StoredPush {
+  return { ...push, ...state }
+}
+
+/** Null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing. */
+export function* findContent({ id, files: number }: StoredPush): Step<SealedContent | null> {
+  const secrets = yield* first(SECRETS, id)
+  const files = number === 0 ? [] : yield* listFiles(id)
+  if (secrets !== null && files.length === number)
+    return { secrets, files: files.map(({ pushId: _, n: __, ...file }) => file) }
+  // It may have ended between these reads.
+  const push = yield* first(FIND, id)
+  if (push !== null && push.expiredOn === null) throw new DamageError(`push ${id}`)
+  return null
+}
+
+export type NewPush = Pick<PushToStore, 'lookup' | 'keyNumber'> & {
+  push: Push
+  /** Null for an expired push. */
+  secrets: SealedSecrets | null
+  labels: SealedLabels | null
+  seenViews: number
+  files: readonly SealedFile[]
+  entries: readonly AuditEntry[]
+}
+
+/** Stores a push with what belongs to it alone. */
+export function* insertPush(of: NewPush, room: Room): Step<StoredPush> {
+  const { push, lookup, keyNumber, files } = of
+  const row = yield* insert(INSERT, { ...push, lookup, keyNumber, files: files.length })
+  if (row === null) throw new Error('no push was inserted')
+  const { id } = row
+  let stored: StoredPush = { ...push, ...EMPTY_COUNTS, id, lookup, keyNumber, files: files.length }
+  for (const entry of of.entries) stored = yield* append(stored, entry, room)
+  yield* addState({ ...stored, pushId: id })
+  if (of.secrets !== null) yield* insertSecrets(id, of.secrets)
+  if (of.labels !== null) yield* addLabels({ pushId: id, ...of.labels, seenViews: of.seenViews })
+  yield* attachFiles(id, files)
+  return stored
+}
+
+function* insertSecrets(pushId: number, { wrappedKey, ...secrets }: SealedSecrets): Step<void> {
+  yield* addSecrets({ pushId, keySlot: yield* keys.store(wrappedKey), ...secrets })
+}
+
+/** Writes what was decided about a push that is locked, and destroys its secrets if it ends. Null: nothing is to be written. */
+export function* write(
+  before: StoredPush,
+  decided: Decided<StoredPush> | null,
+  { certain, hasRoom }: Pick<Surroundings, 'certain' | 'hasRoom'>,
+): Step<StoredPush> {
+  if (decided === null) return before
+  const { after, now, entry } = decided
+  const push =
+    entry === null ? after : yield* append(after, { kind: entry.kind, at: now, ...entry.visit }, { hasRoom })
+  yield* updateState({ ...push, pushId: push.id })
+  if (MUTABLE.some((name) => before[name] !== push[name])) yield* updatePush(push)
+  if (before.expiredOn === null && push.expiredOn !== null) {
+    const isLastView = entry?.kind === 'view'
+    yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: certain() })
+  } else if (before.deleted !== push.deleted) yield* endGrants(push.id, certain())
+  return push
+}
+
+/** Moves the dates of a push. */
+export function* writeDates(push: StoredPush): Step<void> {
+  yield* updateState({ ...push, pushId: push.id })
+  yield* updateDates(push)
+}
+
+function* destroy({ id, ownerId, files }: StoredPush, when: Parameters<typeof releaseFiles>[1]): Step<void> {
+  const secrets = yield* first(REMOVE_SECRETS, id)
+  if (secrets !== null) yield* keys.destroy(secrets.keySlot)
+  // Only what has no owner is counted against an address.
+  if (ownerId === null) yield* giveBackShare(id)
+  yield* forgetAnswer(id)
+  if (files > 0) yield* releaseFiles(id, when)
+}
+
+/** Removes every trace of a push that is locked. */
+export function* removePush(push: StoredPush, certain: number): Step<void> {
+  if (push.expiredOn === null) yield* destroy(push, { at: certain })
+  else if (push.files > 0) yield* endGrants(push.id, certain)
+  for (const statement of REMOVE) yield* run(statement, push.id)
+  yield* run(REMOVE_PUSH, push.id)
+}
+
+/** A statement that returns ids of pushes; `rest` is what follows FROM. */
+export function idsOf(rest: string): (...values: number[]) => Step<number[]> {
+  const found = statement<{ id: number }>(`SELECT id FROM pushes ${rest}`, { numbers: ['id'] })
+  return function* (...values) {
+    return (yield* all(found, ...values)).map(({ id }) => id)
+  }
+}

@@ -1,0 +1,174 @@
+// Stored pushes. Each operation is one atomic step, durable when its promise resolves.
+
+import { isExpired } from '../../domain/push.ts'
+import {
+  decideClaim,
+  decideDeletion,
+  decideEditing,
+  decideLastTry,
+  decideRefusal,
+  decideUnlock,
+} from '../../domain/visits.ts'
+import { inactiveAccount } from '../every-engine/refusals.ts'
+import type {
+  Claim,
+  Claimed,
+  Edited,
+  EditToPush,
+  PlainClaim,
+  PushStore,
+  PushToStore,
+  SealedPush,
+  StoredPush,
+  Visited,
+  VisitToPush,
+} from '../face.ts'
+import { first, locked, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { accounts } from '../tables.ts'
+import { requireRoom, takeShare } from './address-shares.ts'
+import { hasGranted } from './file-rows.ts'
+import { useKey } from './idempotency-keys.ts'
+import {
+  type Clocks,
+  findContent,
+  findPush,
+  insertPush,
+  lockByLookup,
+  lockPush,
+  lockPushes,
+  timesFor,
+  write as writeDecided,
+} from './push-rows.ts'
+
+const GROWS = { grows: true }
+
+/** No account is removed, or begins anew, while a push is created for it. */
+const OWNER = locked(select(accounts, 'WHERE id = $1'), 'FOR KEY SHARE')
+const SET_NAME = statement('UPDATE push_labels SET name = $2 WHERE push_id = $1')
+const SET_NOTE = statement('UPDATE push_labels SET note = $2 WHERE push_id = $1')
+
+export type PushesOptions = Clocks & {
+  steps: Steps
+  /** False while the disk has too little room for entries of logs that may be left out. */
+  hasRoom: () => boolean
+}
+
+export function createPushes({ steps: { read, write }, now, certain, hasRoom }: PushesOptions): PushStore {
+  const clocks = { now, certain }
+  const surroundings = () => ({ certain, hasRoom: hasRoom() })
+  const timesOf = (push: StoredPush) => timesFor(push, clocks)
+
+  function* create({ push, ownerResets, idempotency, share, visit, ...of }: PushToStore): Step<StoredPush> {
+    const { createdAt } = push
+    if (push.ownerId !== null) yield* requireActive(push.ownerId, ownerResets)
+    if (share !== null) yield* requireRoom(share, createdAt)
+    const entries = [{ kind: 'creation' as const, at: createdAt, ...visit }]
+    const stored = yield* insertPush({ push, ...of, seenViews: 0, entries }, surroundings())
+    if (share !== null) yield* takeShare(share, stored)
+    if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
+    return stored
+  }
+
+  function* findSealed(lookup: Uint8Array): Step<SealedPush | null> {
+    const push = yield* findPush(lookup)
+    if (push === null || isExpired(push, now())) return push && { push, sealed: null }
+    const sealed = yield* findContent(push)
+    const later = sealed === null ? yield* findPush(lookup) : push
+    return later && { push: later, sealed }
+  }
+
+  function* claim({ id, ...asked }: Claim): Step<Claimed | null> {
+    const before = yield* lockPush(id)
+    return before && (yield* count(before, asked))
+  }
+
+  function* claimPlain<T>({ lookup, open, ...asked }: PlainClaim<T>) {
+    const before = yield* lockByLookup(lookup)
+    if (before === null) return null
+    if (before.passphraseRequired || before.files > 0) return 'not_plain' as const
+    const isOver = isExpired(before, timesOf(before).now)
+    const content = isOver ? null : open({ push: before, sealed: yield* findContent(before) })
+    return { ...(yield* count(before, asked)), content }
+  }
+
+  function* count(before: StoredPush, asked: Omit<Claim, 'id'>): Step<Claimed> {
+    const { outcome, step } = decideClaim(before, asked, timesOf(before))
+    return { outcome, push: yield* writeDecided(before, step, surroundings()) }
+  }
+
+  function* refuse({
+    id,
+    ...asked
+  }: VisitToPush & { wrong: boolean; maxTries: number }): Step<Visited<'refused' | 'expired'>> {
+    const before = yield* lockPush(id)
+    if (before === null) return null
+    const times = timesOf(before)
+    const { outcome, step } = decideRefusal(before, asked, times)
+    const refused = yield* writeDecided(before, step, surroundings())
+    const last = outcome === 'expired' ? null : decideLastTry(refused, asked, times.now)
+    return { outcome, push: yield* writeDecided(refused, last, surroundings()) }
+  }
+
+  function* unlock({ id, visit }: VisitToPush): Step<StoredPush | null> {
+    const before = yield* lockPush(id)
+    const decided = before && decideUnlock(before, visit, timesOf(before).now)
+    return before && (yield* writeDecided(before, decided, surroundings()))
+  }
+
+  function* expire({ id, visit }: VisitToPush): Step<StoredPush | null> {
+    const before = yield* lockPush(id)
+    return before && (yield* end(before, visit))
+  }
+
+  /** Returns the same push when there was nothing to end. */
+  function* end(before: StoredPush, visit: VisitToPush['visit']): Step<StoredPush> {
+    const decided = decideDeletion(
+      before,
+      { visit, hasGrants: yield* findGrants(before) },
+      timesOf(before).certain,
+    )
+    return yield* writeDecided(before, decided, surroundings())
+  }
+
+  function* expireSeveral({ ids, ownerId, visit }: Parameters<PushStore['expirePushes']>[0]): Step<number> {
+    let ended = 0
+    for (const before of yield* lockPushes(ids))
+      if (before.ownerId === ownerId && (yield* end(before, visit)) !== before) ended += 1
+    return ended
+  }
+
+  function* findGrants({ id, files, expiredOn }: StoredPush): Step<boolean> {
+    return files > 0 && expiredOn !== null && (yield* hasGranted(id, now()))
+  }
+
+  function* edit({ id, ownerId, edit: limits, labels, visit }: EditToPush): Step<Edited | null> {
+    const before = yield* lockPush(id)
+    if (before === null || before.ownerId !== ownerId) return null
+    const isLabelled = Object.keys(labels).length > 0
+    const decision = decideEditing(before, { edit: limits, isLabelled, visit }, timesOf(before))
+    if (decision.outcome === 'refused') return decision
+    if (labels.name !== undefined) yield* run(SET_NAME, id, labels.name)
+    if (labels.note !== undefined) yield* run(SET_NOTE, id, labels.note)
+    return { outcome: 'edited', push: yield* writeDecided(before, decision.step, surroundings()) }
+  }
+
+  return {
+    createPush: (push) => write(() => create(push), GROWS),
+    findPush: (lookup) => read(() => findPush(lookup)),
+    findSealedPush: (lookup) => read(() => findSealed(lookup)),
+    claimView: (asked) => write(() => claim(asked)),
+    claimPlain: (asked) => write(() => claimPlain(asked)),
+    refusePassphrase: (asked) => write(() => refuse(asked)),
+    expirePush: (asked) => write(() => expire(asked)),
+    expirePushes: (which) => write(() => expireSeveral(which)),
+    editPush: (asked) => write(() => edit(asked)),
+    unlockPush: (asked) => write(() => unlock(asked)),
+    hasGrants: (push) => read(() => findGrants(push)),
+  }
+}
+
+/** Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked. */
+function* requireActive(ownerId: number, ownerResets: number): Step<void> {
+  const owner = yield* first(OWNER, ownerId)
+  if (owner === null || owner.disabledAt !== null || owner.resets !== ownerResets) throw inactiveAccount()
+}

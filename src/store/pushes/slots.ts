@@ -1,0 +1,50 @@
+// Slots of a fixed size for values that must vanish: wrapped keys of live pushes, and answers of idempotency keys.
+//
+// A slot is overwritten in place and never deleted. Where rows are deleted SQLite merges pages, and copies of the moved rows
+// stay in unused space, where they could not be destroyed.
+
+import { causing, first, locked, run, type Step, statement } from '../steps.ts'
+
+export type Slots = {
+  /** Writes into a free slot, or a new one; returns its number. */
+  store(value: Uint8Array): Step<number>
+  destroy(slot: number): Step<void>
+}
+
+/** A table of slots, the column that holds the value, and the bytes of each value. */
+export type SlotTable = { table: string; column: string; bytes: number }
+
+type Slot = { slot: number }
+
+export function createSlots({ table, column, bytes }: SlotTable): Slots {
+  const numbers = ['slot']
+  const free = locked(
+    statement<Slot>(`SELECT slot FROM ${table} WHERE is_free ORDER BY slot LIMIT 1`, { numbers }),
+    'FOR UPDATE SKIP LOCKED',
+  )
+  const fill = statement(`UPDATE ${table} SET is_free = FALSE, ${column} = $2 WHERE slot = $1`)
+  const append = statement<Slot>(
+    `INSERT INTO ${table} (is_free, ${column}) VALUES (FALSE, $1) RETURNING slot`,
+    {
+      numbers,
+    },
+  )
+  const wipe = causing(
+    'destroyed',
+    statement(`UPDATE ${table} SET is_free = TRUE, ${column} = $2 WHERE slot = $1`),
+  )
+  const nothing = new Uint8Array(bytes)
+
+  function* store(value: Uint8Array): Step<number> {
+    const found = yield* first(free)
+    if (found !== null) {
+      yield* run(fill, found.slot, value)
+      return found.slot
+    }
+    const added = yield* first(append, value)
+    if (added === null) throw new Error('no slot was added')
+    return added.slot
+  }
+
+  return { store, destroy: (slot) => run(wipe, slot, nothing) }
+}
