@@ -231,14 +231,23 @@ export function explained<T>(what: string, path: string, work: () => T): T {
   }
 }
 
+/** A cause with a sentence that names the folder, for an error of the system that names no path, such as that of a full disk. */
+export function nameFolder({ path }: DataFolder, cause: unknown): unknown {
+  if (explainSystemError(cause) === null || (cause instanceof Error && 'path' in cause)) return cause
+  return new DomainError('conflict', `Cannot use ${path}: ${reasonOf(cause)}`)
+}
+
 const PERMISSION =
   'permission denied. Run this as the user who owns it, or name another path (--data-dir, --key-file).'
+const NO_FOLDER =
+  'a file is in its place, or a link that leads nowhere. Remove it, or name another path (--data-dir, --key-file).'
 const REASONS: Record<string, string> = {
   EACCES: PERMISSION,
   EPERM: PERMISSION,
-  EEXIST: 'that is a file, or lies in one',
-  ENOTDIR: 'that is a file, or lies in one',
-  EROFS: 'its disk is read-only.',
+  EEXIST: NO_FOLDER,
+  ENOTDIR: NO_FOLDER,
+  EROFS: 'its disk is read-only. Mount it for writing, or name another path (--data-dir, --key-file).',
+  ENOSPC: 'its disk has no room ("df -h"), or no inodes ("df -i"). Remove other files there.',
   ENOENT: 'its folder does not exist. Make it, or name another path (--data-dir, --key-file).',
 }
 

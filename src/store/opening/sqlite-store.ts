@@ -11,6 +11,7 @@ import {
   type DataFolder,
   dataFolder,
   isReadableByOthers,
+  nameFolder,
   prepareDataFolder,
   readKeyring,
 } from '../folder/data-folder.ts'
@@ -56,6 +57,12 @@ export type StoreOptions = CommonStoreOptions &
 /** Makes missing folder, key and database, and migrates. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
+  return openFolder(folder, options).catch((cause) => {
+    throw nameFolder(folder, cause)
+  })
+}
+
+async function openFolder(folder: DataFolder, options: StoreOptions): Promise<OpenedStore> {
   prepareDataFolder(folder, options.keyFile)
   makeRoomToStart(folder.reserve)
   const onWait = (holder: string) =>

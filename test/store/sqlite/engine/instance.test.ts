@@ -2,7 +2,16 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
@@ -117,6 +126,19 @@ test('the clock mark is written again when the works it came with were undone', 
   const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
   expect(database.query('SELECT clock_mark AS mark FROM instance').get()).toEqual({ mark: clock.now() })
   database.close()
+})
+
+test('a link that leads nowhere is refused as that, and no file', async () => {
+  const dataDir = join(opened.dataDir, 'files', 'link')
+  symlinkSync(join(opened.dataDir, 'nowhere'), dataDir)
+  await expect(openTestStore({ dataDir })).rejects.toThrow(`Cannot use ${dataDir}: a file is in its place, or`)
+})
+
+test.skipIf(process.platform !== 'linux')('a full disk is said to be that of the data folder', async () => {
+  const dataDir = join(opened.dataDir, 'files', 'new')
+  mkdirSync(dataDir, { mode: 0o700 })
+  symlinkSync('/dev/full', dataFolder(dataDir).holder)
+  await expect(openTestStore({ dataDir })).rejects.toThrow(`Cannot use ${dataDir}: its disk has no room ("df -h")`)
 })
 
 test('a folder that is held is refused, naming the holder', async () => {
