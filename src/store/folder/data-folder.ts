@@ -231,12 +231,6 @@ export function explained<T>(what: string, path: string, work: () => T): T {
   }
 }
 
-/** A cause with a sentence that names the folder, for an error of the system that names no path, such as that of a full disk. */
-export function nameFolder({ path }: DataFolder, cause: unknown): unknown {
-  if (explainSystemError(cause) === null || (cause instanceof Error && 'path' in cause)) return cause
-  return new DomainError('conflict', `Cannot use ${path}: ${reasonOf(cause)}`)
-}
-
 const PERMISSION =
   'permission denied. Run this as the user who owns it, or name another path (--data-dir, --key-file).'
 const NO_FOLDER =

@@ -11,7 +11,6 @@ import {
   type DataFolder,
   dataFolder,
   isReadableByOthers,
-  nameFolder,
   prepareDataFolder,
   readKeyring,
 } from '../folder/data-folder.ts'
@@ -57,12 +56,6 @@ export type StoreOptions = CommonStoreOptions &
 /** Makes missing folder, key and database, and migrates. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
-  return openFolder(folder, options).catch((cause) => {
-    throw nameFolder(folder, cause)
-  })
-}
-
-async function openFolder(folder: DataFolder, options: StoreOptions): Promise<OpenedStore> {
   prepareDataFolder(folder, options.keyFile)
   makeRoomToStart(folder.reserve)
   const onWait = (holder: string) =>

@@ -162,14 +162,17 @@ test('a link that leads nowhere is refused as that, and no file', async () => {
   )
 })
 
-test.skipIf(process.platform !== 'linux')('a full disk is said to be that of the data folder', async () => {
-  const dataDir = join(opened.dataDir, 'files', 'new')
-  mkdirSync(dataDir, { mode: 0o700 })
-  symlinkSync('/dev/full', dataFolder(dataDir).holder)
-  await expect(openTestStore({ dataDir })).rejects.toThrow(
-    `Cannot use ${dataDir}: its disk has no room ("df -h")`,
-  )
-})
+test.skipIf(process.platform !== 'linux')(
+  'a full disk is named by the file that found no room, with what to look at',
+  async () => {
+    const dataDir = join(opened.dataDir, 'files', 'new')
+    mkdirSync(dataDir, { mode: 0o700 })
+    symlinkSync('/dev/full', dataFolder(dataDir).holder)
+    await expect(openTestStore({ dataDir })).rejects.toThrow(
+      'serve.holder: its disk has no room ("df -h"), or no inodes',
+    )
+  },
+)
 
 test('a folder that is held is refused, naming the holder', async () => {
   await expect(
