@@ -114,3 +114,18 @@ test('names of parts are no place to keep things', async () => {
   expect(answer.status).toBe(400)
   expect((await answer.json()).error).toContain('200 characters')
 })
+
+const JSON_BODY = `{"push":{"payload":"${'\\u0061'.repeat(100_000)}"}}`
+const MULTIPART_BODY = `--x\r\nContent-Disposition: form-data; name="push[payload]"\r\n\r\n${'a'.repeat(100_000)}\r\n--x--\r\n`
+
+test.each([
+  ['application/json', JSON_BODY],
+  ['multipart/form-data; boundary=x', MULTIPART_BODY],
+])('a body of %s in chunks of one byte costs little more than in one piece', async (type, body) => {
+  const head = `POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`
+  const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('')
+  const before = workedMsOf(server.pid)
+  const { statuses } = await sendRaw(server.port, [`${head}${chunks}0\r\n\r\n`], ANSWERED)
+  expect(statuses).toEqual([201])
+  expect(workedMsOf(server.pid) - before).toBeLessThan(300)
+})

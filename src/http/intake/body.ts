@@ -1,5 +1,6 @@
 // Reads the body of a request, within a size limit and a deadline.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
 import { type BodyRoom, FREE_BYTES } from '../door/body-room.ts'
 import type { Exchange } from '../door/exchange.ts'
@@ -22,6 +23,8 @@ export type BodyLimits = {
 const KIB = 1024
 const TIMEOUT_MS = 60_000
 const MIN_BYTES_PER_SECOND = 4096
+/** Chunks below this are read no faster than one a turn of the event loop, in which Bun joins those that arrive. */
+const SMALL_CHUNK = 4 * KIB
 
 type Sizes = { maxPayloadBytes: number; maxFiles: number; maxFileBytes: number }
 
@@ -66,6 +69,7 @@ export async function* streamBody(
       if (keepsUp) stayOpen()
       else if (elapsed > timeoutMs) throw tooSlow()
       yield chunk
+      if (chunk.length < SMALL_CHUNK) await nextTurn()
     }
   } catch (cause) {
     throw cause instanceof DomainError ? cause : brokenOff()

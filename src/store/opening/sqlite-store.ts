@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../../crypto/keyring.ts'
-import { type Clock, createClock, type Doubt } from '../../domain/clock.ts'
+import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
@@ -97,10 +97,14 @@ function openParts(opening: Opening) {
   const disk = watchDisk(opening)
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
   const { steps, idle, fileJobs, ...operations } = openOperations(opening, { clock, disk, commits })
-  const keeping = createClockKeeping({ ...options, steps, clock, forgetMark })
+  const keeping = createClockKeeping({
+    ...{ ...options, steps, clock, forgetMark },
+    systemNow: options.clock.systemNow,
+  })
   warnOf(options)
   const doubt = clock.doubt()
-  if (doubt !== null) keeping.changed(doubt)
+  // A server tells it with the rest of its health.
+  if (doubt !== null && !options.isServer) options.onWarning(explainDoubt(doubt))
 
   async function close(): Promise<void> {
     await idle()
