@@ -262,7 +262,7 @@ describe('reloading the page that shows a link', () => {
     const first = linkIn((await ann.post(path(), fields)).text)
     const again = await ann.post(path(), fields)
     expect(linkIn(again.text)).toBe('none')
-    expect(again.text).toContain('was made already')
+    expect(again.text).toContain('was sent before')
     expect((await people.get(first)).status).toBe(200)
     // A fresh page makes a new one in its place.
     const fresh = { ...fields, nonce: nonceIn(again.text, path()) }

@@ -61,7 +61,7 @@ function manifestOf(members: readonly RawMember[], changes: Record<string, unkno
       format: 1,
       program: 'oncebox',
       version: '3.0.0',
-      schema: 18,
+      schema: 1,
       madeAt: MADE_AT,
       pushes: 0,
       accounts: 0,
