@@ -231,17 +231,15 @@ export function explained<T>(what: string, path: string, work: () => T): T {
   }
 }
 
-const OTHER = 'or name another path (--data-dir, --key-file).'
-const PERMISSION = `permission denied. Run this as the user who owns it, ${OTHER}`
-const NO_FOLDER = `a file is in its place, or a link that leads nowhere. Remove it, ${OTHER}`
+const PERMISSION =
+  'permission denied. Run this as the user who owns it, or name another path (--data-dir, --key-file).'
 const REASONS: Record<string, string> = {
   EACCES: PERMISSION,
   EPERM: PERMISSION,
-  EEXIST: NO_FOLDER,
-  ENOTDIR: NO_FOLDER,
-  EROFS: `its disk is read-only. Mount it for writing, ${OTHER}`,
-  ENOSPC: 'its disk has no room ("df -h"), or no inodes ("df -i"). Remove other files there.',
-  ENOENT: `its folder does not exist. Make it, ${OTHER}`,
+  EEXIST: 'that is a file, or lies in one',
+  ENOTDIR: 'that is a file, or lies in one',
+  EROFS: 'its disk is read-only.',
+  ENOENT: 'its folder does not exist. Make it, or name another path (--data-dir, --key-file).',
 }
 
 function reasonOf(cause: unknown): string {
