@@ -38,9 +38,15 @@ const EXPLANATIONS: Record<string, (refused: Refused) => string> = {
   EPERM: explainPrivilege,
   EADDRNOTAVAIL: explainAddress,
   EINVAL: explainAddress,
+  ENOENT: explainSocketFolder,
+  ENOTDIR: explainSocketFolder,
   EAFNOSUPPORT: ({ address }) =>
     `This process may not use ${address}, which others on this machine may: allow it (AF_INET6 in a systemd unit), ` +
     'or listen on one address alone, such as --host 127.0.0.1.',
+}
+
+function explainSocketFolder({ host }: Refused): string {
+  return `The folder of the socket ${host} does not exist: make it (RuntimeDirectory= in a systemd unit), or choose another --host.`
 }
 
 function explainAddress({ address, host, flag }: Refused): string {

@@ -4,7 +4,7 @@
 // two times. By `now`, the doubted reading, pushes answer as expired. Only by `certain`, the last good reading plus the
 // machine's uptime since then, is anything destroyed.
 
-import { DAY, formatTime, HOUR, type Now, SECOND, type Uptime } from './time.ts'
+import { DAY, formatTime, HOUR, MINUTE, type Now, SECOND, type Uptime } from './time.ts'
 
 /** A longer step between two readings is checked against the machine's uptime. */
 const STEP = 10 * SECOND
@@ -108,5 +108,14 @@ export function explainDoubt({ said, expected }: Doubt, whose = 'this machine'):
     `The clock of ${whose} says ${formatTime(said)}, and by its last use it should be about ${formatTime(expected)}. ` +
     'Pushes that have ended by this clock answer as expired, but nothing of them is destroyed. If the clock is right, confirm it ' +
     'in /admin or start with --accept-clock. If it is wrong, set it right: they can be opened again.'
+  )
+}
+
+/** What a clock that was set back means, with its remedy: `was` is the time of the app. Null while it is behind by a minute at most. */
+export function explainBehind({ said, was }: { said: number; was: number }): string | null {
+  if (was - said <= MINUTE) return null
+  return (
+    `The clock of this machine says ${formatTime(said)} and was at ${formatTime(was)} before. ` +
+    'No push expires by time until it is there again: set the clock right.'
   )
 }

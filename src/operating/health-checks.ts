@@ -1,6 +1,6 @@
 // The checks of /readyz, one for each part, with a remedy for each problem.
 
-import { type Doubt, explainDoubt } from '../domain/clock.ts'
+import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
 import type { Now } from '../domain/time.ts'
 import { formatTime, MINUTE } from '../domain/time.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
@@ -135,17 +135,12 @@ function explainDamage(
 
 function explainClock({ store, systemNow }: ServedHealthOptions): string | null {
   const doubt = store.clock.doubt()
-  const behind = store.now() - systemNow()
+  const [said, was] = [systemNow(), store.now()]
   if (store.database !== null) {
     if (doubt !== null) return explainDoubt(doubt, 'the database server')
-    return Math.abs(behind) <= MINUTE ? null : explainDrift(systemNow(), store.now())
+    return Math.abs(was - said) <= MINUTE ? null : explainDrift(said, was)
   }
-  if (doubt !== null) return explainDoubt(doubt)
-  if (behind <= MINUTE) return null
-  return (
-    `The clock of this machine says ${formatTime(systemNow())} and was at ${formatTime(store.now())} before. ` +
-    'No push expires by time until it is there again: set the clock right.'
-  )
+  return doubt === null ? explainBehind({ said, was }) : explainDoubt(doubt)
 }
 
 function explainDrift(here: number, there: number): string {

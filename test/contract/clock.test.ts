@@ -97,7 +97,7 @@ test('a start long after the last use is in doubt, says so, and stays so; --acce
   const bodyOf = async (api: typeof first) => (await api.fetch(`/api/v2/pushes/${url_token}`)).json()
   clock.advance(8 * DAY)
   const second = await startInstance({ dataDir, clock })
-  expect(second.log.join()).toContain('--accept-clock')
+  expect(second.log.filter((line) => line.includes('--accept-clock'))).toHaveLength(1)
   expect(await bodyOf(second)).toMatchObject({ expired: true, payload: null })
   const ready = await second.fetch('/readyz', { from: '127.0.0.1' })
   expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('confirm it in /admin')])

@@ -68,6 +68,17 @@ test('a socket that kill -9 left is replaced; one that is listened on, and a fil
   const refused = await runBinary(['serve', '--data-dir', stage.folder(), '--host', `unix:${file}`])
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is no socket')])
   expect(existsSync(file)).toBe(true)
+  const lost = await runBinary([
+    'serve',
+    '--data-dir',
+    stage.folder(),
+    '--host',
+    `unix:${file}-not/there.sock`,
+  ])
+  expect([lost.code, lost.stderr]).toEqual([
+    1,
+    expect.stringContaining(`${file}-not/there.sock does not exist: make`),
+  ])
 })
 
 test('forwarding headers count with --trusted-proxy unix alone', async () => {

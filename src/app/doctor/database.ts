@@ -26,12 +26,16 @@ export function examineDatabase(folder: DataFolder, options: InspectionOptions):
   }
 }
 
+/** A file that this user may not read, or that lies on a full disk, needs no restore, which would expire every push. */
+const REMEDY =
+  'See docs/damage.md. Restore a backup only if the database is damaged: active pushes come back as expired.'
+
 function refused({ database }: DataFolder, cause: unknown): Finding {
   const said =
     cause instanceof DomainError
       ? cause.message
       : `The database ${database} cannot be read: ${reasonOf(cause)}.`
-  return problem('database', said, 'Restore the folder from a backup, or see docs/damage.md.')
+  return problem('database', said, REMEDY)
 }
 
 function describe({ path, version, newest, bytes, damage }: Inspection): Finding {

@@ -14,8 +14,8 @@ export type UnitOptions = {
 export const STATE_FOLDER = '/var/lib/oncebox'
 export const LOG_FOLDER = '/var/log/oncebox'
 
-const HEADER =
-  '# Written by "oncebox service install", which replaces it. Put your own lines into "systemctl edit oncebox".'
+const headerFor = (edit: string) =>
+  `# Written by "oncebox service install", which replaces it. Put your own lines into "${edit} oncebox".`
 
 const RUNNING = [
   // The server notifies systemd when it is ready, and regularly that it is alive.
@@ -93,13 +93,14 @@ export function systemUnit(options: UnitOptions): string {
         : ['CapabilityBoundingSet=', 'PrivateUsers=yes']),
     ],
     target: 'multi-user.target',
+    edit: 'systemctl edit',
   })
 }
 
 /** The unit for one user: starts when the user signs in, or with the machine if the user may linger. */
 export function userUnit(options: UnitOptions): string {
   const service = [...start(options, []), 'RuntimeDirectory=oncebox', ...CLOSED_FOR_ALL]
-  return unit({ before: [], service, target: 'default.target' })
+  return unit({ before: [], service, target: 'default.target', edit: 'systemctl --user edit' })
 }
 
 function start({ executable, envFile }: UnitOptions, variables: string[]): string[] {
@@ -111,10 +112,10 @@ function start({ executable, envFile }: UnitOptions, variables: string[]): strin
   return [...words, ...RUNNING, '']
 }
 
-function unit(parts: { before: string[]; service: string[]; target: string }): string {
-  const { before, service, target } = parts
+function unit(parts: { before: string[]; service: string[]; target: string; edit: string }): string {
+  const { before, service, target, edit } = parts
   return [
-    HEADER,
+    headerFor(edit),
     '[Unit]',
     'Description=Oncebox: secrets that are shared once',
     ...before,

@@ -76,7 +76,7 @@ function requireValid(pair: TlsKeyPair, { certPath, now }: { certPath: string; n
   if (now > validUntil) throw refusal(`the certificate in ${certPath} lapsed on ${day(validUntil)}: renew it`)
   if (now < validFrom) {
     throw refusal(
-      `the certificate in ${certPath} is valid from ${day(validFrom)} on: is this machine's clock right?`,
+      `the certificate in ${certPath} is valid from ${day(validFrom)} on: set this machine's clock right, or wait`,
     )
   }
 }

@@ -93,7 +93,7 @@ async function openAuthority(options: OwnCertificateOptions): Promise<KeyPair> {
   const known = text === null ? null : pairIn(text)
   if (text !== null && known === null) throw unusable(authorityFile.path)
   const why = known === null ? 'there was none' : whyAnother(known, options)
-  if (known !== null && why === null) return known
+  if (known !== null && why === null) return begun(known, options)
   const authority = await makers.makeAuthority({
     commonName: `Oncebox on ${names[0]}`,
     names,
@@ -111,6 +111,17 @@ function whyAnother({ certificate }: KeyPair, { names, makers, now }: OwnCertifi
   if (missing !== undefined) return `the former one may not vouch for ${missing}`
   const { validUntil } = readCertificate(certificate)
   return now() > validUntil - RENEW_BEFORE ? 'the former one ends soon' : null
+}
+
+/** Throws `conflict` when it was made while the clock was ahead, because every device refuses it until then. */
+function begun(known: KeyPair, { authorityFile, now }: OwnCertificateOptions): KeyPair {
+  const { validFrom } = readCertificate(known.certificate)
+  if (now() >= validFrom) return known
+  throw new DomainError(
+    'conflict',
+    `The authority in ${authorityFile.path} is valid from ${new Date(validFrom).toISOString().slice(0, 10)} on. Set the clock of ` +
+      'this machine right. If it is right, delete the file: then a new authority is made, which every device has to trust anew.',
+  )
 }
 
 function unusable(path: string): DomainError {

@@ -2,13 +2,14 @@
 
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { codeOf } from '../../domain/system-errors.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
 import { syncFolder } from './sync-folder.ts'
 
 export type ClosedFile = {
   path: string
-  /** Null when there is none. Throws `conflict` when it belongs to another user. */
+  /** Null when there is none. Throws `conflict` when it belongs to another user, or cannot be read. */
   read(): Promise<string | null>
   /** Survives a power cut, and a `kill -9` at any step leaves the old text or the new one. */
   write(text: string): Promise<void>
@@ -28,7 +29,7 @@ export function createClosedFile(path: string): ClosedFile {
       return await readFile(path, 'utf8')
     } catch (cause) {
       if (codeOf(cause) === 'ENOENT') return null
-      throw cause
+      throw new DomainError('conflict', `Cannot read ${path}: ${reasonOf(cause)}.`)
     }
   }
 

@@ -231,15 +231,17 @@ export function explained<T>(what: string, path: string, work: () => T): T {
   }
 }
 
-const PERMISSION =
-  'permission denied. Run this as the user who owns it, or name another path (--data-dir, --key-file).'
+const OTHER = 'or name another path (--data-dir, --key-file).'
+const PERMISSION = `permission denied. Run this as the user who owns it, ${OTHER}`
+const NO_FOLDER = `a file is in its place, or a link that leads nowhere. Remove it, ${OTHER}`
 const REASONS: Record<string, string> = {
   EACCES: PERMISSION,
   EPERM: PERMISSION,
-  EEXIST: 'that is a file, or lies in one',
-  ENOTDIR: 'that is a file, or lies in one',
-  EROFS: 'its disk is read-only.',
-  ENOENT: 'its folder does not exist. Make it, or name another path (--data-dir, --key-file).',
+  EEXIST: NO_FOLDER,
+  ENOTDIR: NO_FOLDER,
+  EROFS: `its disk is read-only. Mount it for writing, ${OTHER}`,
+  ENOSPC: 'its disk has no room ("df -h"), or no inodes ("df -i"). Remove other files there.',
+  ENOENT: `its folder does not exist. Make it, ${OTHER}`,
 }
 
 function reasonOf(cause: unknown): string {

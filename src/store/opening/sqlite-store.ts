@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../../crypto/keyring.ts'
-import { type Clock, createClock, type Doubt } from '../../domain/clock.ts'
+import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
@@ -100,11 +100,15 @@ function openParts(opening: Opening) {
   const disk = watchDisk(opening)
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
   const dates = createDoubtedDates(connection, clock)
-  const keeping = createClockKeeping({ ...options, ...commits, ...dates, clock, forgetMark })
+  const keeping = createClockKeeping({
+    ...{ ...options, ...commits, ...dates, clock, forgetMark },
+    systemNow: options.clock.systemNow,
+  })
   const { scrub, idle, fileJobs, ...operations } = openOperations(opening, { clock, disk, commits })
   warnOf(options)
   const doubt = clock.doubt()
-  if (doubt !== null) keeping.changed(doubt)
+  // A server tells it with the rest of its health.
+  if (doubt !== null && !options.isServer) options.onWarning(explainDoubt(doubt))
 
   async function close(): Promise<void> {
     await idle()

@@ -103,3 +103,14 @@ test('a certificate that is cut off is made anew, and an authority that is cut o
   files.authority = files.authority?.slice(0, 200) ?? ''
   await expect(open()).rejects.toThrow('The file authority does not hold an authority and its key')
 })
+
+test('an authority that was made while the clock was ahead is refused by its path, once the clock is right', async () => {
+  await open()
+  time -= 12 * 60 * 60 * 1000
+  await open()
+  time -= 400 * DAY
+  await expect(open()).rejects.toThrow(
+    'The authority in authority is valid from 2026-11-19 on. Set the clock',
+  )
+  expect(reasons).toHaveLength(1)
+})

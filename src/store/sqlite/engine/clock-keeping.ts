@@ -1,12 +1,14 @@
 // Stores the clock's mark while the server is idle, and its doubts at once, so that the next start knows the last time of use.
 
-import { type Clock, type Doubt, explainDoubt } from '../../../domain/clock.ts'
+import { type Clock, type Doubt, explainBehind, explainDoubt } from '../../../domain/clock.ts'
 import type { Job } from '../../../domain/job.ts'
-import { HOUR, SECOND } from '../../../domain/time.ts'
+import { HOUR, type Now, SECOND } from '../../../domain/time.ts'
 import type { Transact } from './group-commit.ts'
 
 /** How often the clock is read when nothing else reads it. */
 const LOOK_MS = 10 * SECOND
+
+const TRUSTED = 'The clock of this machine is trusted again.'
 
 export type ClockKeeping = {
   job: Job
@@ -20,6 +22,7 @@ export type ClockKeeping = {
 
 export type ClockKeepingOptions = {
   clock: Clock
+  systemNow: Now
   transact: Transact
   /** Makes the next transaction write the mark. */
   forgetMark: () => void
@@ -30,9 +33,11 @@ export type ClockKeepingOptions = {
 }
 
 export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
-  const { clock, transact, forgetMark, setBackSome, onWarning, onError } = options
+  const { clock, systemNow, transact, forgetMark, setBackSome, onWarning, onError } = options
   let timer: Timer | undefined
   let keptAt = clock.now()
+  /** At the start the health checks tell. */
+  let wasBehind = explainBack() !== null
 
   /** Every transaction writes the mark. */
   async function keep(): Promise<void> {
@@ -44,8 +49,20 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
 
   const setBackFrom = (before: number) => () => setBackSome(before)
 
+  function explainBack(): string | null {
+    return explainBehind({ said: systemNow(), was: clock.now() })
+  }
+
+  /** Tells once that the clock was set back, and once that it has caught up. */
+  function lookBack(): void {
+    const behind = explainBack()
+    if ((behind !== null) !== wasBehind) onWarning(behind ?? TRUSTED)
+    wasBehind = behind !== null
+  }
+
   function changed(doubt: Doubt | null): void {
-    onWarning(doubt === null ? 'The clock of this machine is trusted again.' : explainDoubt(doubt))
+    if (doubt !== null) onWarning(explainDoubt(doubt))
+    else if (explainBack() === null) onWarning(TRUSTED)
     // Deferred, because the clock may be read within a transaction.
     setImmediate(() => keep().catch(onError))
   }
@@ -55,6 +72,7 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
     start: (report) => {
       keep().then(report.did, report.failed)
       timer = setInterval(() => {
+        lookBack()
         if (clock.now() - keptAt >= HOUR) keep().then(report.did, report.failed)
       }, LOOK_MS)
     },

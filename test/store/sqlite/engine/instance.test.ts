@@ -2,7 +2,16 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
@@ -118,6 +127,52 @@ test('the clock mark is written again when the works it came with were undone', 
   expect(database.query('SELECT clock_mark AS mark FROM instance').get()).toEqual({ mark: clock.now() })
   database.close()
 })
+
+test('the log tells once when the clock is set back, and once when it has caught up', async () => {
+  await opened.close()
+  jest.useFakeTimers()
+  const warned: string[] = []
+  opened = await openTestStore({ onWarning: (warning) => warned.push(warning) })
+  const { clock } = opened
+  const lookAt = async (time: number) => {
+    clock.set(time)
+    opened.store.now()
+    await pass(20_000)
+    return warned.splice(0)
+  }
+  try {
+    expect(await lookAt(START + 400 * DAY)).toEqual([
+      expect.stringContaining('If the clock is right, confirm it'),
+    ])
+    // From far ahead to far behind: not trusted in between.
+    expect(await lookAt(START - 30 * DAY)).toEqual([expect.stringContaining('No push expires by time until')])
+    expect(await lookAt(START - 30 * DAY)).toEqual([])
+    expect(await lookAt(START)).toEqual(['The clock of this machine is trusted again.'])
+  } finally {
+    await passUntil(opened.close())
+    jest.useRealTimers()
+  }
+})
+
+test('a link that leads nowhere is refused as that, and no file', async () => {
+  const dataDir = join(opened.dataDir, 'files', 'link')
+  symlinkSync(join(opened.dataDir, 'nowhere'), dataDir)
+  await expect(openTestStore({ dataDir })).rejects.toThrow(
+    `Cannot use ${dataDir}: a file is in its place, or`,
+  )
+})
+
+test.skipIf(process.platform !== 'linux')(
+  'a full disk is named by the file that found no room, with what to look at',
+  async () => {
+    const dataDir = join(opened.dataDir, 'files', 'new')
+    mkdirSync(dataDir, { mode: 0o700 })
+    symlinkSync('/dev/full', dataFolder(dataDir).holder)
+    await expect(openTestStore({ dataDir })).rejects.toThrow(
+      'serve.holder: its disk has no room ("df -h"), or no inodes',
+    )
+  },
+)
 
 test('a folder that is held is refused, naming the holder', async () => {
   await expect(
