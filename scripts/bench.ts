@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { measureBlocks } from './bench/blocks.ts'
 import { divideCores } from './bench/cores.ts'
 import { measureEmptyFolder } from './bench/empty-folder.ts'
 import { measureFiles } from './bench/files.ts'
@@ -97,6 +98,7 @@ async function measure(sandbox: Sandbox, options: Options): Promise<void> {
     }
     await measureTls(stage, served)
     await measurePages(stage, served)
+    await measureBlocks(stage, served)
     await measureScaling(stage, pushes)
     report.addSteps(await measureSteps(sandbox))
     if (pushes === undefined) await served.server.stop()

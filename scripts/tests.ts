@@ -27,14 +27,17 @@ const SLOW = [
   'test/store/sqlite/integrity/damage.test.ts',
 ]
 /** These measure time or memory, or fill a disk: others beside them would falsify what they find. */
-const ALONE = ['memory', 'bucket', 'overload', 'starting', 'page-looks', 'full-disk'].map(
-  (name) => `test/e2e/${name}.test.ts`,
-)
+const ALONE = [
+  ...['memory', 'bucket', 'overload', 'starting', 'page-looks', 'full-disk'].map(
+    (name) => `test/e2e/${name}.test.ts`,
+  ),
+  'test/contract/effort.test.ts',
+]
 
 export type Phase = { name: string; files: readonly string[]; workers: number }
 
 const ALL: readonly string[] = [...new Glob('test/**/*.test.ts').scanSync(PROJECT)].sort()
-const isSlow = (path: string) => SLOW.some((place) => path.startsWith(place))
+const isSlow = (path: string) => ALONE.includes(path) || SLOW.some((place) => path.startsWith(place))
 
 /** Everything that needs neither the compiled binary nor a browser nor a server: the rules, the store and the contract. */
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))

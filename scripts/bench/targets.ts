@@ -12,6 +12,9 @@ export const targets = {
   /** Of one page, on the server's core alone. */
   page: { atMost: 2 },
 
+  /** What one request, whatever it carries, may keep others waiting. */
+  block: { atMost: 100 },
+
   firstAnswer: { atMost: 120 },
   idleMemory: { atMost: 75 },
   /** After a million requests. */

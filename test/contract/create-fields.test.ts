@@ -112,6 +112,20 @@ describe('a QR code', () => {
   })
 })
 
+test('a network whose name and password are longer than a QR code holds is refused beside its fields', async () => {
+  const long = ';'.repeat(1025)
+  const wifi = { kind: 'qr', qr_content: 'wifi', wifi_network: long, wifi_password: long }
+  const { status, text } = await send(wifi)
+  expect([status, Object.keys(problemsIn(text)).sort()]).toEqual([422, ['wifi_network', 'wifi_password']])
+})
+
+test('a text that is too long to be sent does not come back, unlike the fields beside it', async () => {
+  const { status, text } = await send({ payload: '"'.repeat(1024 * 1024 + 1), qr: 'kept' })
+  expect([status, Object.keys(problemsIn(text))]).toEqual([422, ['payload']])
+  expect(text).toContain('kept</textarea>')
+  expect(text.length).toBeLessThan(200_000)
+})
+
 describe('when it expires', () => {
   const lifetimeOf = ({ created_at, expires_at }: { created_at: string; expires_at: string }) =>
     (Date.parse(expires_at) - Date.parse(created_at)) / 60_000

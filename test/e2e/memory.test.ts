@@ -4,7 +4,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage, type Started } from '../support/binary.ts'
+import { HOSTILE_BODIES } from '../support/hostile.ts'
 import { writeSource } from '../support/password-pusher.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
 afterAll(stage.clear)
@@ -12,12 +14,14 @@ afterAll(stage.clear)
 const WARM_UP = 4_000
 const REQUESTS = 20_000
 const CLIENTS = 32
+const BODY_BYTES = 6_300_000
 const MIB = 1024 * 1024
 
 /** 0 for a process that has ended. */
-function residentBytes({ pid }: Pick<Started, 'pid'>): number {
+function residentBytes({ pid }: Pick<Started, 'pid'>, name: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   try {
-    const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const kib = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
     return Number(kib ?? 0) * 1024
   } catch {
     return 0
@@ -52,6 +56,34 @@ test.skipIf(process.platform !== 'linux')(
     expect(before).toBeGreaterThan(0)
     expect(after - before).toBeLessThan(60 * MIB)
     expect(after).toBeLessThan(250 * MIB)
+  },
+  600_000,
+)
+
+// Bodies that cost most memory: what is parsed before it is refused, and what is as long as it may be.
+test
+  .skipIf(process.platform !== 'linux')
+  .each(['JSON body: brackets', 'JSON of escapes', 'form body: pluses'])(
+  'eight of the largest bodies at once take less than ten times their bytes, and give it back: %s',
+  async (kind) => {
+    const server = await stage.start()
+    const { type, body } = HOSTILE_BODIES[kind]?.(BODY_BYTES) ?? { type: '', body: '' }
+    const post = async () => {
+      const answer = await server.ask('/api/v2/pushes', {
+        ...{ method: 'POST', headers: { 'content-type': type }, body },
+      })
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    await server.create({ payload: 'x' })
+    const before = residentBytes(server)
+    const statuses = await Promise.all(Array.from({ length: 8 }, post))
+    expect(statuses.every((status) => status === 400 || status === 422)).toBe(true)
+    const peak = residentBytes(server, 'VmHWM')
+    console.log(`resident: ${Math.round(before / MIB)} MiB, at most ${Math.round(peak / MIB)} MiB`)
+    expect(peak - before).toBeLessThan(8 * 10 * BODY_BYTES)
+    await waitUntil(() => residentBytes(server) - before < 40 * MIB)
+    await server.end()
   },
   600_000,
 )

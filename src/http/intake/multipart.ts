@@ -32,6 +32,8 @@ const MAX_CONTENT_TYPE = 200
 /** Of each part. Clients send three headers. */
 const MAX_HEADERS = 20
 const MAX_HEADER_BYTES = 16 * 1024
+/** Bytes that are parsed before another look at what has been found. */
+const PIECE_BYTES = 256 * 1024
 /** Bytes before, between and after the contents of the parts. */
 const MAX_OUTSIDE_BYTES = 1024 * 1024
 
@@ -154,11 +156,15 @@ async function feed(body: AsyncIterable<Uint8Array>, { parser, begun, signal }: 
     for (;;) {
       const next = await nextUnlessAborted(chunks, signal)
       if (next.done) break
-      const isReady = parser.write(next.value)
-      if (begun.open === 0) outside += next.value.length
-      if (outside > MAX_OUTSIDE_BYTES)
-        throw malformed(`has more than ${MAX_OUTSIDE_BYTES} bytes outside the contents of its parts`)
-      if (!isReady) await once(parser, 'drain', { signal })
+      for (let at = 0; at < next.value.length; at += PIECE_BYTES) {
+        signal.throwIfAborted()
+        const piece = next.value.subarray(at, at + PIECE_BYTES)
+        const isReady = parser.write(piece)
+        if (begun.open === 0) outside += piece.length
+        if (outside > MAX_OUTSIDE_BYTES)
+          throw malformed(`has more than ${MAX_OUTSIDE_BYTES} bytes outside the contents of its parts`)
+        if (!isReady) await once(parser, 'drain', { signal })
+      }
     }
   } finally {
     chunks.return?.().catch(() => undefined)

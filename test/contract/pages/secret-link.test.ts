@@ -37,6 +37,19 @@ describe('a secret link', () => {
     expect(right.text).toContain('correct horse')
   })
 
+  test('an address that is longer than servers take is a text to copy, and leads nowhere', async () => {
+    const reveal = async (characters: number) => {
+      const payload = 'https://example.org/'.padEnd(characters, 'x')
+      const { html_url } = await pages.api.create({ kind: 'url', payload })
+      const path = pathOf(html_url)
+      return (await send(path, { nonce: nonceOf((await fetchPage(path)).text) })).text
+    }
+    expect(await reveal(32 * 1024)).toContain('href="https://example.org/xxx')
+    const long = await reveal(32 * 1024 + 1)
+    expect(long).not.toContain('href="https://example.org')
+    expect(long).toContain('https://example.org/xxx')
+  })
+
   test('a nonce opens once, on its own push, in its own process', async () => {
     const { html_url, url_token } = await pages.api.create({ expire_after_views: 3 })
     const other = await pages.api.create()

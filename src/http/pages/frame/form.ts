@@ -35,10 +35,7 @@ export async function readForm(exchange: Exchange): Promise<Form> {
 }
 
 function formOf(fields: readonly [string, string][]): Form {
-  const find = (name: string) => fields.find(([given]) => given === name)
-  return {
-    text: (name) => find(name)?.[1] ?? '',
-    isTicked: (name) => find(name) !== undefined,
-    fields,
-  }
+  // Of several fields of one name the first counts.
+  const first = new Map(fields.toReversed())
+  return { text: (name) => first.get(name) ?? '', isTicked: (name) => first.has(name), fields }
 }

@@ -51,13 +51,17 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
   )
 }
 
+/** More than servers accept. A longer address is a text to copy, because a page that holds it twice takes too long to write. */
+const MAX_LINK_CHARACTERS = 32 * 1024
+
 type PayloadProps = { guest: Guest; retrieval: View; sealedText: string | null }
 
 function Payload({ guest, retrieval: { push, urlToken, payload }, sealedText }: PayloadProps) {
   if (payload === '') return null
   if (push.kind === 'qr') return <RevealedQr guest={guest} payload={payload} />
   // An earlier version took longer names of hosts. No link leads there.
-  const authority = push.kind === 'url' ? authorityOf(payload) : null
+  const isLink = push.kind === 'url' && payload.length <= MAX_LINK_CHARACTERS
+  const authority = isLink ? authorityOf(payload) : null
   if (authority !== null) return <RevealedAddress guest={guest} address={payload} authority={authority} />
   return <RevealedText guest={guest} urlToken={urlToken} payload={payload} sealedText={sealedText} />
 }

@@ -18,6 +18,7 @@ const MAX_LINE_CHARACTERS = 500
 
 /** In doubt, hides a single line, because one press shows it. */
 export function shapeOf(payload: string): SecretShape {
+  if (payload.length > MAX_LINES * MAX_LINE_CHARACTERS) return 'prose'
   const lines = linesOf(payload).filter((line) => line.trim() !== '')
   if (lines.length <= 1) return isLikePassword(payload.trim()) ? 'hidden' : 'prose'
   const areShort = lines.every((line) => line.length <= MAX_LINE_CHARACTERS)

@@ -95,7 +95,9 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
     return answerWith(guest, { typed: refused.typed, refused, again: null })
   }
 
-  function answerWith(guest: Guest, { typed, refused, again, shared }: Shown): Response {
+  function answerWith(guest: Guest, { again, shared, ...shown }: Shown): Response {
+    const typed = withoutLongest(shown.typed, limits)
+    const refused = shown.refused === null ? null : { ...shown.refused, typed }
     const title = guest.words.say('create_title')
     const form = {
       ...{ guest, typed, unseen: unseenOf(guest, refused) },
@@ -134,6 +136,17 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
   }
 
   return { show, showShared, showAgain }
+}
+
+/** More characters than any field but the text may have. */
+const MAX_FIELD = 64 * 1024
+
+/** Leaves out texts that are too long to be sent: escaped, in a page, they would take many times the memory of the form. */
+function withoutLongest(typed: Typed, { payloadBytes }: PushLimits): Typed {
+  return (field) => {
+    const text = typed(field)
+    return text.length > (field === 'payload' ? payloadBytes : MAX_FIELD) ? '' : text
+  }
 }
 
 function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refused): boolean {

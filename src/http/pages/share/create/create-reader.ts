@@ -2,7 +2,9 @@
 // without a scheme, Wi-Fi networks, and times in minutes and hours.
 
 import { Type } from '@sinclair/typebox'
+import { MAX_QR_CHARACTERS } from '../../../../domain/new-push.ts'
 import type { Problems } from '../../../../domain/problems.ts'
+import { hasMoreCharacters } from '../../../../domain/text-length.ts'
 import { HOUR, MINUTE } from '../../../../domain/time.ts'
 import { createFields, type Wire } from '../../../intake/fields.ts'
 import { asInteger, member } from '../../../intake/members.ts'
@@ -17,6 +19,7 @@ const UNITS = new Map<unknown, number>([
   ['hours', HOUR],
 ])
 const BLANK = [{ code: 'blank' }] as const
+const TOO_LONG = { code: 'too_long_characters', limit: MAX_QR_CHARACTERS } as const
 
 export function readCreateForm(sent: Wire): Revised {
   const form = withPlainLineEnds(sent)
@@ -51,8 +54,11 @@ function readWifi(form: Wire): Revised {
   const problems: Problems = {}
   if (network === '') problems.wifi_network = [...BLANK]
   if (type !== 'nopass' && password === '') problems.wifi_password = [...BLANK]
+  for (const [name, text] of Object.entries({ wifi_network: network, wifi_password: password }))
+    if (hasMoreCharacters(text, MAX_QR_CHARACTERS)) problems[name] = [TOO_LONG]
   const isHidden = form.wifi_hidden === 'true'
-  return { wire: { payload: wifiText({ network, password, type, isHidden }) }, problems }
+  const isGood = Object.keys(problems).length === 0
+  return { wire: { payload: isGood ? wifiText({ network, password, type, isHidden }) : type }, problems }
 }
 
 /** Days stay as the API has them; anything shorter becomes a duration. */
