@@ -23,7 +23,7 @@ import { type Decision, type RestorePlan, restoreBackup } from '../../../src/app
 import { newKeyFile } from '../../../src/crypto/keyring.ts'
 import { startApi } from '../../support/api.ts'
 import { createTestClock, START, type TestClock } from '../../support/instance.ts'
-import { type BackupParts, backupOf, makeDatabase, packBackup } from '../../support/packed-backup.ts'
+import { type BackupParts, backupOf, edit, makeDatabase, packBackup } from '../../support/packed-backup.ts'
 import { createPeople } from '../../support/people.ts'
 import { codeOf } from '../../support/tour.ts'
 
@@ -403,6 +403,14 @@ function isFilling(tar: Buffer, at: number): boolean {
   }
   return true
 }
+
+test('a folder that had lost rows comes back with what is well, and tells of the rest', async () => {
+  await makeBackup()
+  edit(join(dataDir, 'oncebox.db'), (database) => database.run('DELETE FROM push_labels WHERE push_id = 1'))
+  writeFileSync(file, await backupOf(dataDir))
+  const { content } = await restore()
+  expect(content.damage).toEqual(['the names of 1 pushes'])
+})
 
 test('the folder is complete after the last step and empty-handed before, whatever step fails', async () => {
   await makeBackup()

@@ -51,6 +51,11 @@ export function createSteps(database: Database, transact: Transact, onEffect: On
 
 function prepare(database: Database, { text, flags }: Statement<unknown>): Prepared {
   const statement = database.prepare<Record<string, unknown>, Bindings>(text.replace(/\$(\d+)/g, '?$1'))
+  if (statement.columnNames.length === 0)
+    return (values) => {
+      statement.run(...values)
+      return NO_ROWS
+    }
   return (values) => {
     const rows = statement.all(...values)
     for (const row of rows)
@@ -58,3 +63,5 @@ function prepare(database: Database, { text, flags }: Statement<unknown>): Prepa
     return rows
   }
 }
+
+const NO_ROWS: Record<string, unknown>[] = []
