@@ -12,10 +12,7 @@ import { clocks } from './chaos/clocks.ts'
 import { commits } from './chaos/commits.ts'
 import { database } from './chaos/database.ts'
 import { failover } from './chaos/failover.ts'
-import { hosts } from './chaos/hosts.ts'
 import { kills } from './chaos/kills.ts'
-import { lagging } from './chaos/lagging.ts'
-import { neighbours } from './chaos/neighbours.ts'
 import { network } from './chaos/network.ts'
 import { buildNextVersion } from './chaos/next-version.ts'
 import { readers } from './chaos/readers.ts'
@@ -28,9 +25,6 @@ const SCENARIOS: readonly Scenario[] = [
   database,
   network,
   failover,
-  hosts,
-  lagging,
-  neighbours,
   commits,
   clocks,
   bucket,

@@ -7,7 +7,6 @@ import { type Accounts, createAccounts } from '../services/accounts/accounts.ts'
 import { type ApiTokens, createApiTokens } from '../services/accounts/api-tokens.ts'
 import { createPasswords } from '../services/accounts/passwords.ts'
 import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
-import type { WitnessBucket } from '../store/witness/bucket-witness.ts'
 
 export type AccountCommands = {
   /** The data folder or the database, for the person who runs the command. */
@@ -18,14 +17,9 @@ export type AccountCommands = {
 }
 
 export type AccountsPlace = {
-  /** Beside PostgreSQL, that of a node on this machine, if there is one. */
   dataDir: string
   /** PostgreSQL; null for the database in the data folder. */
   database: DatabaseAddress | null
-  /** Beside PostgreSQL, that of the files; null for a disk. */
-  bucket: WitnessBucket | null
-  /** Beside a bucket: only with the instance key can be told what nodes have written there. Null when it is not known. */
-  keyFile: string | null
   /** Makes a missing data folder, or the tables in an empty database. */
   create?: { keyFile: string | null } | undefined
 }
@@ -50,11 +44,9 @@ function openFolder({ dataDir, create }: AccountsPlace, { now }: Ports) {
 /** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
 async function openDatabase(address: DatabaseAddress, place: AccountsPlace, { writeLog }: Ports) {
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const { dataDir, bucket, keyFile, create } = place
   const opened = await openPostgresAccounts({
     address,
-    remembering: { dataDir, bucket, keyFile },
-    create: create !== undefined,
+    create: place.create !== undefined,
     onWarning: (warning) => writeLog(`oncebox: warning: ${warning}`),
   })
   return { where: `Database: ${presentDatabaseAddress(address)}`, ...opened }

@@ -95,7 +95,7 @@ const NOTHING: Look = { here: null, close: async () => undefined }
 /** What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would. */
 export async function openLook(place: ImportPlace, { now, say }: ImportPlacePorts): Promise<Look> {
   const { server, dataDir, keyFile } = place
-  if (server !== null) return openServerLook(server, place, say)
+  if (server !== null) return openServerLook(server, dataDir, say)
   becomeOwner(dataDir)
   const folder = dataFolder(dataDir)
   requireUsable(folder, keyFile)
@@ -107,7 +107,7 @@ export async function openLook(place: ImportPlace, { now, say }: ImportPlacePort
 
 async function openServerLook(
   { address, keyFile }: DatabaseSettings,
-  { dataDir, bucket }: ImportPlace,
+  dataDir: string,
   onWarning: (warning: string) => void,
 ): Promise<Look> {
   if (!(await holdsTables(address))) {
@@ -116,8 +116,7 @@ async function openServerLook(
   }
   const keyring = readKeyFile(keyFile)
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const remembering = { dataDir, bucket, keyFile }
-  const opened = await openPostgresAccounts({ address, remembering, create: false, onWarning })
+  const opened = await openPostgresAccounts({ address, create: false, onWarning })
   return withKeys(opened, keyring, keyFile)
 }
 

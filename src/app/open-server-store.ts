@@ -18,6 +18,8 @@ const PATIENCE_MS = MINUTE
 export type ServerStoreOptions = CommonStoreOptions & {
   /** Gives up waiting for the server. */
   abandoned?: AbortSignal | undefined
+  /** The operator says that the database was moved, and not restored. */
+  acceptDatabase?: boolean
   /** In place of the server's clock, for tests. */
   systemNow?: Now | undefined
 }
@@ -28,10 +30,10 @@ export async function openServerStore(
   { abandoned, systemNow, ...options }: ServerStoreOptions,
 ): Promise<OpenedStore> {
   const { onWarning } = options
-  const connect = connectTo(address, (name) => onWarning(`PostgreSQL is used at ${name} from now on.`))
+  const connect = connectTo(address)
   const weakness = warnAboutTls(address)
   if (weakness !== null) onWarning(weakness)
-  await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, onWarning, abandoned })
+  await reachServer({ address, connect, patience: PATIENCE_MS, onWait: onWarning, abandoned })
   const opening = openPostgresStore({
     ...options,
     ...{ keyFile, connect, connections },
@@ -40,6 +42,6 @@ export async function openServerStore(
     clock: { ...options.clock, systemNow: systemNow ?? null },
   })
   return opening.catch((cause) => {
-    throw explainUnreachable(connect.servers?.current().address ?? address, cause)?.error ?? cause
+    throw explainUnreachable(address, cause)?.error ?? cause
   })
 }

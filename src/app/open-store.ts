@@ -79,5 +79,10 @@ const NEVER = new Promise<Error>(() => undefined)
 /** Loads the client of PostgreSQL only where it is needed. */
 async function openOnServer(server: DatabaseSettings, options: ServedStoreOptions): Promise<OpenedStore> {
   const { openServerStore } = await import('./open-server-store.ts')
-  return openServerStore(server, { ...commonOf(options), abandoned: options.abandoned })
+  const { abandoned, config } = options
+  return openServerStore(server, {
+    ...commonOf(options),
+    abandoned,
+    acceptDatabase: config.acceptDatabase,
+  })
 }

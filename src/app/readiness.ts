@@ -1,25 +1,17 @@
 // Makes the answer of /readyz: the parts that are checked, and who may see the details.
 
-import { describeStandbys } from '../domain/standbys.ts'
 import { type Now, SECOND } from '../domain/time.ts'
 import { createAnswerReady } from '../http/api/health.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
 import { createGetViewer } from '../http/door/viewer.ts'
 import type { GetGuest } from '../http/pages/frame/guest.ts'
-import { hasProof } from '../operating/database-checks.ts'
 import type { Departure } from '../operating/departure.ts'
-import {
-  createLookAtHealth,
-  type DatabaseNote,
-  type HealthCheck,
-  type LookAtHealth,
-} from '../operating/health.ts'
+import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
 import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'
 import type { Log } from '../operating/log.ts'
 import { nameDatabase } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
-import type { DatabaseReport } from '../store/database-face.ts'
 import type { Services } from './services.ts'
 
 export type HealthOptions = {
@@ -35,22 +27,8 @@ export function createServedHealth({ config, moreChecks, ...options }: HealthOpt
   const databaseName = nameDatabase(config) ?? ''
   const minFreeSpace = needsDisk(config) ? config.minFreeSpace : null
   const checks = createHealthChecks({ ...options, databaseName, dataDir, minFreeSpace })
-  const { database } = options.store
-  return createLookAtHealth([...checks, ...moreChecks], async () => database && noteDatabase(database))
+  return createLookAtHealth([...checks, ...moreChecks])
 }
-
-/** What the address allows is told to monitoring for as long as it does. */
-async function noteDatabase(report: DatabaseReport): Promise<DatabaseNote> {
-  const found = await report.look()
-  const isProven = found !== null && hasProof(report, found)
-  return {
-    server: report.server(),
-    ...(found === null ? {} : { standbys: describeStandbys(found.standbys, { isProven }) }),
-    ...(report.tearsNoPages ? { full_page_writes: TRUSTED } : {}),
-  }
-}
-
-const TRUSTED = 'may be off, because --database-url says that the storage of the server never tears a page'
 
 /** Pushes leave nothing on the disk of this machine when their rows and files are elsewhere. */
 function needsDisk({ databaseUrl, filesUrl }: Config): boolean {

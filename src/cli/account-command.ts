@@ -3,9 +3,8 @@
 import type { Command } from 'commander'
 import type { AccountCommands } from '../app/account-commands.ts'
 import { parseEmail } from '../domain/account.ts'
-import { type BucketSettings, bucketSettingsOf, credentialProblemsIn } from '../settings/bucket.ts'
 import { databaseAddressOf, databaseWarnings } from '../settings/database.ts'
-import { readSettings, type Sources } from '../settings/fold.ts'
+import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { UsageError } from './failures.ts'
@@ -19,13 +18,7 @@ const TABLE = {
   databaseUrl: settings.databaseUrl,
   databasePassword: settings.databasePassword,
 }
-/** Nodes over PostgreSQL remember in the bucket of their files how far the database was. */
-const BUCKET_TABLE = {
-  filesUrl: settings.filesUrl,
-  s3AccessKeyId: settings.s3AccessKeyId,
-  s3SecretAccessKey: settings.s3SecretAccessKey,
-}
-/** To put the key where the server looks for it, and to tell what nodes have written to the bucket. */
+/** To put the key where the server looks for it. */
 const KEY_TABLE = { keyFile: settings.keyFile }
 
 export type Visit = AccountCommands & {
@@ -74,7 +67,7 @@ export function addAccountCommand(
   const { shell, app } = spec
   const command = group.command(spec.name).summary(spec.summary).description(spec.help)
   command.usage([...spec.operands, '[flags]'].join(' '))
-  addSettingFlags(command, { ...TABLE, ...BUCKET_TABLE, ...KEY_TABLE })
+  addSettingFlags(command, { ...TABLE, ...KEY_TABLE })
   return command.action(async () => {
     const { email, second, ...place } = readCommandLine(command, spec)
     const opened = await app.openAccounts(place, { now: shell.now, writeLog: shell.say })
@@ -97,7 +90,6 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
   const reading = readSettings(TABLE, { flags, place, readFile })
   const key = readSettings(KEY_TABLE, { flags: givenFlags(command, KEY_TABLE), place, readFile })
   const database = reading.config === undefined ? null : databaseAddressOf(reading.config)
-  const bucket = database === null ? NO_BUCKET : readBucket(command, { place, readFile })
   const all = [
     ...problems,
     ...(email === null
@@ -106,24 +98,12 @@ function readCommandLine(command: Command, spec: AccountCommand & { shell: Shell
     ...(spec.problems?.(command) ?? []),
     ...(reading.problems ?? []),
     ...(key.problems ?? []),
-    ...(bucket.problems ?? []),
   ]
   if (all.length > 0 || email === null || reading.config === undefined) {
     throw new UsageError(all, `oncebox ${command.parent?.name()} ${command.name()}`)
   }
   for (const warning of databaseWarnings(flags)) spec.shell.say(`oncebox: warning: ${warning}`)
   const { dataDir } = reading.config
-  const keyFile = key.config?.keyFile ?? null
   const create = spec.creates ? key.config : undefined
-  return { dataDir, database, bucket: bucket.settings, keyFile, create, email, second }
-}
-
-type BucketReading = { settings: BucketSettings | null; problems: string[] }
-const NO_BUCKET: BucketReading = { settings: null, problems: [] }
-
-function readBucket(command: Command, source: Omit<Sources, 'flags'>): BucketReading {
-  const flags = givenFlags(command, BUCKET_TABLE)
-  const { config, problems } = readSettings(BUCKET_TABLE, { ...source, flags })
-  if (config === undefined) return { settings: null, problems }
-  return { settings: bucketSettingsOf(config), problems: credentialProblemsIn(config) }
+  return { dataDir, database, create, email, second }
 }

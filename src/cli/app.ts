@@ -1,9 +1,9 @@
 // The parts of the app that commands use. Tests pass in a substitute.
 
 import type { openAccounts } from '../app/account-commands.ts'
-import type { openRestored } from '../app/after-restore.ts'
 import type { backUp } from '../app/backup.ts'
 import type { examine } from '../app/doctor/doctor.ts'
+import type { openToExpire } from '../app/expire-all.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { makeNewKey } from '../app/new-key.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
@@ -23,7 +23,7 @@ export type App = {
   makeNewKey: typeof makeNewKey
   backUp: typeof backUp
   backUpInFolder: typeof backUpInFolder
-  openRestored: typeof openRestored
+  openToExpire: typeof openToExpire
   openClient: typeof openClient
   fetchAuthority: typeof fetchAuthority
   readOwnAuthority: typeof readOwnAuthority

@@ -116,9 +116,6 @@ function readCommandLine(command: Command, shell: Shell): ImportWish {
     ...problems,
     ...(database === '' ? ['--database is missing'] : []),
     ...(address !== null && 'problem' in address ? [`--database: ${address.problem}`] : []),
-    ...(address !== null && 'others' in address && address.others.length > 0
-      ? ['--database: name one host, that of the server that takes writes']
-      : []),
     ...['database-password-file', 'storage', 'master-key-file', 'previous-master-keys-file']
       .filter((name) => textFlag(command, name) === '')
       .map((name) => `--${name}: the value is missing`),

@@ -1,7 +1,6 @@
 // The command line: its commands, the format of the help, and the exit code.
 
 import { Command, Help, type Option } from 'commander'
-import { addAfterRestoreCommand } from './after-restore.ts'
 import type { App } from './app.ts'
 import { addBackupCommand } from './backup.ts'
 import { addVerifyCommand } from './backup-verify.ts'
@@ -9,6 +8,7 @@ import { addCompletionCommand } from './completion.ts'
 import { addConfigCommand } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEditCommand } from './edit.ts'
+import { addExpireAllCommand } from './expire-all.ts'
 import { addExportCommand } from './export.ts'
 import { presentFailure, UsageError } from './failures.ts'
 import { readOperands } from './flags.ts'
@@ -94,7 +94,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
   addImportCommands(program, parts)
   addVerifyCommand(addBackupCommand(program, parts), parts)
   addRestoreCommand(program, parts)
-  addAfterRestoreCommand(program, parts)
+  addExpireAllCommand(program, parts)
   addPushCommand(program, parts)
   addGetCommand(program, parts)
   addExpireCommand(program, parts)

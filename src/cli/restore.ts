@@ -33,7 +33,7 @@ Examples:
 const OF_POSTGRES = {
   does: '"oncebox restore" makes a data folder of a backup',
   instead:
-    'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox after-restore". A backup ' +
+    'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox expire-all". A backup ' +
     'of a data folder can only be restored into a folder.',
 }
 

@@ -22,9 +22,9 @@ const RARE: Pick<
   | 'importCommand'
   | 'restoreBackup'
   | 'verifyBackup'
-  | 'openRestored'
+  | 'openToExpire'
 > = {
-  openRestored: async (...given) => (await import('../app/after-restore.ts')).openRestored(...given),
+  openToExpire: async (...given) => (await import('../app/expire-all.ts')).openToExpire(...given),
   examine: async (...given) => (await import('../app/doctor/doctor.ts')).examine(...given),
   backUp: async (...given) => (await import('../app/backup.ts')).backUp(...given),
   backUpInFolder: async (...given) => (await import('../app/own-backup.ts')).backUpInFolder(...given),

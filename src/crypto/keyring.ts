@@ -20,7 +20,6 @@ export type InstanceKey = {
   idempotency: Uint8Array
   forms: Uint8Array
   nonces: Uint8Array
-  witnesses: Uint8Array
 }
 
 /** New values are sealed under the first key; each key opens the values sealed under it. */
@@ -84,6 +83,5 @@ function deriveSubkeys(number: number, key: Uint8Array): InstanceKey {
     idempotency: subkey('idempotency'),
     forms: subkey('forms'),
     nonces: subkey('nonces'),
-    witnesses: subkey('witnesses'),
   }
 }

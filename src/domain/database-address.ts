@@ -8,21 +8,13 @@ export type TlsMode = (typeof TLS_MODES)[number]
 /** `ca`, `cert` and `key` are paths of PEM files. */
 export type DatabaseTls = { mode: TlsMode; ca: string | null; cert: string | null; key: string | null }
 
-/** Where a server listens. */
-export type DatabasePlace = {
+export type DatabaseAddress = {
+  engine: DatabaseEngine
   /** A name or address; '' where a socket is meant. */
   host: string
   port: number
   /** The path of a Unix socket or, for PostgreSQL, of its folder. */
   socket: string | null
-}
-
-export type DatabaseAddress = DatabasePlace & {
-  engine: DatabaseEngine
-  /** PostgreSQL: more servers that may hold the database, in the order in which they are tried. */
-  others: readonly DatabasePlace[]
-  /** PostgreSQL: which of the servers is wanted, in the words of libpq; null: the address does not say. */
-  targetSessionAttrs: string | null
   /** Null: the one of the system. */
   user: string | null
   password: string | null
@@ -30,8 +22,6 @@ export type DatabaseAddress = DatabasePlace & {
   tls: DatabaseTls
   /** PostgreSQL: the schemas in which tables are looked up; null: the user's own. */
   searchPath: string | null
-  /** PostgreSQL: what the address says of the server's `full_page_writes`; null: nothing. */
-  fullPageWrites: string | null
 }
 
 const ENGINES: Record<string, DatabaseEngine> = {
@@ -64,9 +54,10 @@ export function parseDatabaseAddress(
   if (engine === undefined)
     return { problem: `${scheme}:// is not known: give a file, postgres:// or mysql://` }
   const parts = ADDRESS.exec(text)
-  const [, login = '', servers = '', path = '', query = ''] = parts ?? []
-  const listed = listOf(servers)
-  if (parts === null || listed === null)
+  const [, login = '', server = '', path = '', query = ''] = parts ?? []
+  if (server.includes(',')) return SEVERAL_HOSTS
+  const [, listed, listedPort = ''] = HOST_AND_PORT.exec(server) ?? []
+  if (parts === null || listed === undefined)
     return {
       problem: `${scheme}://… cannot be read: it must be ${scheme}://USER@HOST:PORT/DATABASE, with an IPv6 address in brackets`,
     }
@@ -78,20 +69,23 @@ export function parseDatabaseAddress(
     return {
       problem: `${scheme}://… names no database: add its name behind the host, as in ${scheme}://USER@HOST/DATABASE`,
     }
-  const places = placesOf({ engine, options, ...listed })
-  if ('problem' in places) return places
-  const [first, ...others] = places
+  const host = options.host ?? decode(listed)
+  const port = options.port ?? listedPort
+  if (host.includes(',') || port.includes(',')) return SEVERAL_HOSTS
   return {
     engine,
-    ...first,
-    others,
+    ...placeOf({ engine, host, socket: options.socket ?? options.path }),
+    port: Number(port || PORTS[engine]),
     ...loginOf(login, options),
     database,
     tls,
     searchPath: searchPathOf(options),
-    targetSessionAttrs: options.targetsessionattrs ?? null,
-    fullPageWrites: options.fullpagewrites ?? null,
   }
+}
+
+const SEVERAL_HOSTS = {
+  problem:
+    'the address names several hosts: name one, such as that of a proxy, or the name that your provider gives the database',
 }
 
 /** The path, also where it is written as Rails writes it: `sqlite3:db/x.sqlite3`, `sqlite3:///db/x.sqlite3`. */
@@ -100,28 +94,9 @@ export function pathOfSqlite(text: string): string {
 }
 
 /** What messages call it. */
-export function presentDatabaseAddress(address: DatabaseAddress): string {
-  const { engine, socket, others, database } = address
-  if (socket !== null && others.length === 0) return `${engine}://${database} at ${socket}`
-  return `${engine}://${[address, ...others].map(presentPlace).join(',')}/${database}`
-}
-
-/** What messages call one of several servers. */
-export function presentPlace({ host, port, socket }: DatabasePlace): string {
-  if (socket !== null) return `${socket}:${port}`
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** The address of each server alone, in the order in which they are tried. */
-export function singleAddressesOf(address: DatabaseAddress): DatabaseAddress[] {
-  const { host, port, socket } = address
-  return [{ host, port, socket }, ...address.others].map((place) => ({
-    ...address,
-    ...place,
-    others: [],
-    // A socket of this machine needs none.
-    tls: place.socket === null ? address.tls : { ...address.tls, mode: 'disable' },
-  }))
+export function presentDatabaseAddress({ engine, host, port, socket, database }: DatabaseAddress): string {
+  if (socket !== null) return `${engine}://${database} at ${socket}`
+  return `${engine}://${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
 }
 
 /** As Rails names it, as PostgreSQL does, or within the options for the server as libpq passes them on. */
@@ -143,46 +118,6 @@ function loginOf(login: string, options: Record<string, string>) {
   const password = options.password ?? (at === -1 ? '' : decode(login.slice(at + 1)))
   return { user: user === '' ? null : user, password: password === '' ? null : password }
 }
-
-/** What stands before the path, in pairs. A port that is not given is ''. */
-type Listed = { hosts: string[]; ports: string[] }
-
-/** Null for what is no list of hosts. */
-function listOf(servers: string): Listed | null {
-  const parts = servers.split(',').flatMap((server) => {
-    const [, host, port = ''] = HOST_AND_PORT.exec(server) ?? []
-    return host === undefined ? [] : [{ host: decode(host), port }]
-  })
-  if (parts.length < servers.split(',').length) return null
-  return { hosts: parts.map(({ host }) => host), ports: parts.map(({ port }) => port) }
-}
-
-type Given = Listed & { engine: DatabaseEngine; options: Record<string, string> }
-
-/** As libpq reads lists: hosts and ports in pairs, or one port for all. */
-function placesOf({
-  engine,
-  options,
-  ...listed
-}: Given): { problem: string } | [DatabasePlace, ...DatabasePlace[]] {
-  const hosts = options.host?.split(',') ?? listed.hosts
-  const ports = options.port?.split(',') ?? listed.ports
-  const socket = options.socket ?? options.path
-  if (ports.length > 1 && ports.length !== hosts.length)
-    return { problem: `the address names ${hosts.length} hosts and ${ports.length} ports` }
-  if (hosts.length > 1 && engine !== 'postgres') return { problem: 'only PostgreSQL may have several hosts' }
-  if (hosts.length > MOST_HOSTS) return { problem: `the address names more than ${MOST_HOSTS} hosts` }
-  if (hosts.length > 1 && hosts.includes(''))
-    return { problem: 'one of the hosts in the address has no name' }
-  const [first, ...others] = hosts.map((host, index) => ({
-    ...placeOf({ engine, host, socket }),
-    port: Number((ports.length === 1 ? ports[0] : ports[index]) || PORTS[engine]),
-  }))
-  return first === undefined ? { problem: 'the address names no host' } : [first, ...others]
-}
-
-/** Each of them may have to be waited for. */
-const MOST_HOSTS = 8
 
 type Place = { engine: DatabaseEngine; host: string; socket: string | undefined }
 

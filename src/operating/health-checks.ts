@@ -6,7 +6,7 @@ import { formatTime, MINUTE } from '../domain/time.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
-import { createDatabaseChecks } from './database-checks.ts'
+import { createDatabaseCheck } from './database-checks.ts'
 import { FINE, type Finding, type HealthCheck } from './health.ts'
 
 const MIB = 1024 * 1024
@@ -44,7 +44,7 @@ export function createHealthChecks(options: ServedHealthOptions): HealthCheck[] 
     ...(store.database === null
       ? [{ name: 'database', look: () => lookAtDatabase(options) }]
       : [
-          ...createDatabaseChecks(store.database, options.databaseName),
+          createDatabaseCheck(store.database, options.databaseName),
           { name: 'folder', look: () => lookAtFolder(options) },
         ]),
     { name: 'disk', look: () => lookAtDisk(options) },

@@ -16,28 +16,19 @@ export type Health = {
   isReady: boolean
   /** By the names of the parts: "ok", or what to do. */
   checks: Record<string, string>
-  /** The database server that is used; left out when rows are in the data folder. */
-  database?: DatabaseNote
 }
-
-/** `server`: such as `db2.example:5432`. `standbys`: what is known of them; left out while the database does not answer. */
-export type DatabaseNote = { server: string; standbys?: string; full_page_writes?: string }
 
 export type LookAtHealth = () => Promise<Health>
 
 export const FINE: Finding = { todo: null }
 
-export function createLookAtHealth(
-  checks: readonly HealthCheck[],
-  noteDatabase: () => Promise<DatabaseNote | null> = async () => null,
-): LookAtHealth {
+export function createLookAtHealth(checks: readonly HealthCheck[]): LookAtHealth {
   return async () => {
     const looking = checks.map(async (check) => ({ name: check.name, ...(await look(check)) }))
-    const [database, ...found] = await Promise.all([noteDatabase(), ...looking])
+    const found = await Promise.all(looking)
     return {
       isReady: !found.some(({ isBlocking }) => isBlocking),
       checks: Object.fromEntries(found.map(({ name, todo }) => [name, todo ?? 'ok'])),
-      ...(database === null ? {} : { database }),
     }
   }
 }

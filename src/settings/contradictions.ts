@@ -62,13 +62,17 @@ const FOLDER_ONLY: readonly [(config: Config) => boolean, string][] = [
   [
     ({ acceptMove }) => acceptMove,
     '--accept-move is for a database in the data folder: leave it out with --database-url; after a restore of PostgreSQL, run ' +
-      '"oncebox after-restore"',
+      '"oncebox expire-all"',
   ],
 ]
 
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
 const RULES: readonly [(config: Config) => boolean, string][] = [
+  [
+    ({ acceptDatabase, databaseUrl }) => acceptDatabase && databaseUrl === null,
+    '--accept-database needs --database-url: a data folder that was moved is accepted with --accept-move',
+  ],
   [
     ({ tls, tlsCert, tlsKey }) => tls === 'files' && (tlsCert === null || tlsKey === null),
     '--tls files needs both --tls-cert and --tls-key',

@@ -1,6 +1,6 @@
 // Parsers for the address of PostgreSQL, which may hold a password: nothing here repeats it.
 
-import { type DatabaseAddress, parseDatabaseAddress, presentPlace } from '../domain/database-address.ts'
+import { type DatabaseAddress, parseDatabaseAddress } from '../domain/database-address.ts'
 import type { Parsed } from './parsers.ts'
 
 const EXAMPLE = 'postgres://oncebox@db.example:5432/oncebox'
@@ -15,21 +15,16 @@ export function databaseUrl(text: string): Parsed<DatabaseAddress> {
   const problem = problemOf(parsed) ?? problemOfNames(text)
   if (problem !== null) return wrong(problem)
   const { tls } = parsed
-  const isRemote = placesIn(parsed).some(({ socket }) => socket === null)
-  return { value: isRemote ? parsed : { ...parsed, tls: { ...tls, mode: 'disable' } } }
+  return { value: parsed.socket === null ? parsed : { ...parsed, tls: { ...tls, mode: 'disable' } } }
 }
 
-const placesIn = ({ host, port, socket, others }: DatabaseAddress) => [{ host, port, socket }, ...others]
-
 function problemOf(address: DatabaseAddress): string | null {
-  const { engine, user, database, password, searchPath, tls } = address
-  const places = placesIn(address)
+  const { engine, user, database, password, searchPath, tls, host, port, socket } = address
   if (engine !== 'postgres')
     return `must be of PostgreSQL, such as ${EXAMPLE}: MySQL and MariaDB are for imports only`
   if (user === null) return `must name the user, such as ${EXAMPLE}`
-  if (places.some(({ port }) => port < 1 || port > 65_535 || !Number.isInteger(port)))
-    return 'must have a port from 1 to 65535'
-  const texts = [user, database, ...places.flatMap(({ host, socket }) => [host, socket])]
+  if (port < 1 || port > 65_535 || !Number.isInteger(port)) return 'must have a port from 1 to 65535'
+  const texts = [user, database, host, socket]
   if (texts.some((text) => text?.includes('\0'))) return 'must have no NUL'
   if (password?.includes('\0')) return 'must have a password without NUL'
   if (tls.mode === 'prefer')
@@ -39,14 +34,14 @@ function problemOf(address: DatabaseAddress): string | null {
   if ((tls.cert === null) !== (tls.key === null)) return 'must have both sslcert and sslkey, or neither'
   if ((searchPath ?? 'oncebox') !== 'oncebox')
     return 'must have no search_path: the tables are in the schema oncebox'
-  return problemOfOptions(address)
+  return null
 }
 
 /** Written without `-` and `_`, as the address may hold them. */
 const OPTIONS = new Set([
   ...['host', 'port', 'user', 'password', 'dbname', 'socket', 'path'],
   ...['ssl', 'tls', 'sslmode', 'sslrootcert', 'sslca', 'sslcert', 'sslkey', 'sslverify'],
-  ...['targetsessionattrs', 'fullpagewrites', 'searchpath', 'schemasearchpath'],
+  ...['searchpath', 'schemasearchpath'],
 ])
 /** Of libpq and of Rails: nobody trusts less or loses anything when they change nothing. */
 const WITHOUT_EFFECT = new Set([
@@ -58,7 +53,14 @@ const WITHOUT_EFFECT = new Set([
     'encoding',
     'options',
   ],
-  ...['keepalives', 'keepalivesidle', 'keepalivesinterval', 'keepalivescount', 'tcpusertimeout'],
+  ...[
+    'targetsessionattrs',
+    'keepalives',
+    'keepalivesidle',
+    'keepalivesinterval',
+    'keepalivescount',
+    'tcpusertimeout',
+  ],
   ...['pool', 'timeout', 'checkouttimeout', 'reapingfrequency', 'preparedstatements', 'statementlimit'],
 ])
 
@@ -72,22 +74,7 @@ function problemOfNames(text: string): string | null {
   )
   return names.every((name) => OPTIONS.has(name) || WITHOUT_EFFECT.has(name))
     ? null
-    : 'must have no options but sslmode, sslrootcert, sslcert, sslkey, host, port, target_session_attrs and ' +
-        'full_page_writes, and a ? within the password written as %3F'
-}
-
-/** The other values of libpq, all of which may lead to a server that can only be read. */
-const OTHER_TARGETS = new Set(['any', 'read-only', 'standby', 'prefer-standby'])
-
-function problemOfOptions({ targetSessionAttrs, fullPageWrites }: DatabaseAddress): string | null {
-  const target = targetSessionAttrs ?? 'read-write'
-  if (target !== 'read-write' && target !== 'primary') {
-    const given = OTHER_TARGETS.has(target) ? target : 'another value'
-    return `must have target_session_attrs=read-write or primary, and not ${given}: Oncebox always needs the server that takes writes`
-  }
-  return (fullPageWrites ?? 'on') === 'on' || fullPageWrites === 'off'
-    ? null
-    : 'must have full_page_writes=off, for storage that never tears a page, or leave it out'
+    : 'must have no options but sslmode, sslrootcert, sslcert, sslkey, host and port, and a ? within the password written as %3F'
 }
 
 function wrong(problem: string): Parsed<never> {
@@ -98,26 +85,17 @@ function wrong(problem: string): Parsed<never> {
 export function showDatabaseUrl(text: string): string {
   const parsed = databaseUrl(text)
   if ('problem' in parsed) return '(hidden)'
-  const { user, database, fullPageWrites } = parsed.value
-  const { place, options } = showPlaces(parsed.value)
-  const all = [...options, ...(fullPageWrites === 'off' ? ['full_page_writes=off'] : [])]
-  return `postgres://${encodeURIComponent(user ?? '')}@${place}/${encodeURIComponent(database)}?${all.join('&')}`
+  const { user, database } = parsed.value
+  const { place, options } = showPlace(parsed.value)
+  return `postgres://${encodeURIComponent(user ?? '')}@${place}/${encodeURIComponent(database)}?${options.join('&')}`
 }
 
 /** Folders of sockets cannot stand before the database. */
-function showPlaces(address: DatabaseAddress): { place: string; options: string[] } {
-  const { tls } = address
-  const places = placesIn(address)
-  const isRemote = places.some(({ socket }) => socket === null)
-  const isApart = places.some(({ socket }) => socket !== null)
-  const hosts = places.map(({ host, socket }) => socket ?? host).join(',')
-  const ports = places.map(({ port }) => port).join(',')
+function showPlace({ host, port, socket, tls }: DatabaseAddress): { place: string; options: string[] } {
   return {
-    place: isApart ? '' : places.map(presentPlace).join(','),
+    place: socket === null ? `${host.includes(':') ? `[${host}]` : host}:${port}` : '',
     options: [
-      ...(isApart ? [`host=${hosts}`, `port=${ports}`] : []),
-      ...(places.length > 1 ? ['target_session_attrs=read-write'] : []),
-      ...(isRemote ? [`sslmode=${tls.mode}`] : []),
+      ...(socket === null ? [`sslmode=${tls.mode}`] : [`host=${socket}`, `port=${port}`]),
       ...(tls.ca === null ? [] : [`sslrootcert=${tls.ca}`]),
       ...(tls.cert === null ? [] : [`sslcert=${tls.cert}`]),
     ],

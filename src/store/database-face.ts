@@ -1,7 +1,5 @@
 // What an operator wants to know of the database server and the nodes, when rows are not in the data folder.
 
-import type { Standbys } from '../domain/standbys.ts'
-
 export type NodeReport = {
   /** Of its machine. */
   name: string
@@ -45,25 +43,14 @@ export type DatabaseCounts = {
 export type DatabaseLook = {
   /** In milliseconds. */
   roundTrip: number
-  standbys: Standbys
-  /** False where a power cut may damage tables, unless the storage never tears a page. */
-  fullPageWrites: boolean
-  /** What the user of the database may not do, and the remedy, in whole sentences; null when nothing is missing. */
-  lack: string | null
 }
 
 export type DatabaseReport = {
   /** Null when the database does not answer within a second or two. Never takes longer. */
   look(): Promise<DatabaseLook | null>
   count(): DatabaseCounts
-  /** The server in use, such as `db2.example:5432`: the only one that the address names, or one of several. */
-  server(): string
-  /** The operator says that the storage of the server writes each page whole or not at all. */
-  tearsNoPages: boolean
   /** Milliseconds since a heartbeat of this node was durable. */
   sinceHeartbeat(): number
-  /** `synchronous_standby_names` of the server during that heartbeat, which had waited for them. */
-  heartbeatNames(): string
   /** Throws `overloaded` when the database does not answer. */
   listNodes(): Promise<NodeReport[]>
   /** Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long. */

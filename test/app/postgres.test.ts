@@ -6,14 +6,9 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { openAccounts } from '../../src/app/account-commands.ts'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
-import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
-import { RESTORATION_REMEDY } from '../../src/domain/restoration.ts'
 import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { databaseSettingsOf } from '../../src/settings/database.ts'
-import { readKeyFile } from '../../src/store/folder/key-file.ts'
-import { createBucketWitness } from '../../src/store/witness/bucket-witness.ts'
-import { openTestBucket } from '../support/bucket.ts'
 import { installedEngines } from '../support/database-servers.ts'
 import { importReport, newFolder, verification } from '../support/import.ts'
 import { live } from '../support/import-cases.ts'
@@ -21,7 +16,6 @@ import { configOf } from '../support/instance.ts'
 import { writeSource } from '../support/password-pusher.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder, openPostgresEngine } from '../support/postgres-store.ts'
-import { waitUntil } from '../support/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
 const fail = (cause: unknown) => {
@@ -44,8 +38,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     const parsed = parseDatabaseAddress(address, 'disable')
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
     const ports = { now: () => 0, writeLog: () => undefined }
-    const place = { dataDir: '/nonexistent', bucket: null, keyFile: null }
-    return openAccounts({ ...place, database: parsed, create }, ports)
+    return openAccounts({ dataDir: '/nonexistent', database: parsed, create }, ports)
   }
 
   test('accounts and tokens are added, changed and removed, by the clock of the database', async () => {
@@ -77,21 +70,12 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     await empty.close()
   })
 
-  test('a user of the database who lacks a right is told which, before anything is changed', async () => {
-    const lacking = await postgres.newDatabase()
-    const sql = lacking.connect(1)
-    await sql`REVOKE DELETE ON oncebox.sessions FROM CURRENT_USER`
-    await expect(open(lacking)).rejects.toThrow('GRANT DELETE ON oncebox.sessions TO')
-    await sql.close({ timeout: 0 })
-    await lacking.close()
-  })
-
   test('a folder of a node is refused without its database, instead of beginning anew there', async () => {
     const { dataDir, remove } = makeNodeFolder()
     mkdirSync(dataDir, { mode: 0o700 })
-    writeFileSync(join(dataDir, 'serve.witness'), '{}')
+    writeFileSync(join(dataDir, 'serve.node'), '{}')
     const ports = { now: () => 0, writeLog: () => undefined }
-    const place = { dataDir, database: null, bucket: null, keyFile: null, create: { keyFile: null } }
+    const place = { dataDir, database: null, create: { keyFile: null } }
     await expect(openAccounts(place, ports)).rejects.toThrow('name that database with --database-url')
     remove()
   })
@@ -166,7 +150,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       })
       const findings = await look({}, served)
       expect(of('database', findings).at(-1)).toMatch(
-        /^ok: postgres:\/\/127\.0\.0\.1:\d+\/\w+, PostgreSQL 1\d\S*.*, not encrypted \(disable\), \d+ MiB; it has no standby\.$/,
+        /^ok: postgres:\/\/127\.0\.0\.1:\d+\/\w+, PostgreSQL 1\d\S*.*, not encrypted \(disable\), \d+ MiB\.$/,
       )
       expect(of('tables', findings)).toEqual(['ok: Version 2.'])
       expect(of('nodes', findings).join()).toContain('One serves the database')
@@ -199,88 +183,12 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       await logged.close()
     })
 
-    test('tells that every change waits for a standby that is gone', async () => {
-      const { port, password } = postgres.server
-      const options = { hostname: '127.0.0.1', port, username: 'postgres', password, database: 'postgres' }
-      const admin = new SQL({ ...options, adapter: 'postgres', max: 1 })
-      await admin`ALTER SYSTEM SET synchronous_standby_names = 'gone'`
-      await admin`SELECT pg_reload_conf()`
-      let findings: string[] = []
-      await waitUntil(async () => {
-        findings = of('database', await look())
-        return findings.join().includes('is connected')
-      })
-      expect(findings.join()).toContain(
-        'problem: No standby of synchronous_standby_names (gone) is connected',
-      )
-      await admin`ALTER SYSTEM RESET synchronous_standby_names`
-      await admin`SELECT pg_reload_conf()`
-      await admin.close({ timeout: 0 })
-    })
-
-    test('tells that a crash would empty a table', async () => {
-      const unlogged = await postgres.newDatabase()
-      const sql = unlogged.connect(1)
-      await sql`ALTER TABLE oncebox.audit_entries SET UNLOGGED`
-      const findings = await look({}, unlogged)
-      expect(of('database', findings).join()).toContain('problem: After a crash PostgreSQL would empty')
-      expect(of('database', findings).join()).toContain('ALTER TABLE oncebox.audit_entries SET LOGGED')
-      await sql.close({ timeout: 0 })
-      await unlogged.close()
-    })
-
-    test('tells that a restored database waits for after-restore', async () => {
-      const restored = await postgres.newDatabase()
-      const sql = restored.connect(1)
-      const why = 'The database is at an earlier state.'
-      await sql`UPDATE oncebox.instance SET halted = ${`${why} ${RESTORATION_REMEDY}`}`
-      const findings = await look({}, restored)
-      expect(of('restore', findings)).toEqual([`problem: ${why}`])
-      expect(findings.find(({ part }) => part === 'restore')?.remedy).toBe(RESTORATION_REMEDY)
-      await sql.close({ timeout: 0 })
-      await restored.close()
-    })
-
-    test('tells of a dump that was restored while nodes had just been seen', async () => {
+    test('tells of a restored copy what a node would say that starts', async () => {
       const served = await postgres.newDatabase()
-      // The node does not say meanwhile that this is the right place.
-      const quiet = { uptime: () => wholeMilliseconds(performance.now()), systemNow: null, beatMs: 1e9 }
-      const node = await openPostgresEngine(served, quiet)
       const sql = served.connect(1)
-      // As a dump of a running server holds it, at another place.
       await sql`UPDATE oncebox.instance SET place = 'another server'`
-      await sql`UPDATE oncebox.nodes SET seen_at = extract(epoch FROM clock_timestamp()) * 1000`
-      const findings = await look({}, served)
-      expect(of('restore', findings).join()).toContain('problem: The database is at another place')
-      await sql.close({ timeout: 0 })
-      await node.close()
-    })
-
-    test('tells what the bucket remembers, and does not take its word that nothing is missing', async () => {
-      const [served, bucket] = [await postgres.newDatabase(), await openTestBucket()]
-      const sql = served.connect(1)
-      const keyFile = join(dataDir, '..', 'signing.key')
-      writeFileSync(keyFile, newKeyFile(), { mode: 0o600 })
-      const [{ tag, beats }] =
-        await sql`SELECT tag::text AS tag, beats::float8 AS beats FROM oncebox.instance`
-      const witness = { tag, beats, restoredAt: 0, place: null, operations: [], savedAt: 0, node: null }
-      const signing = { bucket: bucket.settings, keyring: readKeyFile(keyFile), onWarning: () => undefined }
-      const { write } = createBucketWitness(signing)
-      const { accessKeyId, secretAccessKey } = bucket.credentials
-      const env = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey }
-      const flags = { 'files-url': bucket.url, 'key-file': keyFile }
-      const lookAgain = async () => of('restore', await look(flags, served, env))
-      await write({ ...witness, isFinal: true })
-      expect(await lookAgain()).toEqual([])
-      await sql`UPDATE oncebox.instance SET place = 'another server'`
-      expect((await lookAgain()).join()).toContain('problem: The database is at another')
-      await sql`UPDATE oncebox.instance SET place = NULL`
-      await write({ ...witness, beats: beats + 1, isFinal: true })
-      expect((await lookAgain()).join()).toContain('at an earlier state')
-      const [key = ''] = bucket.listKeys().filter((one) => one.includes('_witness'))
-      bucket.write(key, JSON.stringify({ ...witness, beats: beats + 9, isFinal: false }))
-      expect((await lookAgain()).join()).toMatch(/^warning: .*was not written by its nodes, and is ignored/)
-      await bucket.close()
+      const [finding] = (await look({}, served)).filter(({ part }) => part === 'restore')
+      expect(finding).toMatchObject({ state: 'problem', said: expect.stringContaining('oncebox expire-all') })
       await sql.close({ timeout: 0 })
       await served.close()
     })

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 describe('what is for a data folder refuses, and says what to do instead', () => {
   test.each([
     ['backup', ['backup', '/tmp/box.tar'], 'pg_dump'],
-    ['restore', ['restore', '/tmp/box.tar', '--keep-tokens', '--yes'], 'after-restore'],
+    ['restore', ['restore', '/tmp/box.tar', '--keep-tokens', '--yes'], 'expire-all'],
   ])('oncebox %s', async (_, argv, words) => {
     for (const { env, args, from } of [
       { env: BY_VARIABLE, args: argv, from: 'ONCEBOX_DATABASE_URL' },
@@ -76,23 +76,6 @@ describe('account commands', () => {
     }
   })
 
-  test('ask the bucket of the files too whether the database was set back, and say when they cannot', async () => {
-    const FILES = 's3://boxes/office?endpoint=https://s3.example'
-    const keys = { ONCEBOX_S3_ACCESS_KEY_ID: 'id', ONCEBOX_S3_SECRET_ACCESS_KEY: 's3cret' }
-    const trial = createTrial({ env: { ...BY_VARIABLE, ...keys, ONCEBOX_FILES_URL: FILES } })
-    expect(await trial.run('user', 'list')).toBe(0)
-    expect(trial.state.bucket?.place).toMatchObject({ bucket: 'boxes', prefix: 'office/' })
-    expect(await trial.run('user', 'list', '--key-file', '/keys/instance.key')).toBe(0)
-    expect(trial.state.keyFile).toBe('/keys/instance.key')
-    const without = createTrial({ env: BY_VARIABLE })
-    expect(await without.run('user', 'list', '--files-url', FILES)).toBe(2)
-    expect(without.text()).toContain('--files-url needs the access key of the bucket')
-    // A database in a data folder is asked itself.
-    const inFolder = createTrial({ env: { ONCEBOX_FILES_URL: 'nonsense' } })
-    expect(await inFolder.run('user', 'list')).toBe(0)
-    expect(inFolder.state.bucket).toBeNull()
-  })
-
   test('warn of a password on the command line', async () => {
     const trial = createTrial()
     await trial.run('token', 'list', 'ann@example.org', '--database-url', URL)
@@ -120,23 +103,18 @@ describe('account commands', () => {
   })
 })
 
-test('oncebox after-restore is for PostgreSQL', async () => {
+test('oncebox expire-all is for PostgreSQL', async () => {
   const trial = createTrial()
-  expect(await trial.run('after-restore', '--yes')).toBe(2)
+  expect(await trial.run('expire-all', '--yes')).toBe(2)
   expect(trial.text()).toContain('--database-url is missing')
 })
 
-test('oncebox after-restore says what is missing before it looks at anything', async () => {
-  const trial = createTrial({
-    env: { ...BY_VARIABLE, ONCEBOX_FILES_URL: 's3://boxes?endpoint=https://s3.example' },
-  })
-  expect(await trial.run('after-restore')).toBe(2)
-  expect(trial.text()).toContain('3 problems')
-  expect(trial.text()).toContain('--files-url needs --key-file')
+test('oncebox expire-all says what is missing before it looks at anything', async () => {
+  const trial = createTrial({ env: BY_VARIABLE })
+  expect(await trial.run('expire-all')).toBe(2)
   expect(trial.text()).toContain('without a terminal to ask, --yes is needed')
-  expect(trial.text()).toContain('--files-url needs the access key of the bucket')
   const asked = createTrial({ answers: [], env: { ONCEBOX_DATABASE_URL: 'postgres://a@127.0.0.1:1/d' } })
-  expect(await asked.run('after-restore')).toBe(1)
+  expect(await asked.run('expire-all')).toBe(1)
   expect(asked.text()).toContain('nothing answers there')
 })
 

@@ -1,8 +1,8 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
-import { openRestored } from '../../src/app/after-restore.ts'
 import { backUp } from '../../src/app/backup.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
+import { openToExpire } from '../../src/app/expire-all.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import { makeNewKey } from '../../src/app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
@@ -23,7 +23,6 @@ import { DomainError } from '../../src/domain/errors.ts'
 import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { nameDatabase } from '../../src/settings/database.ts'
 import type { Config } from '../../src/settings/table.ts'
-import type { WitnessBucket } from '../../src/store/witness/bucket-witness.ts'
 
 export type Trial = ReturnType<typeof createTrial>
 
@@ -122,8 +121,6 @@ function createMemoryApp() {
     elsewhere: [] as string[],
     dataDir: '',
     database: null as DatabaseAddress | null,
-    bucket: null as WitnessBucket | null,
-    keyFile: null as string | null,
     closed: 0,
     stopped: 0,
     reloaded: 0,
@@ -145,7 +142,7 @@ function createMemoryApp() {
     examine: async () => state.findings,
     backUp,
     backUpInFolder,
-    openRestored,
+    openToExpire,
     fetchAuthority,
     readOwnAuthority,
     namesOfAuthority,
@@ -182,12 +179,10 @@ function createMemoryApp() {
         }),
       }
     },
-    openAccounts: async ({ dataDir, database, bucket, keyFile }) => {
+    openAccounts: async ({ dataDir, database }) => {
       if (dataDir === '/missing') throw new DomainError('not_found', 'There is no data folder at /missing.')
       state.dataDir = dataDir
       state.database = database
-      state.bucket = bucket
-      state.keyFile = keyFile
       return {
         where: `Data folder: ${dataDir}`,
         close: async () => {

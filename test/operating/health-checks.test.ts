@@ -14,14 +14,11 @@ const elsewhere: DatabaseReport = {
     throw new Error('nobody asks for counts')
   },
   sinceHeartbeat: () => 0,
-  heartbeatNames: () => '',
   listNodes: async () => [],
   findKeyLack: () => null,
   findRefusal: () => null,
   isOut: () => false,
   explainLoss: () => null,
-  server: () => 'db:5432',
-  tearsNoPages: false,
   isFull: () => false,
 }
 const freeSpace = {

@@ -79,6 +79,7 @@ test('without anything given, every setting has its default', () => {
     corsOrigins: [],
     acceptClock: false,
     acceptMove: false,
+    acceptDatabase: false,
     noOpen: false,
     logFormat: 'text',
     logFile: null,

@@ -13,8 +13,8 @@ import { signalTree } from './process-tree.ts'
 export type Cluster = {
   port: number
   folder: string
-  /** What `--database-url` takes; other ports are those of proxies, or of several servers. */
-  address(...ports: number[]): string
+  /** What `--database-url` takes; another port is that of a proxy. */
+  address(through?: number): string
   /** Resolves once it answers. */
   start(): Promise<void>
   /** `immediate` is a crash of the server, `fast` an orderly stop, `kill` ends each of its processes with kill -9. */
@@ -24,15 +24,12 @@ export type Cluster = {
   thaw(): void
   /** Runs statements in the database of Oncebox, as the superuser. */
   run<Row>(text: string, database?: string): Promise<Row[]>
-  /** Starts a second server that follows this one, and waits until it does, and, if it `isSynchronous`, until each commit here waits for it. */
-  addStandby(options?: StandbyOptions): Promise<Cluster>
+  /** Starts a second server that follows this one, and waits until each commit here waits for it. */
+  addStandby(): Promise<Cluster>
   /** Makes a standby the server that takes writes. */
   promote(): Promise<void>
   remove(): Promise<void>
 }
-
-/** It is synchronous and connects to the server itself, unless `through` is the port of a proxy. */
-export type StandbyOptions = { isSynchronous?: boolean; through?: number }
 
 export type ClusterOptions = {
   /** Whether it writes to a disk; false for tests that only need speed. It waits for what it writes in any case. */
@@ -124,19 +121,19 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
     }
   }
 
-  async function addStandby({ isSynchronous = true, through = port }: StandbyOptions = {}): Promise<Cluster> {
+  async function addStandby(): Promise<Cluster> {
     const copy = makeFolder(options)
-    const source = `host=127.0.0.1 port=${through} user=postgres application_name=${STANDBY}`
+    const source = `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`
     const backup = ['-D', dataOf(copy), '-d', source, '-R', '-X', 'stream', '-c', 'fast']
     if (existsSync(`${findPostgres()}/pg_basebackup`)) await runAsServer(['pg_basebackup', ...backup])
     else await copyStopped(dataOf(copy), source)
     const standby = clusterIn(copy, options)
     await standby.start()
-    await run(`ALTER SYSTEM SET synchronous_standby_names = '${isSynchronous ? STANDBY : ''}'`)
+    await run(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`)
     await run('SELECT pg_reload_conf()')
     await until(async () => {
       const [row] = await run<{ sync_state: string }>('SELECT sync_state FROM pg_stat_replication')
-      return row?.sync_state === (isSynchronous ? 'sync' : 'async')
+      return row?.sync_state === 'sync'
     })
     return standby
   }
@@ -164,10 +161,8 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
   return {
     port,
     folder,
-    address: (...ports) => {
-      const hosts = (ports.length === 0 ? [port] : ports).map((one) => `127.0.0.1:${one}`)
-      return `postgres://oncebox:${encodeURIComponent(PASSWORD)}@${hosts}/oncebox?sslmode=disable`
-    },
+    address: (through = port) =>
+      `postgres://oncebox:${encodeURIComponent(PASSWORD)}@127.0.0.1:${through}/oncebox?sslmode=disable`,
     start,
     stop,
     freeze: () => signal('SIGSTOP'),

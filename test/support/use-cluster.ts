@@ -47,17 +47,9 @@ export function addressOf(text: string): DatabaseAddress {
 
 export const connectBy = (address: string): Connect => connectTo(addressOf(address))
 
-/** `told` gets why the server cannot be used, and null when it can again; `warnings` what is to be done about others. */
-export function openDatabase(
-  address: string,
-  told: unknown[] = [],
-  warnings: string[] = [],
-): PostgresDatabase {
-  return createDatabase({
-    connect: connectBy(address),
-    onState: (state) => told.push(state),
-    onWarning: (warning) => warnings.push(warning),
-  })
+/** `told` gets why the server cannot be used, and null when it can again. */
+export function openDatabase(address: string, told: unknown[] = []): PostgresDatabase {
+  return createDatabase({ connect: connectBy(address), onState: (state) => told.push(state) })
 }
 
 /** `within`: milliseconds. */

@@ -3,9 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readKeyFile } from '../../src/store/folder/key-file.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
-import { createBucketWitness } from '../../src/store/witness/bucket-witness.ts'
 import { openTestBucket, type TestBucket } from './bucket.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestDatabase } from './postgres.ts'
@@ -71,19 +69,7 @@ export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyD
       }
       return { ...store, close }
     }
-    return { ...folder, keyFile, warnings, open, witness: join(folder.dataDir, 'serve.witness') }
-  }
-
-  /** What the nodes of the test, or others with a key file of their own, remember in the bucket. */
-  function bucketWitness(keyFile = keyOfFirst()) {
-    const warnings: string[] = []
-    const onWarning = (text: string) => warnings.push(text)
-    const watched = { bucket: running().bucket.settings, keyring: readKeyFile(keyFile), onWarning }
-    return { ...createBucketWitness(watched), warnings }
-  }
-
-  function keyOfFirst(): string {
-    return join(running().folders[0]?.dataDir ?? '', '..', 'instance.key')
+    return { ...folder, keyFile, warnings, open, note: join(folder.dataDir, 'serve.node') }
   }
 
   async function query<Row>(text: string): Promise<Row[]> {
@@ -102,9 +88,6 @@ export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyD
 
   return {
     makeNode,
-    bucketWitness,
-    /** The bucket and the key file, as `after-restore` is given them. */
-    watchedBucket: () => ({ ...running().bucket.settings, keyFile: keyOfFirst() }),
     query,
     cutConnections,
     get bucket() {

@@ -6,7 +6,6 @@ import { dirname } from 'node:path'
 import { reasonOf } from '../../domain/system-errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Network } from '../../http/door/listener.ts'
-import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { type DatabaseSettings, databaseSettingsOf } from '../../settings/database.ts'
 import type { Config } from '../../settings/table.ts'
 import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/data-folder.ts'
@@ -108,12 +107,11 @@ function examineRows(folder: DataFolder, looked: Looked): Finding[] {
 
 async function examineServerRows(
   server: DatabaseSettings,
-  { options, isServed, holdsData }: Looked,
+  { options, holdsData }: Looked,
 ): Promise<Finding[]> {
   const { config, now } = options
   const { dataDir } = config
-  const look = { dataDir, bucket: bucketSettingsOf(config), now, isServed }
-  const { keys, findings } = await examinePostgres(server, look)
+  const { keys, findings } = await examinePostgres(server, { dataDir, now })
   return [
     ...(holdsData ? [bothDatabases(dataDir)] : []),
     ...findings,

@@ -101,6 +101,11 @@ const RULES: readonly [RegExp, string, string][] = [
     'it takes an empty mount point for the disk of the backups.',
     'Remove --backup-accept-folder and ONCEBOX_BACKUP_ACCEPT_FOLDER.',
   ],
+  [
+    /^ExecStart=.*--accept-database\b(?!=false)|^Environment=.*\bONCEBOX_ACCEPT_DATABASE=(?!false|0|no|off)/,
+    'it serves any copy of the database.',
+    'Remove --accept-database and ONCEBOX_ACCEPT_DATABASE.',
+  ],
 ]
 
 function examineStart({ path, unit, dataDir }: { path: string; unit: string[]; dataDir: string }): Finding[] {

@@ -2,36 +2,23 @@
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { RESTORATION_REMEDY } from '../../domain/restoration.ts'
-import { explainWaiting, judgeStandbys, type Standbys, UNSEEN_REMEDY } from '../../domain/standbys.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
-import { readKeyFile } from '../../store/folder/key-file.ts'
-import type { Server } from '../../store/postgres/engine/servers.ts'
+import { createNodeNoteFile, type NodeNote } from '../../store/folder/node-note.ts'
 import {
   type DatabaseInspection,
   type InstanceInspection,
   inspectPostgres,
 } from '../../store/postgres/inspection.ts'
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
-import { chooseServer } from '../../store/postgres/reaching/choosing.ts'
 import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
-import { createBucketWitness, type WitnessBucket } from '../../store/witness/bucket-witness.ts'
-import { createFolderWitness } from '../../store/witness/folder-witness.ts'
-import type { SavedWitness } from '../../store/witness/saved-witness.ts'
 import { type Finding, fine, problem, warning } from './finding.ts'
 import type { KeyRows } from './node-keys.ts'
 import { examineClocks, examineVacuum } from './server-upkeep.ts'
 
 const MIB = 1024 * 1024
 
-/** `bucket`: where files are, unless they are on a disk. */
-export type PostgresLook = {
-  dataDir: string
-  bucket: WitnessBucket | null
-  now: () => number
-  isServed: boolean
-}
+export type PostgresLook = { dataDir: string; now: () => number }
 
 export type PostgresRead = { keys: KeyRows; findings: Finding[] }
 
@@ -39,18 +26,13 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
   const { address } = settings
   try {
     const connect = connectTo(address)
-    const besides = connect.servers === undefined ? [] : await chooseServer(connect.servers)
-    const witness = await createFolderWitness(look.dataDir).read()
-    const said: string[] = []
-    const readOthers = bucketReader(look, settings, (words) => said.push(words))
-    const inspection = await inspectPostgres({ ...look, connect, witness, readOthers })
+    const note = await createNodeNoteFile(look.dataDir).read()
+    const inspection = await inspectPostgres({ ...look, connect, note })
     return {
       keys: { verifiers: inspection.instance?.verifiers ?? [], nodes: inspection.instance?.nodes ?? [] },
       findings: [
-        ...besides.map((words) => warning('database', words, SEE)),
-        ...describeServer(inspection, { address, used: connect.servers?.current() }),
-        ...examineInstance(inspection, witness),
-        ...said.map((words) => warning('restore', words, SEE)),
+        ...describeServer(inspection, address),
+        ...examineInstance(inspection, note),
         ...examineConnections(inspection, settings),
         ...examineVacuum(inspection),
         ...(inspection.logsValues ? [LOGS_VALUES] : []),
@@ -61,22 +43,6 @@ export async function examinePostgres(settings: DatabaseSettings, look: Postgres
     return {
       keys: { verifiers: [], nodes: [] },
       findings: [problem('database', describeFailure(address, cause), REMEDY)],
-    }
-  }
-}
-
-/** A key file that cannot be read, and a bucket that fails, are findings of their own. */
-function bucketReader(
-  { bucket }: PostgresLook,
-  { keyFile }: DatabaseSettings,
-  onWarning: (words: string) => void,
-): (tag: string) => Promise<SavedWitness | null> {
-  return async (tag) => {
-    try {
-      if (bucket === null) return null
-      return await createBucketWitness({ bucket, keyring: readKeyFile(keyFile), onWarning }).read(tag)
-    } catch {
-      return null
     }
   }
 }
@@ -94,29 +60,23 @@ const REMEDY =
 const SEE = 'See docs/beyond-one-machine.md.'
 const SERVER_REMEDY = `Until then, nodes refuse to start. ${SEE}`
 
-/** `used`: the one of several servers that takes writes. */
-type Reached = { address: DatabaseAddress; used: Server | undefined }
-
-function describeServer(inspection: DatabaseInspection, { address, used }: Reached): Finding[] {
-  const { facts, problems, warnings, isEncrypted, bytes } = inspection
-  const { socket, tls } = used?.address ?? address
-  const place = used === undefined ? '' : `, used at ${used.name}`
+function describeServer(inspection: DatabaseInspection, address: DatabaseAddress): Finding[] {
+  const { version, problems, isEncrypted, bytes } = inspection
+  const { socket, tls } = address
   const way =
     socket !== null
       ? 'over its socket'
       : isEncrypted
         ? `over TLS (${tls.mode})`
         : `not encrypted (${tls.mode})`
-  const said = `${presentDatabaseAddress(address)}${place}, PostgreSQL ${facts.version}, ${way}, ${Math.ceil(bytes / MIB)} MiB`
   const weakness = warnAboutTls(address)
-  const waiting = explainWaiting(facts.standbys)
   return [
     ...problems.map((words) => problem('database', words, SERVER_REMEDY)),
-    ...(waiting === null ? [] : [problem('database', waiting, SEE)]),
-    ...[...warnings, ...(weakness === null ? [] : [weakness])].map((words) =>
-      warning('database', words, SEE),
+    ...(weakness === null ? [] : [warning('database', weakness, SEE)]),
+    fine(
+      'database',
+      `${presentDatabaseAddress(address)}, PostgreSQL ${version}, ${way}, ${Math.ceil(bytes / MIB)} MiB.`,
     ),
-    fine('database', `${said}; ${describeReplication(facts.standbys)}.`),
   ]
 }
 
@@ -127,27 +87,8 @@ const LOGS_VALUES = warning(
   'As a superuser: ALTER DATABASE … SET log_parameter_max_length = 0. Statements are then logged without values.',
 )
 
-/** Says of standbys no more than this user of the database sees. */
-function describeReplication(standbys: Standbys): string {
-  const { names, named } = standbys
-  const connected = `the standbys of synchronous_standby_names (${names}) that are connected (${named.join(', ')})`
-  switch (judgeStandbys(standbys)) {
-    case 'none':
-      return 'it has no standby'
-    case 'asynchronous':
-      return 'its standbys may lack the last changes'
-    case 'missing':
-    case 'behind':
-      return 'every change waits for its standbys'
-    case 'unseen':
-      return `whether ${connected} confirm changes is not shown to this user (${UNSEEN_REMEDY}); /readyz of a node knows by its heartbeats`
-    case 'confirmed':
-      return 'its standbys have each change before it is answered'
-  }
-}
-
-function examineInstance({ instance, newest }: DatabaseInspection, witness: SavedWitness | null): Finding[] {
-  if (instance === null) return [witness === null ? EMPTY : EMPTIED]
+function examineInstance({ instance, newest }: DatabaseInspection, note: NodeNote | null): Finding[] {
+  if (instance === null) return [note === null ? EMPTY : EMPTIED]
   const { version, compatibleFrom } = instance
   if (version > newest && compatibleFrom > newest)
     return [
@@ -158,7 +99,7 @@ function examineInstance({ instance, newest }: DatabaseInspection, witness: Save
       ),
     ]
   const tables = fine('tables', `Version ${version}${presentAge(version, newest)}.`)
-  return [tables, ...examineStanding(instance), describeNodes(instance)]
+  return [tables, ...examineRefusal(instance), describeNodes(instance)]
 }
 
 const EMPTY = warning(
@@ -180,23 +121,9 @@ function presentAge(version: number, newest: number): string {
     : `; the next start upgrades it to ${newest}`
 }
 
-/** Whether the database was set back. */
-function examineStanding({ halted, judgement }: InstanceInspection): Finding[] {
-  if (halted !== null) return [describeRestored(halted)]
-  if (judgement.is === 'foreign')
-    return [
-      problem(
-        'restore',
-        'This data folder served another database than that of --database-url.',
-        'Name the right database, or another folder with --data-dir.',
-      ),
-    ]
-  return judgement.is === 'intact' ? [] : [describeRestored(judgement.why)]
-}
-
-/** The nodes have written the remedy behind their reason. */
-function describeRestored(why: string): Finding {
-  return problem('restore', why.replace(` ${RESTORATION_REMEDY}`, ''), RESTORATION_REMEDY)
+/** Whether the database was set back, or is another one. */
+function examineRefusal({ refusal }: InstanceInspection): Finding[] {
+  return refusal === null ? [] : [problem('restore', refusal, SEE)]
 }
 
 function describeNodes({ nodes }: InstanceInspection): Finding {

@@ -2,7 +2,6 @@
 
 import type { Doubt } from '../../domain/clock.ts'
 import { compareVersions } from '../../domain/release.ts'
-import { judgeStandbys } from '../../domain/standbys.ts'
 import { MINUTE, type Now, SECOND } from '../../domain/time.ts'
 import type { DatabaseReport, NodeReport } from '../../store/database-face.ts'
 import type { PushCounts, Store } from '../../store/face.ts'
@@ -29,8 +28,6 @@ export type Status = PushCounts & {
 export type DatabaseStatus = {
   /** Server and database, without the login. */
   name: string
-  /** Whether a standby that takes over may lack the last changes. */
-  isBehind: boolean
   /** Those that serve, in the order of their starts. */
   nodes: ServingNode[]
   /** The newest version, and how many nodes have an older one; null when all have the same. */
@@ -78,7 +75,7 @@ export function createReadStatus(options: StatusOptions): () => Promise<Status> 
     damaged: store.damage.count(),
     needsDisk: store.database === null || store.bucket === null,
     bucket: store.bucket && (await lookAt(store.bucket)),
-    database: store.database && (await lookAtDatabase(store.database, { address: databaseName, now: now() })),
+    database: store.database && (await lookAtDatabase(store.database, { name: databaseName, now: now() })),
     lastSweep: sweeper.last(),
     doubt: doubt(),
   })
@@ -90,16 +87,10 @@ async function lookAt({ name, findProblem, isFull }: BucketReport): Promise<Stat
 }
 
 async function lookAtDatabase(
-  { look, listNodes, server }: DatabaseReport,
-  { address, now }: { address: string; now: number },
+  { listNodes }: DatabaseReport,
+  { name, now }: { name: string; now: number },
 ): Promise<DatabaseStatus> {
-  const [found, nodes] = await Promise.all([look(), listNodes()])
-  const name = address.includes(',') ? `${address} · ${server()}` : address
-  return {
-    name,
-    isBehind: found !== null && judgeStandbys(found.standbys) === 'asynchronous',
-    ...describeNodes(nodes, now),
-  }
+  return { name, ...describeNodes(await listNodes(), now) }
 }
 
 /** `now`: by the clock of the database, which wrote down when each was seen. */

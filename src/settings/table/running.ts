@@ -44,6 +44,12 @@ export const runningSettings = {
     ...off,
     help: 'Serve a data folder that was moved, for one start; of a copy it opens what was read at the original since',
   },
+  acceptDatabase: {
+    flag: 'accept-database',
+    group,
+    ...off,
+    help: 'Serve a PostgreSQL database that was moved, for one start; never a copy of one that is still served',
+  },
   maxClockGap: {
     flag: 'max-clock-gap',
     group,

@@ -39,8 +39,8 @@ export type DataFolder = {
   holder: string
   /** By which a copy of the folder is noticed. */
   home: string
-  /** What a node remembers of the database server that keeps its rows. */
-  witness: string
+  /** By which a node knows its row in a database server again. */
+  node: string
   reserve: string
   /** The own authority of --tls auto, and the certificate that it made. */
   tlsAuthority: string
@@ -57,7 +57,7 @@ export function dataFolder(path: string): DataFolder {
     openingLock: join(path, 'open.lock'),
     holder: join(path, 'serve.holder'),
     home: join(path, 'serve.home'),
-    witness: join(path, 'serve.witness'),
+    node: join(path, 'serve.node'),
     reserve: join(path, 'reserve'),
     tlsAuthority: join(path, 'tls-authority.pem'),
     tlsCertificate: join(path, 'tls-certificate.pem'),
@@ -153,7 +153,7 @@ export function holdsData({ database }: DataFolder): boolean {
  * database server keeps its rows.
  */
 export function refuseBereft(folder: DataFolder): void {
-  if (existsSync(folder.witness))
+  if (existsSync(folder.node))
     throw new DomainError(
       'conflict',
       `${folder.path} belongs to a node whose rows PostgreSQL keeps: name that database with --database-url, or another folder ` +

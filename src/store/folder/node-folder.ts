@@ -16,18 +16,15 @@ import { syncFolder } from './sync-folder.ts'
 
 /**
  * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it holds a database or other
- * files, or belongs to another user. `witness` is the file that each node has.
+ * files, or belongs to another user.
  */
-export function prepareNodeFolder(
-  folder: DataFolder,
-  { keyFile, witness }: { keyFile: string; witness: string },
-): void {
+export function prepareNodeFolder(folder: DataFolder, keyFile: string): void {
   explained('use', folder.path, () => {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
     requireOwn(folder.path, FOLDER)
     if (holdsData(folder)) throw holdsDatabase(folder)
-    // An operator may have removed a damaged witness from a folder that was served.
-    const wasServed = existsSync(witness) || existsSync(folder.lock)
+    // An operator may have removed a damaged note from a folder that was served.
+    const wasServed = existsSync(folder.node) || existsSync(folder.lock)
     if (!wasServed) refuseForeign(folder, keyFile)
     chmodSync(folder.path, 0o700)
     requireOwnContents(folder)

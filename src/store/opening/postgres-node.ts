@@ -1,12 +1,10 @@
 // What one node runs over a database that it may serve: its heartbeats, what it shares with others, its files, and the operations.
 
 import type { Keyring } from '../../crypto/keyring.ts'
-import { randomKey } from '../../crypto/random.ts'
 import type { Job } from '../../domain/job.ts'
 import { createDamage } from '../every-engine/damage.ts'
 import type { PostgresDatabase } from '../postgres/engine/database.ts'
 import { createPruningJob } from '../postgres/engine/pruning.ts'
-import type { RightsWatch } from '../postgres/engine/rights.ts'
 import { createSteps } from '../postgres/engine/run-steps.ts'
 import { giveUpAbandoned } from '../postgres/files/abandoned.ts'
 import { openNodeFiles } from '../postgres/files/open-files.ts'
@@ -18,19 +16,15 @@ import { createPostgresOperations } from '../postgres/operations.ts'
 import { createQuickLook } from '../postgres/quick-look.ts'
 import { createSharedRows } from '../postgres/shared/shared-state.ts'
 import { setBackSome } from '../pushes/doubted-dates.ts'
-import type { Witnesses } from '../witness/witnesses.ts'
 import type { PostgresStoreOptions } from './postgres-options.ts'
 
-const ID_BYTES = 16
 /** More would wait for longer than a client should. */
 const MANY_WAITING = 5000
 
 export type NodeParts = {
   database: PostgresDatabase
   standing: Standing
-  rights: RightsWatch
   clock: DatabaseClock
-  witnesses: Witnesses
   keyring: Keyring
   /** Of the files, if they are on the disk. */
   path: string
@@ -43,16 +37,15 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const { database, standing, clock, keyring, path } = parts
   const { now, certain } = clock
   const { onError } = options
-  const node = randomKey(ID_BYTES)
+  const { node } = standing
   const guarded = standing.guard(database)
   const keys = createKeyWatch({ ...options, keyring, elapsed: options.clock.uptime })
-  const nodes = await join(options, parts, { node, guarded, keys })
+  const nodes = await join(options, parts, { guarded, keys })
   const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
   const { name } = options.label
   const place = { node, name, path, patience: options.pace?.patience }
   const opening = openNodeFiles({ ...options, ...place, database: guarded, certain })
   const files = await leavingOnFailure(nodes, opening)
-  await tellOthers(parts, nodes)
   const onDue = files.removeDue
   const damage = createDamage(onError)
   const operations = createPostgresOperations({
@@ -89,27 +82,23 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   }
 }
 
-type Joining = { node: Uint8Array; guarded: Guarded; keys: KeyWatch }
+type Joining = { guarded: Guarded; keys: KeyWatch }
 
 /** Resolves once the first heartbeat is durable. */
 async function join(
   options: PostgresStoreOptions,
   parts: NodeParts,
-  { node, guarded, keys }: Joining,
+  { guarded, keys }: Joining,
 ): Promise<Nodes> {
-  const { database, clock, witnesses } = parts
+  const { database, clock } = parts
   const dates = createDates(guarded, clock)
   const nodes = createNodes({
     ...options.label,
     ...parts,
-    ...{ node, keys },
+    keys,
     beatMs: options.pace?.beatMs,
-    hasOtherServers: options.connect.servers !== undefined,
     onBeat: options.outage?.onBeat ?? (() => undefined),
-    save: async (witness) => {
-      await witnesses.save(witness)
-      await dates.mend()
-    },
+    onDurable: dates.mend,
     clearUp: (session) => giveUpAbandoned(session, clock.certain()),
   })
   if (options.clock.accept) await writeTime(database, clock.now())
@@ -132,16 +121,6 @@ function createDates(guarded: Guarded, clock: DatabaseClock): { mend(): Promise<
 
   const pieceBefore = (before: number) => () => setBackSome(before, clock)
   return { mend }
-}
-
-/**
- * Before anything is served, the bucket says that this node lives: "oncebox after-restore" of a copy looks there. Looks at the
- * database once more when the bucket knows of a later state.
- */
-async function tellOthers({ witnesses }: NodeParts, nodes: Nodes): Promise<void> {
-  await witnesses.settled()
-  // When that fails, the next heartbeat looks again.
-  if (witnesses.findLater() !== null) await nodes.beat().catch(() => undefined)
 }
 
 /** A node that fails to start leaves again, because the others would take it for alive. */
@@ -168,24 +147,21 @@ async function acceptClock(clock: DatabaseClock, nodes: Nodes): Promise<void> {
 
 /** What an operator is told of the database. */
 function reportsOf(
-  { connect, outage }: PostgresStoreOptions,
-  { database, standing, rights }: NodeParts,
+  { outage }: PostgresStoreOptions,
+  { database, standing }: NodeParts,
   { nodes, keys }: { nodes: Nodes; keys: KeyWatch },
 ) {
-  const look = createQuickLook({ read: database.read, findLack: rights.look })
+  const look = createQuickLook(database.read)
   return {
     database: {
       look,
       count: database.count,
       sinceHeartbeat: nodes.sinceHeartbeat,
-      heartbeatNames: nodes.heartbeatNames,
       listNodes: nodes.list,
       findKeyLack: keys.findLack,
-      findRefusal: () => standing.problem()?.why ?? null,
+      findRefusal: standing.problem,
       explainLoss: outage?.explainLoss ?? (() => null),
       isOut: () => outage?.isOn() || standing.problem() !== null || database.isFull(),
-      server: () => connect.serverName?.() ?? '',
-      tearsNoPages: connect.tearsNoPages === true,
       isFull: database.isFull,
     },
     isAlive: async () => (await look()) !== null,

@@ -19,6 +19,8 @@ export type PostgresStoreOptions = CommonStoreOptions & {
     /** In place of the database's clock; null for that one. */
     systemNow: Now | null
   }
+  /** The operator says that the database was moved, and not restored. */
+  acceptDatabase?: boolean
   pace?: Pace
 }
 
@@ -38,10 +40,8 @@ export type OutageWatch = {
 
 /** Milliseconds, for tests. */
 export type Pace = {
-  /** To wait for another node to tell that a standby took over, or to mark the bucket. */
+  /** To wait for another node to mark the bucket. */
   patience?: number | undefined
   /** Between heartbeats. */
   beatMs?: number | undefined
-  /** Between two times that the bucket is told how far the database is. */
-  bucketMs?: number | undefined
 }

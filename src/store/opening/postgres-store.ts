@@ -7,8 +7,8 @@ import { createFolderChecks } from '../folder/folder-checks.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { createFreeSpace } from '../folder/free-space.ts'
 import { prepareNodeFolder } from '../folder/node-folder.ts'
+import { createNodeNoteFile } from '../folder/node-note.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
-import { createRightsWatch } from '../postgres/engine/rights.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
 import { enterInstance } from '../postgres/instance/entering.ts'
@@ -16,8 +16,6 @@ import type { InstanceState } from '../postgres/instance/instance.ts'
 import { readNodeKeys } from '../postgres/instance/key-file.ts'
 import { createStanding, type Standing } from '../postgres/instance/standing.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
-import { createFolderWitness, type FolderWitness } from '../witness/folder-witness.ts'
-import { createWitnesses, type Witnesses } from '../witness/witnesses.ts'
 import type { OpenedStore } from './opened-store.ts'
 import { openNode } from './postgres-node.ts'
 import type { PostgresStoreOptions } from './postgres-options.ts'
@@ -25,13 +23,12 @@ import type { PostgresStoreOptions } from './postgres-options.ts'
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
-  const witness = createFolderWitness(options.dataDir)
-  prepareNodeFolder(folder, { keyFile: options.keyFile, witness: witness.path })
+  prepareNodeFolder(folder, options.keyFile)
   const onWait = (holder: string) =>
     options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
   const lock = await lockFolder(folder, { onWait })
   try {
-    const opened = await openDatabase(options, { folder, witness })
+    const opened = await openDatabase(options, folder)
     lock.opened()
     const close = () => opened.close().finally(lock.release)
     return { ...opened, close }
@@ -41,28 +38,21 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-type Place = { folder: DataFolder; witness: FolderWitness }
-
-async function openDatabase(options: PostgresStoreOptions, { folder, witness }: Place) {
-  const { connect, keyFile, onWarning, bucket } = options
-  await requireServer(connect, onWarning)
-  const saved = await witness.read()
-  const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: saved === null })
-  const watched = bucket === null ? null : { bucket, keyring, onWarning }
-  const witnesses = createWitnesses(witness, watched, options.pace?.bucketMs)
+async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
+  const { connect, keyFile, onWarning, acceptDatabase = false } = options
+  await requireServer(connect)
+  const { read: readNote, write: save } = createNodeNoteFile(folder.path)
+  const note = await readNote()
+  const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: note === null })
   await migrate({ connect, onWarning })
-  const { database, rights, watch } = openWatched(options)
+  const { database, watch } = openWatched(options)
   try {
-    const state = await enterInstance(database, {
-      ...{ keyring, keyFile, onWarning, inFolder: saved, witnessPath: witness.path },
-      patience: options.pace?.patience,
-      readOthers: witnesses.readBucket,
-      hasOtherServers: connect.servers !== undefined,
-    })
+    const state = await enterInstance(database, { keyring, keyFile, note, acceptDatabase })
     const clock = openClock(options, state)
-    const standing = openStanding(options, { state, clock, witnesses })
+    const onChange = tellServing(onWarning)
+    const standing = createStanding({ state, note, save, observe: clock.observe, onChange })
     watch(standing)
-    const parts = { database, standing, rights, clock, witnesses, keyring, path: folder.files }
+    const parts = { database, standing, clock, keyring, path: folder.files }
     return { keyring, ...(await openNode(options, parts)), ...checksOf(options, { folder, keyring }) }
   } catch (cause) {
     await database.close()
@@ -70,29 +60,21 @@ async function openDatabase(options: PostgresStoreOptions, { folder, witness }: 
   }
 }
 
-/** The database, and what looks at each new connection: the rights of its user, and the standing that `watch` is given. */
+/** The database, on each new connection to which the standing that `watch` is given looks first. */
 function openWatched({ connect, connections, outage, onWarning }: PostgresStoreOptions) {
   let standing: Standing | undefined
-  const rights = createRightsWatch((lack) =>
-    onWarning(lack ?? 'The user of --database-url has all rights again.'),
-  )
   const database = createDatabase({
     connect,
     connections,
     onState: outage?.onState,
-    onWarning,
     onFull: () => onWarning(FULL),
     onRoom: (fullFor) => onWarning(`${ROOM} ${formatLength(fullFor)}.`),
-    onConnect: async (session, how) => {
-      await standing?.look(session, how)
-      await rights.look(session)
-    },
-    onAcknowledged: (id) => standing?.remember(id),
+    onConnect: async (session) => standing?.look(session),
   })
   const watch = (given: Standing) => {
     standing = given
   }
-  return { database, rights, watch }
+  return { database, watch }
 }
 
 const FULL =
@@ -111,19 +93,12 @@ function openClock({ clock, onWarning }: PostgresStoreOptions, first: InstanceSt
   return createDatabaseClock({ ...clock, first, onChange })
 }
 
-function openStanding(
-  { onWarning, clock: { uptime } }: PostgresStoreOptions,
-  { state, clock, witnesses }: { state: InstanceState; clock: DatabaseClock; witnesses: Witnesses },
-) {
+function tellServing(onWarning: (warning: string) => void) {
   let since = 0
-  const onChange = (problem: string | null, wasServing: boolean) => {
+  return (problem: string | null, wasServing: boolean) => {
     if (wasServing) since = performance.now()
     onWarning(problem ?? `The database is served again, after ${formatLength(performance.now() - since)}.`)
   }
-  return createStanding({
-    ...{ state, observe: clock.observe, elapsed: uptime, onChange },
-    findLater: witnesses.findLater,
-  })
 }
 
 type Checked = { folder: DataFolder; keyring: Parameters<typeof createFolderChecks>[0]['keyring'] }

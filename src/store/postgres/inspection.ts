@@ -1,20 +1,18 @@
 // Looks at a PostgreSQL server and the database in it for a report, whether or not a node runs. Changes nothing.
 
-import { type Judgement, judgeState } from '../../domain/restoration.ts'
 import { SECOND } from '../../domain/time.ts'
 import type { NodeReport } from '../database-face.ts'
-import type { SavedWitness } from '../witness/saved-witness.ts'
+import type { NodeNote } from '../folder/node-note.ts'
 import { type Connect, openConnection } from './engine/connection.ts'
 import type { Session } from './engine/database.ts'
 import { deadlineIn } from './engine/deadline.ts'
 import { SCHEMA } from './engine/schema-name.ts'
-import { inspectServer } from './engine/server-check.ts'
-import type { ServerFacts } from './engine/server-facts.ts'
+import { findServerProblems, readServerFacts } from './engine/server-facts.ts'
 import { applySettings } from './engine/session-settings.ts'
+import { findRefusal } from './instance/entering.ts'
 import { DATABASE_TIME, readInstance } from './instance/instance.ts'
 import { type KnownKey, readKeys } from './instance/instance-keys.ts'
-import { listNodes } from './instance/node-rows.ts'
-import { foundOf } from './instance/standing.ts'
+import { listNodes, readMark } from './instance/node-rows.ts'
 import { MIGRATIONS, type SchemaVersion } from './schema/schema-version.ts'
 
 export type Connections = {
@@ -24,10 +22,10 @@ export type Connections = {
 }
 
 export type DatabaseInspection = {
-  facts: ServerFacts
-  /** Why the server cannot be used, and what an operator should know; whole sentences. */
+  /** Such as `15.6`. */
+  version: string
+  /** Why the server cannot be used; whole sentences. */
   problems: string[]
-  warnings: string[]
   /** Whether this connection is encrypted. */
   isEncrypted: boolean
   bytes: number
@@ -52,10 +50,8 @@ export type Vacuum = {
 }
 
 export type InstanceInspection = SchemaVersion & {
-  /** Why nothing is served; a whole sentence. */
-  halted: string | null
-  /** What the data folder remembers of the database. */
-  judgement: Judgement
+  /** Why the node of this data folder would refuse to serve; whole sentences. */
+  refusal: string | null
   clockMark: number
   clockDoubted: number | null
   verifiers: KnownKey[]
@@ -66,11 +62,8 @@ const WITHIN_MS = 20 * SECOND
 
 export type InspectionOptions = {
   connect: Connect
-  /** What the data folder remembers; null for a new folder. */
-  witness: SavedWitness | null
-  /** What is remembered elsewhere of the instance with this tag. */
-  readOthers: (tag: string) => Promise<SavedWitness | null>
-  isServed: boolean
+  /** Of the data folder; null for a new folder. */
+  note: NodeNote | null
   /** The clock of this machine. */
   now: () => number
 }
@@ -78,7 +71,6 @@ export type InspectionOptions = {
 /** Throws the cause when the server cannot be reached. */
 export async function inspectPostgres(options: InspectionOptions): Promise<DatabaseInspection> {
   const { connect } = options
-  const server = await inspectServer(connect)
   const connection = await openConnection({
     connect,
     openWithin: WITHIN_MS,
@@ -87,7 +79,7 @@ export async function inspectPostgres(options: InspectionOptions): Promise<Datab
   })
   try {
     const look = (session: Session) => inspectWithin(session, options)
-    return { ...server, ...(await connection.run(look, { answer: WITHIN_MS, end: deadlineIn(WITHIN_MS) })) }
+    return await connection.run(look, { answer: WITHIN_MS, end: deadlineIn(WITHIN_MS) })
   } finally {
     connection.close()
   }
@@ -95,6 +87,7 @@ export async function inspectPostgres(options: InspectionOptions): Promise<Datab
 
 async function inspectWithin(session: Session, options: InspectionOptions) {
   const clock = await compareClocks(session, options.now)
+  const facts = await readServerFacts(session)
   const [row] = await session.query<Row>(SERVER)
   if (row === undefined) throw new Error('PostgreSQL said nothing about itself')
   const { isEncrypted, bytes, max, used, isOn, age, logsValues } = row
@@ -104,6 +97,8 @@ async function inspectWithin(session: Session, options: InspectionOptions) {
   const isThere = found?.isThere === true
   const [rows] = isThere ? await session.query<{ live: number; dead: number }>(PUSHES) : []
   return {
+    version: facts.version,
+    problems: findServerProblems(facts),
     isEncrypted,
     bytes,
     connections: { max, used },
@@ -150,26 +145,14 @@ async function compareClocks({ query }: Session, now: () => number) {
   return best
 }
 
-async function inspectInstance(
-  session: Session,
-  { witness, readOthers, isServed }: InspectionOptions,
-): Promise<InstanceInspection> {
+async function inspectInstance(session: Session, { note }: InspectionOptions): Promise<InstanceInspection> {
   const state = await readInstance(session)
-  const known = [witness, await readOthers(state.tag)].flatMap((one) => one ?? [])
-  const witnesses = known.map((one) => ({ ...one, operations: [] }))
-  const { halted, clockMark, clockDoubted, version, compatibleFrom } = state
-  const verifiers = await readKeys(session)
-  const nodes = await listNodes(session, null)
-  // The node that serves this folder has looked closer. The rows of nodes prove nothing, because a restore brings them back.
-  const judgement = judgeState(foundOf(state), witnesses, { isRunning: isServed })
+  const mark = note === null ? null : await readMark(session, note.node)
+  const { clockMark, clockDoubted, version, compatibleFrom } = state
   return {
-    version,
-    compatibleFrom,
-    halted,
-    judgement,
-    clockMark,
-    clockDoubted,
-    verifiers,
-    nodes,
+    ...{ version, compatibleFrom, clockMark, clockDoubted },
+    refusal: findRefusal(state, { note, mark, acceptDatabase: false }),
+    verifiers: await readKeys(session),
+    nodes: await listNodes(session, null),
   }
 }

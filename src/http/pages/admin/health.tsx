@@ -86,8 +86,7 @@ function Database({ database, words }: { database: NonNullable<Status['database'
     <>
       <dt>{say('admin_database')}</dt>
       <dd>
-        <code dir="ltr">{database.name}</code>{' '}
-        {database.isBehind && <Chip tone="low">{say('database_behind')}</Chip>}
+        <code dir="ltr">{database.name}</code>
       </dd>
     </>
   )

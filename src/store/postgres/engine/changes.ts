@@ -3,16 +3,16 @@
 
 import { randomKey } from '../../../crypto/random.ts'
 import { addToOutage } from '../../../domain/errors.ts'
+import type { Connections } from './connections.ts'
 import type { Session } from './database.ts'
 import { deadlineIn } from './deadline.ts'
 import type { Persist } from './persisting.ts'
-import type { ServerConnections } from './server-connections.ts'
 import { type Outcome, settleOperation } from './settlement.ts'
 import type { Patience } from './silence.ts'
 import { ANSWER_MS, type Attempt, type Attempted } from './transaction.ts'
 
 export type ChangeOptions = {
-  connections: Pick<ServerConnections, 'use'>
+  connections: Pick<Connections, 'use'>
   persist: Persist
   /** Runs a work before those of other callers, on any connection, until it succeeds. */
   runUrgently: <T>(work: (session: Session) => Promise<T>, patience: Patience) => Promise<T>

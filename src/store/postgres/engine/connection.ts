@@ -5,8 +5,6 @@ import { type ControlledSession, sessionOf } from './controlled-session.ts'
 import type { Session } from './database.ts'
 import { deadlineIn } from './deadline.ts'
 import { endsConnection } from './failures.ts'
-import type { ServerTrust } from './server-facts.ts'
-import type { Servers } from './servers.ts'
 import { type Patience, SilenceError, watched } from './silence.ts'
 
 export type Connection = {
@@ -21,18 +19,10 @@ export type Connection = {
 }
 
 /** Opens a pool of at most `max` connections. `onClose` is called when one of them is lost. */
-export type OpenPool = (max: number, onClose?: () => void) => SQL
-
-export type Connect = OpenPool &
-  ServerTrust & {
-    /** For people; of several servers the one in use. */
-    serverName?: () => string
-    /** When the address names several servers; the pool is then one to the server in use. */
-    servers?: Servers | undefined
-  }
+export type Connect = (max: number, onClose?: () => void) => SQL
 
 export type ConnectionOptions = {
-  connect: OpenPool
+  connect: Connect
   /** Milliseconds until an attempt is given up. */
   openWithin: number
   /** Makes a connection fit for use. When it fails, the connection is thrown away. */
@@ -61,7 +51,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 type Life = Omit<Connection, 'run'>
 
 /** A client for one connection, which ends once: it is lost or closed. */
-function openClient(connect: OpenPool, onLost: () => void): Life & { client: SQL } {
+function openClient(connect: Connect, onLost: () => void): Life & { client: SQL } {
   let state: 'open' | 'lost' | 'closed' = 'open'
   const client = connect(1, () => end('lost'))
 

@@ -13,9 +13,12 @@ export type Connections = {
   acquire(options: { deadline: Deadline; isUrgent: boolean }): Promise<Connection>
   /** Hands a connection back; one that was lost is replaced. */
   release(connection: Connection): void
+  /** Runs work on a connection of its own, and hands it back. */
+  use<T>(
+    wait: { deadline: Deadline; isUrgent: boolean },
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T>
   count(): DatabaseCounts['connections']
-  /** Replaces all connections that are open now; those in use when they come back. */
-  renew(): void
   close(): void
 }
 
@@ -95,6 +98,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
     if (trusted.has(lost)) renew()
   }
 
+  /** Replaces all connections that are open now; those in use when they come back. */
   function renew(): void {
     trusted = new Set()
     discardIdle()
@@ -116,6 +120,15 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
     return idle.pop() ?? waitInLine(isUrgent, deadline)
   }
 
+  const use: Connections['use'] = async (wait, work) => {
+    const connection = await acquire(wait)
+    try {
+      return await work(connection)
+    } finally {
+      release(connection)
+    }
+  }
+
   function close(): void {
     isClosed = true
     if (pause !== null) clearTimeout(pause)
@@ -126,7 +139,7 @@ export function createConnections({ open, max, onState }: ConnectionsOptions): C
   return {
     acquire,
     release,
-    renew,
+    use,
     count: () => ({ inUse: count - idle.length, idle: idle.length, most: max, waiting: line.length() }),
     close,
   }

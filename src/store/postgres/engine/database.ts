@@ -7,13 +7,14 @@ import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
 import type { DatabaseCounts } from '../../database-face.ts'
 import type { OnState } from './absence.ts'
 import { createChange } from './changes.ts'
-import type { Connect } from './connection.ts'
+import { type Connect, openConnection } from './connection.ts'
+import { createConnections } from './connections.ts'
 import { deadlineIn } from './deadline.ts'
 import { explainFailure } from './failures.ts'
 import { createFullness } from './fullness.ts'
-import type { OnConnect } from './opener.ts'
 import { createPersist } from './persisting.ts'
-import { createServerConnections } from './server-connections.ts'
+import { checkServer } from './server-check.ts'
+import { applySettings } from './session-settings.ts'
 import type { Patience } from './silence.ts'
 import { ANSWER_MS, attemptTransaction } from './transaction.ts'
 import { createWorkCounts } from './work-counts.ts'
@@ -42,10 +43,6 @@ export type PostgresDatabase = {
   read: Read
   transact: Transact
   count(): DatabaseCounts
-  /** Looks for the right server anew: no work that begins later uses a connection of now. */
-  renew(): void
-  /** Uses the server of several that a failover made the primary, also while the one before goes on. */
-  followFailover(): Promise<void>
   /** Whether the server has refused changes lately for want of room on its disk. */
   isFull(): boolean
   close(): Promise<void>
@@ -56,18 +53,17 @@ export type DatabaseOptions = {
   /** Most connections at once. */
   connections?: number | undefined
   onState?: OnState | undefined
-  /** Told of other servers of the address that an operator should look at. */
-  onWarning?: (warning: string) => void
   /** Called when the disk of the server begins to be full, and when it has had room for a while, with how long it was full. */
   onFull?: () => void
   onRoom?: (fullFor: number) => void
   /** Runs on each new connection before its first use; throws to refuse the server. */
-  onConnect?: OnConnect
+  onConnect?: (session: Session) => Promise<void>
   /** Called with the id of each transaction that is durable. */
   onAcknowledged?: (operationId: Uint8Array) => void
 }
 
 const CONNECTIONS = 8
+const OPEN_MS = 2500
 /** A request is answered within 10 s; this is the part that a transaction may take. */
 const WITHIN_MS = 7000
 /** Reads are mostly followed by something that also takes its time. */
@@ -75,15 +71,17 @@ const READ_WITHIN_MS = 5000
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, connections: max = CONNECTIONS, onAcknowledged = () => undefined } = options
-  const {
-    onState = () => undefined,
-    onConnect = async () => undefined,
-    onWarning = () => undefined,
-  } = options
+  const { onState = () => undefined, onConnect = async () => undefined } = options
   const { onFull = () => undefined, onRoom = () => undefined } = options
   const fullness = createFullness({ elapsed: () => performance.now(), onFull, onRoom })
   const counts = createWorkCounts()
-  const connections = createServerConnections({ connect, onConnect, onState, onWarning, max })
+  const prepare = async (session: Session) => {
+    await applySettings(session)
+    await checkServer(session)
+    await onConnect(session)
+  }
+  const open = (onLost: () => void) => openConnection({ connect, openWithin: OPEN_MS, prepare, onLost })
+  const connections = createConnections({ open, max, onState })
   const persist = createPersist({
     onRetry: counts.retried,
     explain: (cause) => fullness.note(explainFailure(cause)),
@@ -115,10 +113,9 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
       change((given) => attemptTransaction(given, work), patienceOf(within)),
     )
 
-  const { followFailover, renew } = connections
   const count = () => ({ ...counts.read(), connections: connections.count() })
   const close = async () => connections.close()
-  return { read, transact, count, isFull: fullness.isFull, renew, followFailover, close }
+  return { read, transact, count, isFull: fullness.isFull, close }
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */

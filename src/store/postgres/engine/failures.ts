@@ -4,7 +4,6 @@ import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { DamageError, DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 import { serverText } from './server-text.ts'
-import { NoServerError } from './servers.ts'
 
 /** An error of a statement that no retry mends. `detail` of the server's error is left out, because it holds values of rows. */
 export class StatementError extends Error {
@@ -96,7 +95,5 @@ export function unavailable(cause: unknown): DomainError {
 
 /** The same for the same kind of failure. */
 export function reasonOf(cause: unknown): string {
-  if (cause instanceof NoServerError)
-    return cause.failures.map(({ server, cause }) => `${server.name} ${reasonOf(cause)}`).join(', ')
   return cause instanceof DomainError ? cause.message : `${codeOf(cause)} ${stateOf(cause)}`
 }

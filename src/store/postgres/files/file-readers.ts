@@ -3,13 +3,14 @@
 
 import type { FileRecords } from '../../files/file-records.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { LIVE_NODES } from '../instance/node-rows.ts'
 
 const BEGIN = 'INSERT INTO files_read (id, node) VALUES ($1, $2) ON CONFLICT DO NOTHING'
 const END = 'DELETE FROM files_read WHERE id = $1 AND node = $2'
 const READ_ELSEWHERE = 'SELECT id FROM files_read WHERE id = ANY($1::text[]) AND node <> $2'
 const FORGET_DEAD = `
   DELETE FROM files_read WHERE node = ANY(ARRAY(
-    SELECT DISTINCT node FROM files_read WHERE NOT EXISTS (SELECT FROM nodes WHERE nodes.id = files_read.node)
+    SELECT DISTINCT node FROM files_read WHERE NOT EXISTS (SELECT FROM (${LIVE_NODES}) AS live WHERE live.id = files_read.node)
   ))`
 
 type Reading = { times: number; told: Promise<unknown> }
@@ -67,7 +68,7 @@ export function createFileReaders({ database, node, isShared }: FileReadersOptio
   return { noteReading, findReadElsewhere }
 }
 
-/** Within a transaction that has removed dead nodes. */
+/** Within a transaction. */
 export async function forgetDeadReaders({ query }: Session): Promise<void> {
   await query(FORGET_DEAD)
 }

@@ -9,8 +9,6 @@ import { createHeartbeat, type HeartbeatOptions } from './heartbeat.ts'
 import { listNodes } from './node-rows.ts'
 
 const BEAT_MS = 5 * SECOND
-/** How often a failover is looked for: the former primary may go on answering, so its silence alone tells nothing. */
-const FOLLOW_MS = 2 * SECOND
 
 export type Nodes = {
   job: Job
@@ -21,8 +19,6 @@ export type Nodes = {
   leave(): Promise<void>
   /** Milliseconds since the last heartbeat that is durable. */
   sinceHeartbeat(): number
-  /** `synchronous_standby_names` during that one. */
-  heartbeatNames(): string
 }
 
 export type NodesOptions = Omit<HeartbeatOptions, 'database'> & {
@@ -34,10 +30,9 @@ export type NodesOptions = Omit<HeartbeatOptions, 'database'> & {
 }
 
 export function createNodes(options: NodesOptions): Nodes {
-  const { database, node, hasOtherServers, beatMs = BEAT_MS } = options
+  const { database, standing, beatMs = BEAT_MS } = options
   const heartbeat = createHeartbeat(options)
   let timer: Timer | undefined
-  let followTimer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
 
   /** One after the other. */
@@ -61,21 +56,18 @@ export function createNodes(options: NodesOptions): Nodes {
       told.failed(cause)
     }
     timer = setInterval(() => beat().then(did, failed), beatMs)
-    if (hasOtherServers) followTimer = setInterval(() => void database.followFailover(), FOLLOW_MS)
   }
 
   function stop(): Promise<void> {
     clearInterval(timer)
-    clearInterval(followTimer)
     return running
   }
 
   return {
     job: { name: 'heartbeat', start, stop },
     beat,
-    list: () => database.read((session) => listNodes(session, node)),
+    list: () => database.read((session) => listNodes(session, standing.node)),
     leave: () => beatNext({ isLast: true }),
     sinceHeartbeat: heartbeat.since,
-    heartbeatNames: heartbeat.names,
   }
 }

@@ -1,80 +1,75 @@
-// Whether this node may serve the database. It looks at each new connection before the first use, and with each heartbeat: a
-// server may come back with an earlier state, or with tables that only newer versions understand.
+// Whether this node may serve its database. The node's row holds a random mark, which each heartbeat changes: first in the
+// note of its folder, then in the row. A database that was set back has an earlier mark or none, and so has the row of a folder
+// whose copy is served. Then this node stops serving, and no other one.
 
+import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { type Found, judgeState, RESTORATION_REMEDY, type Witness } from '../../../domain/restoration.ts'
+import type { NodeNote } from '../../folder/node-note.ts'
 import type { Session } from '../engine/database.ts'
-import { UnservedError } from '../engine/opener.ts'
 import { findSchemaProblem } from '../schema/schema-version.ts'
 import { guardDatabase, type Works } from './guarded-database.ts'
 import { type InstanceState, readInstance } from './instance.ts'
-import { createNodeMemory, type NodeMemoryOptions } from './node-memory.ts'
+import { readMark } from './node-rows.ts'
 
 export type Standing = ReturnType<typeof createStanding>
 
-export type StandingOptions = NodeMemoryOptions & {
+export type StandingOptions = {
+  /** As the node found the instance when it entered. */
+  state: InstanceState
+  /** Null in a new folder. */
+  note: NodeNote | null
+  /** Makes a note durable. */
+  save: (note: NodeNote) => Promise<void>
   observe: (time: number) => void
-  /** A later state than that of this node which is remembered elsewhere; null when none is. */
-  findLater: () => Witness | null
   /** Called with a sentence for the operator when serving ends, or ends for another reason, and with null when it begins again. */
   onChange: (problem: string | null, wasServing: boolean) => void
 }
 
-export function createStanding({ findLater, observe, onChange, ...options }: StandingOptions) {
-  const memory = createNodeMemory(options)
-  let problem: Problem | null = null
+const BYTES = 16
+const newMark = () => Buffer.from(randomKey(BYTES)).toString('hex')
 
-  /** Remembers a change that was acknowledged. While nothing may be served, it is only the note that says so, and may be lost. */
-  function remember(id: Uint8Array): void {
-    if (problem === null) memory.remember(id)
+export function createStanding({ state, note, save, observe, onChange }: StandingOptions) {
+  const { tag: instance, expiredAllAt } = state
+  const last = note?.last ?? newMark()
+  let known: NodeNote = { instance, expiredAllAt, node: note?.node ?? newMark(), last, next: last }
+  let hasRow = false
+  let problem: string | null = null
+
+  /** The note for the next heartbeat, once it is durable. A heartbeat whose outcome is not known is followed by one with the same mark. */
+  async function prepare(): Promise<NodeNote> {
+    if (known.next === known.last) known = { ...known, next: newMark() }
+    await save(known)
+    return known
   }
 
-  /**
-   * Reads the instance, and ends or resumes serving by what it says. Throws UnservedError instead of ending it, unless the server
-   * `isLast`: another one may have the right database.
-   */
-  async function look(
-    session: Pick<Session, 'query'>,
-    { lock = false, isLast = true } = {},
-  ): Promise<InstanceState> {
-    const before = memory.witness()
-    const found = await readInstance(session, { operations: before.operations, lock })
-    const judged = judge(found, before)
-    if (judged !== null && !isLast) throw new UnservedError(judged.why)
+  /** Call this once a heartbeat has written the mark `next` of its note. */
+  function wrote({ next }: NodeNote): void {
+    hasRow = true
+    known = { ...known, last: next }
+    change(null)
+  }
+
+  /** Reads the instance on a new connection, and ends serving by what it says. Only a heartbeat resumes it. */
+  async function look(session: Pick<Session, 'query'>): Promise<void> {
+    const before = known
+    const found = await readInstance(session)
     observe(found.time)
-    change(judged)
-    if (problem === null) memory.advance(found)
-    return found
+    const mark = await readMark(session, before.node)
+    const isKnown = [before.last, before.next, known.last, known.next].some((one) => one === mark)
+    const why = findProblem(found) ?? (hasRow && !isKnown ? SET_BACK : null)
+    if (why !== null) change(why)
   }
 
-  /**
-   * Why the database may not be served as it was found; null when it may. `before`: what this node remembers, unless `after-restore`
-   * has run since.
-   */
-  function judge(found: InstanceState, before: Witness): Problem | null {
-    if (found.halted !== null) return { why: found.halted, isRestored: false }
-    const schemaProblem = findSchemaProblem(found)
-    if (schemaProblem !== null) return { why: schemaProblem, isRestored: false }
-    const isResumed = memory.isResumed(found)
-    if (isResumed) memory.resume(found)
-    const remembered = isResumed ? memory.witness() : before
-    const judgement = judgeState(foundOf(found), [remembered, ...witnessesElsewhere()], { isRunning: true })
-    if (judgement.is === 'intact') return null
-    return judgement.is === 'foreign'
-      ? { why: FOREIGN, isRestored: false }
-      : { why: `${judgement.why} ${RESTORATION_REMEDY}`, isRestored: true }
+  /** Why the database as it was found may not be served, whatever the mark; null when it may. */
+  function findProblem(found: InstanceState): string | null {
+    const isElsewhere = found.tag !== instance || found.here !== state.here
+    return isElsewhere ? ELSEWHERE : findSchemaProblem(found)
   }
 
-  /** Without its operations, whose rows may have been removed since. */
-  function witnessesElsewhere(): Witness[] {
-    const later = findLater()
-    return later === null ? [] : [{ ...later, operations: [] }]
-  }
-
-  function change(found: Problem | null): void {
+  function change(why: string | null): void {
     const before = problem
-    problem = found
-    if (found?.why !== before?.why) onChange(found?.why ?? null, before === null)
+    problem = why
+    if (why !== before) onChange(why, before === null)
   }
 
   function requireServing(): void {
@@ -82,25 +77,28 @@ export function createStanding({ findLater, observe, onChange, ...options }: Sta
   }
 
   return {
-    remember,
+    node: Buffer.from(known.node, 'hex'),
+    prepare,
+    wrote,
+    /** Call this after the last heartbeat: a start then knows that its mark is there, and that the one before is not. */
+    close: () => save(known),
     look,
+    findProblem,
+    change,
+    hasRow: () => hasRow,
     guard: (works: Works) => guardDatabase(works, requireServing),
-    /** Takes over what a heartbeat wrote. */
-    beat: (beats: number) => memory.advance({ beats }),
-    witness: memory.witness,
     problem: () => problem,
   }
-}
-
-/** `why` is for the operator. `isRestored`: this node noticed it, and the others have to know. */
-export type Problem = { why: string; isRestored: boolean }
-
-export function foundOf(state: InstanceState): Found {
-  return { ...state, operations: new Set(state.operations) }
 }
 
 const NOT_SERVED =
   'The database of this server has to be looked at by an administrator; nothing was stored or counted.'
 
-const FOREIGN =
-  'The database is another one than this node was started with, so nothing is served. Start the node again if that is meant.'
+const ELSEWHERE =
+  'The address leads to another database than this node was started with, so nothing is served here. Start the node again if ' +
+  'that is meant.'
+
+export const SET_BACK =
+  'The database does not know the last change of this node: it was set back to an earlier state, or a copy of this data folder is ' +
+  'served elsewhere. Nothing is served here. After a restore, what was read, expired or deleted since could be opened again: stop ' +
+  'all nodes and run "oncebox expire-all", which expires every push. A copied folder needs a new one in its place (--data-dir).'

@@ -3,60 +3,37 @@
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { isKeyOf, readCertificate } from '../../../crypto/certificate-facts.ts'
-import {
-  type DatabaseAddress,
-  presentDatabaseAddress,
-  presentPlace,
-  singleAddressesOf,
-} from '../../../domain/database-address.ts'
+import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
 import { databaseClientOptions, isLoopback } from '../../../domain/database-client.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
-import type { Connect, OpenPool } from '../engine/connection.ts'
-import { createServers, type Server } from '../engine/servers.ts'
+import type { Connect } from '../engine/connection.ts'
 
 const CONNECT_SECONDS = 10
 
-/**
- * Reads the PEM files of the address once. `onServer` is called with the name of each server that is used from now on, if the
- * address names several. Throws `conflict` when a file cannot be read, or is of another kind.
- */
-export function connectTo(
-  address: DatabaseAddress,
-  onServer: (name: string) => void = () => undefined,
-): Connect {
+/** Reads the PEM files of the address once. Throws `conflict` when one cannot be read, or is of another kind. */
+export function connectTo(address: DatabaseAddress): Connect {
   requireCertificates(address)
-  const [first, ...others] = singleAddressesOf(address).map(serverAt)
-  if (first === undefined) throw new Error('an address names a server')
-  const tearsNoPages = address.fullPageWrites === 'off'
-  if (others.length === 0) return Object.assign(first.open, { tearsNoPages, serverName: () => first.name })
-  const servers = createServers([first, ...others], ({ name }) => onServer(name))
-  const open: OpenPool = (max, onClose) => servers.current().open(max, onClose)
-  return Object.assign(open, { servers, tearsNoPages, serverName: () => servers.current().name })
-}
-
-function serverAt(address: DatabaseAddress): Server {
   const options = databaseClientOptions({
     address,
     password: null,
     readFile: (path) => readPem(path, address),
   })
-  const open: OpenPool = (max, onclose) =>
+  return (max, onclose) =>
     new SQL({
       ...options,
       max,
       connectionTimeout: CONNECT_SECONDS,
       ...(onclose === undefined ? {} : { onclose }),
     })
-  return { name: presentPlace(address), address, open }
 }
 
 /** What an operator should know about the TLS mode of an address; null when it leaves nothing open. */
 export function warnAboutTls(address: DatabaseAddress): string | null {
-  const { mode } = address.tls
-  const remote = singleAddressesOf(address).filter(({ socket, host }) => socket === null && !isLoopback(host))
-  if (remote.length === 0 || mode === 'verify-full') return null
-  return `The connection to PostgreSQL at ${remote.map(({ host }) => host).join(', ')} ${WEAKNESSES[mode]}. ${STRONG}`
+  const { host, socket, tls } = address
+  const { mode } = tls
+  if (socket !== null || isLoopback(host) || mode === 'verify-full') return null
+  return `The connection to PostgreSQL at ${host} ${WEAKNESSES[mode]}. ${STRONG}`
 }
 
 const STRONG = 'Use sslmode=verify-full, with sslrootcert for an authority of your own.'

@@ -4,10 +4,7 @@ import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
 import { type Connect, openConnection } from '../engine/connection.ts'
-import type { Session } from '../engine/database.ts'
-import { RefusedServer, refuseServer } from '../engine/server-check.ts'
-import { isStuck, readServerFacts } from '../engine/server-facts.ts'
-import { chooseServer } from './choosing.ts'
+import { checkServer, RefusedServer } from '../engine/server-check.ts'
 import { explainUnreachable } from './unreachable.ts'
 
 export type ReachOptions = {
@@ -17,8 +14,6 @@ export type ReachOptions = {
   patience: number
   /** Told once, when there is something to wait for. */
   onWait: (why: string) => void
-  /** Told what an operator should know of further servers of the address. */
-  onWarning?: (warning: string) => void
   /** Gives up at once. */
   abandoned?: AbortSignal | undefined
 }
@@ -27,7 +22,7 @@ const OPEN_MS = 5 * SECOND
 const PAUSE_MS = SECOND / 2
 
 /**
- * Chooses among several servers, too. Throws `conflict` with a sentence for the operator, at once for what waiting does not
+ * Throws `conflict` with a sentence for the operator, at once for what waiting does not
  * mend, such as a wrong password.
  */
 export async function reachServer(options: ReachOptions): Promise<void> {
@@ -57,22 +52,12 @@ async function keepTrying(options: ReachOptions): Promise<void> {
   }
 }
 
-/** A server whose standby is missing may have it back soon. Whatever else is wrong with it lasts. */
-async function refuseWhileStuck(session: Session): Promise<void> {
-  const facts = await readServerFacts(session)
-  if (isStuck(facts)) throw refuseServer(facts)
-}
-
-async function tryOnce({ address, connect, onWarning }: ReachOptions) {
+async function tryOnce({ address, connect }: ReachOptions) {
   try {
-    if (connect.servers !== undefined) {
-      for (const warning of await chooseServer(connect.servers)) onWarning?.(warning)
-      return null
-    }
     const connection = await openConnection({
       connect,
       openWithin: OPEN_MS,
-      prepare: refuseWhileStuck,
+      prepare: checkServer,
       onLost: () => undefined,
     })
     connection.close()

@@ -5,9 +5,7 @@ import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 import { stateOf } from '../engine/failures.ts'
 import { SCHEMA } from '../engine/schema-name.ts'
-import { RefusedServer } from '../engine/server-check.ts'
 import { serverText } from '../engine/server-text.ts'
-import { NoServerError, type ServerFailure } from '../engine/servers.ts'
 
 export type Unreachable = {
   error: DomainError
@@ -19,34 +17,11 @@ export type Unreachable = {
 
 /** Null for what neither the client nor the server has reported. */
 export function explainUnreachable(address: DatabaseAddress, cause: unknown): Unreachable | null {
-  if (cause instanceof NoServerError) return explainAll(address, cause)
   if (!(cause instanceof Error) || cause instanceof DomainError || !isOfDatabase(cause)) return null
   const { words, mayPass, isAway = false } = findReason(cause)
   const name = presentDatabaseAddress(address)
   const error = new DomainError('conflict', `${name}: ${words(address)} (${saidBy(cause)}).`)
   return { error, mayPass, isAway }
-}
-
-/** Waiting may help as long as it may help one of them, such as a standby that is about to take over. */
-function explainAll(address: DatabaseAddress, { failures }: NoServerError): Unreachable {
-  const all = failures.map((failure) => explainServer(failure))
-  const said = all.map(({ why }) => why).join(' ')
-  const words = `${presentDatabaseAddress(address)}: none of these servers can be used. ${said}`
-  const mayPass = all.some((one) => one.mayPass)
-  return { error: new DomainError('conflict', words), mayPass, isAway: mayPass }
-}
-
-/** Why one of several servers is not used: its name, and a sentence. */
-export function explainServer({ server, cause }: ServerFailure): { why: string; mayPass: boolean } {
-  if (cause instanceof Error && !(cause instanceof DomainError) && isOfDatabase(cause)) {
-    const { words, mayPass } = findReason(cause)
-    return { why: `${server.name}: ${words(server.address)} (${saidBy(cause)}).`, mayPass }
-  }
-  const refused = cause instanceof RefusedServer ? cause : null
-  if (refused?.isStandby)
-    return { why: `${server.name}: it is a standby, which can only be read.`, mayPass: true }
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return { why: `${server.name}: ${why}`, mayPass: refused?.mayPass ?? false }
 }
 
 const saidBy = (cause: Error) => serverText(cause.message).replace(/\.?$/, '')
@@ -115,7 +90,7 @@ const SILENT = away(
 
 const EMPTIED = passing(
   'it has no tables of Oncebox any more. See whether they are being restored, and whether the address names the right database; after a ' +
-    'restore, "oncebox after-restore" comes first. A start makes new tables, for which all earlier links are unknown',
+    'restore, "oncebox expire-all" comes first. A start makes new tables, for which all earlier links are unknown',
 )
 
 const ENDED_IDLE = passing(

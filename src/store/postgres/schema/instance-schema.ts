@@ -14,10 +14,8 @@ export const instance = pgTable('instance', {
   tag: uuid().notNull(),
   clockMark: bigint('clock_mark').notNull(),
   clockDoubted: bigint('clock_doubted'),
-  beats: bigint().notNull(),
   place: text(),
-  restoredAt: bigint('restored_at').notNull(),
-  halted: text(),
+  expiredAllAt: bigint('expired_all_at').notNull(),
 })
 
 export const instanceKeys = pgTable('instance_keys', {
@@ -41,4 +39,5 @@ export const nodes = pgTable('nodes', {
   startedAt: bigint('started_at').notNull(),
   seenAt: bigint('seen_at').notNull(),
   keys: text().array().notNull(),
+  mark: text().notNull(),
 })

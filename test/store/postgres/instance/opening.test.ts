@@ -61,7 +61,7 @@ postgres.describe('nodes', () => {
     await second.close()
     expect(await list()).toEqual([{ name: 'one', isThis: true, isAlive: true }])
     await first.close()
-    expect(await query('SELECT 1 FROM nodes')).toEqual([])
+    expect(await query('SELECT 1 FROM nodes WHERE seen_at > 0')).toEqual([])
   })
 
   test('start at once on an empty database, and one of them makes the tables', async () => {
@@ -73,7 +73,7 @@ postgres.describe('nodes', () => {
     )
     expect(new Set(pushes.map(({ id }) => id)).size).toBe(3)
     await Promise.all(stores.map((store) => store.close()))
-    expect(await query('SELECT 1 FROM nodes')).toEqual([])
+    expect(await query('SELECT 1 FROM nodes WHERE seen_at > 0')).toEqual([])
   })
 
   test('that start at once with different keys are not both served', async () => {
@@ -86,36 +86,29 @@ postgres.describe('nodes', () => {
     for (const tried of tries) if (tried.status === 'fulfilled') await tried.value.close()
   })
 
-  test('are forgotten when the folder of one that was killed is served again', async () => {
+  test('that were killed and start again have one row, and what they had begun is given up', async () => {
     const node = makeNode()
-    const store = await node.open()
-    const killed = {
-      witness: readFileSync(node.witness),
-      rows: await query<{ id: Buffer }>('SELECT * FROM nodes'),
-    }
-    await store.close()
-    writeFileSync(node.witness, killed.witness)
+    await (await node.open()).close()
+    // As kill -9 leaves it.
     await query(
-      "INSERT INTO nodes SELECT decode('" +
-        killed.rows[0]?.id.toString('hex') +
-        "', 'hex'), 'test', '0', 0, 8e12",
+      `UPDATE nodes SET seen_at = 8e12; INSERT INTO files_due (id, node) SELECT 'unfinished', id FROM nodes`,
     )
     const again = await node.open()
     expect((await again.database?.listNodes())?.map(({ isThis }) => isThis)).toEqual([true])
+    expect(await query("SELECT 1 FROM files_due WHERE id = 'unfinished' AND at IS NULL")).toEqual([])
     await again.close()
-    expect(JSON.parse(readFileSync(node.witness, 'utf8')).isFinal).toBe(true)
   })
 })
 
-postgres.describe('a folder whose memory is damaged', () => {
+postgres.describe('a folder whose note is damaged', () => {
   test('is refused with what to do, and served again once that was done', async () => {
     const node = makeNode()
     await (await node.open()).close()
     // A server writes these beside it.
     for (const name of ['setup-link', 'serve.settings']) writeFileSync(join(node.dataDir, name), 'x')
-    writeFileSync(node.witness, '{')
+    writeFileSync(node.note, '{')
     await expect(node.open()).rejects.toThrow('If you know that it was not, remove the file and start again')
-    rmSync(node.witness)
+    rmSync(node.note)
     await (await node.open()).close()
   })
 })
@@ -233,6 +226,5 @@ postgres.describe('tables of a newer program', () => {
     await expect(store.lists.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
     await store.close()
     await expect(node.open()).rejects.toThrow('Run that one.')
-    expect(await query('SELECT halted FROM instance')).toEqual([{ halted: null }])
   })
 })

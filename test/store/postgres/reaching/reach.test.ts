@@ -167,25 +167,6 @@ describe.skipIf(!installedEngines().includes('postgres'))('with a server', () =>
     await expect(reach(other)).rejects.toThrow('a name that is in the certificate (here localhost)')
   })
 
-  test('of several servers the one that can be used is used, and what keeps the others from it is told', async () => {
-    const hosts = `@localhost:${server.port},127.0.0.1:${freePort()},127.0.0.1:${server.port}/`
-    const several = url(`sslrootcert=${server.authority}&target_session_attrs=read-write`)
-    const parsed = databaseUrl(several.replace(/@127[^/]*\//, hosts))
-    if ('problem' in parsed) throw new Error(parsed.problem)
-    const used: string[] = []
-    const warnings: string[] = []
-    const connect = connectTo(parsed.value, (name) => used.push(name))
-    const onWarning = (warning: string) => warnings.push(warning)
-    await reachServer({ address: parsed.value, connect, patience: 0, onWait: onWarning, onWarning })
-    expect(used).toEqual([`127.0.0.1:${server.port}`])
-    expect(warnings).toEqual([
-      expect.stringMatching(/localhost:\d+: its certificate is not trusted.* \(here localhost\)/),
-      expect.stringContaining('nothing answers there'),
-    ])
-    expect(warnings.join()).not.toContain(encodeURIComponent(server.password))
-    expect(warnings.join()).not.toContain(server.password)
-  })
-
   test('a wrong password and a missing database are told at once, with what helps', async () => {
     const patience = 600_000
     const wrong = `postgres://pwpush:guess@127.0.0.1:${server.port}/${database.name}?sslmode=disable`

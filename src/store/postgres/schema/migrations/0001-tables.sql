@@ -7,17 +7,15 @@ CREATE TABLE schema_versions (
   at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- `beats` is raised by each heartbeat of a node, `place` tells the database from a copy of it, and `restored_at` is the time
--- of the last `after-restore`. While `halted` says why, nothing is served.
+-- `place` is where the database was served last: the server's system identifier and the database's oid. `expired_all_at` is the
+-- time of the last `expire-all`.
 CREATE TABLE instance (
   id int PRIMARY KEY CHECK (id = 1),
   tag uuid NOT NULL DEFAULT gen_random_uuid(),
   clock_mark bigint NOT NULL DEFAULT 0,
   clock_doubted bigint,
-  beats bigint NOT NULL DEFAULT 0,
   place text,
-  restored_at bigint NOT NULL DEFAULT 0,
-  halted text
+  expired_all_at bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 INSERT INTO instance (id) VALUES (1);
 
@@ -294,15 +292,16 @@ CREATE TABLE bucket_folder (
   address text
 );
 
--- The nodes that serve. A node that has not been seen for a while is taken for dead. `keys` are the verifiers of its instance keys in
--- hex, that of the sealing key first.
+-- A row for each data folder of a node. A node that has not been seen for a while is taken for dead. `keys` are the verifiers of its
+-- instance keys in hex, that of the sealing key first. Each heartbeat changes the `mark`, which the folder knows too.
 CREATE TABLE nodes (
   id bytea PRIMARY KEY,
   name text NOT NULL,
   version text NOT NULL,
   started_at bigint NOT NULL,
   seen_at bigint NOT NULL,
-  keys text[] NOT NULL DEFAULT '{}'
+  keys text[] NOT NULL,
+  mark text NOT NULL
 );
 
 -- Limits that nodes share: points spent under a name, until the window ends.

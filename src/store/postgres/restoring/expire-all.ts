@@ -1,0 +1,95 @@
+// Makes a database that was set back safe to serve: nothing in it opens anything any more, and no file of another database that
+// uses the same bucket is removed.
+
+import { randomBase32 } from '../../../crypto/random.ts'
+import type { Visit } from '../../../domain/audit.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { MINUTE } from '../../../domain/time.ts'
+import { loseSome } from '../../pushes/expiry.ts'
+import type { PostgresDatabase, Session } from '../engine/database.ts'
+import { drive } from '../engine/run-steps.ts'
+import { readInstance } from '../instance/instance.ts'
+import { listNodes } from '../instance/node-rows.ts'
+
+/** For counting and for removing what may be many rows. */
+const WITHIN_MS = 10 * MINUTE
+const TAG_CHARACTERS = 26
+
+/** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
+const EMPTIED = [
+  ...['sessions', 'account_links', 'idempotency_keys', 'two_factor_offers', 'used_nonces', 'leases'],
+  ...['files_read', 'nodes'],
+]
+
+const LIVE = 'SELECT count(*)::float8 AS count FROM pushes WHERE expired_on IS NULL'
+const BUCKET = 'SELECT tag FROM bucket_folder WHERE is_used'
+
+export async function countLive({ read }: Pick<PostgresDatabase, 'read'>): Promise<number> {
+  const [row] = await read(({ query }) => query<{ count: number }>(LIVE), { within: WITHIN_MS })
+  return row?.count ?? 0
+}
+
+export type ExpireOptions = {
+  /** The database's clock unless a test sets it. */
+  now?: number
+  visit: Visit
+  onProgress: (done: number) => void
+}
+
+export type ExpiredAll = {
+  /** Pushes that were expired. */
+  lost: number
+  /** The prefix in the bucket under which files of the database lie that nothing removes any more; null without a bucket. */
+  leftPrefix: string | null
+}
+
+/**
+ * In steps, each in a transaction of its own; nodes accept the database after the last one. Goes on where an earlier run was broken
+ * off. Throws `conflict` while a node serves the database.
+ */
+export async function expireAll(
+  { transact }: Pick<PostgresDatabase, 'transact'>,
+  options: ExpireOptions,
+): Promise<ExpiredAll> {
+  const begun = await transact(requireAlone)
+  const { visit, onProgress, now = Math.floor(begun.time) } = options
+  let [done, lost] = [0, 0]
+  for (;;) {
+    const some = await transact((session) => drive(loseSome({ now, visit }), session), { within: WITHIN_MS })
+    if (some.found === 0) break
+    done += some.found
+    lost += some.lost
+    onProgress(done)
+  }
+  const leftPrefix = await transact((session) => finish(session, now), { within: WITHIN_MS })
+  return { lost, leftPrefix }
+}
+
+async function finish(session: Session, now: number): Promise<string | null> {
+  const { here, expiredAllAt } = await requireAlone(session)
+  const leftPrefix = await leaveBucket(session)
+  for (const table of EMPTIED) await session.query(`DELETE FROM ${table}`)
+  const at = Math.max(now, expiredAllAt + 1)
+  await session.query('UPDATE instance SET expired_all_at = $1, place = $2', [at, here])
+  return leftPrefix
+}
+
+/** What is due there may belong to the original of a copy. New files go to a prefix that nothing else uses. */
+async function leaveBucket({ query }: Session): Promise<string | null> {
+  const [bucket] = await query<{ tag: string }>(BUCKET)
+  if (bucket === undefined) return null
+  await query('DELETE FROM files_due')
+  await query('UPDATE bucket_folder SET tag = $1', [randomBase32(TAG_CHARACTERS)])
+  return bucket.tag
+}
+
+async function requireAlone(session: Session) {
+  const state = await readInstance(session, { lock: true })
+  const alive = (await listNodes(session, null)).filter(({ isAlive }) => isAlive)
+  if (alive.length === 0) return state
+  throw new DomainError(
+    'conflict',
+    `Nodes serve the database (${alive.map(({ name }) => name).join(', ')}), or did within the last minute. Nothing was changed. ` +
+      'Stop all of them, wait for a minute where one was killed or the copy is that young, and run this again.',
+  )
+}
