@@ -107,11 +107,25 @@ export function insertInto<T extends SQLiteTable, Name extends keyof RowOf<T> & 
   names: readonly Name[],
   rest = '',
 ): Insert<RowOf<T>> & { given?: Pick<RowOf<T>, Name> } {
+  return {
+    statement: statement(insertText(table, names, `${rest} RETURNING ${namesOf(table)}`), { of: [table] }),
+    names,
+  }
+}
+
+/** Inserts a row with these columns, and returns the id that it got. */
+export function insertForId<T extends SQLiteTable, Name extends keyof RowOf<T> & string>(
+  table: T,
+  names: readonly Name[],
+): Insert<{ id: number }> & { given?: Pick<RowOf<T>, Name> } {
+  return { statement: statement(insertText(table, names, 'RETURNING id'), { numbers: ['id'] }), names }
+}
+
+function insertText(table: SQLiteTable, names: readonly string[], rest: string): string {
   const columns = Object.fromEntries(columnsOf(table))
   const list = names.map((name) => columns[name]?.name).join(', ')
   const values = names.map((_, n) => `$${n + 1}`).join(', ')
-  const text = `INSERT INTO ${tableName(table)} (${list}) VALUES (${values}) ${rest} RETURNING ${namesOf(table)}`
-  return { statement: statement(text, { of: [table] }), names }
+  return `INSERT INTO ${tableName(table)} (${list}) VALUES (${values}) ${rest}`
 }
 
 /** The inserted row; null when a conflict kept it out. */

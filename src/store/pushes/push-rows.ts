@@ -21,7 +21,7 @@ import {
   first,
   forSome,
   insert,
-  insertInto,
+  insertForId,
   locked,
   type RowOf,
   run,
@@ -65,7 +65,7 @@ const REMOVE = ['push_labels', 'audit_entries', 'push_state'].map((table) =>
   statement(`DELETE FROM ${table} WHERE push_id = $1`),
 )
 const REMOVE_PUSH = causing('destroyed', statement('DELETE FROM pushes WHERE id = $1'))
-const INSERT = insertInto(pushes, [
+const INSERT = insertForId(pushes, [
   ...(['lookup', 'keyNumber', 'kind', 'ownerId', 'createdAt', 'expiresAt', 'expireAfterDays'] as const),
   ...(['expireAfterViews', 'deletableByViewer', 'retrievalStep', 'passphraseRequired'] as const),
   ...(['expiredOn', 'deleted', 'lost', 'files'] as const),
