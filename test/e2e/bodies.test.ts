@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
 import { workedMsOf } from '../support/effort.ts'
@@ -129,3 +130,32 @@ test.each([
   expect(statuses).toEqual([201])
   expect(workedMsOf(server.pid) - before).toBeLessThan(300)
 })
+
+test('large secrets that many ask for and nobody reads fill no memory, and cost a view only where they are sent', async () => {
+  const large = await stage.start({ flags: ['--max-payload-bytes', '1MiB'] })
+  const created = await large.create({ payload: '\x01'.repeat(1024 * 1024), expire_after_views: 100 })
+  const { url_token } = await created.json()
+  const path = `/api/v2/pushes/${url_token}`
+  const askers: Awaited<ReturnType<typeof askUnread>>[] = []
+  for (let n = 0; n < 60; n += 1) askers.push(await askUnread(large.port, path))
+  const sent = askers.filter(({ status }) => status === 200).length
+  expect(sent).toBeLessThan(30)
+  expect(new Set(askers.slice(sent).map(({ status }) => status))).toEqual(new Set([503]))
+  for (const { socket } of askers) socket.destroy()
+  let again = await large.ask(path)
+  for (; again.status === 503; again = await large.ask(path)) await Bun.sleep(20)
+  expect((await again.json()).views_remaining).toBe(100 - sent - 1)
+})
+
+/** Reads the status and no more. */
+function askUnread(port: number, path: string): Promise<{ socket: Socket; status: number }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ socket: Socket; status: number }>()
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.once('error', reject)
+  socket.once('data', (chunk) => {
+    socket.pause()
+    resolve({ socket, status: Number(chunk.toString('latin1').split(' ')[1]) })
+  })
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  return promise
+}

@@ -108,7 +108,8 @@ export function createPushEndpoints(options: {
       await pushes.preview(urlToken, viewer)
       throw cause
     }
-    const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false })
+    const { makeRoom } = exchange
+    const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false, makeRoom })
     return answerRetrieval(retrieval, { exchange, passphraseError })
   }
 

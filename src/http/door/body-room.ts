@@ -1,5 +1,6 @@
-// Limits the memory for bodies that are held whole until their requests are answered, in all and for each client. Without
-// a limit, a few hundred connections that each send a large body slowly would fill the memory of the machine.
+// Limits the memory for bodies and large answers, which are held whole until the client has received its answer, in all and
+// for each client. Without a limit, a few hundred connections that each send a large body slowly, or ask for a large secret
+// and do not read it, would fill the memory of the machine.
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -13,9 +14,15 @@ export const FREE_BYTES = 16 * 1024
 export type BodyRoom = {
   /** Reserves room for more bytes of the body. Throws `overloaded` when there is no room. */
   take(exchange: Exchange, bytes: number): void
+  /** Reserves room for an answer with a text of so many bytes. Throws `overloaded` when there is no room. */
+  takeForAnswer(exchange: Exchange, bytes: number): void
+  /** Whether the exchange holds more than every request may. */
+  isHeldBy(exchange: Exchange): boolean
+  /** Holds exactly the bytes of the answer, which is there already, even without room for it. */
+  holdAnswer(exchange: Exchange, bytes: number): void
   /** Resolves once it is this body's turn: large ones are decoded one after another, and other requests run in between. */
   turn(): Promise<void>
-  /** Frees the room of the body, once its request has been answered. */
+  /** Frees the room, once the answer was received or nobody waits for it. */
   giveBack(exchange: Exchange): void
 }
 
@@ -49,6 +56,21 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoo
     add(client, more)
   }
 
+  /** May be called again for the same answer. */
+  function takeForAnswer(exchange: Exchange, bytes: number): void {
+    take(exchange, Math.max(0, bytes - (held.get(exchange) ?? 0)))
+  }
+
+  function isHeldBy(exchange: Exchange): boolean {
+    return counted(held.get(exchange) ?? 0) > 0
+  }
+
+  function holdAnswer(exchange: Exchange, bytes: number): void {
+    giveBack(exchange)
+    held.set(exchange, bytes)
+    add(clientOf(exchange.clientAddress), counted(bytes))
+  }
+
   function giveBack(exchange: Exchange): void {
     const bytes = held.get(exchange)
     if (bytes === undefined) return
@@ -64,7 +86,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoo
     else heldBy.set(client, now)
   }
 
-  return { take, turn, giveBack }
+  return { take, takeForAnswer, isHeldBy, holdAnswer, turn, giveBack }
 }
 
 function counted(bytes: number): number {

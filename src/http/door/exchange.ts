@@ -23,6 +23,8 @@ export type Exchange = {
   isFromProxy: boolean
   /** Extends the idle timeout while a slow body keeps arriving. */
   stayOpen: () => void
+  /** Reserves memory for an answer with a text of so many bytes. Throws `overloaded` if there is none. */
+  makeRoom: (bytes: number) => void
 }
 
 export function visitOf({ request, clientAddress }: Exchange): Visit {

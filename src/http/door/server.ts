@@ -8,6 +8,7 @@ import type { ReadForwarded } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
+import { sendInPieces } from './held-answer.ts'
 import { answersAnyHost, type HostRules, readHost } from './host.ts'
 import type { Asker } from './host-refusal.ts'
 import { createRefusalOfSite } from './other-sites.ts'
@@ -88,7 +89,15 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     if (!answersAnyHost(path)) hostRules.check(exchange.host, askerOf(exchange))
   }
 
+  /** Large answers hold their room until the client has received them. */
   async function answer(exchange: Exchange, asked: string, path: string): Promise<Response> {
+    const response = await answerOrRefuse(exchange, asked, path)
+    if (bodyRoom.isHeldBy(exchange)) return sendInPieces(response, { exchange, bodyRoom })
+    bodyRoom.giveBack(exchange)
+    return response
+  }
+
+  async function answerOrRefuse(exchange: Exchange, asked: string, path: string): Promise<Response> {
     try {
       const refusal = refusalOfSite(exchange, path)
       if (refusal !== null) await refuseSite(refusal, { exchange, path })
@@ -100,8 +109,6 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       return await answerRoute(exchange)
     } catch (cause) {
       return presentError(cause, exchange, path)
-    } finally {
-      bodyRoom.giveBack(exchange)
     }
   }
 
@@ -110,7 +117,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const forwarded = readForwarded(peer, headers)
     const scheme = forwarded.scheme ?? (isTls ? 'https' : null)
     const host = readHost(forwarded.host ?? headers.get('host'))
-    return {
+    const exchange: Exchange = {
       request,
       arrived: request,
       isHead: request.method === 'HEAD',
@@ -122,7 +129,9 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       clientAddress: forwarded.address,
       isFromProxy: forwarded.isTrusted,
       stayOpen,
+      makeRoom: (bytes) => bodyRoom.takeForAnswer(exchange, bytes),
     }
+    return exchange
   }
 
   return async (request, peer, stayOpen = () => undefined) => {

@@ -24,6 +24,8 @@ export type RetrieveOptions = {
   viewer: Viewer
   /** The request comes from the owner's pages. It is not a view for the owner, and is a view for anybody else. */
   ownLook: boolean
+  /** Called with the bytes of the payload before a view is counted. What it throws refuses the view. */
+  makeRoom: (bytes: number) => void
 }
 
 export type RetrieveDependencies = PassphraseTriesOptions & {
@@ -31,7 +33,7 @@ export type RetrieveDependencies = PassphraseTriesOptions & {
   grantAll: Downloads['grantAll']
 }
 
-type Asking = { viewer: Viewer; lookBy: Account | null }
+type Asking = Pick<RetrieveOptions, 'viewer' | 'makeRoom'> & { lookBy: Account | null }
 
 export function createRetrieve(options: RetrieveDependencies) {
   const { store, finder, grantAll, now } = options
@@ -39,17 +41,24 @@ export function createRetrieve(options: RetrieveDependencies) {
 
   /** Hands out the payload only after the view has been counted durably. */
   async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
-    const { viewer, ownLook } = options
-    const asking = { viewer, lookBy: ownLook ? viewer.account : null }
+    const { viewer, ownLook, makeRoom } = options
+    const asking = { viewer, makeRoom, lookBy: ownLook ? viewer.account : null }
     const isThere = finder.requireShort(urlToken, viewer.visit)
     if (isThere !== null) await isThere
     return (await retrievePlain(urlToken, asking)) ?? retrieveGuarded(urlToken, { ...options, asking })
   }
 
   /** Finds, opens and claims in one store operation. Returns null for a push with a passphrase or files. */
-  async function retrievePlain(urlToken: string, { viewer, lookBy }: Asking): Promise<Retrieval | null> {
+  async function retrievePlain(
+    urlToken: string,
+    { viewer, lookBy, makeRoom }: Asking,
+  ): Promise<Retrieval | null> {
     for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
-      const open = (found: SealedPush) => openPush({ ...found, urlToken, instanceKey }, null)
+      const open = (found: SealedPush) => {
+        const content = openPush({ ...found, urlToken, instanceKey }, null)
+        makeRoom(sizeOf(content))
+        return content
+      }
       const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, open })
       if (claimed === 'not_plain') return null
       if (claimed === null) continue
@@ -78,8 +87,9 @@ export function createRetrieve(options: RetrieveDependencies) {
   async function claim(
     { push: { id }, urlToken }: FoundPush,
     content: Content | null,
-    { viewer: { visit }, lookBy }: Asking,
+    { viewer: { visit }, lookBy, makeRoom }: Asking,
   ): Promise<Retrieval> {
+    makeRoom(sizeOf(content))
     const there = content === null ? [] : await findFiles(id, content)
     const claimed = await store.pushes.claimView({ id, visit, lookBy })
     if (claimed === null) throw notFound()
@@ -102,6 +112,10 @@ export function createRetrieve(options: RetrieveDependencies) {
   }
 
   return retrieve
+}
+
+function sizeOf(content: Content | null): number {
+  return content === null ? 0 : Buffer.byteLength(content.payload)
 }
 
 function damageOf(id: number, store: Pick<Store, 'bucket'>): DamageError {

@@ -64,3 +64,14 @@ test('large bodies take turns, and other requests run in between', async () => {
   expect(bodies).toEqual(['first', 'second', 'third'])
   expect(order.slice(order.indexOf('first'))).toEqual(['first', 'other', 'second', 'other', 'third'])
 })
+
+test('an answer takes room once, however often it is tried, and holds what it takes in the end', () => {
+  const room = openRoom()
+  const answers = Array.from({ length: 64 }, () => from('a'))
+  for (const answer of [...answers, ...answers]) room.takeForAnswer(answer, MIB + 16 * 1024)
+  expect(() => room.takeForAnswer(from('a'), MIB)).toThrow(BUSY)
+  for (const answer of answers) room.holdAnswer(answer, 3 * MIB)
+  expect(() => room.takeForAnswer(from('b'), MIB)).toThrow(BUSY)
+  for (const answer of answers) room.giveBack(answer)
+  room.take(from('a'), 64 * MIB)
+})

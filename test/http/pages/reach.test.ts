@@ -26,6 +26,7 @@ function find(asked: Asked, { baseUrl, addresses = EVERYWHERE, machine = MACHINE
       clientAddress: '127.0.0.1',
       isFromProxy: false,
       stayOpen: () => undefined,
+      makeRoom: () => undefined,
     },
     ...asked,
   })
@@ -93,6 +94,7 @@ test('a system that cannot list its addresses does not break the page', () => {
       clientAddress: '127.0.0.1',
       isFromProxy: false,
       stayOpen: () => undefined,
+      makeRoom: () => undefined,
     },
   }
   expect(findElsewhere(exchange)).toEqual([])

@@ -113,8 +113,9 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
   async function open(guest: Guest, form: Form, params: Params): Promise<Response> {
     const { url_token = '' } = params
     const passphrase = form.text('passphrase') || null
+    const { makeRoom } = guest.exchange
     const retrieval = await pushes
-      .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true })
+      .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true, makeRoom })
       .catch((cause) => {
         if (isDomainError(cause, 'not_found')) return null
         throw cause
