@@ -27,13 +27,9 @@ const REMOVE = statement<{ address: Uint8Array; bytes: number }>(
   'DELETE FROM live_shares WHERE push_id = $1 RETURNING address, bytes',
   { of: [liveShares] },
 )
-const LOCK_SUMS = forSome((ids) =>
-  locked(
-    select(
-      addressShares,
-      `WHERE address IN (SELECT address FROM live_shares WHERE push_id IN (${ids})) ORDER BY address`,
-    ),
-  ),
+const OF_PUSHES = forSome((ids) => select(liveShares, `WHERE push_id IN (${ids})`))
+const LOCK_SUMS = forSome((list) =>
+  locked(select(addressShares, `WHERE address IN (${list}) ORDER BY address`)),
 )
 const add = addTo(liveShares)
 
@@ -66,7 +62,8 @@ export function* takeShare(
 
 /** For pushes that end together: so no two ends wait for each other. */
 export function* lockShares(pushIds: readonly number[]): Step<void> {
-  yield* LOCK_SUMS(pushIds)
+  const shares = yield* OF_PUSHES(pushIds)
+  yield* LOCK_SUMS(shares.map(({ address }) => address))
 }
 
 /** For a push that ends. */
