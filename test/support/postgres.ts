@@ -40,10 +40,10 @@ export async function startTestPostgres(flags: readonly string[] = []): Promise<
       `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
     const admin = connectTo(addressOf('postgres', 'postgres'))(1)
     try {
-      await admin.unsafe(`ALTER DATABASE ${of} ALLOW_CONNECTIONS false`)
+      await alter(admin, `ALTER DATABASE ${of} ALLOW_CONNECTIONS false`)
       while ((await admin.unsafe(END_CONNECTIONS, [of])).length > 0) await Bun.sleep(5)
       await admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${of} OWNER ${user}`)
-      await admin.unsafe(`ALTER DATABASE ${of} ALLOW_CONNECTIONS true`)
+      await alter(admin, `ALTER DATABASE ${of} ALLOW_CONNECTIONS true`)
     } finally {
       await admin.close({ timeout: 0 })
     }
@@ -59,4 +59,17 @@ const END_CONNECTIONS = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity 
 export function connectTo(address: string): Connect {
   const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, connection: { search_path: SCHEMA } }
   return (max, onclose) => new SQL({ ...options, max, ...(onclose === undefined ? {} : { onclose }) })
+}
+
+/** An autovacuum may write the row of the database at the same moment, which PostgreSQL refuses. */
+async function alter(admin: Bun.SQL, text: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await admin.unsafe(text)
+      return
+    } catch (cause) {
+      if (tries === 20 || !String(cause).includes('tuple concurrently updated')) throw cause
+      await Bun.sleep(50)
+    }
+  }
 }
