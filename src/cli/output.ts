@@ -1,6 +1,16 @@
 // Writes a text for `oncebox get`, and checks beforehand whether --output is writable.
 
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { numberedName } from '../domain/received-names.ts'
 import { codeOf, refusalOf } from '../domain/system-errors.ts'
@@ -47,7 +57,7 @@ function findExisting(path: string): { path: string } | { problem: string } {
 export function writeText(text: string, output: string): string {
   if (!isNamedAsFolder(output)) {
     mkdirSync(dirname(output), { recursive: true })
-    writeFileSync(output, text, { flag: 'wx', mode: 0o600 })
+    writeWhole(output, text)
     return output
   }
   mkdirSync(output, { recursive: true })
@@ -59,10 +69,23 @@ export function writeText(text: string, output: string): string {
 
 function writeNew(path: string, text: string): boolean {
   try {
-    writeFileSync(path, text, { flag: 'wx', mode: 0o600 })
+    writeWhole(path, text)
     return true
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return false
     throw cause
+  }
+}
+
+/** Leaves no part of the text behind, which somebody would take for the whole. */
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeFileSync(file, text)
+  } catch (cause) {
+    rmSync(path, { force: true })
+    throw cause
+  } finally {
+    closeSync(file)
   }
 }

@@ -80,8 +80,8 @@ export function createClient(options: ClientOptions) {
     if (status !== 200 || typeof body !== 'object' || body === null) {
       throw new ClientFailure('failed', `${options.server} does not support version 2 of this API.`)
     }
-    const given = 'application_version' in body ? String(body.application_version) : 'unknown'
-    const applicationVersion = given.slice(0, 40)
+    const given = 'application_version' in body ? body.application_version : null
+    const applicationVersion = typeof given === 'string' ? given.slice(0, 40) : 'unknown'
     return { applicationVersion, isOncebox: 'limits' in body }
   }
 
@@ -131,7 +131,8 @@ export function createClient(options: ClientOptions) {
     const given = htmlUrl ?? (await preview(urlToken))
     const link = acceptLink(given, server)
     if (link !== null) return link
-    const why = /^http:/i.test(given) ? 'is not encrypted, although the server is' : 'is not a web address'
+    const isStepDown = /^https:/i.test(server) && /^http:/i.test(given)
+    const why = isStepDown ? 'is not encrypted, although the server is' : 'is not a plain web address'
     throw new ClientFailure(
       'failed',
       `The push ${urlToken} was created, but the server's link ${why}, so it is not shown. ` +

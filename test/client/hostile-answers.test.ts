@@ -293,3 +293,16 @@ describe('endless responses', () => {
     expect(existsSync(path('in'))).toBe(false)
   })
 })
+
+test('a version that is no text is not a bug of the client', async () => {
+  const version = { toString: 1, valueOf: 1 }
+  const url = serve(() => Response.json({ application_version: version, limits: {} }))
+  const { code, err } = await run(['login', url, '--anonymous'])
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Oncebox unknown') })
+})
+
+test('a link without a host is not called unencrypted, where nothing is encrypted', async () => {
+  const url = serve(() => Response.json({ url_token: TOKEN, html_url: 'http://[' }, { status: 201 }))
+  const { code, err } = await run(['push', '--server', url])
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('not a plain web address') })
+})

@@ -1,11 +1,12 @@
 // A command that is told to end while something is on its way says what becomes of it.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BINARY } from '../support/binary.ts'
 import { type SocketServer, serveFake } from '../support/socket.ts'
+import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const SIZE = 200_000
@@ -93,3 +94,39 @@ test('a push that was sent and not answered may have been made', async () => {
   expect(await child.exited).toBe(143)
   expect(await new Response(child.stderr).text()).toContain('may have been created anyway')
 }, 600_000)
+
+// `end` of a stream whose write failed never returned, and used all the processor time.
+test.skipIf(!existsSync('/dev/full'))(
+  'a command whose output a full disk refuses says so, fails and ends',
+  async () => {
+    const spawned = (output: { stdout: number | 'pipe'; stderr: number | 'pipe' }) =>
+      Bun.spawn([BINARY, 'version'], { stdin: 'ignore', ...output })
+    const full = openSync('/dev/full', 'w')
+    const child = spawned({ stdout: full, stderr: 'pipe' })
+    expect(await child.exited).toBe(1)
+    expect(await new Response(child.stderr as ReadableStream).text()).toContain('the disk is full')
+    expect(await spawned({ stdout: full, stderr: full }).exited).toBe(1)
+  },
+  120_000,
+)
+
+test.skipIf(skipDiskTests)(
+  'a text that a full disk refuses is printed, and no part of it is left there',
+  async () => {
+    const payload = 'x'.repeat(SIZE)
+    const texts = serveFake(() =>
+      Response.json({ url_token: 'abcdefgh', payload, files: [], expired: false }),
+    )
+    const disk = mountSmallDisk('64k')
+    try {
+      const child = start(['get', `${texts.url}/p/abcdefgh`, '--output', join(disk.path, 'a.txt')])
+      expect(await new Response(child.stdout).text()).toBe(payload)
+      expect(await child.exited).toBe(0)
+      expect(readdirSync(disk.path)).toEqual([])
+    } finally {
+      disk.remove()
+      texts.stop()
+    }
+  },
+  120_000,
+)

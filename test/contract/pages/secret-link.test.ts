@@ -101,6 +101,16 @@ describe('a secret link', () => {
     expect(opened.text).toContain('href="HTTPS://EXAMPLE.org/&quot;onclick=&quot;x"')
   })
 
+  test.each([
+    ['https://İİİİİİİİİİ@evil.example/bank.example/', 'evil.example'],
+    ['https://evil.example@EVIL.example/@evil.example', 'EVIL.example'],
+  ])('emphasizes the host of %p, where the browser goes', async (payload, host) => {
+    const { html_url } = await pages.api.create({ kind: 'url', payload })
+    const { text } = await fetchPage(pathOf(html_url))
+    const opened = await send(pathOf(html_url), { nonce: nonceOf(text) })
+    expect(opened.text).toContain(`@<strong>${host}</strong>/`)
+  })
+
   test('can be expired only by a page of this server, and only by those who may', async () => {
     const { html_url, url_token } = await pages.api.create()
     const shown = await fetchPage(pathOf(html_url))

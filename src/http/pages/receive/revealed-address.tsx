@@ -38,7 +38,9 @@ export function RevealedAddress({ guest, address, authority: { host, protocol } 
 
 /** The address with its host emphasized, in the text as sent. When the parsed host is spelled otherwise, nothing is. */
 function WithHost({ address, host }: { address: string; host: string }) {
-  const at = address.toLowerCase().indexOf(host, address.indexOf('@') + 1)
+  const authority = /^https?:\/\/[^/?#\\]*/i.exec(address)?.[0] ?? ''
+  // In ASCII only: some letters of other scripts become two in lower case, and the place would be another.
+  const at = authority.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).lastIndexOf(host)
   if (at < 0) return <>{address}</>
   return (
     <>
