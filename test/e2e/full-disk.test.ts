@@ -180,7 +180,7 @@ test.skipIf(skipDiskTests)(
     await second.end()
     fill('filler2')
     const refused = await stage.serve(dataDir)
-    expect(refused.stderr).toContain(`Cannot write ${join(dataDir, 'serve.holder')}: the disk is full`)
+    expect(refused.stderr).toContain(`Cannot write ${join(dataDir, 'serve.holder')}: its disk has no room`)
   },
 )
 
