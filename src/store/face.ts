@@ -178,7 +178,7 @@ export type IdempotencyStore = {
 export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number }
 
 /** Enough to open the name and note of a push. */
-export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber'> &
+export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber' | 'ownerId'> &
   Pick<SealedLabels, 'name' | 'note'>
 
 type ListOf = { ownerId: number; expired: boolean }

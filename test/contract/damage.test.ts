@@ -193,4 +193,15 @@ describe('lists show intact rows, and report each damaged one once', () => {
     expect((await page('/pushes?q=name', session)).text).toContain('page=2')
     expect((await page('/pushes?q=name+3.', session)).text).toContain('name 3.')
   })
+
+  test('of pushes that the database gives to another account, whose link and name that account never sees', async () => {
+    const other = await api.addAccount('bob@example.org')
+    const { url_token: urlToken } = await api.create({ name: 'for Ann' }, { token: owner })
+    alter("UPDATE pushes SET owner_id = (SELECT id FROM accounts WHERE email = 'bob@example.org')")
+    expect(await api.list('active', other)).toEqual([])
+    const shown = await page('/pushes?q=Ann', await signIn('bob@example.org'))
+    expect(shown.text).toContain('not shown: 1.')
+    expect(shown.text).not.toContain(urlToken)
+    expect(toldOf('push 1')).toBe(1)
+  })
 })

@@ -94,7 +94,9 @@ function createDestination(step: Import, { keyring, prepared, now }: Context): D
       keyNumber,
       secrets: live === null ? null : sealLive(live, ready, { instanceKey, pushId: lookup, urlToken }),
       labels:
-        push.ownerId === null ? null : sealLabels({ urlToken, name, note }, { instanceKey, pushId: lookup }),
+        push.ownerId === null
+          ? null
+          : sealLabels({ urlToken, name, note }, { instanceKey, pushId: lookup, ownerId: push.ownerId }),
       files: live === null ? [] : ready.files.map((file) => sealFile(file, place)),
       entries,
     })

@@ -87,7 +87,12 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     if (push.ownerId === null) return []
     const sealed = await store.lists.findLabels(push.id)
     if (sealed === null) return ['its labels are missing']
-    const labels = openLabels(sealed, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
+    const labels = openLabels(sealed, {
+      instanceKey,
+      pushId: push.lookup,
+      ownerId: push.ownerId,
+      pushName: nameOf(push),
+    })
     const pairs = { name: [labels.name, name], note: [labels.note, note], token: [labels.urlToken, urlToken] }
     return differing(pairs)
   }

@@ -87,7 +87,9 @@ export function createCreatePush(options: {
     const sealed = sealSecrets({ payload: wanted.payload, dataKey }, opener)
     const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
     const labels =
-      account === null ? null : sealLabels({ ...wanted, urlToken }, { instanceKey, pushId: lookup })
+      account === null
+        ? null
+        : sealLabels({ ...wanted, urlToken }, { instanceKey, pushId: lookup, ownerId: account.id })
     const push = begin(wanted, account, now())
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))

@@ -32,7 +32,7 @@ export function createEditPush({ store, finder, now, onLabelled }: Options) {
   async function getEditable(urlToken: string, { account, visit }: Viewer) {
     const { push, instanceKey } = await finder.getPush(urlToken, visit)
     if (account === null || !isOwner(push, account)) throw mayNotEdit()
-    return { push, account, place: { instanceKey, pushId: push.lookup } }
+    return { push, account, place: { instanceKey, pushId: push.lookup, ownerId: push.ownerId } }
   }
 
   /** Throws as `requireEditable` does, and `invalid` with every field whose new value is refused. */

@@ -7,7 +7,8 @@ import type { SealedLabels } from '../../store/face.ts'
 
 export type Labels = { urlToken: string; name: string; note: string }
 
-export type Place = { instanceKey: InstanceKey; pushId: Uint8Array }
+/** The push and its account: labels of which the database names another one do not open. */
+export type Place = { instanceKey: InstanceKey; pushId: Uint8Array; ownerId: number | null }
 /** `pushName` names the push in a DamageError. */
 type NamedPlace = Place & { pushName: string }
 
@@ -37,20 +38,26 @@ export function openTexts({ name, note }: Omit<SealedLabels, 'urlToken'>, place:
   }
 }
 
-function seal(field: string, text: string, { instanceKey, pushId }: Place): Buffer {
+function seal(field: string, text: string, { instanceKey, ...push }: Place): Buffer {
   return sealField(
     Buffer.from(text),
     { key: instanceKey.owner, number: instanceKey.number },
-    { subject: pushId, field },
+    { subject: subjectOf(push), field },
   )
 }
 
-function open(field: string, sealed: Uint8Array, { instanceKey, pushId, pushName }: NamedPlace): string {
+function open(field: string, sealed: Uint8Array, { instanceKey, pushName, ...push }: NamedPlace): string {
   const bytes = openField(
     sealed,
     { key: instanceKey.owner, number: instanceKey.number },
-    { subject: pushId, field },
+    { subject: subjectOf(push), field },
   )
   if (bytes === null) throw new DamageError(pushName)
   return new TextDecoder().decode(bytes)
+}
+
+function subjectOf({ pushId, ownerId }: Omit<Place, 'instanceKey'>): Buffer {
+  const owner = Buffer.alloc(8)
+  owner.writeBigUInt64BE(BigInt(ownerId ?? 0))
+  return Buffer.concat([pushId, owner])
 }

@@ -16,7 +16,14 @@ import {
 } from '../../domain/listing.ts'
 import type { Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
-import type { ListedPush, PageOfPushes, PushCounts, Store, StoredPush } from '../../store/face.ts'
+import type {
+  ListedPush,
+  PageOfPushes,
+  PushCounts,
+  SealedTexts,
+  Store,
+  StoredPush,
+} from '../../store/face.ts'
 import { keepIntact } from '../damage.ts'
 import { openLabels, openTexts } from './labels.ts'
 import { createOwnerTexts } from './owner-texts.ts'
@@ -59,7 +66,7 @@ type Options = { store: Pick<Store, 'lists' | 'expiry' | 'keys' | 'damage'>; key
 export function createOwnerLists({ store, keyring, now }: Options) {
   const texts = createOwnerTexts({
     store,
-    open: (sealed) => openTexts(sealed, placeOf({ ...sealed, number: sealed.keyNumber })),
+    open: (sealed) => openTexts(sealed, placeOf(sealed)),
   })
 
   /** Newest first. Before it reads, moves pushes that ran out of time to the expired ones. */
@@ -77,13 +84,13 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   }
 
   function label({ push, labels, seenViews }: ListedPush): OverviewPush {
-    const opened = openLabels(labels, placeOf({ ...push, number: push.keyNumber }))
+    const opened = openLabels(labels, placeOf(push))
     return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }) }
   }
 
-  function placeOf({ id, lookup, number }: { id: number; lookup: Uint8Array; number: number }) {
+  function placeOf({ id, lookup, keyNumber, ownerId }: Omit<SealedTexts, 'name' | 'note'>) {
     const pushName = nameOf({ id })
-    return { instanceKey: getKey(number, pushName), pushId: lookup, pushName }
+    return { instanceKey: getKey(keyNumber, pushName), pushId: lookup, ownerId, pushName }
   }
 
   /** One page of what the options describe, and how much of it there is. */

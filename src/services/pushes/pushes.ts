@@ -77,7 +77,12 @@ export function createPushes(options: PushesOptions) {
     const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
     const facts = { entries: push.auditEntries, missing: countMissing(push) }
-    const opened = openLabels(labels, { instanceKey, pushId: push.lookup, pushName: nameOf(push) })
+    const opened = openLabels(labels, {
+      instanceKey,
+      pushId: push.lookup,
+      ownerId: push.ownerId,
+      pushName: nameOf(push),
+    })
     const hasGrants = await store.pushes.hasGrants(push)
     const seen = isUnseen({ views: push.views, seenViews: labels.seenViews })
     return { push, ...opened, isUnseen: seen, log: { ...facts, ...logOf(push) }, hasGrants }

@@ -83,7 +83,7 @@ const FACTS = forLists(2, (isIn) =>
 const BY_IDS = forSome((ids) => listed(`p.owner_id = $1 AND p.id IN (${ids})`), 1)
 const TEXTS = forSome((ids) =>
   statement<SealedTexts>(
-    `SELECT id, lookup, key_number AS "keyNumber", name, note
+    `SELECT id, lookup, key_number AS "keyNumber", owner_id AS "ownerId", name, note
     FROM pushes JOIN push_labels ON push_id = id WHERE id IN (${ids})`,
     { of: [pushes] },
   ),

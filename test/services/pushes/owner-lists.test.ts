@@ -29,7 +29,7 @@ beforeAll(async () => {
       note: `For the office, ${n % 100}`,
     }
     const changes = { ownerId: account.id, expiresAt: clock.now() + 7 * DAY, expireAfterDays: 7 }
-    const parts = { lookup, labels: sealLabels(labels, { instanceKey, pushId: lookup }) }
+    const parts = { lookup, labels: sealLabels(labels, { instanceKey, pushId: lookup, ownerId: account.id }) }
     return storePush(opened, changes, parts)
   }
   for (let n = 0; n < PUSHES; n += 250)
@@ -121,7 +121,14 @@ test('a search lets others run by the characters that it has read, not by notes'
   const note = '\u0301\u0316'.repeat(5000)
   const { store } = opened
   const readTexts = async (ids: readonly number[]) =>
-    ids.map((id) => ({ id, lookup: new Uint8Array(), keyNumber: 1, name: null, note: Buffer.from(note) }))
+    ids.map((id) => ({
+      id,
+      lookup: new Uint8Array(),
+      keyNumber: 1,
+      ownerId: 1,
+      name: null,
+      note: Buffer.from(note),
+    }))
   const texts = createOwnerTexts({
     store: { ...store, lists: { ...store.lists, readTexts } },
     open: () => ({ name: '', note }),
