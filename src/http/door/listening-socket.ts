@@ -19,8 +19,8 @@ export type ListeningSocket<Pair> = {
 }
 
 /**
- * How long answers wait for the socket to close: 100 ms, and more when turns of the event loop are long. A client that waits for one opens no connection, which closing would reset, and
- * sends no request on an idle connection, which Bun closes too. Only a client that was silent for this long may do so meanwhile.
+ * How long answers wait for the socket to close: 100 ms, and more when turns of the event loop are long. A client that waits for
+ * its answer opens no connection, which closing would reset, and sends no request on an idle one, which Bun closes too.
  */
 const HOLD_TURNS = 10
 const HOLD_TURN_MS = 10

@@ -128,7 +128,10 @@ function* locking(lock: typeof LOCK, value: Uint8Array | number): Step<StoredPus
   return push && state && joined(push, state)
 }
 
-/** Locks several pushes that may end together, and returns those that there are, in the order of their ids. `skips`: without those that somebody else has locked. */
+/**
+ * Locks several pushes that may end together, and returns those that there are, in the order of their ids. `skips`: without those
+ * that somebody else has locked.
+ */
 export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {
   const states = yield* skips ? LOCK_FREE(ids) : LOCK_SOME(ids)
   const held = states.map(({ pushId }) => pushId)

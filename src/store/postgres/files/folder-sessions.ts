@@ -31,12 +31,6 @@ export function sessionsOf(read: Read): FolderSessions {
   }
 }
 
-/** The name of the folder in the bucket; null when the files are on a disk. */
-export async function findFolderTag({ query }: Pick<Session, 'query'>): Promise<string | null> {
-  const [found] = await query<{ tag: string }>('SELECT tag FROM bucket_folder WHERE is_used')
-  return found?.tag ?? null
-}
-
 /**
  * Whether this node must find a mark in its bucket. Asked each time, because the node that should have written it may be gone
  * before it reached the bucket.
