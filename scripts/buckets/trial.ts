@@ -118,15 +118,14 @@ async function removeAll({ server, owner, listed }: Removal): Promise<Result> {
   for (const { url_token } of pushes) await server.retrieve(url_token, { method: 'DELETE', headers })
   const began = performance.now()
   let left = await listed()
-  // The mark of the database that uses the folder stays.
-  while (left.objects > 1 || left.uploads > 0) {
+  while (left.objects > 0 || left.uploads > 0) {
     if (performance.now() - began > GONE_MS) break
     await Bun.sleep(500)
     left = await listed()
   }
   const took = ((performance.now() - began) / 1000).toFixed(1)
   const found = `${left.objects} objects and ${left.uploads} unfinished uploads left after ${took} s`
-  return { what: 'nothing is left behind', found, isRight: left.objects <= 1 && left.uploads === 0 }
+  return { what: 'nothing is left behind', found, isRight: left.objects + left.uploads === 0 }
 }
 
 async function countKeys(client: AwsClient, endpoint: string): Promise<{ objects: number; uploads: number }> {

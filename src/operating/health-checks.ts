@@ -92,7 +92,7 @@ async function lookAtInodes({ store, dataDir }: ServedHealthOptions) {
 }
 
 /** Never blocking: pushes without files go on. */
-function checkOfBucket({ name, findProblem, isFull, isShared }: BucketReport): HealthCheck {
+function checkOfBucket({ name, findProblem, isFull }: BucketReport): HealthCheck {
   const look = async () => {
     const problem = await findProblem()
     if (problem !== null)
@@ -100,17 +100,9 @@ function checkOfBucket({ name, findProblem, isFull, isShared }: BucketReport): H
         todo: `The bucket ${name} cannot be used: ${problem}. Pushes with files are refused until it works.`,
       }
     if (isFull()) return { todo: `The bucket ${name} is full: make room in it, or raise its limit.` }
-    return isShared() ? { todo: explainShared(name) } : FINE
+    return FINE
   }
   return { name: 'files', look }
-}
-
-function explainShared(name: string): string {
-  return (
-    `The files in the bucket ${name} were last used over another copy of this database, too: by another server, or by this one before ` +
-    'the database was restored. Pushes with files go on, but no file is removed until half an hour after that has ended. If another ' +
-    'server is still there, stop it, or give its database a bucket or a prefix of its own.'
-  )
 }
 
 /** Links to this process may fail while it lacks a key of the others. */

@@ -26,8 +26,6 @@ export type BucketReport = {
   findProblem(): Promise<string | null>
   /** Whether it refused the last file for want of room. */
   isFull(): boolean
-  /** Whether another database uses the same files, or did half an hour ago: then none is removed. */
-  isShared(): boolean
   /** How requests to it ended, since the start. */
   countRequests(): Readonly<Record<'ok' | 'retried' | 'missing' | 'failed', number>>
 }

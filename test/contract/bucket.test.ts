@@ -49,7 +49,7 @@ const fileOf = (content: Buffer) => ({ filename: 'a.txt', data: content.toString
 const create = (more = {}) => api.create({ files: [fileOf(CONTENT)], ...more }, { token })
 const fail = (fault: Fault) => bucket.failWith(() => fault)
 const RESET: Fault = 'reset'
-const files = () => bucket.listKeys().filter((key) => !key.endsWith('_mark'))
+const files = () => bucket.listKeys()
 
 async function untilServed(urlToken: string) {
   let answer = await api.retrieve(urlToken)

@@ -31,7 +31,6 @@ const bucket: BucketReport = {
   name: 'boxes',
   findProblem: async () => null,
   isFull: () => false,
-  isShared: () => false,
   countRequests: () => ({ ok: 0, retried: 0, missing: 0, failed: 0 }),
 }
 
@@ -102,16 +101,6 @@ test('damage is told with where it is, and no restore is advised, which brings n
     '2 places in PostgreSQL or in the bucket are damaged; the log names them, and docs/damage.md says what to do',
   )
   expect([ofFolder, ofBucket, ofNodes].join()).not.toMatch(/--remove-damaged|[Rr]estore/)
-})
-
-test('a bucket whose files another copy of the database used works, and keeps its files', async () => {
-  const clocks = { here: 0, counts: 0 }
-  expect(await explainPart('files', { ...clocks, bucket })).toBeNull()
-  const shared = await explainPart('files', { ...clocks, bucket: { ...bucket, isShared: () => true } })
-  expect(shared).toContain(
-    'Pushes with files go on, but no file is removed until half an hour after that has ended',
-  )
-  expect(shared).not.toContain('cannot be used')
 })
 
 test('a disk with more than the floor is well, and below it the part says what new pushes need', async () => {

@@ -31,7 +31,7 @@ type TestNode = Pick<PostgresStoreOptions, 'dataDir' | 'connect'> & { clock: Tes
 /** Opens a node's store, and starts its jobs. The key file lies beside the data folder. */
 export async function openTestNode(options: TestNodeOptions & TestNode): Promise<OpenedStore> {
   const { clock, systemNow = clock.now, uptime = clock.uptime, acceptClock = false, ...given } = options
-  const { name = 'test', version = '0.0.0', patience, beatMs, ...others } = given
+  const { name = 'test', version = '0.0.0', beatMs, ...others } = given
   const fail = (cause: unknown) => {
     // A database on a busy machine may answer late: a node says so, and tries again.
     if (!isDomainError(cause, 'overloaded')) throw cause
@@ -40,7 +40,7 @@ export async function openTestNode(options: TestNodeOptions & TestNode): Promise
     keyFile: join(options.dataDir, '..', 'instance.key'),
     label: { name, version },
     clock: { systemNow, uptime, accept: acceptClock, maxGap: 7 * 24 * 60 * 60 * 1000 },
-    pace: { patience, beatMs },
+    pace: { beatMs },
     bucket: null,
     minFreeSpace: 0,
     onWarning: () => undefined,

@@ -10,9 +10,6 @@ import type { TestDatabase } from './postgres.ts'
 import { makeNodeFolder, openTestNode, type TestNodeOptions } from './postgres-store.ts'
 import type { UsedPostgres } from './use-postgres.ts'
 
-/** Nodes that start at once wait until the first of them has marked the bucket. */
-export const BUCKET_MARK_MS = 120_000
-
 /** Stands for the nodes of the running test: what it holds is made anew for each. */
 type OfTest = {
   database: TestDatabase
@@ -59,7 +56,7 @@ export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyD
     const open = async (options: TestNodeOptions = {}) => {
       const store = await openTestNode({
         bucket: bucket.settings,
-        ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, patience: 0, beatMs: 200 },
+        ...{ dataDir: folder.dataDir, connect: database.connect, clock, onWarning, beatMs: 200 },
         ...options,
       })
       serving.add(store)

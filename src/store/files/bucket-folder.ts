@@ -1,62 +1,25 @@
 // The folder of a database in its bucket, and what keeps files from changing their place.
 
-import { randomBase32 } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
 
-/** `tag` is its name. */
+/** `tag` is its name: random, made at the first use, so that no other database has the same. */
 export type BucketFolder = {
   tag: string
-  sessions: FolderSessions
-  /** Some of the files that live pushes, or downloads after a last view, need at present; empty when none is needed. */
-  findHeld(): Promise<readonly string[]>
-  /** Whether another process that serves the same database is the one to mark the bucket, if it has no mark. */
-  isMarkedByOthers?: () => Promise<boolean>
+  /** Null when the bucket is the one that was used last, or no file is needed. */
+  doubt: PlaceDoubt | null
 }
 
-/**
- * Tell this database from a copy that is served elsewhere. Each start of a server gives the database a new session, and so do
- * nodes that start when no other one runs.
- */
-export type FolderSessions = {
-  /** Of those who serve the database now. */
-  now(): Promise<string>
-  ageOf(session: string): Promise<SessionAge>
+/** Another bucket than before is taken only if it holds one of these files, which live pushes or their downloads need. */
+export type PlaceDoubt = {
+  needed: readonly string[]
+  /** Writes down that the files are there. */
+  accept(): Promise<void>
 }
-
-/** `previous` is the session right before the present one. Of an `unknown` one the database does not know. */
-export type SessionAge = 'now' | 'previous' | 'earlier' | 'unknown'
 
 /** How many files are looked for in a bucket that may be the wrong one. */
 export const HELD_LOOKS = 8
 
-const SESSION_CHARACTERS = 26
-/** The bucket may not have answered since the first of them. */
-const REMEMBERED = 8
-
-/** Adds a new session to those in a row, which holds the latest first. */
-export function addSession(row: string | null): string {
-  const before = row === null ? [] : listSessions(row)
-  return [randomBase32(SESSION_CHARACTERS), ...before].slice(0, REMEMBERED).join(' ')
-}
-
-export function listSessions(row: string): string[] {
-  return row.split(' ')
-}
-
-/** For a database that one process has to itself. */
-export function ownSessions(row: string): FolderSessions {
-  const known = listSessions(row)
-  return {
-    now: async () => known[0] ?? '',
-    ageOf: async (session) => ageAt(known.indexOf(session)),
-  }
-}
-
-/** `index` in the list of sessions, which has the latest first; -1 for none of them. */
-export function ageAt(index: number): SessionAge {
-  if (index < 0) return 'unknown'
-  return index === 0 ? 'now' : index === 1 ? 'previous' : 'earlier'
-}
+export const TAG_CHARACTERS = 26
 
 /** How many pushes have files, and how many files can be downloaded after a last view. */
 export type HeldFiles = { pushes: number; granted: number }
@@ -84,4 +47,9 @@ function namesOf(at: FilesAt): [here: string, there: string] {
   if (at === 'disk') return ['in the data folder', 'without --files-url']
   if (at === 'bucket') return ['in a bucket', 'with the --files-url of before']
   return [`in another data folder (${at.disk})`, 'with that one']
+}
+
+/** Said of what is left in a bucket that is not used any more. */
+export function leftInBucket(count: number, place: string, tag: string): string {
+  return `${count} objects that belong to no push may remain in the bucket ${place}, under ${tag}/: remove them there.`
 }

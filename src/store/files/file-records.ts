@@ -12,10 +12,6 @@ export type FileRecords = {
   settle(taken: { gone: readonly string[]; left: readonly string[]; at: number }): Promise<void>
   /** When the next file is due, which may be in the past; null when none is. */
   findNextDue(): Promise<number | null>
-  /** Of these ids, those that belong to a push, to an upload, or are due. */
-  findKnown(ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Of these ids, those of uploads that this or another process has not finished or given up. */
-  findUnfinished(ids: readonly string[]): Promise<ReadonlySet<string>>
   /** Tells the other processes that a file is read here, until the returned function is called. */
   noteReading(id: string): Promise<() => Promise<void>>
   /** Of these ids, those that another process reads. */

@@ -1,6 +1,5 @@
 // Opens the sealed files for one serving process: in a folder of its disk, or in a bucket.
 
-import type { Job } from '../../domain/job.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
 import type { BucketReport, SealedFiles } from '../files-face.ts'
@@ -47,26 +46,19 @@ type Place = {
   sealed: SealedFiles
   /** Null for a disk. */
   bucket: BucketReport | null
-  jobs: readonly Job[]
   /** Throws `conflict` when the bucket is not the one that holds the files. */
   confirmPlace(): Promise<void>
   idle(): Promise<void>
 }
 
-function openPlace({ path, bucket, records, onStep, onWarning }: FilesOptions): Place {
+function openPlace({ path, bucket, onStep, onWarning }: FilesOptions): Place {
   if (bucket === null) return { ...ON_DISK, sealed: createFiles(path, onStep) }
-  const { files, report, job, confirm, idle } = openBucket({
-    ...bucket.settings,
-    ...bucket.folder,
-    records,
-    onWarning,
-  })
-  return { sealed: files, bucket: report, jobs: [job], confirmPlace: confirm, idle }
+  const { files, report, confirm, idle } = openBucket({ ...bucket.settings, ...bucket.folder, onWarning })
+  return { sealed: files, bucket: report, confirmPlace: confirm, idle }
 }
 
 const ON_DISK: Omit<Place, 'sealed'> = {
   bucket: null,
-  jobs: [],
   confirmPlace: async () => undefined,
   idle: async () => undefined,
 }

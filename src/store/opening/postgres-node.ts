@@ -43,7 +43,7 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const nodes = await join(options, parts, { guarded, keys })
   const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
   const { name } = options.label
-  const place = { node, name, path, patience: options.pace?.patience }
+  const place = { node, name, path }
   const opening = openNodeFiles({ ...options, ...place, database: guarded, certain })
   const files = await leavingOnFailure(nodes, opening)
   const onDue = files.removeDue
@@ -58,7 +58,7 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   })
   const pruning = createPruningJob({ database: guarded, elapsed: options.clock.uptime })
   const waitingWorks = () => database.count().connections.waiting
-  const jobs: readonly Job[] = [nodes.job, shared.job, pruning, ...files.jobs]
+  const jobs: readonly Job[] = [nodes.job, shared.job, pruning]
 
   async function close(): Promise<void> {
     await files.close()

@@ -40,8 +40,6 @@ export type OutageWatch = {
 
 /** Milliseconds, for tests. */
 export type Pace = {
-  /** To wait for another node to mark the bucket. */
-  patience?: number | undefined
   /** Between heartbeats. */
   beatMs?: number | undefined
 }

@@ -96,7 +96,7 @@ function openParts(opening: Opening) {
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const disk = watchDisk(opening)
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
-  const { steps, idle, fileJobs, ...operations } = openOperations(opening, { clock, disk, commits })
+  const { steps, idle, ...operations } = openOperations(opening, { clock, disk, commits })
   const keeping = createClockKeeping({
     ...{ ...options, steps, clock, forgetMark },
     systemNow: options.clock.systemNow,
@@ -127,7 +127,7 @@ function openParts(opening: Opening) {
     commitOverdue: commits.commitOverdue,
     /** Changes that wait for a group commit. */
     waitingWorks: commits.waiting,
-    jobs: [disk.checkpointer, disk.reserve, keeping.job, ...fileJobs] as readonly Job[],
+    jobs: [disk.checkpointer, disk.reserve, keeping.job] as readonly Job[],
     /** Explains an error of SQLite during the start to the operator. */
     explainFailure: (cause: unknown) => explainFailure(database.filename, cause),
     /** Call this once the start went well: removes copies made before earlier migrations. */
@@ -219,7 +219,6 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
     files: files.store,
     bucket: files.bucket,
     confirmPlace: files.confirmPlace,
-    fileJobs: files.jobs,
     idle,
   }
 }

@@ -2,7 +2,7 @@
 
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { FileRecords } from '../files/file-records.ts'
-import { all, first, forSome, locked, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { all, first, locked, run, type Step, type Steps, select, statement } from '../steps.ts'
 import { filesDue } from '../tables.ts'
 import { NO_PUSH } from './file-rows.ts'
 
@@ -17,10 +17,6 @@ const NEXT = select(filesDue, 'WHERE at IS NOT NULL ORDER BY at LIMIT 1')
 const DUE = locked(select(filesDue, 'WHERE at <= $1 ORDER BY at LIMIT $2'), 'FOR UPDATE SKIP LOCKED')
 const TAKE = statement(`UPDATE files_due SET at = $2, push_id = ${NO_PUSH} WHERE id = $1`)
 const FORGET = statement('DELETE FROM files_due WHERE id = $1')
-const OF_PUSHES = forSome((ids) =>
-  statement<{ id: string }>(`SELECT file_id AS id FROM push_files WHERE file_id IN (${ids})`),
-)
-const IN_DUE = forSome((ids) => select(filesDue, `WHERE id IN (${ids})`))
 
 export type FileRecordsOptions = {
   steps: Steps
@@ -75,14 +71,5 @@ export function createFileRecords({
     takeDue,
     settle: (taken) => write(() => settle(taken)),
     findNextDue,
-    findKnown: (ids) =>
-      read(function* () {
-        return new Set([...(yield* OF_PUSHES(ids)), ...(yield* IN_DUE(ids))].map(({ id }) => id))
-      }),
-    findUnfinished: (ids) =>
-      read(function* () {
-        const unfinished = (yield* IN_DUE(ids)).filter(({ at }) => at === null)
-        return new Set(unfinished.map(({ id }) => id))
-      }),
   }
 }

@@ -19,30 +19,26 @@ export type BucketFilesOptions = {
   keyOf: (id: string) => string
   /** Throws S3Failure unless the bucket is known to be the one that holds the files of this database. */
   requirePlace: () => Promise<void>
-  /** Whether no other database uses the same objects. */
-  isUndisputed: () => Promise<boolean>
   onStored: () => void
   /** Is told why the store failed at a file. */
   onSpoiled: (words: string) => void
 }
 
 export type BucketFiles = SealedFiles & {
-  /** Whether an upload of this process is under way. */
-  isRunning(uploadId: string): boolean
   /** Resolves when no clean-up runs any more. */
   idle(): Promise<void>
 }
 
 export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
-  const { objects, keyOf, requirePlace, isUndisputed, onStored, onSpoiled } = options
+  const { objects, keyOf, requirePlace, onStored, onSpoiled } = options
   const openObject = createOpenObject(objects)
   const running = new Set<string>()
   const cleaning = new Set<Promise<void>>()
   // The row of the file stays until a later removal has seen to it.
-  const readers = createReaders((id) => inBackground(removeUndisputed(id)))
+  const readers = createReaders((id) => inBackground(removeObject(keyOf(id))))
   const upload = createUpload({ ...options, running, onBroken: abort })
 
-  /** What cannot be aborted now is found by the sweep. */
+  /** What cannot be aborted now goes with the removal of the file. */
   function abort(broken: { key: string; uploadId: string }): void {
     running.delete(broken.uploadId)
     inBackground(objects.abortUpload(broken))
@@ -92,16 +88,17 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
     if (!readers.remove(id)) return false
     await explained(async () => {
       await requirePlace()
-      await removeUndisputed(id)
+      await removeObject(keyOf(id))
     })
     readers.forget(id)
     return true
   }
 
-  /** While another database uses the same objects, one of its live pushes may name this one. */
-  async function removeUndisputed(id: string): Promise<void> {
-    if (!(await isUndisputed())) throw filesUnreachable()
-    await objects.remove(keyOf(id))
+  /** Also the parts that a killed process left of its upload. */
+  async function removeObject(key: string): Promise<void> {
+    for (const upload of await objects.listUploads(key))
+      if (upload.key === key && !running.has(upload.uploadId)) await objects.abortUpload(upload)
+    await objects.remove(key)
   }
 
   /** Turns a failure of the store into a refusal of this server. */
@@ -120,7 +117,7 @@ export function createBucketFiles(options: BucketFilesOptions): BucketFiles {
     await Promise.all(cleaning)
   }
 
-  return { put, has, open, remove, isRunning: (uploadId) => running.has(uploadId), idle }
+  return { put, has, open, remove, idle }
 }
 
 function storeFull(): DomainError {

@@ -1,14 +1,12 @@
 // What an operator wants to know of the bucket. A question may cost a request, so the bucket is asked only now and then.
 
 import type { BucketReport } from '../files-face.ts'
-import type { OwnerMark } from './owner-mark.ts'
 import type { Reachability } from './reachability.ts'
 
 export type BucketReportOptions = Pick<BucketReport, 'name' | 'countRequests'> & {
-  /** Makes a request, so that `reachability` and `owner` learn how the bucket is now. */
+  /** Makes a request, so that `reachability` learns how the bucket is now. */
   look: () => Promise<void>
   reachability: Pick<Reachability, 'problem' | 'isFull'>
-  owner: Pick<OwnerMark, 'isShared'>
 }
 
 /** The bucket is asked again only after this long. */
@@ -17,7 +15,7 @@ const LOOK_EVERY_MS = 10_000
 const LOOK_MS = 2_000
 
 export function createBucketReport(options: BucketReportOptions): BucketReport {
-  const { name, countRequests, look, reachability, owner } = options
+  const { name, countRequests, look, reachability } = options
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> = Promise.resolve()
 
@@ -35,5 +33,5 @@ export function createBucketReport(options: BucketReportOptions): BucketReport {
     return reachability.problem()
   }
 
-  return { name, findProblem, isFull: reachability.isFull, isShared: owner.isShared, countRequests }
+  return { name, findProblem, isFull: reachability.isFull, countRequests }
 }

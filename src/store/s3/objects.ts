@@ -6,19 +6,7 @@ import { escapeXml, valueIn, valuesIn } from './xml.ts'
 
 export type Part = { number: number; etag: string }
 
-/** An object as a listing tells it, with the store's own time. */
-export type Listed = { key: string; modifiedAt: number }
-
-export type ListedUpload = { key: string; uploadId: string; startedAt: number }
-
-/** Where the next page of uploads begins. */
-export type UploadMarker = { key: string; uploadId: string }
-
-/** `now`: the time of the store, so that its own times can be compared with it. */
-export type Page<T, Next = string> = { items: T[]; next: Next | null; now: number }
-
-/** NaN for a time that the store did not tell. */
-export type Dated = { bytes: Uint8Array; modifiedAt: number; now: number }
+export type ListedUpload = { key: string; uploadId: string }
 
 /** `isVersioned`: the bucket keeps the object when it is deleted. */
 export type Stored = { isVersioned: boolean }
@@ -52,14 +40,6 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
     const size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1])
     if (!Number.isSafeInteger(size)) throw new S3Failure('refused', 'it ignores ranges, which are needed')
     return { bytes: answer.body, size }
-  }
-
-  /** For small objects, with the store's own times. Null when there is no such object. */
-  async function readDated(key: string): Promise<Dated | null> {
-    const answer = await send({ method: 'GET', key }).catch(nullIfMissing)
-    if (answer === null) return null
-    const modifiedAt = Date.parse(answer.headers.get('last-modified') ?? '')
-    return { bytes: answer.body, modifiedAt, now: timeOf(answer.headers) }
   }
 
   /** Bytes; null when there is no such object. */
@@ -117,52 +97,32 @@ export function createObjects({ send }: Pick<Client, 'send'>) {
     await aborted.catch(nullIfMissing)
   }
 
-  /** Objects whose keys begin with `prefix`, a thousand at a time, in the order of their keys. */
-  async function list(prefix: string, after: string | null): Promise<Page<Listed>> {
-    const query = { 'list-type': '2', prefix, ...(after === null ? {} : { 'continuation-token': after }) }
-    const answer = await send({ method: 'GET', query })
-    const text = textOf(answer.body)
-    const items = itemsIn(text, 'Contents').map((found) => ({
-      key: valueIn(found, 'Key') ?? '',
-      modifiedAt: Date.parse(valueIn(found, 'LastModified') ?? ''),
-    }))
-    const next = valueIn(text, 'NextContinuationToken')
-    if (next !== null && next === after) throw endless()
-    return { items, next, now: timeOf(answer.headers) }
+  /** The first thousand keys that begin with `prefix`. */
+  async function listKeys(prefix: string): Promise<string[]> {
+    const { body } = await send({ method: 'GET', query: { 'list-type': '2', prefix } })
+    return itemsIn(textOf(body), 'Contents').map((found) => valueIn(found, 'Key') ?? '')
   }
 
-  /** Unfinished uploads, a thousand at a time. None when the store cannot list them. */
-  async function listUploads(
-    prefix: string,
-    after: UploadMarker | null,
-  ): Promise<Page<ListedUpload, UploadMarker>> {
-    const from = after === null ? {} : { 'key-marker': after.key, 'upload-id-marker': after.uploadId }
-    const answer = await send({ method: 'GET', query: { uploads: '', prefix, ...from } }).catch(
-      nullIfUnsupported,
-    )
-    if (answer === null) return { items: [], next: null, now: Number.NaN }
-    const text = textOf(answer.body)
-    const items = itemsIn(text, 'Upload').map((found) => ({
+  /** The first thousand unfinished uploads whose keys begin with `prefix`. None when the store cannot list them. */
+  async function listUploads(prefix: string): Promise<ListedUpload[]> {
+    const answer = await send({ method: 'GET', query: { uploads: '', prefix } }).catch(nullIfUnsupported)
+    if (answer === null) return []
+    return itemsIn(textOf(answer.body), 'Upload').map((found) => ({
       key: valueIn(found, 'Key') ?? '',
       uploadId: valueIn(found, 'UploadId') ?? '',
-      startedAt: Date.parse(valueIn(found, 'Initiated') ?? ''),
     }))
-    const next = nextUploads(text)
-    if (next !== null && next.key === after?.key && next.uploadId === after.uploadId) throw endless()
-    return { items, next, now: timeOf(answer.headers) }
   }
 
   return {
     put,
     read,
-    readDated,
     measure,
     remove,
     beginUpload,
     putPart,
     completeUpload,
     abortUpload,
-    list,
+    listKeys,
     listUploads,
   }
 }
@@ -173,25 +133,10 @@ function textOf(body: Uint8Array): string {
   return Buffer.from(body).toString('utf8')
 }
 
-/** NaN without a date, which makes every comparison fail: then nothing counts as old. */
-function timeOf(headers: Headers): number {
-  return Date.parse(headers.get('date') ?? '')
-}
-
 function itemsIn(text: string, name: string): string[] {
   const items = valuesIn(text, name)
   if (items.length > MOST_ITEMS) throw new S3Failure('refused', 'its listing is longer than a page may be')
   return items
-}
-
-function nextUploads(text: string): UploadMarker | null {
-  const [key, uploadId] = [valueIn(text, 'NextKeyMarker'), valueIn(text, 'NextUploadIdMarker')]
-  const hasMore = valueIn(text, 'IsTruncated') === 'true' && key !== null && key !== ''
-  return hasMore ? { key, uploadId: uploadId ?? '' } : null
-}
-
-function endless(): S3Failure {
-  return new S3Failure('refused', 'its listing begins again where it should go on')
 }
 
 function nullIfMissing(cause: unknown): null {

@@ -3,9 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
-import { ageAt } from '../../../src/store/files/bucket-folder.ts'
 import { openBucket } from '../../../src/store/s3/bucket.ts'
-import { markAlone } from '../../../src/store/s3/mark-object.ts'
 import { type Fault, openTestBucket, type Seen, type TestBucket } from '../../support/bucket.ts'
 import { startStopwatch } from '../../support/effort.ts'
 
@@ -40,28 +38,10 @@ function open(changes: Changes = {}) {
     ...bucket.settings,
     patience: PATIENCE,
     tag: `tag${opened}`,
-    sessions: sessionsOf('this'),
-    findHeld: async () => [],
-    records: recordsOf([]),
+    doubt: null,
     onWarning: (warning) => warnings.push(warning),
-    pauses: { first: 1, look: 1, between: 1, page: 0 },
     ...changes,
   })
-}
-
-/** Those of a database, the latest first. */
-function sessionsOf(now: string, ...before: string[]) {
-  return {
-    now: async () => now,
-    ageOf: async (session: string) => ageAt([now, ...before].indexOf(session)),
-  }
-}
-
-/** The rows know these files; the second ones are uploads that a process has not finished. */
-function recordsOf(known: string[], unfinished: string[] = []) {
-  const those = (from: string[]) => async (ids: readonly string[]) =>
-    new Set(ids.filter((id) => from.includes(id)))
-  return { findKnown: those(known), findUnfinished: those(unfinished) }
 }
 
 function bytesOf(length: number): Buffer {
@@ -87,7 +67,7 @@ function failing(fits: (seen: Seen) => boolean, fault: Fault, times = Number.POS
   })
 }
 
-const isFile = ({ key }: Seen) => key.startsWith(root) && !key.endsWith('_mark')
+const isFile = ({ key }: Seen) => key.startsWith(root) && !key.endsWith('look')
 const isPut = (seen: Seen) => seen.method === 'PUT' && isFile(seen)
 const codeOf = (cause: unknown) => (isDomainError(cause) ? cause.code : cause)
 
@@ -287,173 +267,53 @@ test('a file that is read while it is removed is gone for others, and its object
 test('keys of objects tell nothing but their number', async () => {
   const { files } = open()
   await files.put('aa1', arriving(Buffer.from('sealed')))
-  expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([`${root}_mark`, `${root}aa1`])
+  expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([`${root}aa1`])
 })
 
-describe('what no row names', () => {
-  /** The mark of a server that has been alone for long. */
-  const ownedSince = (since: number) =>
-    bucket.write(`${root}_mark`, JSON.stringify({ session: 'before', since }))
-  const later = { sessions: sessionsOf('this', 'before') }
-  const keys = () => bucket.listKeys().filter((key) => key.startsWith(root) && !key.endsWith('_mark'))
-
-  test('goes once it is a day old, and nothing else does', async () => {
-    ownedSince(0)
-    for (const id of ['old', 'young', 'known']) bucket.write(root + id, 'sealed')
-    bucket.write(`${root}deep/old`, 'not ours')
-    bucket.write(`some/prefix/old${opened}`, 'not ours')
-    for (const id of ['old', 'known', 'deep/old']) bucket.age(root + id)
-    bucket.age(`some/prefix/old${opened}`)
-    const { sweep } = open({ ...later, records: recordsOf(['known']) })
-    expect(await sweep()).toBe(1)
-    expect(keys()).toEqual([`${root}deep/old`, `${root}known`, `${root}young`])
-    expect(bucket.listKeys()).toContain(`some/prefix/old${opened}`)
-  })
-
-  test('stays while another server may know of it', async () => {
-    bucket.write(`${root}old`, 'sealed')
-    bucket.age(`${root}old`)
-    const { sweep } = open(later)
-    expect(await sweep()).toBe(0)
-    bucket.write(`${root}_mark`, JSON.stringify({ session: 'somebody', since: 0 }))
-    expect(await sweep()).toBe(0)
-    expect(warnings.join()).toContain('Another server uses the same files')
-    expect(keys()).toEqual([`${root}old`])
-  })
-
-  test('unfinished uploads of a killed server go at the next start, and those of another node stay', async () => {
-    ownedSince(0)
-    const killed = open({ sessions: sessionsOf('before') })
-    const never = Promise.withResolvers<void>()
-    async function* stopping() {
-      yield* arriving(bytesOf(11 * MIB))
-      await never.promise
-    }
-    void killed.files.put('aa1', stopping()).catch(() => undefined)
-    while (bucket.seen.filter(({ query }) => query.has('partNumber')).length < 2) await Bun.sleep(5)
-    const { sweep: sweepBeside } = open({ ...later, records: recordsOf([], ['aa1']) })
-    expect(await sweepBeside()).toBe(0)
-    expect(bucket.countUploads()).toBe(1)
-    const { sweep } = open(later)
-    expect(await sweep()).toBeGreaterThanOrEqual(1)
-    expect(bucket.countUploads()).toBe(0)
-    never.reject(new Error('over'))
-  })
+test('a removal takes along the parts that a killed server left of its upload', async () => {
+  const killed = open()
+  const never = Promise.withResolvers<void>()
+  async function* stopping() {
+    yield* arriving(bytesOf(11 * MIB))
+    await never.promise
+  }
+  void killed.files.put('aa1', stopping()).catch(() => undefined)
+  while (bucket.seen.filter(({ query }) => query.has('partNumber')).length < 2) await Bun.sleep(5)
+  expect(await open().files.remove('aa')).toBe(true)
+  expect(bucket.countUploads()).toBe(1)
+  expect(await open().files.remove('aa1')).toBe(true)
+  expect(bucket.countUploads()).toBe(0)
+  never.reject(new Error('over'))
 })
 
-describe('a folder of objects that two databases use by mistake', () => {
-  const stored = async (id: string, { files }: ReturnType<typeof open>) =>
-    files.put(id, arriving(Buffer.from('sealed')))
-  const removals = () => bucket.seen.filter((seen) => seen.method === 'DELETE' && isFile(seen))
-  const markOf = (changes: object) => bucket.write(`${root}_mark`, JSON.stringify(changes))
+describe('another bucket than before, while files are needed,', () => {
+  const doubted = () => {
+    const accepted: true[] = []
+    const doubt = { needed: ['aa1', 'aa2'], accept: async () => void accepted.push(true) }
+    return { ...open({ doubt }), accepted }
+  }
 
-  test('loses nothing to a copy that starts beside the original', async () => {
-    const original = open({ sessions: sessionsOf('original') })
-    await stored('aa1', original)
-    const copy = open({ sessions: sessionsOf('copy') })
-    await copy.confirm()
-    expect(await copy.files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
-    expect(warnings.join()).toContain('were last used over another copy of this database')
-    expect(await original.files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
-    expect(warnings.at(-1)).toContain('Another server uses the same files')
-    expect([await original.report.findProblem(), original.report.isShared()]).toEqual([null, true])
-    expect([await original.sweep(), await copy.sweep(), removals()]).toEqual([0, 0, []])
-    expect([await copy.report.findProblem(), copy.report.isShared()]).toEqual([null, true])
-    await markAlone(bucket.settings, { tag: `tag${opened}`, sessions: sessionsOf('original') })
-    await original.sweep()
-    expect(original.report.isShared()).toBe(false)
-    expect(await original.files.remove('aa1')).toBe(true)
-  })
-
-  test('is cleared up again by the one that is left, half an hour after the other one', async () => {
-    const before = { session: 'before', since: Date.now() - 3_600_000 }
-    markOf({ ...before, disputedAt: Date.now() - 1_700_000 })
-    const early = open({ sessions: sessionsOf('this', 'before') })
-    await stored('aa1', early)
-    expect(await early.files.remove('aa1').catch(codeOf)).toBe('files_unreachable')
-    markOf({ ...before, disputedAt: Date.now() - 1_900_000 })
-    expect(await open({ sessions: sessionsOf('this', 'before') }).files.remove('aa1')).toBe(true)
-    expect(warnings).toEqual([])
-  })
-
-  test('is no such folder when a server was started several times while the bucket was away', async () => {
-    markOf({ session: 'first', since: 0 })
-    const again = open({ sessions: sessionsOf('third', 'second', 'first') })
-    await stored('aa1', again)
-    expect(await again.files.remove('aa1')).toBe(true)
-    expect(warnings).toEqual([])
-  })
-})
-
-describe('a place that may hold no files of this folder, while files are needed,', () => {
-  const sessions = sessionsOf('third', 'second', 'first')
-  const findHeld = async () => ['aa1', 'aa2']
-  const markOf = (session: string) =>
-    bucket.write(`${root}_mark`, JSON.stringify({ session, since: 0, disputedAt: null }))
-  const refusal = (changes: Changes = {}) =>
-    open({ sessions, findHeld, ...changes })
-      .confirm()
-      .catch(codeOf)
-
-  test('is refused when it was left before the last session, and keeps its mark', async () => {
-    markOf('first')
-    expect(await refusal()).toBe('conflict')
-    expect(bucket.seen.filter(({ method }) => method === 'PUT')).toEqual([])
-    expect(await refusal({ findHeld: async () => [] })).toBeUndefined()
-  })
-
-  test('is refused when a copy of the database has used it, as a prefix of its own', async () => {
-    markOf('of a copy')
-    expect(await refusal()).toBe('conflict')
-    expect(warnings.join()).not.toContain('another copy of this database')
-  })
-
-  test('is taken when it holds one of the files, whatever its mark says', async () => {
-    for (const mark of ['first', 'of a copy', null]) {
-      if (mark === null) bucket.remove(`${root}_mark`)
-      else markOf(mark)
-      bucket.write(`${root}aa2`, 'sealed')
-      expect([mark, await refusal()]).toEqual([mark, undefined])
-    }
-  })
-
-  test('is taken when the session before this one has marked it: files that it lacks are lost', async () => {
-    markOf('second')
-    expect(await refusal()).toBeUndefined()
-  })
-
-  test('is not taken while another node lives that marks it, unless that one has', async () => {
-    const isMarkedByOthers = async () => true
-    const nothing = async () => []
-    for (const mark of ['first', 'second', 'of a copy']) {
-      markOf(mark)
-      expect([mark, await refusal({ isMarkedByOthers, findHeld: nothing })]).toEqual([mark, 'conflict'])
-    }
-    markOf('third')
-    expect(await refusal({ isMarkedByOthers })).toBeUndefined()
-  })
-})
-
-test('a bucket without the files of this folder is refused at the start, and never written to', async () => {
-  const { confirm, files } = open({ findHeld: async () => ['aa1'] })
-  expect(await confirm().catch(codeOf)).toBe('conflict')
-  expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
-  expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([])
-  expect(warnings.join()).toContain('lacks the files that the database names')
-})
-
-test('a bucket that answers works again only once it holds the files of this folder', async () => {
-  let isMarked = false
-  const { report, confirm, files } = open({ isMarkedByOthers: async () => !isMarked })
-  expect(await confirm().catch(codeOf)).toBe('conflict')
-  expect(warnings).toEqual([])
-  for (const _ of [1, 2])
+  test('is refused at the start, and never written to, when it lacks them', async () => {
+    const { confirm, files, accepted } = doubted()
+    expect(await confirm().catch(codeOf)).toBe('conflict')
     expect(await files.put('aa1', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
-  expect(warnings).toHaveLength(1)
-  expect(await report.findProblem()).toContain('does not hold the mark')
-  isMarked = true
-  await files.put('aa1', arriving(Buffer.from('sealed')))
-  expect(warnings[1]).toContain('works again')
+    expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([])
+    expect(warnings.join()).toContain('lacks the files that the database names')
+    expect(accepted).toEqual([])
+  })
+
+  test('is taken when it holds one of them, and asked only until then', async () => {
+    const { confirm, report, files, accepted } = doubted()
+    for (const _ of [1, 2])
+      expect(await files.put('aa3', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
+    expect(warnings).toHaveLength(1)
+    expect(await report.findProblem()).toContain('lacks the files')
+    bucket.write(`${root}aa2`, 'sealed')
+    await files.put('aa3', arriving(Buffer.from('sealed')))
+    expect(warnings[1]).toContain('works again')
+    await confirm()
+    expect(accepted).toEqual([true])
+  })
 })
 
 test('a sealed file of the size that was told is there', async () => {

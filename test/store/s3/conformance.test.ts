@@ -1,7 +1,6 @@
 // A bucket of a real S3 server, measured by what every store of sealed files promises; SQLite keeps the rows.
 
 import { afterAll, beforeAll, describe } from 'bun:test'
-import { ownSessions } from '../../../src/store/files/bucket-folder.ts'
 import { openBucket } from '../../../src/store/s3/bucket.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { openTestStore } from '../../support/store.ts'
@@ -22,9 +21,7 @@ const openFiles: OpenFiles = () => {
   const { files } = openBucket({
     ...bucket.settings,
     tag: `tag${opened}`,
-    sessions: ownSessions('session'),
-    findHeld: async () => [],
-    records: { findKnown: async () => new Set(), findUnfinished: async () => new Set() },
+    doubt: null,
     onWarning: () => undefined,
   })
   return { files, close: () => undefined }

@@ -2,8 +2,8 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { isDomainError } from '../../../domain/errors.ts'
-import { SECOND } from '../../../domain/time.ts'
+import { nameBucket } from '../../../domain/bucket-place.ts'
+import { leftInBucket } from '../../files/bucket-folder.ts'
 import { readFolderMark } from '../../files/folder-mark.ts'
 import { type FilesOptions, openFiles } from '../../files/open-files.ts'
 import { createFileRecords } from '../../pushes/file-records.ts'
@@ -12,7 +12,6 @@ import type { PostgresDatabase } from '../engine/database.ts'
 import { createSteps } from '../engine/run-steps.ts'
 import { settleFilePlace } from './file-place.ts'
 import { createFileReaders } from './file-readers.ts'
-import { isMarkedByOthers } from './folder-sessions.ts'
 
 export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep'> & {
   database: Pick<PostgresDatabase, 'read' | 'transact'>
@@ -22,51 +21,27 @@ export type NodeFilesOptions = Omit<FilesOptions, 'records' | 'bucket' | 'onStep
   name: string
   /** Null when the files are in the data folder. */
   bucket: BucketOptions | null
-  /** Milliseconds to wait for another node that has just started to mark the bucket. */
-  patience?: number | undefined
 }
-
-const MARK_MS = 15 * SECOND
-const RETRY_MS = 250
 
 /** Throws `conflict` when this node would look for the files in another place than the others, or than before. */
 export async function openNodeFiles(options: NodeFilesOptions) {
   const { database, path, name, bucket: settings, onWarning } = options
-  const disk = settings === null ? { mark: readFolderMark(path), address: `${name}:${path}` } : null
-  const { folder, remains } = await settleFilePlace({ ...options, ...database, disk })
-  if (disk === null) removeFromDisk(path, remains)
-  else if (remains.length > 0)
-    onWarning(`${remains.length} files that belong to no push may remain where they were.`)
+  const place =
+    settings === null
+      ? { isUsed: false, mark: readFolderMark(path), address: `${name}:${path}` }
+      : { isUsed: true, mark: nameBucket(settings.place), address: nameBucket(settings.place) }
+  const { folder, remains, left } = await settleFilePlace({ ...options, ...database, place })
+  if (left?.isUsed && remains.length > 0) onWarning(leftInBucket(remains.length, left.address, left.tag))
+  else removeFromDisk(path, remains)
   const steps = createSteps({ ...database, onDue: () => undefined })
   const records = {
     ...createFileRecords({ ...options, steps }),
-    ...createFileReaders({ ...options, isShared: disk === null }),
+    ...createFileReaders({ ...options, isShared: settings !== null }),
   }
-  const bucket =
-    settings === null || folder === null
-      ? null
-      : {
-          settings,
-          folder: {
-            ...folder,
-            isMarkedByOthers: () => database.read((session) => isMarkedByOthers(session, options.node)),
-          },
-        }
+  const bucket = settings === null ? null : { settings, folder }
   const files = openFiles({ ...options, records, bucket, onStep: undefined })
-  await confirm(files.confirmPlace, folder?.isShared ? (options.patience ?? MARK_MS) : 0)
+  await files.confirmPlace()
   return files
-}
-
-async function confirm(confirmPlace: () => Promise<void>, patience: number): Promise<void> {
-  const until = performance.now() + patience
-  for (;;) {
-    try {
-      return await confirmPlace()
-    } catch (cause) {
-      if (!isDomainError(cause, 'conflict') || performance.now() >= until) throw cause
-      await Bun.sleep(RETRY_MS)
-    }
-  }
 }
 
 /** Those of another folder are not there, which is no failure. */

@@ -16,10 +16,9 @@ export const filesRead = pgTable(
 export const bucketFolder = pgTable('bucket_folder', {
   id: integer().primaryKey(),
   tag: text().notNull(),
-  session: text().notNull(),
   isUsed: boolean('is_used').notNull(),
-  mark: text(),
-  address: text(),
+  mark: text().notNull(),
+  address: text().notNull(),
 })
 
 export const spentPoints = pgTable('spent_points', {

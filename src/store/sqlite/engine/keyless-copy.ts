@@ -10,7 +10,7 @@ import { Database } from 'bun:sqlite'
 const COPIED = [
   ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes'],
   ...['message_templates', 'push_choices', 'imported'],
-  ...['pushes', 'push_state', 'push_labels', 'audit_entries', 'bucket_folder'],
+  ...['pushes', 'push_state', 'push_labels', 'audit_entries'],
 ]
 const MAX_FINDINGS = 10
 
@@ -115,7 +115,9 @@ function copyAll(copy: Database, endsAt: number | null): number {
   const schema = numberIn(copy, 'PRAGMA source.user_version')
   const parts = readParts(copy, 'source')
   const tables = makeTables(copy, parts)
-  for (const table of tables.filter((name) => COPIED.includes(name)))
+  // A backup is restored beside its original, which may go on with the files in the bucket: there begins a new folder.
+  const copied = endsAt === null ? COPIED : [...COPIED, 'bucket_folder']
+  for (const table of tables.filter((name) => copied.includes(name)))
     copy.run(`INSERT INTO main.${table} SELECT * FROM source.${table}`)
   keepIds(copy)
   if (endsAt !== null) endPushes(copy, endsAt, tables)

@@ -29,6 +29,6 @@ export const home = sqliteTable('home', {
 export const bucketFolder = sqliteTable('bucket_folder', {
   id: integer().primaryKey(),
   tag: text().notNull(),
-  session: text().notNull(),
+  place: text().notNull(),
   isUsed: flag('is_used').notNull(),
 })

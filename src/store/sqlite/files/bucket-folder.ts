@@ -1,9 +1,9 @@
-// What the database knows of its folder in a bucket: the name of the folder, and the last session that used it.
+// What the database knows of its folder in a bucket: the name of the folder, and the bucket that it was in last.
 
 import type { Connection } from '../engine/database.ts'
 import { bucketFolder } from '../engine/schema.ts'
 
-export type BucketFolderRow = { tag: string; session: string; isUsed: boolean }
+export type BucketFolderRow = { tag: string; place: string; isUsed: boolean }
 
 const ID = 1
 

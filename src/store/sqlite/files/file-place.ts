@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { randomBase32 } from '../../../crypto/random.ts'
 import type { Now } from '../../../domain/time.ts'
 import {
-  addSession,
   type BucketFolder,
   HELD_LOOKS,
   type HeldFiles,
-  ownSessions,
+  leftInBucket,
   requireNothingHeld,
+  TAG_CHARACTERS,
 } from '../../files/bucket-folder.ts'
 import type { Connection } from '../engine/database.ts'
 import { type BucketFolderRow, readBucketFolder, writeBucketFolder } from './bucket-folder.ts'
@@ -20,48 +20,47 @@ export type FilePlaceOptions = {
   connection: Connection
   /** The folder of files on the disk. */
   path: string
-  wantsBucket: boolean
+  /** Names the bucket; null when files are to be on the disk. */
+  bucket: string | null
   /** The time by which files are removed. */
   certain: Now
   onWarning: (warning: string) => void
 }
 
-const TAG_CHARACTERS = 26
-
 /** Null when files are on the disk. Throws `conflict` when pushes have files in the other place. */
 export function settleFilePlace(options: FilePlaceOptions): BucketFolder | null {
-  const { connection, wantsBucket, certain } = options
+  const { connection, bucket, certain } = options
   const before = readBucketFolder(connection)
-  if ((before?.isUsed ?? false) !== wantsBucket) {
+  if ((before?.isUsed ?? false) !== (bucket !== null)) {
     // Files are not carried over: a place is left only when no push needs anything there.
-    requireNothingHeld(countHeld(connection, certain()), wantsBucket ? 'disk' : 'bucket')
-    removeRemains(options)
-    connection.database.run('DELETE FROM files_due')
+    requireNothingHeld(countHeld(connection, certain()), bucket === null ? 'bucket' : 'disk')
+    forgetDue(options, before)
   }
-  if (wantsBucket) return enterBucket(options, before)
+  if (bucket !== null) return enterBucket(options, { before, place: bucket })
   if (before?.isUsed) writeBucketFolder(connection, { ...before, isUsed: false })
   return null
 }
 
 function enterBucket(
-  { connection, certain }: FilePlaceOptions,
-  before: BucketFolderRow | null,
+  options: FilePlaceOptions,
+  { before, place }: { before: BucketFolderRow | null; place: string },
 ): BucketFolder {
+  const { connection, certain } = options
   const tag = before?.tag ?? randomBase32(TAG_CHARACTERS)
-  const session = addSession(before?.session ?? null)
-  writeBucketFolder(connection, { tag, session, isUsed: true })
-  return { tag, sessions: ownSessions(session), findHeld: async () => listHeld(connection, certain()) }
+  const accept = () => writeBucketFolder(connection, { tag, place, isUsed: true })
+  const needed = before?.isUsed && before.place !== place ? listHeld(connection, certain()) : []
+  if (needed.length > 0) return { tag, doubt: { needed, accept: async () => accept() } }
+  if (before?.isUsed && before.place !== place) forgetDue(options, before)
+  accept()
+  return { tag, doubt: null }
 }
 
-/** What is due belongs to nobody any more. */
-function removeRemains({ connection, path, wantsBucket, onWarning }: FilePlaceOptions): void {
+/** What is due in the place that is left belongs to nobody any more. */
+function forgetDue({ connection, path, onWarning }: FilePlaceOptions, before: BucketFolderRow | null): void {
   const due = listIds(connection, 'SELECT id FROM files_due')
-  if (due.length === 0) return
-  if (wantsBucket) for (const id of due) removeFromDisk(path, id)
-  else
-    onWarning(
-      `${due.length} objects that belong to no push may remain in the bucket: a later start with it removes them.`,
-    )
+  if (!before?.isUsed) for (const id of due) removeFromDisk(path, id)
+  else if (due.length > 0) onWarning(leftInBucket(due.length, before.place, before.tag))
+  connection.database.run('DELETE FROM files_due')
 }
 
 function removeFromDisk(path: string, id: string): void {

@@ -1,5 +1,6 @@
 // Opens the sealed files whose rows SQLite keeps, for the one process that serves them.
 
+import { nameBucket } from '../../../domain/bucket-place.ts'
 import { type FilesOptions, openFiles } from '../../files/open-files.ts'
 import { createFileRecords } from '../../pushes/file-records.ts'
 import type { BucketOptions } from '../../s3/bucket.ts'
@@ -23,7 +24,7 @@ const GIVE_UP = 'UPDATE files_due SET at = ?, node = NULL, push_id = NULL WHERE 
 /** Throws `conflict` when pushes have files in the other place. */
 export function openFilesWithRows(options: FilesWithRowsOptions) {
   const { connection, certain, bucket: settings } = options
-  const folder = settleFilePlace({ ...options, wantsBucket: settings !== null })
+  const folder = settleFilePlace({ ...options, bucket: settings && nameBucket(settings.place) })
   const records = {
     ...createFileRecords({ ...options, node: THIS_PROCESS }),
     noteReading: async () => NOTHING_TO_TELL,

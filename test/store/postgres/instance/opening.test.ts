@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
 import { storePush } from '../../../support/store.ts'
-import { BUCKET_MARK_MS, useNodes } from '../../../support/use-nodes.ts'
+import { useNodes } from '../../../support/use-nodes.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
 import { untilDone } from '../../../support/waiting.ts'
 
@@ -66,7 +66,7 @@ postgres.describe('nodes', () => {
 
   test('start at once on an empty database, and one of them makes the tables', async () => {
     const starting = [makeNode(), makeNode(), makeNode()]
-    const stores = await Promise.all(starting.map((node) => node.open({ patience: BUCKET_MARK_MS })))
+    const stores = await Promise.all(starting.map((node) => node.open()))
     expect(await stores[0]?.database?.listNodes()).toHaveLength(3)
     const pushes = await Promise.all(
       stores.map((store) => untilDone(() => storePush({ store, clock: nodes.clock }))),
@@ -79,9 +79,7 @@ postgres.describe('nodes', () => {
   test('that start at once with different keys are not both served', async () => {
     const [first, second] = [makeNode(), makeNode()]
     writeFileSync(second.keyFile, newKeyFile())
-    const tries = await Promise.allSettled(
-      [first, second].map((node) => node.open({ patience: BUCKET_MARK_MS })),
-    )
+    const tries = await Promise.allSettled([first, second].map((node) => node.open()))
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const tried of tries) if (tried.status === 'fulfilled') await tried.value.close()
   })

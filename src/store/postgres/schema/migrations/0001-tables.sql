@@ -281,15 +281,14 @@ CREATE TABLE imported (
   key_number int NOT NULL
 );
 
--- `tag` names the folder of this database in a bucket, `session` those who serve it, until none does. While it is not used,
--- the files are on the disk of the one node that serves: `mark` is that of their folder, and `address` names it to people.
+-- `tag` names the folder of this database in a bucket. While that is not used, the files are on the disk of the one node that serves.
+-- `mark` tells that disk or bucket from others, and `address` names it to people.
 CREATE TABLE bucket_folder (
   id int PRIMARY KEY CHECK (id = 1),
   tag text NOT NULL,
-  session text NOT NULL,
   is_used boolean NOT NULL,
-  mark text,
-  address text
+  mark text NOT NULL,
+  address text NOT NULL
 );
 
 -- A row for each data folder of a node. A node that has not been seen for a while is taken for dead. `keys` are the verifiers of its

@@ -264,12 +264,11 @@ CREATE TABLE files_due (
 CREATE INDEX files_due_at ON files_due (at) WHERE at IS NOT NULL;
 CREATE INDEX files_due_granted ON files_due (push_id) WHERE push_id IS NOT NULL;
 
--- Where files are: the folder of this database in a bucket, once it had one, and whether it is in use. `session` is what the
--- server wrote there last.
+-- Where files are: the folder of this database in a bucket, once it had one, the bucket that it was in last, and whether it is in use.
 CREATE TABLE bucket_folder (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   tag TEXT NOT NULL,
-  session TEXT NOT NULL,
+  place TEXT NOT NULL,
   is_used INTEGER NOT NULL CHECK (is_used IN (0, 1))
 ) STRICT;
 
