@@ -20,7 +20,7 @@ const MUTATED = [
   'src/store',
   'src/http/door',
   'src/http/intake',
-  'src/http/api',
+  'src/api',
 ]
 const ACCEPTED = 'docs/testing.md'
 

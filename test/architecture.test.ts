@@ -7,38 +7,52 @@ import { Glob } from 'bun'
 
 const SRC = resolve(import.meta.dir, '../src')
 
-/** What a room may import besides itself. */
-const ARROWS: Record<string, string[]> = {
-  main: ['env', 'cli'],
-  env: [],
-  cli: ['app', 'settings', 'client', 'selftest', 'services', 'domain'],
-  app: [
-    ...[
+/** What a room may import besides itself, and how many lines of code it may have at most: neither blank nor comment. */
+const ROOMS: Record<string, { imports: string[]; lines: number }> = {
+  main: { imports: ['env', 'cli'], lines: 12 },
+  env: { imports: [], lines: 2 },
+  'embedded-files': { imports: [], lines: 48 },
+  app: {
+    imports: [
+      ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
+      ...['operating', 'pushes', 'accounts', 'store', 'crypto', 'domain'],
+    ],
+    lines: 3300,
+  },
+  cli: {
+    imports: [
+      'app',
       'settings',
       'client',
-      'http',
-      'words',
-      'operating',
-      'services',
+      'selftest',
+      'install',
+      'backup',
       'importing',
-      'store',
-      'crypto',
+      'accounts',
       'domain',
     ],
-  ],
-  http: ['services', 'operating', 'words', 'domain'],
-  operating: ['services', 'store', 'crypto', 'domain'],
-  services: ['store', 'crypto', 'domain'],
-  store: ['crypto', 'domain'],
-  // Reads other servers' data, each in its own format: no store, since nothing is kept there, and no service decides there.
-  importing: ['crypto', 'domain'],
-  settings: ['domain'],
-  client: ['domain'],
-  selftest: ['domain'],
-  words: ['domain'],
-  crypto: [],
-  domain: [],
-  'embedded-files': [],
+    lines: 6300,
+  },
+  client: { imports: ['domain'], lines: 1250 },
+  pages: {
+    imports: ['api', 'http', 'pushes', 'accounts', 'operating', 'lan', 'backup', 'words', 'domain'],
+    lines: 10900,
+  },
+  api: { imports: ['http', 'pushes', 'accounts', 'operating', 'words', 'domain'], lines: 1050 },
+  http: { imports: ['pushes', 'accounts', 'operating', 'words', 'domain'], lines: 2800 },
+  lan: { imports: ['operating', 'crypto', 'domain'], lines: 800 },
+  backup: { imports: ['operating', 'pushes', 'install', 'store', 'crypto', 'domain'], lines: 1700 },
+  install: { imports: ['store', 'crypto', 'domain'], lines: 500 },
+  importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1750 },
+  operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1900 },
+  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1800 },
+  accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 750 },
+  store: { imports: ['crypto', 'domain'], lines: 11700 },
+  settings: { imports: ['domain'], lines: 1330 },
+  selftest: { imports: ['domain'], lines: 410 },
+  words: { imports: ['domain'], lines: 140 },
+  crypto: { imports: [], lines: 760 },
+  domain: { imports: [], lines: 2100 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }
@@ -53,7 +67,7 @@ const sources: Source[] = [...new Glob('**/*.{ts,tsx}').scanSync(SRC)].sort().ma
 })
 
 function roomOf(path: string): string {
-  return (path.split('/')[0] ?? '').replace(/(\.d)?\.tsx?$/, '')
+  return (path.split('/')[0] ?? '').replace(/(\.d)?\.(tsx?|sql|css|js)$/, '')
 }
 
 function violations(rule: (source: Source) => boolean): string[] {
@@ -72,16 +86,19 @@ test('rooms import only what the table allows', () => {
         room,
         to: roomOf(relative(SRC, resolve(SRC, dirname(path), from))),
       }))
-      .filter(({ room, to }) => to !== room && !ARROWS[room]?.includes(to)),
+      .filter(({ room, to }) => to !== room && !ROOMS[room]?.imports.includes(to)),
   )
   expect(sources.length).toBeGreaterThan(50)
   expect(wrong).toEqual([])
 })
 
-test('services import only the faces of the store, and faces import only the domain', () => {
+/** The rooms that decide what is done with a push or an account. */
+const USE_CASES = ['pushes', 'accounts']
+
+test('use cases import only the faces of the store, and faces import only the domain', () => {
   const wrong = sources.flatMap(({ path, room, imports }) => {
     const isFace = /^store\/(\w+-)?face\.ts$/.test(path)
-    if (room !== 'services' && !isFace) return []
+    if (!USE_CASES.includes(room) && !isFace) return []
     const allowed = isFace ? /^\.\.\/domain\/|^\.\/(\w+-)?face\.ts$/ : /^(?!.*\/store\/(?!(\w+-)?face\.ts$))/
     return imports
       .filter(({ from, isType }) => !allowed.test(from) || (isFace && !isType))
@@ -89,6 +106,32 @@ test('services import only the faces of the store, and faces import only the dom
   })
   expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(6)
   expect(wrong).toEqual([])
+})
+
+/** Lines that are neither blank nor comment; the texts of the catalogues are not code. */
+function linesOfCode(path: string): number {
+  const text = readFileSync(join(SRC, path), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+  return text.split('\n').filter((line) => !/^\s*(\/\/|--|$)/.test(line)).length
+}
+
+test('no room holds more lines of code than the table allows', () => {
+  const counted = new Map<string, number>()
+  for (const path of new Glob('**/*.{ts,tsx,sql,css,js}').scanSync(SRC)) {
+    counted.set(roomOf(path), (counted.get(roomOf(path)) ?? 0) + linesOfCode(path))
+  }
+  const tooLarge = [...counted].filter(([room, lines]) => lines > (ROOMS[room]?.lines ?? 0))
+  expect(tooLarge).toEqual([])
+})
+
+/** Told and not refused: what is small and read by one file may belong to that file. */
+test('names the files that may be too small or too large', () => {
+  const importers = (path: string) =>
+    sources.filter((other) => importsOf(other.path, () => true).includes(path))
+  const small = sources.filter(({ path }) => linesOfCode(path) < 25 && importers(path).length === 1)
+  const large = sources.filter(({ path }) => linesOfCode(path) > 400)
+  const list = (found: Source[]) => found.map(({ path }) => `\n  ${path}`).join('')
+  console.log(`${small.length} files of less than 25 lines with one importer:${list(small)}`)
+  console.log(`${large.length} files of more than 400 lines:${list(large)}`)
 })
 
 test('engines of the store never import each other, and what they share imports neither', () => {
@@ -119,19 +162,19 @@ test('nothing in the store imports what opens it, and only faces and steps lie b
   ).toEqual([])
 })
 
-test('the command line imports only types of services', () => {
+test('the command line imports only types of accounts and imports', () => {
   const wrong = sources.flatMap(({ path, room, imports }) =>
     room === 'cli'
-      ? imports.filter(({ from, isType }) => from.includes('/services/') && !isType).map(() => path)
+      ? imports.filter(({ from, isType }) => /\/(accounts|importing)\//.test(from) && !isType).map(() => path)
       : [],
   )
   expect(wrong).toEqual([])
 })
 
 test.each([
-  ['elysia', 'http'],
-  ['@elysiajs/swagger', 'http'],
-  ['@sinclair/typebox', 'http'],
+  ['elysia', 'http or api'],
+  ['@elysiajs/swagger', 'api'],
+  ['@sinclair/typebox', 'http or api or pages'],
   ['drizzle-orm', 'store'],
   ['bun:sqlite', 'store or importing'],
   ['commander', 'cli'],
@@ -201,13 +244,16 @@ test('no file imports itself through others, except for types of its own folder'
   expect(ofTypes.filter((circle) => new Set(circle.map((path) => dirname(path))).size > 1)).toEqual([])
 })
 
+/** The rooms that answer requests. */
+const WEB = ['http', 'api', 'pages']
+
 test('paths of routes and links are only in http/urls.ts', () => {
   /** A literal that begins with a path, or continues with one after a base; not code in the text of a description. */
   const PATH = /(?<!\\|\b(?:at|in) )['"`]\/[a-z:][^'"`\n]*|\}\/[a-z:][\w/.-]*/g
   /** The only other path: where the plugin serves the reference within an app that nobody can reach. */
   const PRIVATE = "'/reference"
   const written = sources
-    .filter(({ path, room }) => room === 'http' && path !== 'http/urls.ts')
+    .filter(({ path, room }) => WEB.includes(room) && path !== 'http/urls.ts')
     .flatMap(({ path, text }) =>
       (withoutComments(text.replace(/^.* from '.*$/gm, '')).match(PATH) ?? [])
         .filter((found) => found !== PRIVATE)
@@ -215,13 +261,13 @@ test('paths of routes and links are only in http/urls.ts', () => {
     )
   const linksToRoot = /\b(?:href|path|action|location)[=(:]\s*\{?['"`]\/['"`]/
   expect(written).toEqual([])
-  expect(violations(({ room, text }) => room === 'http' && linksToRoot.test(text))).toEqual([])
+  expect(violations(({ room, text }) => WEB.includes(room) && linksToRoot.test(text))).toEqual([])
 })
 
 test('one file writes the headers for security and caches', () => {
   const names =
     /['"`](cache-control|x-content-type-options|content-security-policy|referrer-policy|x-robots-tag|x-frame-options|strict-transport-security|cross-origin-[a-z]+-policy|permissions-policy)['"`]\s*[:,\]]/i
-  const writes = violations(({ room, text }) => room === 'http' && names.test(text))
+  const writes = violations(({ room, text }) => WEB.includes(room) && names.test(text))
   expect(writes).toEqual(['http/answers.ts'])
 })
 

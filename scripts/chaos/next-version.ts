@@ -25,7 +25,7 @@ export async function buildNextVersion(): Promise<string> {
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   raiseVersion(join(folder, 'package.json'))
   addMigration(join(folder, 'src/store/postgres/schema/schema-version.ts'))
-  changePages(join(folder, 'src/http/pages/frame'))
+  changePages(join(folder, 'src/pages/frame'))
   const child = Bun.spawn([process.execPath, 'scripts/build.ts'], {
     cwd: folder,
     stdout: 'ignore',

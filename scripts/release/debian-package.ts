@@ -87,7 +87,7 @@ export function filesOf({
     { path: 'usr/share/doc/oncebox/licenses.gz', bytes: packed('src/cli/licenses.txt') },
     {
       path: 'usr/share/icons/hicolor/scalable/apps/oncebox.svg',
-      bytes: project('src/http/pages/frame/icon.svg'),
+      bytes: project('src/pages/frame/icon.svg'),
     },
   ]
 }

@@ -1,11 +1,11 @@
 // Opens the accounts and API tokens of a data folder or of PostgreSQL for the account commands, whether or not a server runs.
 
+import { type Accounts, createAccounts } from '../accounts/accounts.ts'
+import { type ApiTokens, createApiTokens } from '../accounts/api-tokens.ts'
+import { createPasswords } from '../accounts/passwords.ts'
 import { ARGON2_COST } from '../crypto/passphrase.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import type { Now } from '../domain/time.ts'
-import { type Accounts, createAccounts } from '../services/accounts/accounts.ts'
-import { type ApiTokens, createApiTokens } from '../services/accounts/api-tokens.ts'
-import { createPasswords } from '../services/accounts/passwords.ts'
 import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
 
 export type AccountCommands = {

@@ -1,10 +1,10 @@
 // Makes the schedule of a server's own backups, when --backup-dir asks for them.
 
 import { relative } from 'node:path'
+import type { StartBackup } from '../backup/backup-child.ts'
+import { type Backups, createBackups } from '../backup/backups.ts'
 import type { MadeBackup } from '../domain/backup-plan.ts'
 import type { Now, Uptime } from '../domain/time.ts'
-import type { StartBackup } from '../operating/backup-child.ts'
-import { type Backups, createBackups } from '../operating/backups.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
 import { readBackupNote } from '../store/folder/backup-note.ts'

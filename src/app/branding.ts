@@ -3,7 +3,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
-import { type Logo, MAX_LOGO_BYTES, recogniseLogo } from '../http/pages/frame/logo.ts'
+import { type Logo, MAX_LOGO_BYTES, recogniseLogo } from '../pages/frame/logo.ts'
 import type { Config } from '../settings/table.ts'
 
 export type Branding = {

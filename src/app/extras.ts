@@ -1,14 +1,14 @@
 // The parts of a server that settings switch on, with their jobs and their part of its health: TLS and backups.
 
+import type { StartBackup } from '../backup/backup-child.ts'
+import { type Backups, createBackupCheck } from '../backup/backups.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
-import type { StartBackup } from '../operating/backup-child.ts'
-import { type Backups, createBackupCheck } from '../operating/backups.ts'
+import { createCertificateCheck } from '../lan/certificate-check.ts'
+import { createCertificateWatch } from '../lan/certificate-watch.ts'
 import type { HealthCheck } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
-import { createCertificateCheck } from '../operating/tls/certificate-check.ts'
-import { createCertificateWatch } from '../operating/tls/certificate-watch.ts'
 import type { Config } from '../settings/table.ts'
 import { openBackups } from './backing-up.ts'
 import type { Tls } from './listening.ts'

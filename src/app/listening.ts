@@ -10,10 +10,10 @@ import {
 } from '../http/door/listener.ts'
 import { isUnixHost, removeStaleSocket } from '../http/door/unix-socket.ts'
 import { PAGES } from '../http/urls.ts'
+import type { Certificate } from '../lan/certificate.ts'
+import type { CertificateWatch } from '../lan/certificate-watch.ts'
+import type { Announcement } from '../lan/mdns.ts'
 import type { Log } from '../operating/log.ts'
-import type { Announcement } from '../operating/mdns.ts'
-import type { Certificate } from '../operating/tls/certificate.ts'
-import type { CertificateWatch } from '../operating/tls/certificate-watch.ts'
 import type { Config } from '../settings/table.ts'
 import type { Door } from './door.ts'
 
@@ -126,6 +126,6 @@ async function openAnnouncement(options: ListeningOptions, port: number): Promis
   const { config, tls, listAddresses, log } = options
   if (config.mdns === null) return null
   // Loaded only when needed: few servers announce themselves.
-  const { announce } = await import('../operating/mdns.ts')
+  const { announce } = await import('../lan/mdns.ts')
   return announce({ name: config.mdns, port, isTls: tls !== null, listAddresses, log })
 }

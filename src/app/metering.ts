@@ -1,15 +1,15 @@
 // Metrics of a server, for --metrics-listen: connects the meter with what it counts, and opens its listener.
 
+import { type Backups, createBackupGauges } from '../backup/backups.ts'
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
-import { type Backups, createBackupGauges } from '../operating/backups.ts'
 import { createDatabaseGauges } from '../operating/database-gauges.ts'
 import { createGauges, type ProcessNumbers } from '../operating/gauges.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import { createCountLive } from '../operating/live-count.ts'
 import type { Log } from '../operating/log.ts'
 import type { Meter, Metrics } from '../operating/metrics.ts'
-import type { Pushes } from '../services/pushes/pushes.ts'
-import type { Uploads } from '../services/pushes/uploads.ts'
+import type { Pushes } from '../pushes/pushes.ts'
+import type { Uploads } from '../pushes/uploads.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Services } from './services.ts'

@@ -1,15 +1,15 @@
 // Makes the answer of /readyz: the parts that are checked, and who may see the details.
 
+import { createAnswerReady } from '../api/health.ts'
 import { type Now, SECOND } from '../domain/time.ts'
-import { createAnswerReady } from '../http/api/health.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
 import { createGetViewer } from '../http/door/viewer.ts'
-import type { GetGuest } from '../http/pages/frame/guest.ts'
 import type { Departure } from '../operating/departure.ts'
 import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
 import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'
 import type { Log } from '../operating/log.ts'
+import type { GetGuest } from '../pages/frame/guest.ts'
 import { nameDatabase } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
 import type { Services } from './services.ts'

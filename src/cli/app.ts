@@ -1,19 +1,19 @@
 // The parts of the app that commands use. Tests pass in a substitute.
 
 import type { openAccounts } from '../app/account-commands.ts'
-import type { backUp } from '../app/backup.ts'
 import type { examine } from '../app/doctor/doctor.ts'
 import type { openToExpire } from '../app/expire-all.ts'
 import type { importCommand } from '../app/import-command.ts'
 import type { makeNewKey } from '../app/new-key.ts'
 import type { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
-import type { backUpInFolder } from '../app/own-backup.ts'
-import type { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
-import type { restoreBackup } from '../app/restoring/restore.ts'
-import type { verifyBackup } from '../app/restoring/verify-backup.ts'
 import type { findServerOn, findServing } from '../app/serving.ts'
-import type { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import type { fetchAuthority, openClient, startServer, version } from '../app.ts'
+import type { backUp } from '../backup/backup.ts'
+import type { backUpInFolder } from '../backup/own-backup.ts'
+import type { openBackupFile, streamPieces } from '../backup/restoring/opening.ts'
+import type { restoreBackup } from '../backup/restoring/restore.ts'
+import type { verifyBackup } from '../backup/restoring/verify-backup.ts'
+import type { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../install/upgrade.ts'
 
 export type App = {
   version: typeof version

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Opening } from '../app/restoring/opening.ts'
+import type { Opening } from '../backup/restoring/opening.ts'
 import { refusalOf } from '../domain/system-errors.ts'
 import type { App } from './app.ts'
 import { passphraseFileProblems, readPassphraseFile } from './ask.ts'

@@ -1,6 +1,6 @@
 // Presents a finished backup: what is in it, what is not, and warnings.
 
-import type { BackupReport } from '../app/backup.ts'
+import type { BackupReport } from '../backup/backup.ts'
 import { formatCount, formatSize, quote } from './format.ts'
 
 const SETTINGS: Record<BackupReport['settingsFrom'], string> = {

@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { BackupReport, BackupWish, Seal } from '../app/backup.ts'
-import type { OwnBackupWish } from '../app/own-backup.ts'
+import type { BackupReport, BackupWish, Seal } from '../backup/backup.ts'
+import type { OwnBackupWish } from '../backup/own-backup.ts'
 import { backupName } from '../domain/backup-plan.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { ageRecipient } from '../settings/age-recipient.ts'

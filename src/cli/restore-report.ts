@@ -1,7 +1,7 @@
 // What is said of a backup: what it holds, what a restore would do, and what to do after one.
 
-import type { Restored, RestorePlan } from '../app/restoring/restore.ts'
-import type { VerifiedBackup } from '../app/restoring/verify-backup.ts'
+import type { Restored, RestorePlan } from '../backup/restoring/restore.ts'
+import type { VerifiedBackup } from '../backup/restoring/verify-backup.ts'
 import { printableLine } from '../domain/printable.ts'
 import { formatTime } from '../domain/time.ts'
 import { formatCount, formatLocalTime, formatSize } from './format.ts'

@@ -1,7 +1,7 @@
 // `oncebox restore FILE`: makes a new data folder of a backup, after it has told what that means.
 
 import type { Command } from 'commander'
-import type { Decision, RestorePlan } from '../app/restoring/restore.ts'
+import type { Decision, RestorePlan } from '../backup/restoring/restore.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'

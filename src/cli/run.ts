@@ -3,11 +3,11 @@
 import { openAccounts } from '../app/account-commands.ts'
 import { makeNewKey } from '../app/new-key.ts'
 import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
-import { openBackupFile, streamPieces } from '../app/restoring/opening.ts'
 import { findServerOn, findServing } from '../app/serving.ts'
-import { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../app/upgrade.ts'
 import { fetchAuthority, openClient, startServer, version } from '../app.ts'
+import { openBackupFile, streamPieces } from '../backup/restoring/opening.ts'
 import { createUptime } from '../domain/uptime.ts'
+import { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../install/upgrade.ts'
 import type { Environment } from '../settings/parsers.ts'
 import type { App } from './app.ts'
 import { runProgram } from './program.ts'
@@ -26,12 +26,12 @@ const RARE: Pick<
 > = {
   openToExpire: async (...given) => (await import('../app/expire-all.ts')).openToExpire(...given),
   examine: async (...given) => (await import('../app/doctor/doctor.ts')).examine(...given),
-  backUp: async (...given) => (await import('../app/backup.ts')).backUp(...given),
-  backUpInFolder: async (...given) => (await import('../app/own-backup.ts')).backUpInFolder(...given),
+  backUp: async (...given) => (await import('../backup/backup.ts')).backUp(...given),
+  backUpInFolder: async (...given) => (await import('../backup/own-backup.ts')).backUpInFolder(...given),
   importCommand: async (...given) => (await import('../app/import-command.ts')).importCommand(...given),
-  restoreBackup: async (...given) => (await import('../app/restoring/restore.ts')).restoreBackup(...given),
+  restoreBackup: async (...given) => (await import('../backup/restoring/restore.ts')).restoreBackup(...given),
   verifyBackup: async (...given) =>
-    (await import('../app/restoring/verify-backup.ts')).verifyBackup(...given),
+    (await import('../backup/restoring/verify-backup.ts')).verifyBackup(...given),
 }
 
 /** `uptime`: seconds since the machine was started. */

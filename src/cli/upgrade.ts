@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { type PublicKey, parsePublicKeys } from '../app/upgrade.ts'
+import { type PublicKey, parsePublicKeys } from '../install/upgrade.ts'
 import { readSettings } from '../settings/fold.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'

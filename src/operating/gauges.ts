@@ -1,6 +1,6 @@
 // The values that the metrics read from a running server whenever Prometheus asks.
 
-import type { Swept } from '../services/upkeep/sweeper.ts'
+import type { Swept } from '../pushes/sweeper.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
 import type { LookAtHealth } from './health.ts'

@@ -2,7 +2,7 @@
 
 import type { Job, JobReport } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
-import type { Sweeper } from '../services/upkeep/sweeper.ts'
+import type { Sweeper } from '../pushes/sweeper.ts'
 import type { Log } from './log.ts'
 
 /** The longest wait, so that the job soon notices a changed clock, a machine that slept, and new pushes. */

@@ -9,7 +9,7 @@ import {
   GROUNDS,
   parseColor,
 } from '../../src/domain/brand-color.ts'
-import tokens from '../../src/http/pages/frame/styles/tokens.css' with { type: 'text' }
+import tokens from '../../src/pages/frame/styles/tokens.css' with { type: 'text' }
 
 const colors = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`)
 

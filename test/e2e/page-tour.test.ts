@@ -16,7 +16,7 @@ const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 /** The scheme of a page changes nothing but its colours, so the other rules would find the same again. */
 const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block']
 
-const FRAME = join(import.meta.dir, '../../src/http/pages/frame')
+const FRAME = join(import.meta.dir, '../../src/pages/frame')
 
 const PHONE = { width: 320, height: 640 }
 const DESK = { width: 1100, height: 800 }

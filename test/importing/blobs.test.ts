@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { IncomingProblem } from '../../src/domain/incoming.ts'
-import { type Blob, incomingFile } from '../../src/importing/blobs.ts'
+import { type Blob, incomingFile } from '../../src/importing/source/blobs.ts'
 import { newFolder } from '../support/import.ts'
 
 const CONTENT = Buffer.from('content of a file')

@@ -13,8 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { openPasswordPusher } from '../../src/importing/password-pusher.ts'
-import { openSqliteDatabase } from '../../src/importing/sqlite-database.ts'
+import { openPasswordPusher } from '../../src/importing/source/password-pusher.ts'
+import { openSqliteDatabase } from '../../src/importing/source/sqlite-database.ts'
 import { openTestBucket } from '../support/bucket.ts'
 import { importReport, newFolder, runImport, verification } from '../support/import.ts'
 import { importCases, live } from '../support/import-cases.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { DomainError } from '../../src/domain/errors.ts'
-import { explainServer } from '../../src/importing/server-errors.ts'
+import { explainServer } from '../../src/importing/source/server-errors.ts'
 
 function explain(cause: unknown, scheme = 'postgres'): string {
   const address = parseDatabaseAddress(`${scheme}://ann:secret@db/pwpush`)

@@ -1,6 +1,6 @@
 // Makes a backup and ends itself at the given step of it: `backup-child.ts FOLDER FILE STEP`. Prints the number of steps.
 
-import { backUp } from '../../src/app/backup.ts'
+import { backUp } from '../../src/backup/backup.ts'
 import { wishOf } from './backup.ts'
 
 const [dataDir = '', file = '', killAt = '0'] = process.argv.slice(2)

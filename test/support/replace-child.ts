@@ -1,7 +1,7 @@
 // Replaces a program and ends itself with SIGKILL after a step: `bun replace-child.ts PATH STEP`.
 
 import { writeFileSync } from 'node:fs'
-import { programFiles, replaceProgram } from '../../src/operating/upgrade/program-files.ts'
+import { programFiles, replaceProgram } from '../../src/install/program-files.ts'
 
 const [path = '', last = ''] = process.argv.slice(2)
 const files = programFiles(path)

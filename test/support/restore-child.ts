@@ -1,7 +1,7 @@
 // A restore that ends itself at the given step: `restore-child.ts FILE FOLDER STEP`. Prints the number of steps at the end.
 
-import { openBackupFile } from '../../src/app/restoring/opening.ts'
-import { restoreBackup } from '../../src/app/restoring/restore.ts'
+import { openBackupFile } from '../../src/backup/restoring/opening.ts'
+import { restoreBackup } from '../../src/backup/restoring/restore.ts'
 import { START } from './instance.ts'
 
 const [file = '', dataDir = '', killAt = '0'] = process.argv.slice(2)

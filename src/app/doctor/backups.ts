@@ -1,10 +1,10 @@
 // The backups that the server makes by itself: whether its folder can be used, and how old the last one is. Changes nothing.
 
 import { statfs } from 'node:fs/promises'
+import { findFolderFault, isOnOneDisk } from '../../backup/own-folder.ts'
+import { MAKE_ROOM } from '../../backup/refusals.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime, HOUR, SECOND } from '../../domain/time.ts'
-import { findFolderFault, isOnOneDisk } from '../../operating/backup/own-folder.ts'
-import { MAKE_ROOM } from '../../operating/backup/refusals.ts'
 import type { Config } from '../../settings/table.ts'
 import { type BackupNote, readBackupNote } from '../../store/folder/backup-note.ts'
 import { KEY_WARNING, showsInstanceKey } from '../backing-up.ts'

@@ -1,9 +1,9 @@
 // Identifies the caller of the API: the account of the request's API token, if there is one.
 
+import { type ApiTokens, mentionsApiToken } from '../../accounts/api-tokens.ts'
 import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { type ApiTokens, mentionsApiToken } from '../../services/accounts/api-tokens.ts'
 import { readAuthorization } from './authorization.ts'
 import { type Exchange, visitOf } from './exchange.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Viewer } from '../../domain/audit.ts'
 import { networkOf } from '../../domain/client.ts'
-import type { PresentedKey } from '../../services/pushes/idempotency.ts'
+import type { PresentedKey } from '../../pushes/idempotency.ts'
 import type { Exchange } from '../door/exchange.ts'
 
 /** Null without the header. Does not check the value. */

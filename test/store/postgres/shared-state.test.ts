@@ -1,16 +1,13 @@
 // What nodes share in PostgreSQL: limits, nonces, turns and offers, used by two nodes with connections of their own.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createSignInLimit } from '../../../src/accounts/sign-in-limit.ts'
+import { createTwoFactorOffers, type TwoFactorOffers } from '../../../src/accounts/two-factor-offers.ts'
 import { networkOf } from '../../../src/domain/client.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
 import { createLimitRate, exchangedOf, type LimitRate } from '../../../src/http/door/rate-limit.ts'
-import { createSignInLimit } from '../../../src/services/accounts/sign-in-limit.ts'
-import {
-  createTwoFactorOffers,
-  type TwoFactorOffers,
-} from '../../../src/services/accounts/two-factor-offers.ts'
-import { createPageNonces, type PageNonces } from '../../../src/services/pushes/page-nonces.ts'
+import { createPageNonces, type PageNonces } from '../../../src/pushes/page-nonces.ts'
 import type { Transact } from '../../../src/store/postgres/engine/database.ts'
 import { createSharedRows } from '../../../src/store/postgres/shared/shared-state.ts'
 import type { CountExchange, TurnStore } from '../../../src/store/shared-face.ts'

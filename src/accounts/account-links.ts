@@ -1,0 +1,109 @@
+// One-time links: setup of the first administrator, invitations, password resets. Each can be used once.
+
+import { hashRandomToken, newRandomToken } from '../crypto/random-token.ts'
+import { type Account, type AccountLink, parseEmail } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+import { keepIntact } from '../domain/damage.ts'
+import { DomainError, invalidFields } from '../domain/errors.ts'
+import type { InLine } from '../domain/waiting-line.ts'
+import type { NewAccountLink } from '../store/accounts-face.ts'
+import type { Store } from '../store/face.ts'
+import { type Passwords, requireGoodPassword } from './passwords.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
+
+const NOBODY = {
+  accountId: null,
+  email: null,
+  isAdmin: false,
+  endsTwoFactor: false,
+  createdBy: null,
+  session: null,
+}
+
+/** The administrator who creates a link, and their session. */
+type By = { by: Account; session: number }
+
+export type AccountLinks = ReturnType<typeof createAccountLinks>
+
+export type AccountLinksOptions = {
+  store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
+  passwords: Pick<Passwords, 'hashPassword'>
+  inLine: InLine
+  limit: Pick<SignInLimit, 'tryLink'>
+  /** Called once the setup link has made the first administrator. */
+  onSetUp: () => void
+}
+
+export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }: AccountLinksOptions) {
+  const { accountLinks, accounts } = store
+
+  async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
+    const token = newRandomToken()
+    await accountLinks.addLink({ ...link, hash: hashRandomToken(token) })
+    return token
+  }
+
+  /** Null once there is an administrator. A new link replaces the previous one. */
+  async function createSetupLink(): Promise<string | null> {
+    if (await accountLinks.hasAdmin()) return null
+    return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
+  }
+
+  /** Throws `invalid` for a malformed address or one that has an account. */
+  async function invite(input: { email: string; isAdmin: boolean } & By): Promise<string> {
+    const email = parseEmail(input.email)
+    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
+    if ((await accounts.findId(email)) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
+    const { isAdmin, by, session } = input
+    return add({ ...NOBODY, purpose: 'invite', email, isAdmin, createdBy: by.id, session })
+  }
+
+  function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & By) {
+    const { endsTwoFactor, by, session } = made
+    const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session }
+    return add({ ...NOBODY, ...whom, purpose: 'reset' })
+  }
+
+  /**
+   * Includes the link's address, if known. Null for a link that was used or has expired.
+   * Throws `too_many` after too many wrong links.
+   */
+  async function findLink(token: string, { ip }: Visit): Promise<AccountLink | null> {
+    const link = await limit.tryLink(ip, await accountLinks.findLink(hashRandomToken(token)))
+    return link === null ? null : withAddress(link)
+  }
+
+  async function withAddress(link: AccountLink): Promise<AccountLink> {
+    if (link.accountId === null) return link
+    return { ...link, email: (await accounts.findById(link.accountId))?.email ?? null }
+  }
+
+  /** Throws `invalid` with the invalid fields, `not_found` when the link was used or has expired. */
+  async function useLink(input: {
+    token: string
+    email: string
+    password: string
+    visit: Visit
+  }): Promise<{ account: Account; isNew: boolean }> {
+    const link = await findLink(input.token, input.visit)
+    if (link === null) throw new DomainError('not_found', 'not-found')
+    const email = parseEmail(link.email ?? input.email)
+    if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
+    requireGoodPassword(input.password)
+    const passwordHash = await inLine(input.visit.ip, () => passwords.hashPassword(input.password))
+    const account = await accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
+    if (link.purpose === 'setup') onSetUp()
+    return { account, isNew: link.purpose !== 'reset' }
+  }
+
+  return {
+    createSetupLink,
+    invite,
+    createResetLink,
+    findLink,
+    useLink,
+    listLinks: async () =>
+      keepIntact(await accountLinks.listLinks(), { open: withAddress, report: store.damage.report }),
+    removeLink: accountLinks.removeLink,
+  }
+}

@@ -1,0 +1,110 @@
+// Accounts: creating, listing, disabling and removing them.
+
+import { type Account, parseEmail } from '../domain/account.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { Store } from '../store/face.ts'
+import { type Passwords, requireGoodPassword } from './passwords.ts'
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+export type AccountsOptions = { store: Pick<Store, 'accounts' | 'twoFactor'>; passwords: Passwords }
+
+export function createAccounts({ store, passwords }: AccountsOptions) {
+  const { accounts, twoFactor } = store
+
+  /** Throws `invalid` for a bad address or password, `conflict` when the account exists. */
+  async function addAccount(input: { email: string; password: string; isAdmin: boolean }): Promise<Account> {
+    const email = requireEmail(input.email)
+    requireGoodPassword(input.password)
+    const passwordHash = await passwords.hashPassword(input.password)
+    return accounts.addAccount({ email, passwordHash, isAdmin: input.isAdmin })
+  }
+
+  /** Throws `not_found`. */
+  async function requireAccount(email: string): Promise<Account> {
+    const account = await accounts.findAccount(requireEmail(email))
+    if (account === null) throw new DomainError('not_found', `There is no account for ${email}.`)
+    return account
+  }
+
+  /** Works for a damaged row too, so that such an account can be disabled or removed. Throws `not_found`. */
+  async function requireId(email: string): Promise<number> {
+    const id = await accounts.findId(requireEmail(email))
+    if (id === null) throw new DomainError('not_found', `There is no account for ${email}.`)
+    return id
+  }
+
+  /** `revoke` also removes the API tokens, invitations and reset links that were created with the old password. */
+  async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
+    const { password, revoke = false } = input
+    const { id } = await requireAccount(input.email)
+    requireGoodPassword(password)
+    return accounts.setPasswordHash({ id, passwordHash: await passwords.hashPassword(password), revoke })
+  }
+
+  /**
+   * Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last administrator.
+   */
+  async function disableAccount(email: string, { keepAdmin = false } = {}): Promise<void> {
+    return accounts.setDisabled({ id: await requireId(email), disabled: true, keepAdmin })
+  }
+
+  /** Works for a disabled account too. Throws `not_found`. */
+  async function makeAdmin(email: string): Promise<void> {
+    return accounts.setAdmin({ id: (await requireAccount(email)).id, isAdmin: true })
+  }
+
+  /** Removes its invitations and reset links, not its pushes. Throws `not_found`, or `conflict` for the last one. */
+  async function unmakeAdmin(email: string): Promise<void> {
+    const { id, isAdmin } = await requireAccount(email)
+    if (isAdmin) await accounts.setAdmin({ id, isAdmin: false })
+  }
+
+  async function enableAccount(email: string): Promise<void> {
+    return accounts.setDisabled({ id: (await requireAccount(email)).id, disabled: false })
+  }
+
+  /** For an owner who has lost both the phone and the recovery codes. */
+  async function turnOffTwoFactor(email: string): Promise<void> {
+    return twoFactor.remove((await requireAccount(email)).id)
+  }
+
+  /** Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an interruption. */
+  async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
+    const id = await requireId(email)
+    await accounts.setDisabled({ id, disabled: true, keepAdmin })
+    let pushes = 0
+    for (;;) {
+      const removed = await accounts.removePushesOf(id)
+      if (removed === 0) break
+      pushes += removed
+    }
+    await accounts.removeAccount(id)
+    return { pushes }
+  }
+
+  return {
+    addAccount,
+    listAccounts: accounts.listAccounts,
+    requireAccount,
+    requireId,
+    findId: accounts.findId,
+    setPassword,
+    makeAdmin,
+    unmakeAdmin,
+    disableAccount,
+    enableAccount,
+    turnOffTwoFactor,
+    removeAccount,
+    findById: accounts.findById,
+  }
+}
+
+function requireEmail(text: string): string {
+  const email = parseEmail(text)
+  if (email === null) {
+    const details = { problems: { email: [{ code: 'not_email' as const }] } }
+    throw new DomainError('invalid', `"${text}" is not an e-mail address.`, details)
+  }
+  return email
+}

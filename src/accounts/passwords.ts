@@ -1,0 +1,44 @@
+// Passwords of accounts: checking, hashing with argon2id, verifying.
+
+import type { Argon2Cost } from '../crypto/passphrase.ts'
+import { passwordProblem } from '../domain/account.ts'
+import { DomainError } from '../domain/errors.ts'
+import { explainProblem } from '../domain/problems.ts'
+
+/** Throws `invalid`, on the field `password`. */
+export function requireGoodPassword(password: string): void {
+  const problem = passwordProblem(password)
+  if (problem === null) return
+  const details = { problems: { password: [problem] } }
+  throw new DomainError('invalid', `The password ${explainProblem(problem)}.`, details)
+}
+
+export type Passwords = ReturnType<typeof createPasswords>
+
+/** Imported accounts have such a hash until they sign in; then the password is hashed with argon2id. */
+export function isBcrypt(hash: string): boolean {
+  return /^\$2[abxy]?\$/.test(hash)
+}
+
+/** bcrypt as Ruby and most others do it: over the first 72 bytes. Bun would digest longer passwords first. */
+const BCRYPT_BYTES = 72
+
+/** Both work on another thread. */
+export function createPasswords({ memoryKib, passes }: Argon2Cost) {
+  let nobody: Promise<string> | null = null
+
+  function hashPassword(password: string): Promise<string> {
+    return Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: passes })
+  }
+
+  /** Takes equally long without a hash, so that the time does not reveal which accounts exist. */
+  async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
+    nobody = nobody ?? hashPassword('nobody has this password')
+    const tested = hash ?? (await nobody)
+    const given = isBcrypt(tested) ? Buffer.from(password).subarray(0, BCRYPT_BYTES) : password
+    const isRight = await Bun.password.verify(given, tested).catch(() => false)
+    return isRight && hash !== null
+  }
+
+  return { hashPassword, verifyPassword }
+}

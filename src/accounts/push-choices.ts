@@ -1,0 +1,40 @@
+// Remembers for each account what it chose in the create form.
+//
+// They are kept on the server, not in the browser, so that they follow the account to every device, work without JavaScript
+// and leave nothing on a shared computer. They hold no content, name or passphrase.
+
+import type { Account } from '../domain/account.ts'
+import type { NewPush, PushLimits } from '../domain/new-push.ts'
+import { choicesOf, fitChoices, isSameChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
+import type { Store } from '../store/face.ts'
+
+export type Choices = ReturnType<typeof createPushChoices>
+
+export type ChoicesOptions = {
+  store: Pick<Store, 'pushChoices'>
+  limits: PushLimits
+  onError: (cause: unknown) => void
+}
+
+export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
+  const { findChoices, keepChoices } = store.pushChoices
+
+  /** Fitted to the current limits, which may have changed since. Without an account there are no choices. */
+  async function find(account: Account | null): Promise<PushChoices> {
+    const kept = account === null ? null : await findChoices(account.id)
+    return kept === null ? NO_CHOICES : fitChoices(kept, limits)
+  }
+
+  /** Writes only when something has changed. Never throws, because the push has been created already. */
+  async function remember({ id }: Account, push: NewPush): Promise<void> {
+    const choices = choicesOf(push, limits)
+    try {
+      if (isSameChoices(choices, (await findChoices(id)) ?? NO_CHOICES)) return
+      await keepChoices({ accountId: id, choices })
+    } catch (cause) {
+      onError(cause)
+    }
+  }
+
+  return { find, remember }
+}

@@ -1,0 +1,242 @@
+// Signing in with a password and, if the account has one, a second factor; and the resulting sessions.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { openPending, type Pending, sealPending } from '../crypto/pending-sign-in.ts'
+import {
+  formTokenOf,
+  hashRandomToken,
+  hashRecoveryCode,
+  isSameSecret,
+  newRandomToken,
+} from '../crypto/random-token.ts'
+import { checkTotp } from '../crypto/totp.ts'
+import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+import { rethrowWithoutDoubt } from '../domain/errors.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
+import type { InLine } from '../domain/waiting-line.ts'
+import type { Credentials } from '../store/accounts-face.ts'
+import type { Store } from '../store/face.ts'
+import { isBcrypt, type Passwords, requireGoodPassword } from './passwords.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
+import { openTotpSecret } from './two-factor.ts'
+
+/** The token goes into a cookie and is not available later. */
+export type NewSession = { account: Account; sessionToken: string }
+
+export type SignIn =
+  | ({ outcome: 'signed_in' } & NewSession)
+  /** The password is right; the form sends `pending` back together with the code. */
+  | { outcome: 'code_needed'; pending: string }
+  | { outcome: 'refused' }
+
+type Given = { password: string; visit: Visit }
+
+export type CurrentSession = {
+  account: Account
+  session: Session
+  /** The token against CSRF that every form of this session contains. */
+  formToken: string
+  isFormToken(given: string): boolean
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+export type SessionsOptions = {
+  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'keys'>
+  keyring: Keyring
+  passwords: Passwords
+  /** Limits how many slow hashes run at once. */
+  inLine: InLine
+  limit: SignInLimit
+  now: Now
+  /** The system's clock, by which phones compute codes. The app's clock can be ahead of it. */
+  systemNow: Now
+}
+
+const PENDING_LIFETIME = 10 * MINUTE
+
+/** The addresses of an account's current sessions, by its e-mail address. */
+export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
+  return async (email: string): Promise<string[]> => {
+    const parsed = parseEmail(email)
+    const id = parsed === null ? null : await accounts.findId(parsed)
+    return id === null ? [] : (await sessions.listSessions(id)).map(({ ip }) => ip)
+  }
+}
+
+export function createSessions(options: SessionsOptions) {
+  const { store, keyring, inLine, limit, now, systemNow } = options
+  const { hashPassword, verifyPassword } = options.passwords
+
+  /** Throws `too_many` after too many wrong passwords. */
+  function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
+    return limit.tryPassword(
+      { email: input.email, address: input.visit.ip },
+      { work: () => trySignIn(input), isRight: ({ outcome }) => outcome !== 'refused' },
+    )
+  }
+
+  /** Takes equally long for an address without an account and for a wrong password. */
+  async function trySignIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
+    const email = parseEmail(input.email)
+    const found = email === null ? null : await store.accounts.findCredentials(email)
+    const isRight = await inLine(input.visit.ip, () =>
+      verifyPassword(input.password, found?.passwordHash ?? null),
+    )
+    if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
+    if (isBcrypt(found.passwordHash)) {
+      await rehash(found, input)
+      // Reads the account again: another sign-in may have been first.
+      return trySignIn(input)
+    }
+    if (found.totpSecret === null) return begin(found, input.visit)
+    const { id: accountId, email: address } = found.account
+    const until = now() + PENDING_LIFETIME
+    const pending = { accountId, email: address, until, proof: proofOf(found) }
+    return { outcome: 'code_needed', pending: sealPending(pending, keyring) }
+  }
+
+  /** The hash of an imported account becomes argon2id as soon as its password is known. */
+  async function rehash({ account: { id }, passwordHash: tested }: Credentials, given: Given): Promise<void> {
+    const passwordHash = await inLine(given.visit.ip, () => hashPassword(given.password))
+    await store.accounts.rehashPassword({ id, tested, passwordHash })
+  }
+
+  /** The sign-in whose password was right within the last 10 minutes, else null. */
+  function readPending(text: string): Pending | null {
+    const pending = openPending(text, keyring)
+    return pending === null || now() >= pending.until ? null : pending
+  }
+
+  /**
+   * `code` comes from the authenticator app or is a recovery code. Each works only once. Throws `too_many` after too many
+   * wrong codes.
+   */
+  function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
+    return limit.tryCode(input.pending.accountId, {
+      work: () => tryConfirmSignIn(input),
+      isRight: ({ outcome }) => outcome === 'signed_in',
+    })
+  }
+
+  async function tryConfirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
+    const found = await store.accounts.findCredentials(input.pending.email)
+    // Refuse if the password or the second factor has changed since the password was checked.
+    const isSame = found !== null && isSameSecret(proofOf(found), input.pending.proof)
+    if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
+    return (await isCodeRight(found, input.code)) ? begin(found, input.visit) : { outcome: 'refused' }
+  }
+
+  async function isCodeRight({ account, totpSecret, totpStep }: Credentials, code: string): Promise<boolean> {
+    if (totpSecret === null) return false
+    const accountId = account.id
+    const secret = openTotpSecret(totpSecret, { accountId, keyring })
+    const step = secret === null ? null : checkTotp({ secret, code, now: systemNow(), lastStep: totpStep })
+    if (step !== null) return store.twoFactor.useStep({ accountId, step })
+    const isUsed = await store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })
+    if (!isUsed && secret === null) store.keys.requireAll()
+    return isUsed
+  }
+
+  async function begin({ account, passwordHash }: Credentials, visit: Visit): Promise<SignIn> {
+    const sessionToken = newRandomToken()
+    const hash = hashRandomToken(sessionToken)
+    // Nobody else has the token of a session that was begun after all.
+    await store.sessions
+      .addSession({ accountId: account.id, hash, visit, tested: passwordHash })
+      .catch(rethrowWithoutDoubt)
+    return { outcome: 'signed_in', account, sessionToken }
+  }
+
+  /** For a new account, or one whose password was just set with a link. Refuses if it has a second factor. */
+  async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
+    const found = await store.accounts.findCredentials(account.email)
+    if (found === null || found.totpSecret !== null) return { outcome: 'refused' }
+    return begin(found, visit)
+  }
+
+  /** Null for an unknown token. Records the use. */
+  async function findSession(
+    sessionToken: string,
+    onError: (cause: unknown) => void,
+  ): Promise<CurrentSession | null> {
+    const found = await store.sessions.findByHash(hashRandomToken(sessionToken))
+    if (found === null) return null
+    store.sessions.noteUse(found.session).catch(onError)
+    const formToken = formTokenOf(sessionToken)
+    return { ...found, formToken, isFormToken: (given) => isSameSecret(given, formToken) }
+  }
+
+  /**
+   * Ends every other session and, with `revoke`, what was created with the old password. False when `current` is wrong.
+   * Throws `invalid` for a bad new password.
+   */
+  async function changePassword(
+    { account, session }: Pick<CurrentSession, 'account' | 'session'>,
+    { current, next, revoke, visit }: { current: string; next: string; revoke: boolean; visit: Visit },
+  ): Promise<boolean> {
+    requireGoodPassword(next)
+    if ((await testPassword(account, { password: current, visit })) === null) return false
+    const passwordHash = await inLine(visit.ip, () => hashPassword(next))
+    await store.accounts.setPasswordHash({ id: account.id, passwordHash, keepSession: session.id, revoke })
+    return true
+  }
+
+  /**
+   * The hash that the password was tested against, for `confirm`; null when the password is wrong.
+   * Throws `too_many` after too many wrong ones.
+   */
+  function testPassword(
+    { email }: Account,
+    { password, visit }: { password: string; visit: Visit },
+  ): Promise<string | null> {
+    const work = async () => {
+      const hash = (await store.accounts.findCredentials(email))?.passwordHash ?? null
+      return (await inLine(visit.ip, () => verifyPassword(password, hash))) ? hash : null
+    }
+    return limit.tryPassword({ email, address: visit.ip }, { work, isRight: (hash) => hash !== null })
+  }
+
+  /** Whether the code is right; accepts recovery codes too. Each code is accepted once. Throws `too_many`. */
+  function isCode({ id, email }: Account, code: string): Promise<boolean> {
+    const work = async () => {
+      const found = await store.accounts.findCredentials(email)
+      return found !== null && isCodeRight(found, code)
+    }
+    return limit.tryCode(id, { work, isRight: Boolean })
+  }
+
+  /** Whether the password (and the code, with a second factor) was confirmed recently in this session. */
+  function isConfirmed({ confirmedAt }: Session): boolean {
+    const age = now() - confirmedAt
+    return age >= 0 && age < CONFIRMATION_LIFETIME
+  }
+
+  return {
+    signIn,
+    readPending,
+    confirmSignIn,
+    beginFor,
+    findSession,
+    changePassword,
+    isPassword: async (account: Account, given: { password: string; visit: Visit }): Promise<boolean> =>
+      (await testPassword(account, given)) !== null,
+    testPassword,
+    isCode,
+    isConfirmed,
+    /** False when the session has ended or the password has changed since the test. */
+    confirm: ({ id }: Session, tested: string): Promise<boolean> =>
+      store.sessions.confirmSession({ id, tested }),
+    listSessions: (account: Account): Promise<Session[]> => store.sessions.listSessions(account.id),
+    endSession: ({ id: accountId }: Account, id: number) => store.sessions.removeSession({ accountId, id }),
+    endOtherSessions: ({ id: accountId }: Account, { id }: Session) =>
+      store.sessions.removeOtherSessions({ accountId, id }),
+  }
+}
+
+/** Changes with the password and the second factor, and reveals neither. */
+function proofOf({ account, passwordHash, totpSecret }: Credentials): string {
+  const parts = [account.id, passwordHash, totpSecret?.toHex() ?? '']
+  return hashRandomToken(parts.join(' ')).toString('base64url')
+}

@@ -1,0 +1,140 @@
+// Limits on tries of passwords, codes, one-time links and sign-ups, over all nodes. A try is counted before the work starts,
+// and taken back if it succeeds or the store is away.
+
+import { parseEmail } from '../domain/account.ts'
+import { DomainError, isOutage, rethrowWithoutDoubt, retrySeconds } from '../domain/errors.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
+import type { Budget, BudgetState, BudgetStore } from '../store/shared-face.ts'
+
+const WINDOW = 15 * MINUTE
+
+const budgetOf = (kind: string, tries: number) => (key: string) => ({
+  name: `${kind} ${key}`,
+  tries,
+  window: WINDOW,
+})
+
+/** For one account from one address. Typing errors stay far below, and others are not locked out. */
+const ofPair = budgetOf('pair', 10)
+/** For one account from all addresses. At this rate a password of twelve characters cannot be guessed. */
+const ofAccount = budgetOf('account', 100)
+/** From one address for all accounts. Wrong tries beyond it are refused as too many. */
+const ofAddress = budgetOf('address', 50)
+/** For each account beyond that limit, so that a neighbour behind the same address can still sign in. */
+const OWN_TRIES_OF_PAIR = 3
+/** From one address in any case, because each try costs the server time. */
+const ofAddressInAll = budgetOf('address in all', 300)
+/** For the codes of one account, which are short. These callers already know the password. */
+const ofCodes = budgetOf('codes', 10)
+/** Sign-ups from one network address whose e-mail address is taken. */
+const ofTakenEmails = budgetOf('taken e-mails', 10)
+/** Accounts created from one network address. */
+const ofNewAccounts = budgetOf('new accounts', 50)
+/** One-time links that do not exist, from one address. A valid link always works. */
+const ofWrongLinks = budgetOf('wrong links', 30)
+
+export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
+
+export type SignInLimitOptions = {
+  budgets: BudgetStore
+  now: Now
+  /** The key under which an address is counted; null for an address without limits. */
+  clientOf: (address: string) => string | null
+  /** Addresses with a session of this account. Guesses from elsewhere do not lock them out. */
+  knownAddresses: (email: string) => Promise<string[]>
+}
+
+export type SignInLimit = ReturnType<typeof createSignInLimit>
+
+/** Every function may throw `too_many` with the seconds to wait. */
+export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: SignInLimitOptions) {
+  type From = { email: string; address: string }
+
+  async function isKnown({ email, address }: From): Promise<boolean> {
+    const from = clientOf(address)
+    return (await knownAddresses(email)).some((known) => clientOf(known) === from)
+  }
+
+  /** `address` is the budget of the address, null where there is none; a known address is only looked at. */
+  function budgetsOf(from: From, isKnown: boolean) {
+    const client = clientOf(from.address)
+    const account = parseEmail(from.email) ?? 'none'
+    const pair = ofPair(`${client ?? 'here'} ${account}`)
+    const address = client === null ? null : ofAddress(client)
+    const addressed = address === null ? [] : [address]
+    if (isKnown) return { address, counts: [pair], looks: addressed }
+    const inAll = client === null ? [] : [ofAddressInAll(client)]
+    return { address, counts: [pair, ofAccount(account), ...inAll, ...addressed], looks: [] }
+  }
+
+  const take: BudgetStore['take'] = (attempt) => budgets.take(attempt).catch(rethrowWithoutDoubt)
+
+  /** Does not count a refused try, so that nobody can use up the tries of others. */
+  async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
+    const { address, counts, looks } = budgetsOf(from, await isKnown(from))
+    const isOfAddress = ({ name }: Budget) => name === address?.name
+    const refuse = (states: readonly BudgetState[]) => {
+      const [pair] = states
+      const hasOwnTries = looks.length > 0 || (pair?.spent ?? 0) < OWN_TRIES_OF_PAIR
+      return findSpent(hasOwnTries ? states.filter((state) => !isOfAddress(state)) : states)
+    }
+    const { refusedBy, states } = await take({ counts, looks, refuse })
+    if (refusedBy !== null) throw tooMany(refusedBy)
+    const result = await countAttempt(states.slice(0, counts.length), attempt)
+    const beyond = states.find((state) => isOfAddress(state) && isSpent(state))
+    // Answer alike for every account, so that the answer does not reveal which accounts exist.
+    if (beyond !== undefined && !attempt.isRight(result)) throw tooMany(beyond)
+    return result
+  }
+
+  /** Null when the link is wrong. */
+  async function tryLink<T>(address: string, link: T | null): Promise<T | null> {
+    if (link === null) await count([ofWrongLinks(clientOf(address) ?? 'here')])
+    return link
+  }
+
+  /** `work` creates an account, or throws. */
+  async function trySignUp<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const client = clientOf(address)
+    const taken = ofTakenEmails(client ?? 'here')
+    const states = await count(client === null ? [taken] : [ofNewAccounts(client), taken])
+    // The other budget counts the sign-up even if it fails.
+    return countAttempt(states.slice(-1), { work, isRight: () => true })
+  }
+
+  async function tryCode<T>(accountId: number, attempt: Attempt<T>): Promise<T> {
+    return countAttempt(await count([ofCodes(String(accountId))]), attempt)
+  }
+
+  /** Counts a try, unless one of the budgets is used up. */
+  async function count(counts: Budget[]): Promise<readonly BudgetState[]> {
+    const { refusedBy, states } = await take({ counts, refuse: findSpent })
+    if (refusedBy !== null) throw tooMany(refusedBy)
+    return states
+  }
+
+  /** Takes the count back if the work succeeds, and if the store is away so that the same try comes again. */
+  async function countAttempt<T>(counted: readonly BudgetState[], { work, isRight }: Attempt<T>): Promise<T> {
+    try {
+      const result = await work()
+      if (isRight(result)) await budgets.giveBack(counted)
+      return result
+    } catch (cause) {
+      if (isOutage(cause)) await budgets.giveBack(counted)
+      throw cause
+    }
+  }
+
+  function tooMany({ until }: BudgetState): DomainError {
+    const retryAfter = retrySeconds(until - now())
+    return new DomainError('too_many', `Too many tries: try again in ${retryAfter} s.`, { retryAfter })
+  }
+
+  return { tryPassword, tryCode, tryLink, trySignUp }
+}
+
+const isSpent = ({ spent, tries }: BudgetState) => spent >= tries
+
+function findSpent(states: readonly BudgetState[]): BudgetState | null {
+  return states.find(isSpent) ?? null
+}

@@ -1,0 +1,25 @@
+// Signing up: anybody may create an account, where the instance allows it.
+
+import type { Account } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+import type { InLine } from '../domain/waiting-line.ts'
+import type { Accounts } from './accounts.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
+
+export type SignUp = ReturnType<typeof createSignUp>
+
+export type SignUpOptions = {
+  accounts: Pick<Accounts, 'addAccount'>
+  /** Limits how many slow hashes run at once. */
+  inLine: InLine
+  limit: Pick<SignInLimit, 'trySignUp'>
+}
+
+/** Throws `invalid`, `conflict` for an e-mail address that has an account, and `too_many`. */
+export function createSignUp({ accounts, inLine, limit }: SignUpOptions) {
+  return (given: { email: string; password: string; visit: Visit }): Promise<Account> => {
+    const { email, password, visit } = given
+    const work = () => inLine(visit.ip, () => accounts.addAccount({ email, password, isAdmin: false }))
+    return limit.trySignUp(visit.ip, work)
+  }
+}

@@ -1,0 +1,89 @@
+// The second factor of an account: an authenticator app, and recovery codes for a lost phone.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { hashRecoveryCode, newRecoveryCode } from '../crypto/random-token.ts'
+import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
+import { checkTotp, isTotpSecret, totpUri } from '../crypto/totp.ts'
+import type { Account } from '../domain/account.ts'
+import type { Now } from '../domain/time.ts'
+import type { Store } from '../store/face.ts'
+import type { OfferStore } from '../store/shared-face.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
+import { createTwoFactorOffers } from './two-factor-offers.ts'
+
+const RECOVERY_CODES = 10
+
+export type TwoFactor = ReturnType<typeof createTwoFactor>
+
+export type TwoFactorOptions = {
+  store: Pick<Store, 'twoFactor'>
+  keyring: Keyring
+  limit: Pick<SignInLimit, 'tryCode'>
+  offers: OfferStore
+  now: Now
+  /** The system's clock, by which phones compute codes. */
+  systemNow: Now
+}
+
+export function createTwoFactor({ store, keyring, limit, systemNow, ...options }: TwoFactorOptions) {
+  const offers = createTwoFactorOffers({ ...options, keyring })
+
+  /** A secret for an authenticator app. It is stored only once a code proves that the app has it. */
+  async function offer({ email }: Account, { session, issuer }: { session: number; issuer: string }) {
+    const secret = await offers.secretFor(session)
+    return { secret, uri: totpUri({ secret, email, issuer }) }
+  }
+
+  /** The same offer again, after a wrong code. Null when `secret` is not well-formed. */
+  function offerAgain(secret: string, { email }: Account, issuer: string) {
+    return isTotpSecret(secret) ? { secret, uri: totpUri({ secret, email, issuer }) } : null
+  }
+
+  /** The recovery codes, shown once; null when the code is wrong, or when a second factor is already on. Throws `too_many`. */
+  async function turnOn(
+    account: Account,
+    { session, ...given }: { session: number; secret: string; code: string },
+  ): Promise<string[] | null> {
+    const work = () => tryTurnOn(account, given)
+    const codes = await limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })
+    if (codes !== null) await offers.forget(session)
+    return codes
+  }
+
+  async function tryTurnOn({ id }: Account, given: { secret: string; code: string }) {
+    if (!isTotpSecret(given.secret)) return null
+    const step = checkTotp({ ...given, now: systemNow(), lastStep: null })
+    if (step === null) return null
+    const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
+    const isSet = await store.twoFactor.set({
+      accountId: id,
+      sealedSecret: sealTotpSecret(given.secret, { accountId: id, keyring }),
+      step,
+      recoveryHashes: codes.map(hashRecoveryCode),
+    })
+    return isSet ? codes : null
+  }
+
+  return {
+    offer,
+    offerAgain,
+    turnOn,
+    turnOff: ({ id }: Account): Promise<void> => store.twoFactor.remove(id),
+    countRecoveryCodes: ({ id }: Account): Promise<number> => store.twoFactor.countRecoveryCodes(id),
+  }
+}
+
+type Place = { accountId: number; keyring: Keyring }
+
+export function sealTotpSecret(secret: string, { accountId, keyring }: Place): Buffer {
+  return sealWithKeyring(Buffer.from(secret), keyring, placeOf(accountId))
+}
+
+/** Null when the database was altered or its key is missing. Recovery codes still work then. */
+export function openTotpSecret(sealed: Uint8Array, { accountId, keyring }: Place): string | null {
+  return openWithKeyring(sealed, keyring, placeOf(accountId))?.toString('utf8') ?? null
+}
+
+function placeOf(accountId: number) {
+  return { subkey: 'owner', subject: Buffer.from(`account/${accountId}`), field: 'totp' } as const
+}

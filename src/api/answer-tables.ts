@@ -1,0 +1,183 @@
+// The answers of the API, one table for each. Their TypeScript types and the reference come from these tables, and tests
+// validate every answer against them.
+
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { AUDIT_KINDS } from '../domain/audit.ts'
+import { PUSH_KINDS } from '../domain/push.ts'
+import { URL_TOKEN } from './parameters.ts'
+
+/** OpenAPI 3.0 has no type "null", and one `example` in place of the `examples` of JSON Schema. */
+function nullable<S extends TSchema>(schema: S) {
+  return Type.Unsafe<Static<S> | null>({ ...schema, nullable: true })
+}
+
+function closed<P extends TProperties>(properties: P, description: string) {
+  return Type.Object(properties, { additionalProperties: false, description })
+}
+
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, example: '2026-11-20T22:47:00.000Z' })
+
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const kind = Type.String({ enum: [...PUSH_KINDS], description: 'What the payload is.' })
+
+const push = {
+  url_token: Type.String({ ...URL_TOKEN, description: 'Addresses the push in paths.' }),
+  html_url: Type.String({ format: 'uri', description: 'The secret link, to be handed to the recipient.' }),
+  json_url: Type.String({ format: 'uri' }),
+  kind,
+  created_at: time('When it was created.'),
+  updated_at: time('When anything last happened to it.'),
+  expire_after_days: Type.Integer({ minimum: 1 }),
+  expire_after_views: Type.Integer({ minimum: 1 }),
+  days_remaining: count('Whole days left.'),
+  views_remaining: count('Retrievals left.'),
+  expires_at: time('The exact moment at which it expires.'),
+  expired: Type.Boolean(),
+  expired_on: nullable(time('When it expired.')),
+  deleted: Type.Boolean({ description: 'Whether somebody expired it, rather than a limit.' }),
+  deletable_by_viewer: nullable(Type.Boolean()),
+  retrieval_step: Type.Boolean({
+    description: 'Whether recipients are told first that opening uses up a view.',
+  }),
+  passphrase: nullable(Type.String({ description: 'Always null: a passphrase is never given back.' })),
+  passphrase_required: Type.Boolean(),
+}
+
+const labels = {
+  name: Type.String({ description: 'Label shown to the owner.' }),
+  note: Type.String({ description: 'Note visible to the owner only.' }),
+}
+
+const file = {
+  filename: Type.String(),
+  content_type: Type.String(),
+  size: count('Bytes.'),
+}
+
+const createdFiles = { files: Type.Array(closed(file, 'A file.')) }
+
+const retrievedFiles = {
+  files: Type.Array(
+    closed({ ...file, url: Type.String({ format: 'uri' }) }, 'A file and where to download it.'),
+  ),
+}
+
+const range = closed(
+  { min: Type.Integer(), max: Type.Integer(), default: Type.Integer() },
+  'What is allowed, and what applies when omitted.',
+)
+
+const features = closed(
+  {
+    anonymous_access: Type.Boolean({ description: 'Whether the API may be used without a token.' }),
+    api_token_authentication: Type.Boolean(),
+    accounts: closed({ enabled: Type.Boolean() }, 'The accounts API; not in this edition.'),
+    pushes: closed(
+      {
+        enabled: Type.Boolean(),
+        email_auto_dispatch: Type.Boolean(),
+        file_attachments: closed(
+          { enabled: Type.Boolean(), requires_authentication: Type.Boolean() },
+          'Files.',
+        ),
+        url_pushes: closed({ enabled: Type.Boolean() }, 'Pushes of a link.'),
+        qr_code_pushes: closed({ enabled: Type.Boolean() }, 'Pushes of a QR code.'),
+      },
+      'What can be pushed.',
+    ),
+    requests: closed({ enabled: Type.Boolean() }, 'The requests API; not in this edition.'),
+  },
+  'Capabilities of this instance.',
+)
+
+const auditMembers = {
+  ip: Type.String(),
+  user_agent: Type.String(),
+  referrer: Type.String({ description: 'Only its origin.' }),
+  kind: Type.String({
+    description: `What happened: ${AUDIT_KINDS.map((kind) => `\`${kind}\``).join(', ')}. More kinds may come.`,
+    example: 'view',
+  }),
+  created_at: time('When it happened.'),
+  updated_at: time('The same.'),
+}
+
+const auditEntry = closed(auditMembers, 'One visit.')
+
+const previousAuditEntry = closed(
+  { ...auditMembers, successful: Type.Boolean({ description: 'False for `failed_…`.' }) },
+  'One visit.',
+)
+
+const listedPush = closed({ ...push, ...labels }, 'A push in a list of its owner.')
+
+/** By the names that the reference gives them. */
+export const ANSWERS = {
+  CreatedPush: closed(
+    { ...push, ...labels, ...createdFiles },
+    'A push as it was created, without its payload.',
+  ),
+  RetrievedPush: closed(
+    { ...push, payload: nullable(Type.String({ description: 'null once expired.' })), ...retrievedFiles },
+    'A push with its payload, or without when it has expired.',
+  ),
+  DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),
+  ListedPush: listedPush,
+  PushList: Type.Array(Type.Unsafe<Static<typeof listedPush>>({ $ref: '#/components/schemas/ListedPush' })),
+  Preview: closed(
+    { url: Type.String({ format: 'uri', description: 'The secret link.' }) },
+    'The link of a push.',
+  ),
+  AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
+  PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
+  Version: closed(
+    {
+      application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
+      api_version: Type.String(),
+      edition: Type.String(),
+      features,
+      limits: closed(
+        {
+          payload_bytes: count('Bytes of a payload.'),
+          file_bytes: count('Bytes of a file.'),
+          files: count('Files of a push.'),
+          expire_after_days: range,
+          expire_after_views: range,
+        },
+        'Limits of this instance.',
+      ),
+    },
+    'About this instance.',
+  ),
+  PreviousVersion: closed(
+    {
+      application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
+      api_version: Type.String(),
+      edition: Type.String(),
+    },
+    'About this instance.',
+  ),
+  Error: closed({ error: Type.String() }, 'A refusal.'),
+  PassphraseError: Type.Object(
+    { error: Type.String(), message: Type.Optional(Type.String()), status: Type.Optional(Type.String()) },
+    { additionalProperties: false, description: 'A token or a passphrase is missing or wrong.' },
+  ),
+  ValidationError: Type.Object(
+    { error: Type.String() },
+    {
+      additionalProperties: Type.Array(Type.String()),
+      description: 'One member for each field at fault, an array of messages.',
+    },
+  ),
+  InternalError: closed(
+    { error: Type.String(), request_id: Type.String() },
+    'The cause is in the log of the server.',
+  ),
+}
+
+export type AnswerName = keyof typeof ANSWERS
+
+/** The JSON of an answer. */
+export type AnswerBody<Name extends AnswerName> = Static<(typeof ANSWERS)[Name]>

@@ -1,0 +1,54 @@
+// Answers `GET /readyz`: ready or not for everybody, and each part by its name for those who may know.
+
+import { isLoopbackAddress } from '../domain/client.ts'
+import { answerJson } from '../http/answers.ts'
+import type { Exchange } from '../http/door/exchange.ts'
+import { isLoopbackHost } from '../http/door/host.ts'
+import type { Asked } from '../http/door/router.ts'
+import type { LookAtHealth } from '../operating/health.ts'
+
+export type ReadyOptions = {
+  lookAtHealth: LookAtHealth
+  /** Whether an administrator asks, by session or API token. */
+  isAdmin: (exchange: Exchange) => Promise<boolean>
+  /** Whether a reverse proxy that is not declared forwards requests from this machine. */
+  hasUndeclaredProxy: () => boolean
+  /** Null without --base-url. */
+  baseUrl: string | null
+  hasTrustedProxies: boolean
+}
+
+export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOptions) {
+  return async ({ exchange }: Asked): Promise<Response> => {
+    // At once, because each may wait for a database that hangs.
+    const [{ isReady, ...details }, mayKnow] = await Promise.all([
+      lookAtHealth(),
+      isOnThisMachine(exchange, place) || isAdmin(exchange),
+    ])
+    return answerJson(isReady ? 200 : 503, mayKnow ? { ready: isReady, ...details } : { ready: isReady })
+  }
+}
+
+type Place = Pick<ReadyOptions, 'hasUndeclaredProxy' | 'baseUrl' | 'hasTrustedProxies'>
+
+/** Headers by which a proxy tells that it forwards. */
+const FORWARDING = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+]
+
+/**
+ * Whether a program of this machine asks. Behind a reverse proxy that is not declared, everybody comes from loopback: so
+ * details are kept back when anything hints at one. That is a forwarding header, also of an earlier request, or a public
+ * base URL without --trusted-proxy. A Host other than loopback may be a web page's (DNS rebinding).
+ */
+function isOnThisMachine({ request, clientAddress, host }: Exchange, place: Place): boolean {
+  if (!isLoopbackAddress(clientAddress) || host === null || !isLoopbackHost(host)) return false
+  if (FORWARDING.some((name) => request.headers.has(name)) || place.hasUndeclaredProxy()) return false
+  const isPublic = place.baseUrl !== null && !isLoopbackHost(new URL(place.baseUrl).host)
+  return place.hasTrustedProxies || !isPublic
+}

@@ -1,0 +1,87 @@
+// The parameters of the API in paths, queries and headers: as the reference shows them, and how they are read.
+
+import { Type } from '@sinclair/typebox'
+import { MAX_PAGE } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import { type Exchange, queryOf } from '../http/door/exchange.ts'
+import type { Asked } from '../http/door/router.ts'
+import { KEY_LENGTH } from '../pushes/idempotency.ts'
+
+/** What the server gives a push, and what imported pushes keep. */
+export const URL_TOKEN = {
+  pattern: '^([0-9a-hjkmnp-tv-z]{26}|[a-z0-9_-]{11,19})$',
+  example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
+}
+
+const pages = Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 })
+
+export const PARAMETERS = {
+  urlToken: {
+    name: 'url_token',
+    in: 'path',
+    required: true,
+    description: 'The token of the push.',
+    schema: Type.String(URL_TOKEN),
+  },
+  page: { name: 'page', in: 'query', description: '50 entries a page.', schema: pages },
+  before: {
+    name: 'before',
+    in: 'query',
+    description:
+      'The token of one of your pushes: only older ones are listed. Pages that follow each other by the last token of the one before miss nothing that expires meanwhile, and go beyond page 200.',
+    schema: Type.String(URL_TOKEN),
+  },
+  passphraseHeader: {
+    name: 'X-Push-Passphrase',
+    in: 'header',
+    description:
+      'The passphrase, percent-encoded UTF-8. Better than the query parameter, which histories keep.',
+    schema: Type.String({ pattern: '^([ -$&-~]|%[0-9A-Fa-f]{2})*$' }),
+  },
+  passphrase: { name: 'passphrase', in: 'query', description: 'The passphrase.', schema: Type.String() },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: `Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. ${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.`,
+    // No example: programs would send it as their key, all of them the same one.
+    schema: Type.String({
+      minLength: KEY_LENGTH.min,
+      maxLength: KEY_LENGTH.max,
+      pattern: '^[!-~]([ -~]*[!-~])?$',
+    }),
+  },
+}
+
+export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
+  return params.url_token ?? ''
+}
+
+/** Null if no passphrase was given. Prefers the header, because queries stay in histories and in other programs' logs. */
+export function readPassphrase(exchange: Exchange): string | null {
+  const header = exchange.request.headers.get(PARAMETERS.passphraseHeader.name)
+  const passphrase =
+    header === null ? queryOf(exchange).get(PARAMETERS.passphrase.name) : decodeHeader(header)
+  return passphrase === '' ? null : passphrase
+}
+
+function decodeHeader(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    throw new DomainError('malformed', 'X-Push-Passphrase must be percent-encoded UTF-8.')
+  }
+}
+
+/** Null if none was given. */
+export function readBefore(exchange: Exchange): string | null {
+  return queryOf(exchange).get(PARAMETERS.before.name) || null
+}
+
+/** An empty page number means page 1. */
+export function readPage(exchange: Exchange): number {
+  const { minimum = 1, maximum = 1, default: first } = pages
+  const page = queryOf(exchange).get(PARAMETERS.page.name) || String(first)
+  const number = /^\d{1,3}$/.test(page) ? Number(page) : 0
+  if (number >= minimum && number <= maximum) return number
+  throw new DomainError('malformed', `page must be between ${minimum} and ${maximum}`)
+}

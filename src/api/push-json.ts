@@ -1,0 +1,84 @@
+// Presents a push as JSON. Decides which members each answer has.
+
+import type { AuditEntry } from '../domain/audit.ts'
+import type { FileFacts } from '../domain/files.ts'
+import { daysRemaining, isExpired, type Push, viewsRemaining } from '../domain/push.ts'
+import { formatTime } from '../domain/time.ts'
+import { FILES, PREVIOUS_FAMILIES, secretLink } from '../http/urls.ts'
+import type { Created } from '../pushes/create-push.ts'
+import type { GrantedFile } from '../pushes/downloads.ts'
+import type { Addressed, Labelled } from '../pushes/owner-lists.ts'
+import type { AnswerBody } from './answer-tables.ts'
+
+export type PresentOptions = { baseUrl: string; now: number }
+
+/** The members that all answers with a push share. */
+function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
+  return {
+    url_token: urlToken,
+    html_url: secretLink({ push, urlToken }, baseUrl),
+    json_url: `${baseUrl}${PREVIOUS_FAMILIES.p.retrieve.href({ url_token: urlToken })}`,
+    kind: push.kind,
+    created_at: formatTime(push.createdAt),
+    updated_at: formatTime(push.updatedAt),
+    expire_after_days: push.expireAfterDays,
+    expire_after_views: push.expireAfterViews,
+    days_remaining: daysRemaining(push, now),
+    views_remaining: viewsRemaining(push),
+    expires_at: formatTime(push.expiresAt),
+    ...presentExpiry(push, now),
+    deleted: push.deleted,
+    deletable_by_viewer: push.deletableByViewer,
+    retrieval_step: push.retrievalStep,
+    passphrase: null,
+    passphrase_required: push.passphraseRequired,
+  }
+}
+
+/** For create: with name and note, never with the payload. */
+export function presentCreated(created: Created, baseUrl: string): AnswerBody<'CreatedPush'> {
+  return {
+    ...presentListed(created, { baseUrl, now: created.push.createdAt }),
+    files: created.files.map(presentFile),
+  }
+}
+
+/** For the owner's lists. */
+export function presentListed(listed: Labelled, options: PresentOptions): AnswerBody<'ListedPush'> {
+  return { ...presentPush(listed, options), name: listed.name, note: listed.note }
+}
+
+/** For retrieve. The last allowed view still presents the push as live. */
+export function presentView(viewed: Viewed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
+  const files = viewed.files.map((file) => ({
+    ...presentFile(file),
+    url: `${options.baseUrl}${FILES.download.href({ grant: file.grant })}`,
+  }))
+  return { ...presentPush(viewed, options), expired: false, expired_on: null, payload: viewed.payload, files }
+}
+
+type Viewed = Addressed & { payload: string; files: GrantedFile[] }
+
+export function presentExpired(expired: Addressed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
+  return { ...presentPush(expired, options), payload: null, files: [] }
+}
+
+export function presentDeleted(deleted: Addressed, options: PresentOptions): AnswerBody<'DeletedPush'> {
+  return { ...presentPush(deleted, options), files: [] }
+}
+
+export function presentEntry({ ip, userAgent, referrer, kind, at }: AuditEntry): Entry {
+  const time = formatTime(at)
+  return { ip, user_agent: userAgent, referrer, kind, created_at: time, updated_at: time }
+}
+
+type Entry = AnswerBody<'AuditLog'>['logs'][number]
+
+function presentFile({ filename, contentType, size }: FileFacts) {
+  return { filename, content_type: contentType, size }
+}
+
+function presentExpiry(push: Push, now: number) {
+  if (!isExpired(push, now)) return { expired: false, expired_on: null }
+  return { expired: true, expired_on: formatTime(push.expiredOn ?? push.expiresAt) }
+}

@@ -1,0 +1,222 @@
+// The push endpoints of the API: each reads a request, calls a service and presents the outcome.
+
+import type { Account } from '../domain/account.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { DomainError, retrySeconds } from '../domain/errors.ts'
+import type { PushLimits } from '../domain/new-push.ts'
+import { isEndedByTries, isLocked, type Push, type PushKind } from '../domain/push.ts'
+import { formatTime, type Now } from '../domain/time.ts'
+import { answerJson } from '../http/answers.ts'
+import type { Exchange } from '../http/door/exchange.ts'
+import { refusePrefetch } from '../http/door/other-sites.ts'
+import type { Answer, Asked as Reached } from '../http/door/router.ts'
+import type { BodyLimits } from '../http/intake/body.ts'
+import { presentedKey } from '../http/intake/idempotency-key.ts'
+import { createReadEdit } from '../http/intake/push-edit.ts'
+import { createReceivePush } from '../http/intake/receive-push.ts'
+import { type Endpoint, type Method, secretLink } from '../http/urls.ts'
+import type { Idempotency } from '../pushes/idempotency.ts'
+import type { Pushes } from '../pushes/pushes.ts'
+import type { Retrieval } from '../pushes/retrieval.ts'
+import type { Uploads } from '../pushes/uploads.ts'
+import { ANSWERS } from './answer-tables.ts'
+import { readBefore, readPage, readPassphrase, readUrlToken } from './parameters.ts'
+import {
+  presentCreated,
+  presentDeleted,
+  presentEntry,
+  presentExpired,
+  presentListed,
+  presentView,
+} from './push-json.ts'
+
+/** A request of the API, with the viewer whose token it carries. */
+export type Asked = Reached & { viewer: Viewer }
+
+export type ApiRoute = {
+  url: Endpoint<Method, 'visitor' | 'account'>
+  answer: (asked: Asked) => Answer
+  /** Answers HEAD where running the GET would have effects. */
+  head?: (asked: Asked) => Answer
+  /** The OpenAPI operation. A route without one is not in the reference. */
+  detail?: object
+}
+
+/** How one version of the API differs from the others on its paths. */
+export type Surface = {
+  /** The allowed names of the object with the fields, the expected one first. */
+  wrappers: readonly string[]
+  /** Overrides the body's kind; null accepts it. */
+  kind: PushKind | null
+  /** Whether a create also reads fields from the query, and a body without a content type. */
+  isLenient: boolean
+  /** The fixed `error` of a refused passphrase; null puts the reason there, as in `message`. */
+  passphraseError: string | null
+}
+
+const SURFACE: Surface = { wrappers: ['push'], kind: null, isLenient: false, passphraseError: null }
+
+const MEMBERS = [ANSWERS.CreatedPush, ANSWERS.RetrievedPush, ANSWERS.ListedPush].flatMap(({ properties }) =>
+  Object.keys(properties),
+)
+
+export type PushEndpoints = ReturnType<typeof createPushEndpoints>
+
+export function createPushEndpoints(options: {
+  pushes: Pushes
+  uploads: Uploads
+  idempotency: Idempotency
+  limits: PushLimits
+  body: BodyLimits
+  now: Now
+}) {
+  const { pushes, idempotency, now } = options
+  const receivePush = createReceivePush(options)
+  const readEdit = createReadEdit({ ...options, members: MEMBERS })
+  const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
+
+  async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {
+    const { exchange, viewer } = asked
+    const presented = presentedKey(asked)
+    const attempt = presented === null ? null : await idempotency.begin(presented)
+    try {
+      const created = await receivePush(
+        {
+          ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },
+          isRepeat: () => attempt !== null && attempt.made !== null,
+          revise: (wire) => ({ wire: kind === null ? wire : { ...wire, kind } }),
+        },
+        ({ push, upload }) => pushes.create(push, { viewer, upload, attempt }),
+      )
+      return answerJson(201, presentCreated(created, exchange.baseUrl))
+    } finally {
+      attempt?.end()
+    }
+  }
+
+  async function retrieveAs(
+    { exchange, viewer, params }: Asked,
+    { passphraseError }: Surface,
+  ): Promise<Response> {
+    refusePrefetch(exchange.request)
+    const urlToken = readUrlToken({ params })
+    let passphrase: string | null
+    try {
+      passphrase = readPassphrase(exchange)
+    } catch (cause) {
+      // Answer 404 for a missing push before 400 for an unreadable passphrase.
+      await pushes.preview(urlToken, viewer)
+      throw cause
+    }
+    const { makeRoom } = exchange
+    const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false, makeRoom })
+    return answerRetrieval(retrieval, { exchange, passphraseError })
+  }
+
+  type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange }
+
+  function answerRetrieval(retrieval: Retrieval, { exchange, passphraseError }: Answering): Response {
+    switch (retrieval.outcome) {
+      case 'view':
+        return answerJson(200, presentView(retrieval, presentation(exchange)))
+      case 'expired':
+        return answerJson(200, presentExpired(retrieval, presentation(exchange)))
+      case 'passphrase_required':
+        return refusePassphrase('This push needs a passphrase.', passphraseError)
+      case 'wrong_passphrase':
+        return refusePassphrase(explainWrong(retrieval.push), passphraseError)
+      case 'locked':
+        throw locked(retrieval.push)
+      case 'passphrase_locked':
+        throw tooManyTries(retrieval.lockedFor)
+    }
+  }
+
+  async function preview({ exchange, viewer, params }: Asked): Promise<Response> {
+    const addressed = await pushes.preview(readUrlToken({ params }), viewer)
+    return answerJson(200, { url: secretLink(addressed, exchange.baseUrl) })
+  }
+
+  /** One page of the audit log. */
+  async function listEntries({ exchange, viewer, params }: Asked) {
+    const log = await pushes.openLog(readUrlToken({ params }), viewer)
+    return (await log.listPage(readPage(exchange))).map(presentEntry)
+  }
+
+  async function expire({ exchange, viewer, params }: Asked): Promise<Response> {
+    return answerJson(
+      200,
+      presentDeleted(await pushes.expire(readUrlToken({ params }), viewer), presentation(exchange)),
+    )
+  }
+
+  /** Reads the body last, because refusals about the push itself come first. */
+  async function edit({ exchange, viewer, params }: Asked): Promise<Response> {
+    const urlToken = readUrlToken({ params })
+    await pushes.requireEditable(urlToken, viewer)
+    const edited = await pushes.edit(urlToken, await readEdit(exchange), viewer)
+    return answerJson(200, presentListed(edited, presentation(exchange)))
+  }
+
+  async function list({ exchange, viewer }: Asked, expired: boolean): Promise<Response> {
+    const account = requireAccount(viewer.account)
+    const listed = await pushes.list(account, {
+      ...{ expired, pageNumber: readPage(exchange), before: readBefore(exchange) },
+    })
+    const options = presentation(exchange)
+    return answerJson(
+      200,
+      listed.pushes.map((push) => presentListed(push, options)),
+      listed.damaged === 0 ? {} : { 'x-oncebox-left-out': String(listed.damaged) },
+    )
+  }
+
+  return {
+    create: (asked: Asked) => createAs(asked, SURFACE),
+    createAs,
+    retrieve: (asked: Asked) => retrieveAs(asked, SURFACE),
+    retrieveAs,
+    preview,
+    audit: async (asked: Asked) => answerJson(200, { logs: await listEntries(asked) }),
+    listEntries,
+    expire,
+    edit,
+    active: (asked: Asked) => list(asked, false),
+    expired: (asked: Asked) => list(asked, true),
+  }
+}
+
+function requireAccount(account: Account | null): Account {
+  if (account === null) throw new Error('the guard of a list admits visitors')
+  return account
+}
+
+function refusePassphrase(message: string, error: string | null): Response {
+  const body = { error: error ?? message, message, status: 'unauthorized' }
+  return answerJson(401, body, { 'www-authenticate': 'Bearer' })
+}
+
+/** Says so if this wrong passphrase expired or locked the push. */
+function explainWrong(push: Push): string {
+  const wrong = 'The passphrase is wrong.'
+  if (isEndedByTries(push)) return `${wrong} It was the last of too many wrong ones: this push has expired.`
+  return isLocked(push) ? `${wrong} ${explainLock(push)}` : wrong
+}
+
+function explainLock({ ownerId, expiresAt }: Push): string {
+  const until =
+    ownerId === null
+      ? `it has no owner who could unlock it, and stays locked until it expires at ${formatTime(expiresAt)}`
+      : 'it is locked until its owner unlocks it on the pages of this server'
+  return `Too many wrong passphrases for this push: ${until}.`
+}
+
+function locked(push: Push): DomainError {
+  return new DomainError('too_many', explainLock(push), { retryAfter: 60 })
+}
+
+function tooManyTries(lockedFor: number): DomainError {
+  const retryAfter = retrySeconds(lockedFor)
+  const message = `Too many wrong passphrases for this push: try again in ${retryAfter} s.`
+  return new DomainError('too_many', message, { retryAfter })
+}

@@ -1,0 +1,49 @@
+// Presents this instance for `GET /version` of both versions of the API.
+
+import type { PushLimits, Range } from '../domain/new-push.ts'
+import type { AnswerBody } from './answer-tables.ts'
+
+export const API_VERSION = '2.1'
+const PREVIOUS_API_VERSION = '1.5'
+
+export type VersionFacts = { applicationVersion: string; anonymousAccess: boolean; limits: PushLimits }
+
+export function presentVersion({
+  applicationVersion,
+  anonymousAccess,
+  limits,
+}: VersionFacts): AnswerBody<'Version'> {
+  return {
+    application_version: applicationVersion,
+    api_version: API_VERSION,
+    edition: 'oss',
+    features: {
+      anonymous_access: anonymousAccess,
+      api_token_authentication: true,
+      accounts: { enabled: false },
+      pushes: {
+        enabled: true,
+        email_auto_dispatch: false,
+        file_attachments: { enabled: limits.kinds.has('file'), requires_authentication: true },
+        url_pushes: { enabled: limits.kinds.has('url') },
+        qr_code_pushes: { enabled: limits.kinds.has('qr') },
+      },
+      requests: { enabled: false },
+    },
+    limits: {
+      payload_bytes: limits.payloadBytes,
+      file_bytes: limits.fileBytes,
+      files: limits.files,
+      expire_after_days: presentRange(limits.days),
+      expire_after_views: presentRange(limits.views),
+    },
+  }
+}
+
+function presentRange({ min, max, default: preset }: Range) {
+  return { min, max, default: preset }
+}
+
+export function presentPreviousVersion({ applicationVersion }: VersionFacts): AnswerBody<'PreviousVersion'> {
+  return { application_version: applicationVersion, api_version: PREVIOUS_API_VERSION, edition: 'oss' }
+}

@@ -1,0 +1,232 @@
+// The backups that a server makes by itself: a timer, the process that makes one, and how the last one went.
+
+import { delayAtStart, graceOf, longestBackup, type MadeBackup, retryDelay } from '../domain/backup-plan.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { Job, JobReport } from '../domain/job.ts'
+import { formatLength, formatTime, type Now, SECOND, type Uptime } from '../domain/time.ts'
+import { FINE, type Finding, type HealthCheck } from '../operating/health.ts'
+import type { Log } from '../operating/log.ts'
+import type { Gauged } from '../operating/metrics.ts'
+import type { BackupChild } from './backup-child.ts'
+
+export type BackupPlan = {
+  folder: string
+  /** Milliseconds from the beginning of one to that of the next. */
+  every: number
+  /** How many stay. */
+  keep: number
+  /** Public keys; without any, everybody who has a backup can read it. */
+  recipients: readonly string[]
+  /** Whether whoever reads them has the instance key: it is in them, and they are not encrypted. */
+  showsKey: boolean
+}
+
+export type BackupStatus = BackupPlan & {
+  last: MadeBackup | null
+  /** When the one that is being made began. */
+  making: number | null
+  /** Null while one is being made. */
+  nextAt: number | null
+  isOverdue: boolean
+  /** The last one, unless it was made good; `said` is a sentence in English. */
+  failure: { at: number; said: string } | null
+  /** Since the server started. */
+  failures: number
+}
+
+export type BackupsOptions = {
+  plan: BackupPlan
+  /** Whether the first one takes any folder, and comes soon. */
+  acceptFolder: boolean
+  /** What the data folder notes of the last good one in this folder. Throws nothing. */
+  readLast: () => Promise<MadeBackup | null>
+  startChild: (options: { acceptFolder: boolean }) => BackupChild
+  now: Now
+  uptime: Uptime
+  log: Pick<Log, 'info' | 'warn'>
+}
+
+export type Backups = {
+  job: Job
+  status(): BackupStatus
+  /** Begins one at once, unless one is being made. The log tells who asked for it. */
+  makeNow(by: { accountId: number }): void
+}
+
+const LOOK_MS = SECOND
+/** For a process to clean up after itself, and to be gone once it was killed. */
+const GRACE_MS = 2 * SECOND
+const KILL_MS = SECOND
+
+type Running = { child: BackupChild; at: number; up: number; isLate: boolean }
+
+export async function createBackups(options: BackupsOptions): Promise<Backups> {
+  const { plan, readLast, startChild, now, uptime, log } = options
+  const { folder, every } = plan
+  let { acceptFolder } = options
+  let last = await readLast()
+  /** When the next good one is due, and when the next is tried. */
+  let expectedUp =
+    uptime() + delayAtStart({ last: acceptFolder ? null : (last?.at ?? null), now: now(), every })
+  let dueUp = expectedUp
+  let running: Running | null = null
+  let failure: BackupStatus['failure'] = null
+  let [failures, inARow] = [0, 0]
+  let report: JobReport | null = null
+  let timer: Timer | undefined
+  let stopping: Promise<void> | null = null
+
+  /** Starts no second process beside one that cannot be ended. */
+  function tick(): void {
+    const up = uptime()
+    if (running === null) {
+      if (up >= dueUp) void make()
+    } else if (!running.isLate && up - running.up >= longestBackup(every)) {
+      running.isLate = true
+      running.child.kill('SIGKILL')
+      const limit = formatLength(longestBackup(every))
+      failed(`It was not done within ${limit}. Check the disk or the network that ${folder} is on.`)
+    }
+  }
+
+  async function make(): Promise<void> {
+    if (running !== null || stopping !== null) return
+    const round = { child: startChild({ acceptFolder }), at: now(), up: uptime(), isLate: false }
+    running = round
+    const end = await round.child.ended
+    const found = await readLast()
+    running = null
+    if (stopping !== null) return
+    if (found !== null && found.name !== last?.name) made(found, round.up)
+    else if (end.state === 'stopped') setBack()
+    else if (!round.isLate) failed(end.said ?? 'It left no backup.')
+    if (end.state === 'ended' && end.said !== null && failure === null) log.warn({ folder }, end.said)
+  }
+
+  function made(found: MadeBackup, up: number): void {
+    if (failure !== null) log.info({ folder }, 'backups work again')
+    if (found.isSameDisk && last?.isSameDisk !== true)
+      log.warn({ folder }, 'backups are on the disk of the data, and would be lost with it')
+    const { name: file, bytes, durationMs } = found
+    log.info({ folder, file, bytes, durationMs }, 'made a backup')
+    last = found
+    acceptFolder = false
+    failure = null
+    inARow = 0
+    expectedUp = up + every
+    dueUp = expectedUp
+    report?.did()
+  }
+
+  function setBack(): void {
+    inARow += 1
+    dueUp = uptime() + retryDelay(inARow, every)
+  }
+
+  function failed(said: string): void {
+    const isTold = failure !== null && reasonIn(failure.said) === reasonIn(said)
+    failure = { at: now(), said }
+    failures += 1
+    setBack()
+    const told = `no backup was made in ${folder}: ${said} It is tried again by itself.`
+    report?.failed(new DomainError('conflict', told), { isTold })
+  }
+
+  /** Within seconds, whatever the disk does. */
+  async function stop(): Promise<void> {
+    clearInterval(timer)
+    if (running === null) return
+    const { child } = running
+    const isGone = (ms: number) =>
+      Promise.race([child.ended.then(() => true), Bun.sleep(ms).then(() => false)])
+    child.kill('SIGTERM')
+    if (await isGone(GRACE_MS)) return
+    child.kill('SIGKILL')
+    await isGone(KILL_MS)
+  }
+
+  function status(): BackupStatus {
+    return {
+      ...plan,
+      ...{ last, failure, failures },
+      making: running?.at ?? null,
+      nextAt: running === null ? now() + Math.max(0, dueUp - uptime()) : null,
+      isOverdue: uptime() - expectedUp > graceOf(every),
+    }
+  }
+
+  return {
+    job: {
+      name: 'backup',
+      start: (given) => {
+        report = given
+        timer = setInterval(tick, LOOK_MS)
+      },
+      stop: () => {
+        stopping ??= stop()
+        return stopping
+      },
+    },
+    status,
+    makeNow: (by) => {
+      log.info(by, 'an administrator asked for a backup')
+      void make()
+    },
+  }
+}
+
+/** Times, sizes and names with them differ each time. */
+function reasonIn(said: string): string {
+  return said.replace(/\d+(\.\d+)?/g, '')
+}
+
+/** Told and never blocking: a server without backups works, and other servers would not work better in its place. */
+export function createBackupCheck(status: () => BackupStatus): HealthCheck {
+  return { name: 'backup', look: () => examine(status()) }
+}
+
+function examine({ folder, last, making, failure, isOverdue }: BackupStatus): Finding {
+  const good =
+    last === null ? 'There is no backup yet.' : `The last good backup is of ${formatTime(last.at)}.`
+  if (failure !== null) {
+    const said = `No backup was made in ${folder} at ${formatTime(failure.at)}: ${failure.said}`
+    return { todo: `${said} It is tried again by itself. ${good}` }
+  }
+  if (!isOverdue) return FINE
+  const why =
+    making === null
+      ? 'See the log.'
+      : `One that began at ${formatTime(making)} is not done yet: check the disk.`
+  return { todo: `The backup in ${folder} is overdue. ${why} ${good}` }
+}
+
+/** Nothing is told of a last one while there is none. */
+export function createBackupGauges(status: () => BackupStatus): Gauged[] {
+  const ofLast = (name: string, help: string, read: (last: MadeBackup) => number): Gauged => ({
+    ...{ name: `oncebox_backup_last_${name}`, help },
+    read: () => {
+      const { last } = status()
+      return last && read(last)
+    },
+  })
+  return [
+    ofLast('success_timestamp_seconds', 'When the last good backup began.', ({ at }) => at / SECOND),
+    ofLast(
+      'duration_seconds',
+      'How long the last good backup took.',
+      ({ durationMs }) => durationMs / SECOND,
+    ),
+    ofLast('size_bytes', 'Size of the last good backup.', ({ bytes }) => bytes),
+    {
+      name: 'oncebox_backups_kept',
+      help: 'Backups of this server in its folder after the last good one.',
+      read: () => status().last?.kept ?? 0,
+    },
+    {
+      name: 'oncebox_backup_failures_total',
+      help: 'Backups that could not be made.',
+      isCounter: true,
+      read: () => status().failures,
+    },
+  ]
+}

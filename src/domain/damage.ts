@@ -1,0 +1,25 @@
+// Leaves damaged items out of lists, so that the rest can be shown.
+
+import { DamageError } from './errors.ts'
+
+export type Opening<Item, Opened> = {
+  open: (item: Item) => Opened | Promise<Opened>
+  report: (cause: unknown) => void
+}
+
+/** Opens each item. Reports those for which `open` throws a DamageError, and leaves them out. */
+export async function keepIntact<Item, Opened>(
+  items: readonly Item[],
+  { open, report }: Opening<Item, Opened>,
+): Promise<Opened[]> {
+  const intact: Opened[] = []
+  for (const item of items) {
+    try {
+      intact.push(await open(item))
+    } catch (cause) {
+      if (!(cause instanceof DamageError)) throw cause
+      report(cause)
+    }
+  }
+  return intact
+}

@@ -1,0 +1,22 @@
+// Marks of what came: keyed hashes, by which a repeated import knows it again under every instance key.
+
+import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
+import { lookupOf } from '../crypto/url-token.ts'
+import type { Mark } from '../store/import-face.ts'
+
+export type Marks = ReturnType<typeof createMarks>
+
+/** No link's token contains a colon, so that these never collide with the lookups of links. */
+export function createMarks({ sealing, keys }: Keyring) {
+  const all = (text: string) => keys.map((key: InstanceKey) => lookupOf(text, key.lookup))
+  const one = (text: string): Mark => ({ mark: lookupOf(text, sealing.lookup), keyNumber: sealing.number })
+  const ofKind = (textOf: (name: string) => string) => ({
+    all: (name: string) => all(textOf(name)),
+    one: (name: string) => one(textOf(name)),
+  })
+  return {
+    push: ofKind((urlToken) => urlToken),
+    account: ofKind((email) => `account:${email}`),
+    apiToken: ofKind((apiToken) => `api-token:${apiToken}`),
+  }
+}

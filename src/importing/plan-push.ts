@@ -1,0 +1,112 @@
+// Decides what a push of another server becomes here. Pure: nothing is read or stored.
+
+import { isShortUrlToken } from '../crypto/url-token.ts'
+import type { EntryToImport } from '../domain/audit.ts'
+import { cleanFilename, MAX_FILENAME_CHARACTERS } from '../domain/files.ts'
+import type { IncomingPush } from '../domain/incoming.ts'
+import { isFromAhead, type Push, type PushKind } from '../domain/push.ts'
+import { DAY } from '../domain/time.ts'
+import { isWebAddress } from '../domain/web-address.ts'
+
+/** A live push has its payload; one that is over has none. `notes` say what comes otherwise than it was. */
+export type PlannedPush = {
+  push: Push
+  live: { payload: string; passphrase: string | null } | null
+  name: string
+  note: string
+  notes: string[]
+}
+
+export type Plan = PlannedPush | { problem: string }
+
+/** A hundred years: beyond that a date is a mistake. */
+const MAX_DAYS = 36_525
+const MAX_VIEWS = 1_000_000_000
+
+/** `push.ownerId` is null; the caller knows the accounts. */
+export function planPush(incoming: IncomingPush, now: number): Plan {
+  const problem = problemOf(incoming)
+  if (problem !== null) return { problem }
+  const { expireAfterDays, expireAfterViews } = incoming
+  const createdAt = isFromAhead(incoming, now) ? now : incoming.createdAt
+  const looks = incoming.entries.filter(isCounted)
+  const expiresAt = createdAt + expireAfterDays * DAY
+  const expiredOn = endOf(incoming, { looks, expiresAt, now })
+  const { problem: unfit, live } = expiredOn === null ? liveOf(incoming) : { problem: null, live: null }
+  if (unfit !== null) return { problem: unfit }
+  const { kind, notes } = kindOf(incoming, live?.payload ?? null)
+  if (createdAt !== incoming.createdAt) notes.push('it was created in the future, and lives from now on')
+  if (incoming.note === null) notes.push('its note opens with none of the keys and does not come')
+  const push: Push = {
+    kind,
+    ownerId: null,
+    createdAt,
+    updatedAt: Math.max(createdAt, Math.min(incoming.updatedAt, now)),
+    expiresAt,
+    expireAfterDays,
+    expireAfterViews,
+    views: Math.min(looks.length, expireAfterViews),
+    lastViewedAt: lastOf(incoming.entries.filter(({ kind }) => kind === 'view')),
+    deletableByViewer: incoming.deletableByViewer,
+    retrievalStep: incoming.retrievalStep,
+    passphraseRequired: live !== null && live.passphrase !== null,
+    wrongTries: 0,
+    wrongTriesSince: createdAt,
+    wrongTriesInAll: 0,
+    triesSpent: false,
+    expiredOn,
+    deleted: incoming.expired && incoming.entries.some(({ kind }) => kind === 'expire'),
+    lost: false,
+  }
+  return { push, live, name: incoming.name, note: incoming.note ?? '', notes }
+}
+
+function problemOf(incoming: IncomingPush): string | null {
+  const { urlToken, expireAfterDays, expireAfterViews, createdAt } = incoming
+  if (!isShortUrlToken(urlToken)) return 'its token is not 11 to 19 of a-z, 0-9, _ and -'
+  if (createdAt < 0) return 'the time of its creation cannot be read'
+  const isOdd = expireAfterDays > MAX_DAYS || expireAfterViews > MAX_VIEWS
+  return isOdd ? 'its limits in days and views cannot be read' : null
+}
+
+/** As that server counts: views that failed count, too. */
+function isCounted({ kind }: EntryToImport): boolean {
+  return kind === 'view' || kind === 'failed_view'
+}
+
+type Ending = { looks: EntryToImport[]; expiresAt: number; now: number }
+
+/** When it was over; null while it is live. That server may not have noticed yet. */
+function endOf(incoming: IncomingPush, { looks, expiresAt, now }: Ending): number | null {
+  const { expired, expiredOn, updatedAt, expireAfterViews } = incoming
+  if (expired) return Math.min(expiredOn ?? updatedAt, expiresAt)
+  if (looks.length >= expireAfterViews) return Math.min(lastOf(looks.slice(0, expireAfterViews)), expiresAt)
+  return expiresAt <= now ? expiresAt : null
+}
+
+function lastOf(entries: EntryToImport[]): number {
+  return entries.reduce((latest, { at }) => Math.max(latest, at), 0)
+}
+
+type Live = { problem: string; live: null } | { problem: null; live: NonNullable<PlannedPush['live']> }
+
+function liveOf({ payload, passphrase, kind, files }: IncomingPush): Live {
+  const fail = (problem: string): Live => ({ problem, live: null })
+  if (payload === null) return fail('its content opens with none of the keys')
+  if (passphrase === null) return fail('its passphrase opens with none of the keys')
+  if (kind === 'file' && files.length === 0 && payload === '') return fail('it has neither files nor a text')
+  const problem = files.map((file) => file.problem()).find((found) => found !== null) ?? null
+  if (problem !== null) return fail(problem)
+  return { problem: null, live: { payload, passphrase: passphrase === '' ? null : passphrase } }
+}
+
+/** What is no web address must not become a link that a browser follows. */
+function kindOf({ kind }: IncomingPush, payload: string | null): { kind: PushKind; notes: string[] } {
+  if (kind !== 'url' || payload === null || isWebAddress(payload)) return { kind, notes: [] }
+  return { kind: 'text', notes: ['its address is not http or https: it comes as a text'] }
+}
+
+/** A file's name as it is stored here. */
+export function filenameOf(filename: string): string {
+  return [...cleanFilename(filename)].slice(0, MAX_FILENAME_CHARACTERS).join('')
+}

@@ -1,0 +1,126 @@
+// Rows of another server as values of ours. What cannot be read becomes a sentence that says why.
+
+import { type AuditKind, type EntryToImport, visitFrom } from '../../domain/audit.ts'
+import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../../domain/incoming.ts'
+import type { PushKind } from '../../domain/push.ts'
+import type { Blob } from './blobs.ts'
+import type { Row } from './foreign-database.ts'
+import type { Unseal } from './sealed-columns.ts'
+import { parseTime } from './times.ts'
+
+const KINDS: Record<number, PushKind> = { 0: 'text', 1: 'file', 2: 'url', 3: 'qr' }
+
+const AUDIT_KINDS: Record<number, AuditKind> = {
+  0: 'creation',
+  1: 'view',
+  2: 'failed_view',
+  3: 'expire',
+  4: 'failed_passphrase',
+  5: 'admin_view',
+  6: 'owner_view',
+  7: 'edit',
+  8: 'creation_email_send',
+}
+
+export type PushParts = { row: Row; entries: EntryToImport[]; files: IncomingFile[]; unseal: Unseal }
+
+export function readPush({ row, entries, files, unseal }: PushParts): IncomingPush | Unreadable {
+  const id = Number(row.id)
+  const kind = KINDS[integer(row.kind) ?? -1]
+  const createdAt = parseTime(row.created_at)
+  const [days, views] = [integer(row.expire_after_days), integer(row.expire_after_views)]
+  if (kind === undefined) return { id, problem: 'its kind is not known here' }
+  if (typeof row.url_token !== 'string') return { id, problem: 'it has no token' }
+  if (createdAt === null) return { id, problem: 'the time of its creation cannot be read' }
+  if (days === null || days < 1 || views === null || views < 1)
+    return { id, problem: 'its limits in days and views cannot be read' }
+  const open = (column: string) => unseal({ table: 'pushes', column }, row[column])
+  return {
+    id,
+    urlToken: row.url_token,
+    kind,
+    ownerId: integer(row.user_id),
+    name: text(row.name),
+    note: open('note_ciphertext'),
+    payload: open('payload_ciphertext'),
+    passphrase: open('passphrase_ciphertext'),
+    createdAt,
+    updatedAt: parseTime(row.updated_at) ?? createdAt,
+    expireAfterDays: days,
+    expireAfterViews: views,
+    expired: flag(row.expired),
+    expiredOn: parseTime(row.expired_on),
+    deletableByViewer: deletable(row.deletable_by_viewer, kind),
+    retrievalStep: flag(row.retrieval_step),
+    entries,
+    files,
+  }
+}
+
+/** Null when the kind or the time of the entry is not known here. */
+export function readEntry(row: Row): EntryToImport | null {
+  const kind = AUDIT_KINDS[integer(row.kind) ?? -1]
+  const at = parseTime(row.created_at)
+  if (kind === undefined || at === null) return null
+  const texts = { ip: text(row.ip), userAgent: text(row.user_agent), referrer: text(row.referrer) }
+  return { kind, at, ...visitFrom(texts) }
+}
+
+export function readBlob(row: Row): Blob {
+  const { key, filename, content_type, checksum, service_name } = row
+  return {
+    key: textOrNull(key),
+    filename: textOrNull(filename),
+    contentType: textOrNull(content_type),
+    size: integer(row.byte_size),
+    checksum: textOrNull(checksum),
+    service: textOrNull(service_name),
+  }
+}
+
+export type AccountParts = { row: Row; unseal: Unseal; hasConfirmations: boolean }
+
+export function readAccount({ row, unseal, hasConfirmations }: AccountParts): IncomingAccount {
+  const place = { table: 'users', column: 'otp_secret_ciphertext' }
+  const lastStep = integer(row.last_otp_timestep)
+  const totp = flag(row.otp_required_for_login)
+    ? { secret: unseal(place, row.otp_secret_ciphertext), lastStep }
+    : null
+  const isConfirmed = !hasConfirmations || isSet(row.confirmed_at)
+  return {
+    id: Number(row.id),
+    email: text(row.email),
+    passwordHash: text(row.encrypted_password),
+    apiToken: text(row.authentication_token),
+    isAdmin: flag(row.admin),
+    isStopped: isSet(row.locked_at) || !isConfirmed,
+    totp,
+    createdAt: parseTime(row.created_at) ?? 0,
+  }
+}
+
+/** Only a link may leave it open. */
+function deletable(value: unknown, kind: PushKind): boolean | null {
+  return value === null && kind === 'url' ? null : flag(value)
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== ''
+}
+
+function flag(value: unknown): boolean {
+  return value === 1 || value === true || (typeof value === 'string' && /^(1|t|true)$/i.test(value))
+}
+
+function text(value: unknown): string {
+  return textOrNull(value) ?? ''
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function integer(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null
+}

@@ -1,0 +1,96 @@
+// Compares what is here with what another server gives up, value by value. Opens no view and changes nothing.
+
+import { isBcrypt } from '../accounts/passwords.ts'
+import { openTotpSecret } from '../accounts/two-factor.ts'
+import { hashApiToken } from '../crypto/api-token.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import { type IncomingSource, isUnreadable } from '../domain/incoming.ts'
+import type { Now } from '../domain/time.ts'
+import type { Store } from '../store/face.ts'
+import { type Finding, placeOfAccount, placeOfPush } from './import-report.ts'
+import { createMarks } from './marks.ts'
+import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
+import { createComparePush, type PushComparison } from './verify-push.ts'
+import type { OnProgress } from './walk.ts'
+
+export type VerifyReport = {
+  accounts: number
+  /** Live here and there: every value was compared. */
+  live: number
+  /** Over here or there: what is left of them was compared. */
+  expired: number
+  /** Came, and have been removed here since. */
+  gone: number
+  /** Cannot be read there, so there is nothing to compare with. */
+  failures: Finding[]
+  differences: Finding[]
+}
+
+export type VerifyOptions = {
+  store: Pick<
+    Store,
+    'imports' | 'pushes' | 'lists' | 'audit' | 'files' | 'accounts' | 'apiTokens' | 'damage' | 'bucket'
+  >
+  keyring: Keyring
+  now: Now
+  onProgress: OnProgress
+}
+
+export async function verifySource(source: IncomingSource, options: VerifyOptions): Promise<VerifyReport> {
+  const report: VerifyReport = { accounts: 0, live: 0, expired: 0, gone: 0, failures: [], differences: [] }
+  const emails = await verifyAccounts(source, options, report)
+  const compare = createComparePush({ ...options, emails })
+  let done = 0
+  for await (const incoming of source.readPushes()) {
+    done += 1
+    options.onProgress(done, source.counts.pushes)
+    const place = placeOfPush(incoming)
+    const compared: PushComparison = isUnreadable(incoming)
+      ? { state: 'failure', what: [incoming.problem] }
+      : await compare(incoming)
+    if (compared.state === 'failure') report.failures.push(...compared.what.map((what) => ({ place, what })))
+    else {
+      report[compared.state] += 1
+      report.differences.push(...compared.what.map((what) => ({ place, what })))
+    }
+  }
+  return report
+}
+
+/** The addresses by the other server's ids. */
+async function verifyAccounts(source: IncomingSource, options: VerifyOptions, report: VerifyReport) {
+  const emails = new Map<number, string>()
+  for await (const incoming of source.readAccounts()) {
+    const planned = planAccount(incoming)
+    if ('problem' in planned) {
+      report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
+      continue
+    }
+    emails.set(incoming.id, planned.email)
+    report.accounts += 1
+    const place = placeOfAccount(incoming, planned.email)
+    const differences = await compareAccount(planned, options)
+    report.differences.push(...differences.map((what) => ({ place, what })))
+  }
+  return emails
+}
+
+/** A password that was hashed anew at a sign-in cannot be compared. */
+async function compareAccount(planned: PlannedAccount, { store, keyring }: VerifyOptions): Promise<string[]> {
+  const { email, totp, apiToken } = planned
+  const found = await store.accounts.findCredentials(email)
+  const wasHere = await store.imports.isKnown(createMarks(keyring).account.all(email))
+  if (found === null) return wasHere ? [] : ['it is not here']
+  const { account, passwordHash, totpSecret, totpStep } = found
+  const secret = totpSecret && openTotpSecret(totpSecret, { accountId: account.id, keyring })
+  const token = apiToken === null ? null : await store.apiTokens.findByHash(hashApiToken(apiToken))
+  const isOwnToken = apiToken === null || account.disabledAt !== null || token?.account.id === account.id
+  return [
+    ...(isBcrypt(passwordHash) && passwordHash !== planned.passwordHash ? ['its password differs'] : []),
+    ...differentRights(planned, account),
+    ...(planned.isDisabled && account.disabledAt === null ? ['it is enabled here'] : []),
+    ...(secret === (totp?.secret ?? null) ? [] : ['its second factor differs']),
+    ...((totp?.lastStep ?? 0) > (totpStep ?? 0) ? ['a code that was used there works again here'] : []),
+    ...(isOwnToken ? [] : ['its API token does not work here']),
+  ]
+}

@@ -1,0 +1,173 @@
+// The program's files: the program itself, the former one, and the new one. After a `kill -9` at any step there is still a
+// program at its path.
+
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DomainError } from '../domain/errors.ts'
+import { codeOf } from '../domain/system-errors.ts'
+
+/** Called after each change on the disk, so that tests can end the process there. */
+export type OnStep = (step: string) => void
+
+export type ProgramFiles = {
+  /** The program itself. */
+  path: string
+  /** The program that it replaced. */
+  former: string
+  /** The path at which a new program is prepared. In the same folder, so that one rename puts it in place. */
+  staged: string
+}
+
+export function programFiles(path: string): ProgramFiles {
+  const former = path.endsWith('.exe') ? path.replace(/\.exe$/, '.old.exe') : `${path}.old`
+  return { path, former, staged: `${path}.${process.pid}.new${path.endsWith('.exe') ? '.exe' : ''}` }
+}
+
+/**
+ * Throws `conflict` when another user could replace the checked program, or when the program belongs to a package. Removes
+ * files that interrupted upgrades have left.
+ */
+export function prepareProgramFolder({ path }: ProgramFiles): void {
+  const folder = dirname(path)
+  if (process.platform !== 'win32') {
+    for (const place of [folder, path]) requireClosed(place)
+  }
+  if (path === '/usr/bin/oncebox' && existsSync('/var/lib/dpkg/info/oncebox.list'))
+    throw refusal(`${path} belongs to a package. Install the package of the new release in its place.`)
+  for (const name of readdirSync(folder))
+    if (isLeftOver(name, basename(path))) rmSync(join(folder, name), { force: true })
+}
+
+function requireClosed(path: string): void {
+  const { uid, mode } = statSync(path)
+  const me = process.geteuid?.() ?? 0
+  if (uid !== me && uid !== 0)
+    throw refusal(
+      `${path} belongs to another user (uid ${uid}), who could replace what you install. Upgrade as that user.`,
+    )
+  if ((mode & 0o002) !== 0)
+    throw refusal(
+      `Every user of this machine may write to ${path}, and so replace what you install. Close it first: chmod o-w ${path}`,
+    )
+}
+
+/** Whether this is a prepared program of a process that has ended. */
+function isLeftOver(name: string, program: string): boolean {
+  const rest = name.startsWith(`${program}.`) ? name.slice(program.length + 1) : ''
+  const [, pid] = /^(\d+)\.new(?:\.exe)?$/.exec(rest) ?? []
+  return pid !== undefined && Number(pid) !== process.pid && !isAlive(Number(pid))
+}
+
+/** Whether a process with this number runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    // The process belongs to another user.
+    return codeOf(cause) === 'EPERM'
+  }
+}
+
+/** Gives the prepared program the owner and the rights of the one that it is to replace. */
+export function allowToRun({ path, staged }: ProgramFiles): void {
+  const { uid, gid, mode } = statSync(path)
+  if (process.geteuid?.() === 0) chownSync(staged, uid, gid)
+  chmodSync(staged, mode & 0o755)
+}
+
+/** Keeps the program as the former one and puts the prepared one in its place. */
+export function replaceProgram(
+  { path, former, staged }: ProgramFiles,
+  onStep: OnStep = () => undefined,
+): void {
+  if (process.platform === 'win32') {
+    replaceOnWindows({ path, former, staged })
+    return
+  }
+  const kept = `${former}.${process.pid}.new`
+  rmSync(kept, { force: true })
+  keep(path, kept)
+  onStep('kept')
+  renameSync(kept, former)
+  onStep('former')
+  renameSync(staged, path)
+  onStep('replaced')
+  syncFolder(dirname(path))
+  onStep('done')
+}
+
+/** Links the file, which costs nothing, or copies it where the file system has no hard links. */
+function keep(path: string, kept: string): void {
+  try {
+    linkSync(path, kept)
+  } catch {
+    copyFileSync(path, kept)
+    const { uid, gid, mode } = statSync(path)
+    if (process.geteuid?.() === 0) chownSync(kept, uid, gid)
+    chmodSync(kept, mode)
+    syncFile(kept)
+  }
+}
+
+/** Windows can rename a running program but not replace it, so for a moment only the former one exists. */
+function replaceOnWindows({ path, former, staged }: ProgramFiles): void {
+  rmSync(former, { force: true })
+  renameSync(path, former)
+  try {
+    renameSync(staged, path)
+  } catch (cause) {
+    renameSync(former, path)
+    throw cause
+  }
+}
+
+/** Throws `conflict` when there is no former program, or another user could have put it there. */
+export function requireFormer({ path, former }: ProgramFiles): void {
+  const found = lstatSync(former, { throwIfNoEntry: false })
+  if (found === undefined)
+    throw refusal(`There is no former program to return to: an upgrade keeps it as ${former}.`)
+  if (!found.isFile()) throw refusal(`${former} is not a plain file.`)
+  if (process.platform !== 'win32') for (const place of [dirname(path), former]) requireClosed(place)
+}
+
+/** Puts the former program in place, in one step. */
+export function returnToFormer({ path, former, staged }: ProgramFiles): void {
+  if (process.platform === 'win32') {
+    renameSync(path, staged)
+    renameSync(former, path)
+    return
+  }
+  renameSync(former, path)
+  syncFolder(dirname(path))
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+}
+
+function refusal(message: string): DomainError {
+  return new DomainError('conflict', message)
+}

@@ -1,0 +1,66 @@
+// Checks, regularly and on SIGHUP, whether there is a new certificate, and passes it to the listener.
+
+import type { Job, JobReport } from '../domain/job.ts'
+import type { Log } from '../operating/log.ts'
+import { joinCalls, type Reloadable } from '../operating/reload.ts'
+import type { Certificate, TlsKeyPair } from './certificate.ts'
+
+/** A new address of the machine is in the certificate within five seconds. A look takes about 0.1 ms. */
+const LOOK_EVERY_MS = 4_000
+
+/** Resolves when the pair is served. */
+type Serve = (pair: TlsKeyPair) => Promise<void>
+
+export type CertificateWatch = {
+  job: Job
+  reloadable: Reloadable
+  /** Sets the function that receives each new certificate. */
+  follow(serve: Serve): void
+}
+
+export type CertificateWatchOptions = { certificate: Certificate; log: Pick<Log, 'info'> }
+
+export function createCertificateWatch({ certificate, log }: CertificateWatchOptions): CertificateWatch {
+  let serve: Serve = async () => undefined
+  let timer: Timer | undefined
+  let lastProblem: string | null = null
+  let isServed = true
+
+  // One at a time, because two renewals at once would leave a socket open. A certificate that could not be served is due again.
+  const look = joinCalls(async (): Promise<boolean> => {
+    if (await certificate.refresh()) isServed = false
+    if (isServed) return false
+    await serve(certificate.current())
+    isServed = true
+    const validUntil = new Date(certificate.validUntil()).toISOString()
+    log.info({ names: certificate.names(), validUntil }, 'serving a new certificate')
+    return true
+  })
+
+  /** Reports a problem once, however often it is found again. */
+  async function lookAgain(report: JobReport): Promise<void> {
+    try {
+      await look()
+      lastProblem = null
+      report.did()
+    } catch (cause) {
+      const problem = String(cause)
+      if (problem !== lastProblem) report.failed(cause)
+      lastProblem = problem
+    }
+  }
+
+  return {
+    job: {
+      name: 'certificate',
+      start: (report) => {
+        timer = setInterval(lookAgain, LOOK_EVERY_MS, report)
+      },
+      stop: () => clearInterval(timer),
+    },
+    reloadable: { name: 'certificate', reload: look },
+    follow: (next) => {
+      serve = next
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// The names and addresses of this machine that its own certificate vouches for. Never from a request.
+
+import ipaddr from 'ipaddr.js'
+import { isTopLevelDomain, LOCAL_DOMAINS } from '../domain/local-names.ts'
+
+export type NamesOptions = {
+  /** The machine's name, as the system tells it; may have a domain. */
+  hostName: string
+  /** The name that is announced on the local network, without `.local`. */
+  mdns: string | null
+  /** The setting: a name or an address. */
+  host: string
+  baseUrl: string | null
+}
+
+const DNS_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/
+/**
+ * In lower case, the likeliest for links first. Leaves out names that are top-level domains: a machine called `box` gets only
+ * box.local and box.lan, because an authority for `box` could vouch for every site that ends in .box.
+ */
+export function ownNames({ hostName, mdns, host, baseUrl }: NamesOptions): string[] {
+  const machine = hostName.toLowerCase().replace(/\.$/, '')
+  const [label = ''] = machine.split('.')
+  const announced = mdns === null ? [] : [`${mdns}.local`]
+  const local = LOCAL_DOMAINS.map((domain) => `${label}.${domain}`)
+  const linked = baseUrl === null ? [] : [new URL(baseUrl).hostname]
+  const all = [...linked, ...announced, host.toLowerCase(), machine, label, ...local, 'localhost']
+  return [...new Set(all)].filter(
+    (name) => DNS_NAME.test(name) && !ipaddr.isValid(name) && !isTopLevelDomain(name),
+  )
+}
+
+/** The addresses for a certificate, without those that need the name of an interface. */
+export function ownAddresses(listAddresses: () => readonly string[]): string[] {
+  const found = listAddresses().filter(ipaddr.isValid).map(normalAddress)
+  const named = found.filter((address) => ipaddr.parse(address).range() !== 'linkLocal')
+  return [...new Set(['127.0.0.1', '::1', ...named])]
+}
+
+/** One spelling for each address. Certificates spell IPv6 in full and in capitals. */
+export function normalAddress(address: string): string {
+  return ipaddr.process(address).toString()
+}

@@ -1,0 +1,136 @@
+// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects is used, so that
+// an unattended browser or a stolen session is not enough.
+
+import type { Sessions } from '../../accounts/sessions.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { FormToken, Input, RefusedNotice } from '../frame/parts.tsx'
+import { orTooMany, tooMany } from './sign-in.tsx'
+
+export type ConfirmationOptions = {
+  answer: AnswerGuest
+  sessions: Pick<Sessions, 'isConfirmed' | 'testPassword' | 'isCode' | 'confirm'>
+}
+
+type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 'ended'
+
+type Shown = {
+  status: number
+  notice?: string
+  passwordProblem?: string
+  codeProblem?: string
+  headers?: Record<string, string>
+}
+
+/** Resolves to null when the form may be used, otherwise to a page that asks for the password and repeats the form. */
+export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
+
+export function createConfirm({ answer, sessions }: ConfirmationOptions): Confirm {
+  async function test({ account, session, viewer }: Member, form: Form): Promise<Outcome> {
+    const given = { password: form.text('password'), visit: viewer.visit }
+    const tested = await sessions.testPassword(account, given)
+    if (tested === null) return 'wrong_password'
+    if (account.hasTwoFactor) {
+      const code = form.text('code')
+      if (code.trim() === '') return 'code_missing'
+      if (!(await sessions.isCode(account, code))) return 'wrong_code'
+    }
+    return (await sessions.confirm(session.session, tested)) ? 'confirmed' : 'ended'
+  }
+
+  function ask(guest: Member, form: Form, shown: Shown): Response {
+    const { say } = guest.words
+    const { status, notice, passwordProblem, codeProblem, headers = {} } = shown
+    const place = placeOf(guest.path)
+    const content = (
+      <>
+        <h1>{say('confirm_title')}</h1>
+        <p class="lead">{say('confirm_lead', { page: say(place.title) })}</p>
+        {notice === undefined ? null : (
+          <RefusedNotice>
+            <p>{notice}</p>
+          </RefusedNotice>
+        )}
+        <form method="post" action={guest.href(guest.path)} class="narrow">
+          <FormToken guest={guest} />
+          <Kept guest={guest} form={form} />
+          <input type="hidden" name="username" value={guest.account.email} autocomplete="username" />
+          <Input
+            id="password"
+            name="password"
+            type="password"
+            label={say('password_current')}
+            problem={passwordProblem}
+            attributes={{ autocomplete: 'current-password', required: true, autofocus: true }}
+          />
+          {guest.account.hasTwoFactor ? (
+            <Input
+              id="code"
+              name="code"
+              label={say('code')}
+              hint={say('code_hint')}
+              problem={codeProblem}
+              attributes={{ autocomplete: 'one-time-code', required: true }}
+            />
+          ) : null}
+          <div class="actions">
+            <button type="submit" class="primary">
+              {say('confirm_submit')}
+            </button>
+            <a href={guest.href(place.path)}>{say('cancel')}</a>
+          </div>
+        </form>
+      </>
+    )
+    const title = say('confirm_title')
+    return answer(content, { guest, title, status, headers, languageSwitch: false, scripts: ['common'] })
+  }
+
+  return async (guest, form) => {
+    if (sessions.isConfirmed(guest.session.session)) return null
+    const { say } = guest.words
+    if (form.text('password') === '') return ask(guest, form, { status: 403 })
+    switch (await orTooMany(test(guest, form))) {
+      case 'confirmed':
+        return null
+      case 'ended':
+        return answerSeeOther(guest.href(PAGES.signIn.href()))
+      case 'wrong_password':
+        return ask(guest, form, { status: 422, passwordProblem: say('password_wrong') })
+      case 'code_missing':
+        return ask(guest, form, { status: 422, codeProblem: say('problem_blank') })
+      case 'wrong_code':
+        return ask(guest, form, { status: 422, codeProblem: say('code_wrong') })
+      case 'too_many':
+        return ask(guest, form, tooMany(guest))
+    }
+  }
+}
+
+/** More fields than any form of these pages has. */
+const MAX_KEPT = 50
+
+/** The fields of the form that needs the confirmation, hidden. Passwords and codes must be typed again. */
+function Kept({ guest, form }: { guest: Member; form: Form }) {
+  const typedAgain = ['form', 'username', 'password', ...(guest.account.hasTwoFactor ? ['code'] : [])]
+  const kept = form.fields.filter(([name]) => !typedAgain.includes(name)).slice(0, MAX_KEPT)
+  return (
+    <>
+      {kept.map(([name, value], n) => (
+        <input key={n} type="hidden" name={name} value={value} />
+      ))}
+    </>
+  )
+}
+
+/** The page of the form. */
+function placeOf(path: string): { path: string; title: WordKey } {
+  const [admin, tokens] = [PAGES.admin.href(), PAGES.tokens.href()]
+  if (path.startsWith(admin)) return { path: admin, title: 'admin_title' }
+  if (path.startsWith(tokens)) return { path: tokens, title: 'tokens_title' }
+  return { path: `${PAGES.account.href()}#two-factor`, title: 'two_factor_title' }
+}

@@ -1,0 +1,32 @@
+// The list and logs of the signed-in account as a file: for those who have no command line.
+
+import { presentEntry, presentListed } from '../../api/push-json.ts'
+import type { Account } from '../../domain/account.ts'
+import { createListWriter, type ExportFormat } from '../../domain/list-export.ts'
+import { formatTime, type Now } from '../../domain/time.ts'
+import type { Pushes } from '../../pushes/pushes.ts'
+import { attach } from '../frame/attachment.ts'
+import type { Member } from '../frame/guest.ts'
+
+export type ListExportOptions = { pushes: Pick<Pushes, 'readAllOf'>; now: Now }
+
+const TYPES: Record<ExportFormat, string> = { json: 'application/json', csv: 'text/csv; charset=utf-8' }
+
+export function createListExport({ pushes, now }: ListExportOptions) {
+  async function* write(account: Account, format: ExportFormat, baseUrl: string): AsyncGenerator<string> {
+    const writer = createListWriter(format, { server: baseUrl, at: formatTime(now()) })
+    yield writer.begin()
+    for await (const { log, ...push } of pushes.readAllOf(account)) {
+      const logs = log?.map(presentEntry) ?? null
+      yield writer.write([{ push: presentListed(push, { baseUrl, now: now() }), logs }])
+    }
+    yield writer.end()
+  }
+
+  function save({ account, exchange }: Member, format: ExportFormat): Promise<Response> {
+    const pieces = write(account, format, exchange.baseUrl)
+    return attach(pieces, { type: TYPES[format], filename: `oncebox-list.${format}` })
+  }
+
+  return { saveJson: (guest: Member) => save(guest, 'json'), saveCsv: (guest: Member) => save(guest, 'csv') }
+}

@@ -1,0 +1,126 @@
+// The page of an account's own message for its secret links, with a preview.
+
+import type { MessageTemplates } from '../../accounts/message-templates.ts'
+import { isDomainError } from '../../domain/errors.ts'
+import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
+import type { Problems } from '../../domain/problems.ts'
+import { DAY, type Now } from '../../domain/time.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES, secretLink } from '../../http/urls.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Field, FormToken, maxLengthOf, Notice, problemTexts } from '../frame/parts.tsx'
+import { standardTemplate } from '../share/message.ts'
+import { AccountTabs } from './account-tabs.tsx'
+
+export type MessagePageOptions = { answer: AnswerGuest; messages: MessageTemplates; now: Now }
+
+type Shown = { typed?: string; problems?: Problems; status?: number }
+
+/** The push with which the preview fills in the template. */
+const EXAMPLE = { push: { retrievalStep: false }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
+const EXAMPLE_VIEWS = 5
+const EXAMPLE_LIFETIME = 7 * DAY
+
+export function createMessagePages({ answer, messages, now }: MessagePageOptions) {
+  async function show(guest: Member, { typed, problems = {}, status = 200 }: Shown = {}): Promise<Response> {
+    const { words, query } = guest
+    const kept = await messages.find(guest.account)
+    const template = typed ?? kept ?? standardTemplate(words)
+    const title = words.say('message_title')
+    const content = (
+      <>
+        <h1>{title}</h1>
+        <p class="lead">{words.say('message_lead')}</p>
+        <AccountTabs guest={guest} shown="message" />
+        {query.get('done') === 'saved' ? (
+          <Notice kind="good">
+            <p>{words.say('message_saved')}</p>
+          </Notice>
+        ) : null}
+        <TemplateForm guest={guest} template={template} problem={problemTexts(problems, words).message} />
+        <Preview guest={guest} template={template} now={now()} />
+        {kept === null ? null : <StandardForm guest={guest} />}
+      </>
+    )
+    return answer(content, { guest, title, status, scripts: ['common', 'handover'] })
+  }
+
+  async function keep(guest: Member, form: Form): Promise<Response> {
+    const typed = form.text('message')
+    try {
+      await messages.keep(guest.account, typed)
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { typed, problems: cause.details.problems ?? {}, status: 422 })
+    }
+    return answerSeeOther(guest.href(`${PAGES.message.href()}?done=saved`))
+  }
+
+  return { show: (guest: Member) => show(guest), keep }
+}
+
+type FormProps = { guest: Member; template: string; problem: string | undefined }
+
+function TemplateForm({ guest, template, problem }: FormProps) {
+  const { say } = guest.words
+  return (
+    <form method="post" action={guest.href(PAGES.keepMessage.href())}>
+      <FormToken guest={guest} />
+      <Field id="message" label={say('message_field')} hint={say('message_places')} problem={problem}>
+        {(describes) => (
+          <textarea
+            {...describes}
+            name="message"
+            rows={8}
+            required
+            maxlength={maxLengthOf(MAX_MESSAGE_CHARACTERS)}
+            autocomplete="off"
+          >
+            {`\n${template}`}
+          </textarea>
+        )}
+      </Field>
+      <button type="submit" class="primary">
+        {say('message_save')}
+      </button>
+    </form>
+  )
+}
+
+/** A script updates it while the template is typed. */
+function Preview({ guest, template, now }: { guest: Member; template: string; now: number }) {
+  const { words, exchange } = guest
+  const facts = {
+    link: secretLink(EXAMPLE, exchange.baseUrl),
+    expires: words.moment(now + EXAMPLE_LIFETIME),
+    views: words.say('views', { n: EXAMPLE_VIEWS }),
+  }
+  return (
+    <section aria-labelledby="preview-title">
+      <h2 id="preview-title">{words.say('message_preview')}</h2>
+      <pre
+        class="prose"
+        data-previews="message"
+        data-link={facts.link}
+        data-expires={facts.expires}
+        data-views={facts.views}
+      >
+        {`\n${fillMessage(template, facts)}`}
+      </pre>
+    </section>
+  )
+}
+
+function StandardForm({ guest }: { guest: Member }) {
+  return (
+    <form method="post" action={guest.href(PAGES.keepMessage.href())}>
+      <FormToken guest={guest} />
+      <input type="hidden" name="message" value="" />
+      <button type="submit" class="quiet">
+        {guest.words.say('message_standard')}
+      </button>
+    </form>
+  )
+}

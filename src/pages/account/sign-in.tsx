@@ -1,0 +1,177 @@
+// Signs in and out: with a password, and a code if the account has a second factor.
+
+import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
+import { isDomainError } from '../../domain/errors.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
+import type { Form } from '../frame/form.ts'
+import type { Guest, Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Input, RefusedNotice } from '../frame/parts.tsx'
+
+export type SignInPageOptions = {
+  answer: AnswerGuest
+  sessions: Sessions
+  /** Whether everybody may create an account. */
+  signups: boolean
+}
+
+type Shown = {
+  status?: number
+  notice?: string
+  email?: string
+  next?: string
+  headers?: Record<string, string>
+}
+
+export function createSignInPages({ answer, sessions, signups }: SignInPageOptions) {
+  function show(guest: Guest, shown: Shown = {}): Response {
+    const { status = 200, notice, email = '', headers = {} } = shown
+    const next = shown.next ?? guest.query.get('next') ?? ''
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('sign_in_title')}</h1>
+        {notice === undefined ? null : (
+          <RefusedNotice>
+            <p>{notice}</p>
+          </RefusedNotice>
+        )}
+        {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
+        <form method="post" action={guest.href(PAGES.submitSignIn.href())} class="narrow">
+          <input type="hidden" name="next" value={next} />
+          <Input
+            id="email"
+            name="email"
+            type="email"
+            label={say('email')}
+            value={email}
+            attributes={{ autocomplete: 'username', required: true, autofocus: email === '' }}
+          />
+          <Input
+            id="password"
+            name="password"
+            type="password"
+            label={say('password')}
+            attributes={{ autocomplete: 'current-password', required: true }}
+          />
+          <button type="submit" class="primary">
+            {say('nav_sign_in')}
+          </button>
+        </form>
+        <p>
+          {signups ? (
+            <a href={guest.href(PAGES.signUp.href())}>{say('sign_up_link')}</a>
+          ) : (
+            say('sign_in_help')
+          )}
+        </p>
+      </>
+    )
+    return answer(content, { guest, title: say('sign_in_title'), status, headers, scripts: ['common'] })
+  }
+
+  async function signIn(guest: Guest, form: Form): Promise<Response> {
+    const [email, password, next] = [form.text('email'), form.text('password'), form.text('next')]
+    const { visit } = guest.viewer
+    const result = await orTooMany(sessions.signIn({ email, password, visit }))
+    if (result === 'too_many') return show(guest, { ...tooMany(guest), email, next })
+    switch (result.outcome) {
+      case 'signed_in':
+        return enter(guest, result, next)
+      case 'code_needed':
+        return askCode(guest, { pending: result.pending, next })
+      case 'refused':
+        return show(guest, { status: 422, notice: guest.words.say('sign_in_wrong'), email, next })
+    }
+  }
+
+  type Asked = {
+    pending: string
+    next: string
+    status?: number
+    notice?: string
+    headers?: Record<string, string>
+  }
+
+  function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: Asked): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('code_title')}</h1>
+        {notice === undefined ? null : (
+          <RefusedNotice>
+            <p>{notice}</p>
+          </RefusedNotice>
+        )}
+        <form method="post" action={guest.href(PAGES.submitCode.href())} class="narrow">
+          <input type="hidden" name="pending" value={pending} />
+          <input type="hidden" name="next" value={next} />
+          <Input
+            id="code"
+            name="code"
+            label={say('code')}
+            hint={say('code_hint')}
+            attributes={{ autocomplete: 'one-time-code', required: true, autofocus: true }}
+          />
+          <button type="submit" class="primary">
+            {say('nav_sign_in')}
+          </button>
+        </form>
+      </>
+    )
+    return answer(content, { guest, title: say('code_title'), status, headers, scripts: ['common'] })
+  }
+
+  async function confirm(guest: Guest, form: Form): Promise<Response> {
+    const next = form.text('next')
+    const pending = sessions.readPending(form.text('pending'))
+    if (pending === null) return show(guest, { status: 422, notice: guest.words.say('code_too_late'), next })
+    const asked = { pending: form.text('pending'), next }
+    const input = { pending, code: form.text('code'), visit: guest.viewer.visit }
+    const result = await orTooMany(sessions.confirmSignIn(input))
+    if (result === 'too_many') return askCode(guest, { ...asked, ...tooMany(guest) })
+    return result.outcome === 'signed_in'
+      ? enter(guest, result, next)
+      : askCode(guest, { ...asked, status: 422, notice: guest.words.say('code_wrong') })
+  }
+
+  function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
+    const cookie = sessionCookie(sessionToken, guest)
+    return answerSeeOther(guest.href(isOwnPath(next) ? next : PAGES.create.href()), { 'set-cookie': cookie })
+  }
+
+  /** Signs in after an account was created or its password was set. */
+  function enterAfter(guest: Guest, result: SignIn, next: string = PAGES.create.href()): Response {
+    return result.outcome === 'signed_in'
+      ? enter(guest, result, next)
+      : answerSeeOther(guest.href(PAGES.signIn.href()))
+  }
+
+  async function signOut(guest: Member): Promise<Response> {
+    await sessions.endSession(guest.account, guest.session.session.id)
+    return answerSeeOther(guest.href(PAGES.create.href()), { 'set-cookie': noSessionCookie(guest) })
+  }
+
+  return { show, signIn, confirm, enterAfter, signOut }
+}
+
+/** Whether this is a path of this server with its query, and not the address of another server in disguise. */
+function isOwnPath(path: string): boolean {
+  // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control character.
+  return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
+}
+
+/** Turns the refusal of too many tries into a result. */
+export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
+  return tried.catch((cause) => {
+    if (isDomainError(cause, 'too_many')) return 'too_many' as const
+    throw cause
+  })
+}
+
+/** How a form is shown again after too many tries. */
+export function tooMany({ words }: Guest) {
+  return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
+}

@@ -1,0 +1,151 @@
+// The API tokens of an account: creates them, shows each once, lists and revokes them.
+
+import type { ApiTokens, NewApiToken } from '../../accounts/api-tokens.ts'
+import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../domain/account.ts'
+import { isDomainError, isOutage } from '../../domain/errors.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { API, PAGES } from '../../http/urls.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, FormToken, Input, Moment, maxLengthOf, Notice, problemText } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
+import { AccountTabs } from './account-tabs.tsx'
+
+export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
+
+type Shown = { made?: NewApiToken; problem?: string; name?: string }
+
+export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
+  async function show(guest: Member, { made, problem, name = '' }: Shown = {}): Promise<Response> {
+    const { say } = guest.words
+    const listing = apiTokens.listApiTokens(guest.account.email)
+    // A token that was made is shown only now, also when the store is away before the others are listed.
+    const tokens = await (made === undefined ? listing : listing.catch(nullInOutage))
+    const content = (
+      <>
+        <h1>{say('tokens_title')}</h1>
+        <p class="lead">{say('tokens_lead')}</p>
+        <AccountTabs guest={guest} shown="tokens" />
+        {made === undefined ? null : <Made guest={guest} made={made} />}
+        <TokenList guest={guest} tokens={tokens} />
+        <section aria-labelledby="new-title">
+          <h2 id="new-title">{say('token_new')}</h2>
+          <form method="post" action={guest.href(PAGES.createToken.href())} class="narrow">
+            <FormToken guest={guest} />
+            <RefusedFields problems={{ name: problem }} words={guest.words} />
+            <Input
+              id="name"
+              name="name"
+              label={say('token_name')}
+              hint={say('token_name_hint')}
+              problem={problem}
+              value={name}
+              attributes={{ maxlength: maxLengthOf(MAX_TOKEN_NAME_LENGTH), autocomplete: 'off' }}
+            />
+            <button type="submit" class="primary">
+              {say('token_create')}
+            </button>
+          </form>
+        </section>
+        <p>
+          <a href={`${guest.basePath}${API.docs.href()}`}>{say('api_reference')}</a>
+        </p>
+      </>
+    )
+    const status = problem === undefined ? 200 : 422
+    const languageSwitch = made === undefined
+    return answer(content, { guest, title: say('tokens_title'), status, languageSwitch, scripts: ['common'] })
+  }
+
+  async function create(guest: Member, form: Form): Promise<Response> {
+    const { email } = guest.account
+    const name = form.text('name').trim()
+    try {
+      const { id: session } = guest.session.session
+      const made = await apiTokens.createApiToken(name === '' ? { email, session } : { email, session, name })
+      return show(guest, { made })
+    } catch (cause) {
+      return show(guest, { problem: explain(guest, cause), name })
+    }
+  }
+
+  async function revoke(guest: Member, form: Form): Promise<Response> {
+    await apiTokens.revokeOwn({ email: guest.account.email, id: Number(form.text('id')) })
+    return answerSeeOther(guest.href(PAGES.tokens.href()))
+  }
+
+  return { show: (guest: Member) => show(guest), create, revoke }
+}
+
+function explain({ words }: Member, cause: unknown): string {
+  if (isDomainError(cause, 'conflict')) return words.say('token_name_taken')
+  const [problem] = isDomainError(cause, 'invalid') ? (cause.details.problems?.name ?? []) : []
+  if (problem === undefined) throw cause
+  return problemText(problem, words)
+}
+
+function Made({ guest, made }: { guest: Member; made: NewApiToken }) {
+  const { say } = guest.words
+  return (
+    <Notice kind="good">
+      <p>{say('token_made', { name: made.name })}</p>
+      <section class="link" aria-label={say('token')}>
+        <pre id="token">
+          <code>{made.apiToken}</code>
+        </pre>
+        <CopyButton target="token" guest={guest} />
+      </section>
+    </Notice>
+  )
+}
+
+function nullInOutage(cause: unknown): null {
+  if (isOutage(cause)) return null
+  throw cause
+}
+
+/** Null while the store is away. */
+function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] | null }) {
+  const { words } = guest
+  const { say } = words
+  if (tokens === null) return <p>{say('token_list_later')}</p>
+  if (tokens.length === 0) return <p>{say('tokens_none')}</p>
+  return (
+    <ul class="rows">
+      {tokens.map(({ id, name, prefix, createdAt, lastUsedAt }) => (
+        <li key={id}>
+          <div>
+            <strong>
+              <bdi>{name}</bdi>
+            </strong>{' '}
+            {prefix !== '' && <code>{prefix}…</code>}
+            <p class="hint">
+              {say('created_on')} <Moment at={createdAt} words={words} />
+            </p>
+            <p class="hint">
+              {lastUsedAt === null ? (
+                say('token_unused')
+              ) : (
+                <>
+                  {say('token_last_used')} <Moment at={lastUsedAt} words={words} />
+                </>
+              )}
+            </p>
+          </div>
+          <form method="post" action={guest.href(PAGES.revokeToken.href())} class="inline">
+            <FormToken guest={guest} />
+            <input type="hidden" name="id" value={id} />
+            <button
+              type="submit"
+              class="danger"
+              aria-label={say('labelled', { label: say('token_revoke'), text: name })}
+            >
+              {say('token_revoke')}
+            </button>
+          </form>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,156 @@
+// Turns a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
+
+import type { Sessions } from '../../accounts/sessions.ts'
+import type { TwoFactor } from '../../accounts/two-factor.ts'
+import { isOutage } from '../../domain/errors.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, FormToken, Input, Notice } from '../frame/parts.tsx'
+import { QrCode } from '../frame/qr.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
+import type { createAccountPages } from './account.tsx'
+import { AccountTabs } from './account-tabs.tsx'
+
+export type TwoFactorPageOptions = {
+  answer: AnswerGuest
+  sessions: Pick<Sessions, 'isPassword' | 'endOtherSessions'>
+  twoFactor: TwoFactor
+  showAccount: ReturnType<typeof createAccountPages>['showAgain']
+}
+
+type Offer = { secret: string; uri: string }
+
+export function createTwoFactorPages(options: TwoFactorPageOptions) {
+  const { answer, sessions, twoFactor, showAccount } = options
+
+  async function show(
+    guest: Member,
+    again?: { offer: Offer; problem?: string; passwordProblem?: string },
+  ): Promise<Response> {
+    if (guest.account.hasTwoFactor) return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
+    const { say } = guest.words
+    const place = { session: guest.session.session.id, issuer: issuerOf(guest) }
+    const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, place))
+    const content = (
+      <>
+        <h1>{say('two_factor_setup')}</h1>
+        <AccountTabs guest={guest} shown={null} />
+        <ol class="steps">
+          <li>
+            <p>{say('two_factor_scan')}</p>
+            <QrCode text={uri} label={say('two_factor_qr')} />
+            <p>{say('two_factor_type')}</p>
+            <p>
+              <code id="secret">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+            </p>
+          </li>
+          <li>
+            <form method="post" action={guest.href(PAGES.turnOnTwoFactor.href())} class="narrow">
+              <FormToken guest={guest} />
+              <input type="hidden" name="secret" value={secret} />
+              <RefusedFields
+                problems={{ code: again?.problem, password: again?.passwordProblem }}
+                words={guest.words}
+              />
+              <Input
+                id="code"
+                name="code"
+                label={say('code')}
+                hint={say('two_factor_code_hint')}
+                problem={again?.problem}
+                attributes={{ autocomplete: 'one-time-code', inputmode: 'numeric', required: true }}
+              />
+              <Input
+                id="password"
+                name="password"
+                type="password"
+                label={say('password_current')}
+                problem={again?.passwordProblem}
+                attributes={{ autocomplete: 'current-password', required: true }}
+              />
+              <button type="submit" class="primary">
+                {say('two_factor_turn_on')}
+              </button>
+            </form>
+          </li>
+        </ol>
+      </>
+    )
+    const status = again === undefined ? 200 : 422
+    return answer(content, { guest, title: say('two_factor_setup'), status, scripts: ['common'] })
+  }
+
+  async function turnOn(guest: Member, form: Form): Promise<Response> {
+    const secret = form.text('secret')
+    const offer = twoFactor.offerAgain(secret, guest.account, issuerOf(guest))
+    if (offer === null || guest.account.hasTwoFactor) return show(guest)
+    const { say } = guest.words
+    if (!(await isPassword(guest, form)))
+      return show(guest, { offer, passwordProblem: say('password_wrong') })
+    const session = guest.session.session.id
+    const codes = await twoFactor.turnOn(guest.account, { session, secret, code: form.text('code') })
+    if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
+    // The codes are shown only now, also when the store is away before the other sessions have ended.
+    const areOthersEnded = await sessions.endOtherSessions(guest.account, guest.session.session).then(
+      () => true,
+      (cause) => {
+        if (isOutage(cause)) return false
+        throw cause
+      },
+    )
+    return showCodes(guest, { codes, areOthersEnded })
+  }
+
+  type Made = { codes: string[]; areOthersEnded: boolean }
+
+  function showCodes(guest: Member, { codes, areOthersEnded }: Made): Response {
+    const { say } = guest.words
+    const content = (
+      <>
+        <h1>{say('recovery_title')}</h1>
+        <Notice kind="good">
+          <p>{say('two_factor_is_on')}</p>
+        </Notice>
+        {areOthersEnded ? null : (
+          <Notice kind="bad">
+            <p>{say('two_factor_others')}</p>
+          </Notice>
+        )}
+        <p>{say('recovery_lead')}</p>
+        <pre id="codes">{codes.join('\n')}</pre>
+        <CopyButton target="codes" guest={guest} />
+        <p>
+          <a href={guest.href(PAGES.account.href())}>{say('recovery_done')}</a>
+        </p>
+      </>
+    )
+    return answer(content, {
+      guest,
+      title: say('recovery_title'),
+      scripts: ['common'],
+      languageSwitch: false,
+    })
+  }
+
+  /** Asks for the password, because an unattended browser is not enough. */
+  function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
+    return sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
+  }
+
+  async function turnOff(guest: Member, form: Form): Promise<Response> {
+    if (!(await isPassword(guest, form)))
+      return showAccount(guest, { wrongPassword: 'twofactor', status: 422 })
+    await twoFactor.turnOff(guest.account)
+    return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
+  }
+
+  return { show: (guest: Member) => show(guest), turnOn, turnOff }
+}
+
+/** The name of this instance in the authenticator app. */
+function issuerOf({ exchange }: Member): string {
+  return `Oncebox ${URL.canParse(exchange.baseUrl) ? new URL(exchange.baseUrl).hostname : ''}`.trim()
+}

@@ -1,0 +1,182 @@
+// Pages of one-time links (first administrator, invitation, new password), and signing up.
+
+import type { AccountLinks } from '../../accounts/account-links.ts'
+import type { Sessions, SignIn } from '../../accounts/sessions.ts'
+import type { SignUp } from '../../accounts/sign-up.ts'
+import { type Account, type AccountLinkPurpose, newAccountProblems } from '../../domain/account.ts'
+import type { Visit } from '../../domain/audit.ts'
+import { DomainError, isDomainError, isOutage } from '../../domain/errors.ts'
+import type { Problems } from '../../domain/problems.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
+import { Contact } from '../frame/brand.tsx'
+import { EmblemCard } from '../frame/emblem-card.tsx'
+import type { Form } from '../frame/form.ts'
+import type { Guest } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Input, NewPasswordInput, problemTexts, RefusedNotice } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
+import { type createSignInPages, tooMany } from './sign-in.tsx'
+
+export type WelcomePageOptions = {
+  answer: AnswerGuest
+  accountLinks: AccountLinks
+  sessions: Sessions
+  signUp: SignUp
+  signups: boolean
+  enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
+}
+
+type Params = Partial<Record<string, string>>
+type Shown = {
+  title: WordKey
+  lead: WordKey
+  explained?: WordKey
+  action: string
+  /** Of the link, so that the form can be shown again under its title without it. */
+  purpose?: AccountLinkPurpose
+  /** The address that the link is for; null when the person may choose one. */
+  email: string | null
+  typedEmail?: string
+  problems?: Problems
+  /** Shown above the form instead of a notice about its problems. */
+  notice?: string
+  status?: number
+  headers?: Record<string, string>
+}
+
+export function createWelcomePages(options: WelcomePageOptions) {
+  const { answer, accountLinks, sessions, signups, enterAfter } = options
+
+  function showForm(guest: Guest, shown: Shown): Response {
+    const { say } = guest.words
+    const { email, problems = {} } = shown
+    const texts = problemTexts(problems, guest.words)
+    const hasProblems = Object.keys(problems).length > 0
+    const { notice } = shown
+    const content = (
+      <>
+        <h1>{say(shown.title)}</h1>
+        <p class="lead">{say(shown.lead)}</p>
+        {shown.explained === undefined ? null : <p>{say(shown.explained)}</p>}
+        {notice === undefined ? null : (
+          <RefusedNotice>
+            <p>{notice}</p>
+          </RefusedNotice>
+        )}
+        <RefusedFields problems={texts} words={guest.words} />
+        <form method="post" action={guest.href(shown.action)} class="narrow">
+          {shown.purpose === undefined ? null : <input type="hidden" name="purpose" value={shown.purpose} />}
+          <Input
+            id="email"
+            name="email"
+            type="email"
+            label={say('email')}
+            hint={say('email_hint')}
+            problem={texts.email}
+            value={email ?? shown.typedEmail ?? ''}
+            attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}
+          />
+          <NewPasswordInput words={guest.words} problem={texts.password} />
+          <button type="submit" class="primary">
+            {say('welcome_submit')}
+          </button>
+        </form>
+      </>
+    )
+    const { status = hasProblems ? 422 : 200, headers = {} } = shown
+    return answer(content, { guest, title: say(shown.title), status, headers, scripts: ['common'] })
+  }
+
+  async function linkForm(
+    guest: Guest,
+    token: string,
+    again: Pick<Shown, 'typedEmail' | 'problems'> = {},
+  ): Promise<Response> {
+    const link = await accountLinks.findLink(token, guest.viewer.visit)
+    if (link === null) return lapsed(guest)
+    return showForm(guest, {
+      ...WORDS[link.purpose],
+      action: PAGES.submitWelcome.href({ link: token }),
+      email: link.email,
+      purpose: link.purpose,
+      ...again,
+    })
+  }
+
+  function lapsed(guest: Guest): Response {
+    const { say } = guest.words
+    const content = (
+      <EmblemCard icon="hourglass" tone="gone">
+        <h1>{say('link_lapsed_title')}</h1>
+        <p>{say('link_lapsed_text')}</p>
+        <Contact guest={guest} />
+      </EmblemCard>
+    )
+    const title = say('link_lapsed_title')
+    return answer(content, { guest, title, status: 404, width: 'narrow', scripts: ['common'] })
+  }
+
+  async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
+    const { visit } = guest.viewer
+    const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
+    try {
+      const { account, isNew } = await accountLinks.useLink(input)
+      const next = isNew && account.isAdmin ? PAGES.firstSteps.href() : undefined
+      return enterAfter(guest, await begin(account, visit), next)
+    } catch (cause) {
+      if (isDomainError(cause, 'not_found')) return lapsed(guest)
+      return linkForm(guest, link, { typedEmail: input.email, problems: problemsOf(cause) })
+    }
+  }
+
+  /** The account is there now. While the store is away, its owner signs in later rather than sends the form again. */
+  function begin(account: Account, visit: Visit): Promise<SignIn> {
+    return sessions.beginFor(account, visit).catch((cause) => {
+      if (!isOutage(cause)) throw cause
+      return { outcome: 'refused' }
+    })
+  }
+
+  function showSignUp(guest: Guest, again: Partial<Shown> = {}): Response {
+    if (!signups) throw new DomainError('not_found', 'not-found')
+    const words = { title: 'sign_up_title', lead: 'sign_up_lead' } as const
+    return showForm(guest, { ...words, action: PAGES.submitSignUp.href(), email: null, ...again })
+  }
+
+  async function signUp(guest: Guest, form: Form): Promise<Response> {
+    if (!signups) throw new DomainError('not_found', 'not-found')
+    const input = { email: form.text('email'), password: form.text('password') }
+    const typedEmail = input.email
+    // Malformed input reveals nothing about other accounts, so it does not count as a try.
+    const problems = newAccountProblems(input)
+    if (Object.keys(problems).length > 0) return showSignUp(guest, { typedEmail, problems })
+    const { visit } = guest.viewer
+    try {
+      const account = await options.signUp({ ...input, visit })
+      return enterAfter(guest, await begin(account, visit))
+    } catch (cause) {
+      if (isDomainError(cause, 'too_many')) return showSignUp(guest, { typedEmail, ...tooMany(guest) })
+      return showSignUp(guest, { typedEmail, problems: problemsOf(cause) })
+    }
+  }
+
+  return {
+    show: (guest: Guest, { link = '' }: Params) => linkForm(guest, link),
+    useLink,
+    showSignUp: (guest: Guest) => showSignUp(guest),
+    signUp,
+  }
+}
+
+const WORDS = {
+  setup: { title: 'setup_title', lead: 'setup_lead' },
+  invite: { title: 'invite_title', lead: 'invite_lead' },
+  reset: { title: 'reset_title', lead: 'reset_lead', explained: 'reset_explained' },
+} as const
+
+function problemsOf(cause: unknown): Problems {
+  if (isDomainError(cause, 'conflict')) return { email: [{ code: 'email_taken' }] }
+  if (isDomainError(cause, 'invalid')) return cause.details.problems ?? {}
+  throw cause
+}

@@ -1,0 +1,233 @@
+// Administration: accounts, invitations, settings and the state of the instance. Shows nothing of anybody's pushes.
+
+import type { AccountLinks } from '../../accounts/account-links.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { People } from '../../accounts/people.ts'
+import type { BackupStatus } from '../../backup/backups.ts'
+import type { Account } from '../../domain/account.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
+import type { Problems } from '../../domain/problems.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { Authority } from '../../lan/certificate.ts'
+import type { JobStatus } from '../../operating/jobs.ts'
+import type { Status } from '../../operating/status.ts'
+import type { PageNonces } from '../../pushes/page-nonces.ts'
+import type { WordKey } from '../../words/words.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, Notice } from '../frame/parts.tsx'
+import { AuthorityPart } from './authority.tsx'
+import { Backups } from './backups.tsx'
+import { ClockNotice } from './clock.tsx'
+import { Health, ProxyNotice } from './health.tsx'
+import { Nodes } from './nodes.tsx'
+import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
+import { type SettingInEffect, Settings } from './settings.tsx'
+
+export type AdminPageOptions = {
+  answer: AnswerGuest
+  accounts: Accounts
+  people: People
+  accountLinks: AccountLinks
+  nonces: PageNonces
+  readStatus: () => Promise<Status>
+  listJobs: () => readonly JobStatus[]
+  /** Null for a server that makes no backups. */
+  readBackups: () => BackupStatus | null
+  settings: readonly SettingInEffect[]
+  /** What devices have to trust; null without --tls auto. */
+  authority: Authority | null
+  /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
+  listUndeclaredProxies: () => string[]
+}
+
+type Shown = {
+  link?: string
+  linkFor?: string
+  problems?: Problems
+  email?: string
+  isForAdmin?: boolean
+  notice?: WordKey
+}
+type Params = Partial<Record<string, string>>
+
+export function createAdminPages(options: AdminPageOptions) {
+  const {
+    answer,
+    accounts,
+    people,
+    accountLinks,
+    nonces,
+    readStatus,
+    listJobs,
+    readBackups,
+    settings,
+    authority,
+    listUndeclaredProxies,
+  } = options
+
+  async function show(guest: Member, shown: Shown = {}) {
+    const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
+    const { say } = guest.words
+    const hasProblems = Object.keys(problems).length > 0
+    const asked = askedOf(guest)
+    const status = await readStatus()
+    const content = (
+      <>
+        <h1>{say('admin_title')}</h1>
+        {link === undefined ? null : (
+          <>
+            <LinkToGive guest={guest} link={link} linkFor={linkFor} />
+            <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
+          </>
+        )}
+        {notice === undefined ? null : (
+          <Notice kind="plain">
+            <p>{say(notice)}</p>
+          </Notice>
+        )}
+        <ClockNotice guest={guest} doubt={status.doubt} />
+        <ProxyNotice addresses={listUndeclaredProxies()} words={guest.words} />
+        <PeopleSection
+          guest={guest}
+          listed={{ ...asked, ...(await people.listPeople(asked)) }}
+          resetNonce={({ id }) => nonces.issue(resetSubject(id))}
+        />
+        <Invitations
+          guest={guest}
+          invitations={await accountLinks.listLinks()}
+          nonce={nonces.issue(INVITE_SUBJECT)}
+          {...{ problems, email, isForAdmin }}
+        />
+        {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
+        <Health guest={guest} status={status} jobs={listJobs()} />
+        <Nodes database={status.database} words={guest.words} />
+        <Backups guest={guest} status={readBackups()} isOnServer={status.database !== null} />
+        <Settings guest={guest} settings={settings} />
+      </>
+    )
+    return answer(content, {
+      guest,
+      title: say('admin_title'),
+      status: hasProblems ? 422 : 200,
+      scripts: ['common'],
+      width: 'wide',
+      languageSwitch: link === undefined,
+    })
+  }
+
+  const linkTo = ({ exchange }: Member, token: string) =>
+    `${exchange.baseUrl}${PAGES.welcome.href({ link: token })}`
+
+  /**
+   * Reloading the page that shows a link sends its form again, which must not replace the link with another one. Resolves to
+   * the notice for a form that was sent before or is too old.
+   */
+  async function once(
+    form: Form,
+    subject: string,
+    work: () => Promise<Response>,
+  ): Promise<Response | 'admin_link_again' | 'admin_stale'> {
+    const nonce = form.text('nonce')
+    const state = nonce === '' ? 'good' : await nonces.use(nonce, subject)
+    if (state === 'good') return work()
+    return state === 'used' ? 'admin_link_again' : 'admin_stale'
+  }
+
+  async function invite(guest: Member, form: Form): Promise<Response> {
+    const typed = { email: form.text('email'), isForAdmin: form.isTicked('is_admin') }
+    const done = await once(form, INVITE_SUBJECT, () => makeInvitation(guest, typed))
+    if (done instanceof Response) return done
+    return show(guest, done === 'admin_link_again' ? { notice: done } : { notice: done, ...typed })
+  }
+
+  type Typed = { email: string; isForAdmin: boolean }
+
+  async function makeInvitation(guest: Member, { email, isForAdmin }: Typed): Promise<Response> {
+    try {
+      const token = await accountLinks.invite({ email, isAdmin: isForAdmin, ...actorOf(guest) })
+      return show(guest, { link: linkTo(guest, token), linkFor: email.trim() })
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { problems: cause.details.problems ?? {}, email, isForAdmin })
+    }
+  }
+
+  async function withdraw(guest: Member, _form: Form, { id = '' }: Params): Promise<Response> {
+    await accountLinks.removeLink(Number(id))
+    return back(guest)
+  }
+
+  /** Administrators cannot change their own account here, so that they do not lock themselves out. */
+  async function requireOther(guest: Member, { id = '' }: Params): Promise<Account> {
+    const account = /^\d{1,15}$/.test(id) ? await accounts.findById(Number(id)) : null
+    if (account === null) throw new DomainError('not_found', 'not-found')
+    if (account.id === guest.account.id)
+      throw new DomainError('forbidden', 'Another administrator has to change your account.')
+    return account
+  }
+
+  async function disable(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.disableAccount((await requireOther(guest, params)).email, { keepAdmin: true })
+    return back(guest)
+  }
+
+  async function enable(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.enableAccount((await requireOther(guest, params)).email)
+    return back(guest)
+  }
+
+  /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
+  async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
+    const account = await requireOther(guest, params)
+    const done = await once(form, resetSubject(account.id), async () => {
+      const endsTwoFactor = form.isTicked('two_factor')
+      const token = await accountLinks.createResetLink(account, { endsTwoFactor, ...actorOf(guest) })
+      return show(guest, { link: linkTo(guest, token), linkFor: account.email })
+    })
+    return done instanceof Response ? done : show(guest, { notice: done })
+  }
+
+  async function remove(guest: Member, form: Form, params: Params): Promise<Response> {
+    const account = await requireOther(guest, params)
+    if (form.isTicked('sure')) await accounts.removeAccount(account.email, { keepAdmin: true })
+    return back(guest)
+  }
+
+  return { show: (guest: Member) => show(guest), invite, withdraw, disable, enable, reset, remove }
+}
+
+const INVITE_SUBJECT = 'admin/invite'
+const resetSubject = (accountId: number) => `admin/reset/${accountId}`
+
+function actorOf({ account, session }: Member) {
+  return { by: account, session: session.session.id }
+}
+
+/** The page of people that the address asks for; anything that is no number is page 1. */
+function askedOf({ query }: Member) {
+  const page = query.get('page') ?? ''
+  return { search: query.get('q')?.trim() ?? '', pageNumber: /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1 }
+}
+
+function back(guest: Member): Response {
+  return answerSeeOther(guest.href(`${PAGES.admin.href()}${queryOf(askedOf(guest))}`))
+}
+
+function LinkToGive({ guest, link, linkFor }: { guest: Member; link: string; linkFor: string }) {
+  const { say } = guest.words
+  return (
+    <Notice kind="good">
+      <p>{say('admin_link', { email: linkFor })}</p>
+      <section class="link" aria-label={say('created_link')}>
+        <pre id="link">
+          <code>{link}</code>
+        </pre>
+        <CopyButton target="link" guest={guest} />
+      </section>
+    </Notice>
+  )
+}

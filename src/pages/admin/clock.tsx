@@ -1,0 +1,42 @@
+// The clock of the machine on the administration page: shown while it is in doubt, with the button that confirms it.
+
+import type { Doubt } from '../../domain/clock.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { Member } from '../frame/guest.ts'
+import { ButtonForm, Moment, Notice } from '../frame/parts.tsx'
+
+export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | null }) {
+  const { words } = guest
+  const { say } = words
+  return doubt === null ? null : (
+    <Notice kind="bad">
+      <p>
+        <strong>{say('clock_doubt')}</strong>
+      </p>
+      <dl class="facts">
+        <dt>{say('clock_said')}</dt>
+        <dd>
+          <Moment at={doubt.said} words={words} />
+        </dd>
+        <dt>{say('clock_expected')}</dt>
+        <dd>
+          <Moment at={doubt.expected} words={words} />
+        </dd>
+      </dl>
+      <p>{say('clock_meaning')}</p>
+      <ButtonForm guest={guest} action={PAGES.acceptClock.href()} label={say('clock_accept')} isDangerous />
+    </Notice>
+  )
+}
+
+/** Confirms the clock durably. */
+export type AcceptClock = (by: { accountId: number }) => Promise<void>
+
+/** Handles the button. Pushes that have ended by this clock are destroyed from then on. */
+export function createAcceptClock(acceptClock: AcceptClock) {
+  return async (guest: Member): Promise<Response> => {
+    await acceptClock({ accountId: guest.account.id })
+    return answerSeeOther(guest.href(PAGES.admin.href()))
+  }
+}

@@ -1,0 +1,228 @@
+// The people of the administration page: their accounts, the search for them, and invitations.
+
+import type { Person } from '../../accounts/people.ts'
+import type { Account, AccountLink } from '../../domain/account.ts'
+import type { Problems } from '../../domain/problems.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
+import { Chip } from '../frame/chip.tsx'
+import type { Member } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
+import { PageLinks } from '../frame/page-links.tsx'
+import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from '../frame/parts.tsx'
+import { RefusedFields } from '../frame/refused-fields.tsx'
+
+/** A page of a search through the accounts. */
+export type Listed = { people: Person[]; total: number; pages: number; pageNumber: number; search: string }
+
+type PeopleProps = { guest: Member; listed: Listed; resetNonce: (account: Account) => string }
+
+export function People({ guest, listed, resetNonce }: PeopleProps) {
+  const { say } = guest.words
+  const { people, total, search, pages } = listed
+  return (
+    <section class="card" aria-labelledby="people-title" id="people">
+      <h2 id="people-title">{say('admin_people')}</h2>
+      {pages > 1 || search !== '' ? <Search guest={guest} search={search} /> : null}
+      <p class="hint">{say('admin_people_count', { n: total })}</p>
+      <ul class="rows people">
+        {people.map((person) => (
+          <PersonRow key={person.id} {...{ guest, person, listed }} resetNonce={resetNonce(person)} />
+        ))}
+      </ul>
+      <Pages guest={guest} listed={listed} />
+    </section>
+  )
+}
+
+function Search({ guest, search }: { guest: Member; search: string }) {
+  const { say } = guest.words
+  return (
+    <form method="get" action={guest.href(PAGES.admin.href())} class="search">
+      <label for="search">{say('email')}</label>
+      <input type="search" id="search" name="q" value={search} autocomplete="off" />
+      <button type="submit" class="quiet">
+        <Icon name="search" />
+        {say('search')}
+      </button>
+    </form>
+  )
+}
+
+type RowProps = { guest: Member; person: Person; listed: Listed; resetNonce: string }
+
+function PersonRow({ guest, person, listed, resetNonce }: RowProps) {
+  const { say } = guest.words
+  const isOwn = person.id === guest.account.id
+  return (
+    <li>
+      <div>
+        <strong>
+          <bdi>{person.email}</bdi>
+        </strong>
+        <p class="chips">
+          {person.isAdmin ? <Chip tone="waiting">{say('role_admin')}</Chip> : null}
+          {person.hasTwoFactor ? <Chip tone="good">{say('account_two_factor')}</Chip> : null}
+          {person.disabledAt === null ? null : <Chip tone="bad">{say('account_disabled')}</Chip>}
+          {isOwn ? <Chip tone="gone">{say('account_own')}</Chip> : null}
+        </p>
+        <Activity guest={guest} person={person} />
+      </div>
+      {isOwn ? null : <Actions guest={guest} account={person} listed={listed} resetNonce={resetNonce} />}
+    </li>
+  )
+}
+
+function Activity({ guest: { words }, person }: { guest: Member; person: Person }) {
+  const { say } = words
+  const { lastSignInAt, pushes, bytes } = person
+  return (
+    <p class="hint">
+      {lastSignInAt === null ? (
+        say('person_never')
+      ) : (
+        <>
+          {say('person_last')} <Moment at={lastSignInAt} words={words} />
+        </>
+      )}
+      {' · '}
+      {say('person_pushes', { n: pushes })}
+      {pushes === 0 ? null : ` · ${words.bytes(bytes)}`}
+    </p>
+  )
+}
+
+type ActionsProps = { guest: Member; account: Account; listed: Listed; resetNonce: string }
+
+function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
+  const { say } = guest.words
+  const { id } = account
+  const to = (action: { href: (of: { id: number }) => string }) => `${action.href({ id })}${queryOf(listed)}`
+  return (
+    <details class="more">
+      <summary aria-label={say('labelled', { label: say('account_change'), text: account.email })}>
+        {say('account_change')}
+      </summary>
+      {account.disabledAt === null ? (
+        <ButtonForm guest={guest} action={to(PAGES.disableAccount)} label={say('account_disable')} />
+      ) : (
+        <ButtonForm guest={guest} action={to(PAGES.enableAccount)} label={say('account_enable')} />
+      )}
+      <form method="post" action={guest.href(to(PAGES.resetAccount))}>
+        <FormToken guest={guest} />
+        <input type="hidden" name="nonce" value={resetNonce} />
+        {account.hasTwoFactor ? (
+          <Tick
+            id={`two-factor-${id}`}
+            name="two_factor"
+            label={say('account_reset_two_factor')}
+            isTicked={false}
+          />
+        ) : null}
+        <button type="submit" class="quiet">
+          {say('account_reset')}
+        </button>
+      </form>
+      <form method="post" action={guest.href(to(PAGES.removeAccount))}>
+        <FormToken guest={guest} />
+        <div class="tick">
+          <input type="checkbox" id={`sure-${id}`} name="sure" value="true" required />
+          <label for={`sure-${id}`}>{say('account_remove_sure')}</label>
+        </div>
+        <button type="submit" class="danger">
+          {say('account_remove')}
+        </button>
+      </form>
+    </details>
+  )
+}
+
+/** The query that leads back to this page of the list. */
+export function queryOf({ search, pageNumber }: Pick<Listed, 'search' | 'pageNumber'>): string {
+  const query = new URLSearchParams()
+  if (search !== '') query.set('q', search)
+  if (pageNumber > 1) query.set('page', String(pageNumber))
+  return query.size === 0 ? '' : `?${query}`
+}
+
+function Pages({ guest, listed }: { guest: Member; listed: Listed }) {
+  const { pageNumber, pages } = listed
+  if (pages === 1) return null
+  return (
+    <PageLinks
+      guest={guest}
+      pageNumber={pageNumber}
+      hasNext={pageNumber < pages}
+      linkTo={(page) => guest.href(`${PAGES.admin.href()}${queryOf({ ...listed, pageNumber: page })}`)}
+    >
+      <span>{guest.words.say('page_of', { page: pageNumber, pages })}</span>
+    </PageLinks>
+  )
+}
+
+/** What this link does for the account that opens it. */
+function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
+  if (purpose === 'reset') return 'admin_link_reset'
+  return isAdmin ? 'role_admin' : 'role_user'
+}
+
+type InvitationsProps = {
+  guest: Member
+  invitations: AccountLink[]
+  /** Good for one invitation. */
+  nonce: string
+  problems: Problems
+  email: string
+  isForAdmin: boolean
+}
+
+export function Invitations(props: InvitationsProps) {
+  const { guest, invitations, nonce, problems, email, isForAdmin } = props
+  const { words } = guest
+  const { say } = words
+  const problem = problemTexts(problems, words).email
+  return (
+    <section class="card" aria-labelledby="invite-title" id="invite">
+      <h2 id="invite-title">{say('admin_invite')}</h2>
+      <form method="post" action={guest.href(PAGES.invite.href())} class="narrow">
+        <FormToken guest={guest} />
+        <input type="hidden" name="nonce" value={nonce} />
+        <RefusedFields problems={{ email: problem }} words={words} />
+        <Input
+          id="email"
+          name="email"
+          type="email"
+          label={say('email')}
+          hint={say('admin_invite_hint')}
+          problem={problem}
+          value={email}
+          attributes={{ required: true, autocomplete: 'off' }}
+        />
+        <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={isForAdmin} />
+        <button type="submit">{say('admin_invite_submit')}</button>
+      </form>
+      {invitations.length === 0 ? null : (
+        <ul class="rows">
+          {invitations.map((link) => (
+            <li key={link.id}>
+              <div>
+                <strong>
+                  <bdi>{link.email}</bdi>
+                </strong>
+                <p class="hint">
+                  {say(linkWord(link))}: {say('admin_invited_until')}{' '}
+                  <Moment at={link.expiresAt} words={words} />
+                </p>
+              </div>
+              <ButtonForm
+                guest={guest}
+                action={PAGES.withdrawInvitation.href({ id: link.id })}
+                label={say('admin_withdraw')}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,92 @@
+// The page of the API reference, drawn from the OpenAPI document of this server. In English, as the API is.
+
+import type { Asked } from '../../http/door/router.ts'
+import { API } from '../../http/urls.ts'
+import type { GetGuest } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { type ApiDocument, type Endpoint, listEndpoints } from './document.ts'
+import { OperationView, Place, Refusals, SchemaView } from './operation-view.tsx'
+import { Prose } from './prose.tsx'
+
+export type DocsOptions = { answer: AnswerGuest; getGuest: GetGuest; reference: () => Promise<string> }
+
+const TITLE = 'API reference'
+
+export function createAnswerDocs({ answer, getGuest, reference }: DocsOptions) {
+  let document: ApiDocument | null = null
+  return async ({ exchange }: Asked): Promise<Response> => {
+    document ??= JSON.parse(await reference()) as ApiDocument
+    const guest = await getGuest(exchange)
+    const links = { baseUrl: exchange.baseUrl, json: `${guest.basePath}${API.reference.href()}` }
+    const content = <Reference document={document} {...links} />
+    return answer(content, { guest, title: TITLE, width: 'wide', scripts: ['common'] })
+  }
+}
+
+type ReferenceProps = { document: ApiDocument; baseUrl: string; json: string }
+
+function Reference({ document, baseUrl, json }: ReferenceProps) {
+  const endpoints = listEndpoints(document)
+  const groups = document.tags.map(({ name, description }) => ({
+    name,
+    description,
+    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
+  }))
+  return (
+    <div lang="en" dir="ltr" class="docs">
+      <h1>{TITLE}</h1>
+      <p class="lead">
+        Version {document.info.version}, at <code>{baseUrl}</code>. For programs:{' '}
+        <a href={json}>the same as OpenAPI 3</a>.
+      </p>
+      <Prose text={document.info.description} />
+      <nav aria-label="Operations">
+        {groups.map(({ name, endpoints }) => (
+          <Contents key={name} name={name} endpoints={endpoints} />
+        ))}
+      </nav>
+      {groups.map(({ name, description, endpoints }) => (
+        <section key={name} aria-labelledby={idOf(name)}>
+          <h2 id={idOf(name)}>{name}</h2>
+          <Prose text={description} />
+          {endpoints.map((endpoint) => (
+            <OperationView key={endpoint.operation.operationId} endpoint={endpoint} baseUrl={baseUrl} />
+          ))}
+        </section>
+      ))}
+      <section aria-labelledby="refusals">
+        <h2 id="refusals">Refusals</h2>
+        <Refusals endpoints={endpoints} />
+      </section>
+      <section aria-labelledby="schemas">
+        <h2 id="schemas">Schemas</h2>
+        {Object.entries(document.components.schemas).map(([name, schema]) => (
+          <SchemaView key={name} name={name} schema={schema} />
+        ))}
+      </section>
+    </div>
+  )
+}
+
+function Contents({ name, endpoints }: { name: string; endpoints: Endpoint[] }) {
+  return (
+    <details>
+      <summary>
+        {name} ({endpoints.length})
+      </summary>
+      <ul class="contents">
+        {endpoints.map((endpoint) => (
+          <li key={endpoint.operation.operationId}>
+            <a href={`#${endpoint.operation.operationId}`}>
+              {endpoint.operation.summary} <Place endpoint={endpoint} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function idOf(group: string): string {
+  return group.toLowerCase().replaceAll(' ', '-')
+}

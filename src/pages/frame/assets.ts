@@ -1,0 +1,147 @@
+// Scripts, styles and the icon: embedded in the binary, and served compressed under names with a hash of their content.
+//
+// While nodes are upgraded one by one, a page of one version may ask a node of the other for its assets. Styles, icons and words
+// then come as that node has them. A script only runs on pages of its own version: the others work as without JavaScript.
+
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
+import { DomainError } from '../../domain/errors.ts'
+import { answerAsset, type Kept } from '../../http/answers.ts'
+import type { Asked } from '../../http/door/router.ts'
+import { FILES } from '../../http/urls.ts'
+import common from './browser/common.js' with { type: 'text' }
+import handover from './browser/handover.js' with { type: 'text' }
+import lists from './browser/lists.js' with { type: 'text' }
+import receive from './browser/receive.js' with { type: 'text' }
+import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
+import favicon from './favicon.ico' with { type: 'file' }
+import icon from './icon.svg' with { type: 'text' }
+import icon192 from './icon-192.png' with { type: 'file' }
+import icon512 from './icon-512.png' with { type: 'file' }
+import { LOGO_POLICY, type Logo } from './logo.ts'
+import { colorStyle, style } from './style.ts'
+
+/** The scripts of the pages. */
+export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive'
+
+type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
+/** What a request asks for, and how long browsers may keep it. */
+type Found = { asset: Asset; kept: Kept }
+type Bytes = Uint8Array<ArrayBuffer>
+
+const CSS = 'text/css; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
+const SVG = 'image/svg+xml'
+const PNG = 'image/png'
+
+const HASHED = /^([a-z-]+)-[0-9a-z]{8,13}(\.[a-z]+)$/
+
+const compress = promisify(gzip)
+
+/** In place of a script of another version: one that meets markup that it does not know would leave buttons that do nothing. */
+const NO_SCRIPT: Asset = {
+  name: 'none.js',
+  type: SCRIPT,
+  read: async () =>
+    Buffer.from('// A node of another version made this page. It works without this script.\n'),
+}
+
+export type Assets = ReturnType<typeof createAssets>
+
+export type AssetsOptions = {
+  /** The one in --base-url. */
+  basePath: string
+  /** The operator's own colour, as `#rrggbb`, and logo. */
+  brand?: { color: string | null; logo: Logo | null }
+}
+
+export function createAssets({ basePath, brand }: AssetsOptions) {
+  const assets = {
+    style: ofText('pages.css', CSS, brand?.color ? `${style}\n${colorStyle(brand.color)}` : style),
+    icon: ofText('icon.svg', SVG, icon),
+    icon192: ofFile('icon-192.png', PNG, icon192),
+    icon512: ofFile('icon-512.png', PNG, icon512),
+    common: ofText('common.js', SCRIPT, common),
+    create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
+    qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
+    lists: ofText('lists.js', SCRIPT, lists),
+    handover: ofText('handover.js', SCRIPT, handover),
+    receive: ofText('receive.js', SCRIPT, receive),
+    wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),
+  }
+  const logo = brand?.logo ? ofLogo(brand.logo) : null
+  const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]
+  const byName = new Map(served.map((asset) => [asset.name, asset]))
+  const byStableName = new Map(served.map((asset) => [stableName(asset.name), asset]))
+  const compressed = new Map<string, Promise<Bytes>>()
+
+  /** For clients that ask for /favicon.ico, which may be an image of any type. Pages link to the SVG or the logo instead. */
+  async function answerFavicon(): Promise<Response> {
+    const own = { type: 'image/x-icon', policy: undefined, read: () => Bun.file(favicon).bytes() }
+    const { type, policy, read } = logo ?? own
+    return answerAsset(await read(), { type, kept: 'day', policy })
+  }
+
+  function find(name: string): Found {
+    const own = byName.get(name)
+    if (own !== undefined) return { asset: own, kept: 'forever' }
+    const other = HASHED.test(name) ? byStableName.get(stableName(name)) : undefined
+    if (other === undefined) throw new DomainError('not_found', 'not-found')
+    const runs = other.type === SCRIPT && other !== assets.wordlist
+    // The name of another version may never be kept with the content of this one.
+    return { asset: runs ? NO_SCRIPT : other, kept: 'never' }
+  }
+
+  async function answer({ exchange, params }: Asked): Promise<Response> {
+    const { asset, kept } = find(params.name ?? '')
+    const isCompressed = /\bgzip\b/.test(exchange.request.headers.get('accept-encoding') ?? '')
+    const encoding = isCompressed ? { 'content-encoding': 'gzip' } : {}
+    return answerAsset(isCompressed ? await compressOnce(asset) : await asset.read(), {
+      ...{ type: asset.type, policy: asset.policy, kept },
+      headers: { vary: 'accept-encoding', ...encoding },
+    })
+  }
+
+  /** Assets hold no secrets, so compressing them leaks nothing. Pages are never compressed. */
+  function compressOnce({ name, read }: Asset): Promise<Bytes> {
+    const known =
+      compressed.get(name) ?? read().then(async (bytes) => Buffer.from(await compress(bytes, { level: 9 })))
+    compressed.set(name, known)
+    return known
+  }
+
+  /** A path without a host, so that a page loads its assets from its own origin. */
+  const hrefTo = ({ name }: Asset) => `${basePath}${FILES.asset.href({ name })}`
+
+  return {
+    answer,
+    answerFavicon,
+    hrefOf: (name: keyof typeof assets): string => hrefTo(assets[name]),
+    /** Null without --brand-logo. */
+    logoHref: logo === null ? null : hrefTo(logo),
+  }
+}
+
+/** The name without the hash of the content, which is the same in all versions. */
+function stableName(name: string): string {
+  return name.replace(HASHED, '$1$2')
+}
+
+function ofText(name: string, type: string, text: string): Asset {
+  return ofBytes(name, type, Buffer.from(text))
+}
+
+/** Browsers keep it for a year, so another picture needs another name. */
+function ofFile(name: string, type: string, path: string): Asset {
+  return { name, type, read: () => Bun.file(path).bytes() }
+}
+
+function ofLogo({ bytes, type, extension }: Logo): Asset {
+  return { ...ofBytes(`logo.${extension}`, type, bytes), policy: LOGO_POLICY }
+}
+
+function ofBytes(name: string, type: string, bytes: Bytes): Asset {
+  const [stem, extension] = name.split('.')
+  return { name: `${stem}-${Bun.hash(bytes).toString(36)}.${extension}`, type, read: async () => bytes }
+}

@@ -1,0 +1,41 @@
+// Reads the fields of a small form.
+
+import { DomainError } from '../../domain/errors.ts'
+import type { Exchange } from '../../http/door/exchange.ts'
+import { readBody } from '../../http/intake/body.ts'
+import { parseUrlencoded } from '../../http/intake/urlencoded.ts'
+
+export type Form = {
+  /** '' for a missing field. */
+  text(name: string): string
+  isTicked(name: string): boolean
+  /** All fields in the order in which they were sent. */
+  fields: readonly [string, string][]
+}
+
+const MAX_BYTES = 64 * 1024
+const LIMITS = {
+  maxBytes: MAX_BYTES,
+  limit: null,
+  maxStreamBytes: MAX_BYTES,
+  timeoutMs: 30_000,
+  // Forms are too small to count against the room for bodies.
+  take: () => undefined,
+  turn: async () => undefined,
+}
+
+const TYPE = 'application/x-www-form-urlencoded'
+
+/** A body without a content type is read as a form. Throws `unsupported_type`, `too_large`, `too_slow` or `malformed`. */
+export async function readForm(exchange: Exchange): Promise<Form> {
+  const [type = ''] = (exchange.request.headers.get('content-type') ?? '').split(';', 1)
+  if (!['', TYPE].includes(type.trim().toLowerCase()))
+    throw new DomainError('unsupported_type', `Send ${TYPE}.`)
+  return formOf(parseUrlencoded(await readBody(exchange, LIMITS), 'form'))
+}
+
+function formOf(fields: readonly [string, string][]): Form {
+  // Of several fields of one name the first counts.
+  const first = new Map(fields.toReversed())
+  return { text: (name) => first.get(name) ?? '', isTicked: (name) => first.has(name), fields }
+}

@@ -1,0 +1,121 @@
+// The guest of a page: their language, and their session if they are signed in.
+
+import type { CurrentSession, Sessions } from '../../accounts/sessions.ts'
+import type { Account } from '../../domain/account.ts'
+import type { Viewer } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { type Exchange, queryOf, visitOf } from '../../http/door/exchange.ts'
+import { pathOf, publicPath } from '../../http/door/paths.ts'
+import { PAGES } from '../../http/urls.ts'
+import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../words/words.ts'
+import type { Brand } from './brand.tsx'
+import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
+import type { FindElsewhere } from './reach.ts'
+
+/** The query parameter for the language, on every page. */
+export const LANGUAGE_PARAMETER = 'locale'
+/** Its name in earlier versions. */
+const OLDER_PARAMETER = 'lang'
+
+export type Guest = {
+  exchange: Exchange
+  words: Words
+  viewer: Viewer
+  session: CurrentSession | null
+  /** Whether the browser has a session that was not looked up: then the page offers neither signing in nor an account. */
+  isUnknown: boolean
+  query: URLSearchParams
+  /** A link to a path of urls.ts: adds the base path, and the language if the address of this page names one. */
+  href(path: string): string
+  /** The path of this page, as `href` takes it. */
+  path: string
+  basePath: string
+  brand: Brand
+  /** Origins to use instead of localhost; null when links work as they are. */
+  findElsewhere(): string[] | null
+  /** The cookie that remembers the requested language; null when the address names no supported language. */
+  languageCookie: string | null
+}
+
+/** A guest who is signed in. */
+export type Member = Guest & { session: CurrentSession; account: Account }
+
+export type GuestOptions = {
+  findSession: Sessions['findSession']
+  basePath: string
+  brand: Brand
+  findElsewhere: FindElsewhere
+  onError: (cause: unknown) => void
+}
+
+export type GetGuest = ReturnType<typeof createGetGuest>
+
+export function createGetGuest({ findSession, basePath, brand, findElsewhere, onError }: GuestOptions) {
+  async function getGuest(exchange: Exchange): Promise<Guest> {
+    const sessionToken = sessionTokenIn({ exchange, basePath })
+    return describe(exchange, sessionToken === null ? null : await findSession(sessionToken, onError))
+  }
+
+  function describe(exchange: Exchange, session: CurrentSession | null): Guest {
+    const { request } = exchange
+    const query = queryOf(exchange)
+    const asked = query.get(LANGUAGE_PARAMETER) ?? query.get(OLDER_PARAMETER)
+    const accepted = request.headers.get('accept-language')
+    const language = chooseLanguage({ asked, kept: languageIn({ exchange, basePath }), accepted })
+    const isAsked = languageOf(asked) === language
+    return {
+      exchange,
+      words: wordsOf(language),
+      viewer: { account: session?.account ?? null, visit: visitOf(exchange) },
+      session,
+      isUnknown: false,
+      query,
+      href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
+      path: publicPath(pathOf(request.url)),
+      basePath,
+      brand,
+      findElsewhere: () => findElsewhere(exchange),
+      languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
+    }
+  }
+
+  /** Looks up no session, so it cannot fail. */
+  getGuest.stranger = (exchange: Exchange): Guest => ({
+    ...describe(exchange, null),
+    isUnknown: sessionTokenIn({ exchange, basePath }) !== null,
+  })
+  return getGuest
+}
+
+/** The query of a page without the language that was asked for. */
+export function otherFields({ query }: Guest): [string, string][] {
+  return [...query].filter(([name]) => name !== LANGUAGE_PARAMETER && name !== OLDER_PARAMETER)
+}
+
+function withLanguage(path: string, language: Language): string {
+  const [address = '', fragment] = path.split('#')
+  const asked = `${address}${address.includes('?') ? '&' : '?'}${LANGUAGE_PARAMETER}=${language}`
+  return fragment === undefined ? asked : `${asked}#${fragment}`
+}
+
+/** Throws `forbidden` for a form of another session. */
+export function requireFormToken({ session }: Guest, given: unknown): void {
+  if (session === null || (typeof given === 'string' && session.isFormToken(given))) return
+  throw new DomainError('forbidden', 'This form belongs to another session.')
+}
+
+/** Redirects to the sign-in page, which leads back to this page. */
+export function askToSignIn(guest: Guest): Response {
+  const query = guest.query.toString()
+  const next =
+    guest.exchange.request.method === 'GET'
+      ? `${guest.path}${query === '' ? '' : `?${query}`}`
+      : PAGES.create.href()
+  return answerSeeOther(guest.href(signInHref(encodeURIComponent(next))))
+}
+
+/** The page that asks to sign in and leads on to `next`: a path as `Guest.href` takes it, escaped for a query. */
+export function signInHref(next: string): string {
+  return `${PAGES.signIn.href()}?next=${next}`
+}

@@ -1,0 +1,130 @@
+// The top of every page: name and navigation for people who push, name and host for recipients.
+
+import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
+import { BrandName, linked } from './brand.tsx'
+import type { Guest } from './guest.ts'
+import type { IconName } from './icon-files.ts'
+import { Icon } from './icons.tsx'
+import { FormToken } from './parts.tsx'
+
+type Link = { to: string; label: WordKey; icon: IconName }
+
+const CREATE: Link = { to: PAGES.create.href(), label: 'nav_create', icon: 'plus' }
+const PUSHES: Link = { to: PAGES.pushes.href(), label: 'nav_pushes', icon: 'list' }
+const ADMIN: Link = { to: PAGES.admin.href(), label: 'nav_admin', icon: 'settings' }
+const SIGN_IN: Link = { to: PAGES.signIn.href(), label: 'nav_sign_in', icon: 'log-in' }
+const OF_ACCOUNT: Link[] = [
+  { to: PAGES.account.href(), label: 'nav_account', icon: 'user' },
+  { to: PAGES.tokens.href(), label: 'tokens_title', icon: 'key-round' },
+]
+
+export function Header({ guest }: { guest: Guest }) {
+  return (
+    <header>
+      <div class="top">
+        <a class="skip" href="#main">
+          {guest.words.say('skip')}
+        </a>
+        <a class="brand" href={guest.href(PAGES.create.href())}>
+          <BrandName brand={guest.brand} />
+        </a>
+        {guest.isUnknown ? null : <Navigation guest={guest} />}
+      </div>
+      <Announcement guest={guest} />
+    </header>
+  )
+}
+
+/** Without links: a recipient has nowhere to go. The host is there to be compared with the address of the browser. */
+export function RecipientHeader({ guest }: { guest: Guest }) {
+  const { host } = guest.exchange
+  return (
+    <header>
+      <div class="top">
+        <span class="brand">
+          <BrandName brand={guest.brand} />
+        </span>
+        {host === null ? null : (
+          <span class="host">
+            <Icon name="globe" />
+            <bdi dir="ltr">{host}</bdi>
+          </span>
+        )}
+      </div>
+      <Announcement guest={guest} />
+    </header>
+  )
+}
+
+function Announcement({ guest: { brand } }: { guest: Guest }) {
+  return brand.notice === null ? null : (
+    <div class="announcement">
+      <p>{linked(brand.notice)}</p>
+    </div>
+  )
+}
+
+/** Links in a line on wide windows, in the menu on phones. The menu is also that of the account. */
+function Navigation({ guest }: { guest: Guest }) {
+  const { words, session } = guest
+  const links =
+    session === null ? [CREATE, SIGN_IN] : [CREATE, PUSHES, ...(session.account.isAdmin ? [ADMIN] : [])]
+  return (
+    <nav aria-label={words.say('nav')}>
+      <ul class="on-wide">
+        {links.map((link) => (
+          <NavLink key={link.to} link={link} guest={guest} />
+        ))}
+      </ul>
+      <details class={session === null ? 'menu on-phone' : 'menu'}>
+        <summary>
+          <Icon name={session === null ? 'menu' : 'circle-user-round'} />
+          <span class={session === null ? undefined : 'on-phone'}>{words.say('menu')}</span>
+          {session === null ? null : <bdi class="on-wide">{session.account.email}</bdi>}
+        </summary>
+        <div class="sheet">
+          <ul class="on-phone">
+            {links.map((link) => (
+              <NavLink key={link.to} link={link} guest={guest} />
+            ))}
+          </ul>
+          {session === null ? null : <AccountMenu guest={guest} email={session.account.email} />}
+        </div>
+      </details>
+    </nav>
+  )
+}
+
+function AccountMenu({ guest, email }: { guest: Guest; email: string }) {
+  const { words, href } = guest
+  return (
+    <>
+      <p>{words.say('nav_signed_in', { email })}</p>
+      <ul>
+        {OF_ACCOUNT.map((link) => (
+          <NavLink key={link.to} link={link} guest={guest} />
+        ))}
+      </ul>
+      <form method="post" action={href(PAGES.signOut.href())}>
+        <FormToken guest={guest} />
+        <button type="submit">
+          <Icon name="log-out" />
+          {words.say('sign_out')}
+        </button>
+      </form>
+    </>
+  )
+}
+
+function NavLink({ link: { to, label, icon }, guest }: { link: Link; guest: Guest }) {
+  const isHere = guest.path === to || guest.path.startsWith(`${to}/`)
+  return (
+    <li>
+      <a href={guest.href(to)} aria-current={isHere ? 'page' : undefined}>
+        <Icon name={icon} />
+        {guest.words.say(label)}
+      </a>
+    </li>
+  )
+}

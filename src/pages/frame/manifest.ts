@@ -1,0 +1,57 @@
+// The manifest with which browsers install the pages as an app, which texts and files can then be shared with.
+// https://www.w3.org/TR/appmanifest/, https://w3c.github.io/web-share-target/
+
+import { answerAsset } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { Assets } from './assets.ts'
+
+export const SHARED = { title: 'title', text: 'text', url: 'url', files: 'files' } as const
+
+export type ManifestOptions = {
+  assets: Assets
+  basePath: string
+  brand: { name: string; color: string | null }
+}
+
+const COLOR = '#24539b'
+
+/** There is no service worker: nothing that holds a secret may be cached. */
+export function createAnswerManifest({ assets, basePath, brand }: ManifestOptions): () => Response {
+  const start = `${basePath}${PAGES.create.href()}`
+  const png = (name: 'icon192' | 'icon512', size: number) => ({
+    src: assets.hrefOf(name),
+    sizes: `${size}x${size}`,
+    type: 'image/png',
+  })
+  const logo = assets.logoHref === null ? [] : [{ src: assets.logoHref, sizes: 'any' }]
+  const manifest = {
+    id: start,
+    name: brand.name,
+    short_name: brand.name,
+    start_url: start,
+    scope: start,
+    display: 'standalone',
+    theme_color: brand.color ?? COLOR,
+    background_color: '#ffffff',
+    icons: [
+      ...logo,
+      { src: assets.hrefOf('icon'), sizes: 'any', type: 'image/svg+xml' },
+      png('icon192', 192),
+      png('icon512', 512),
+    ],
+    share_target: {
+      // A POST, so that nothing that is shared ends in an address.
+      action: `${basePath}${PAGES.share.href()}`,
+      method: 'POST',
+      enctype: 'multipart/form-data',
+      params: {
+        title: SHARED.title,
+        text: SHARED.text,
+        url: SHARED.url,
+        files: [{ name: SHARED.files, accept: ['*/*'] }],
+      },
+    },
+  }
+  return () =>
+    answerAsset(JSON.stringify(manifest), { type: 'application/manifest+json', kept: 'revalidate' })
+}

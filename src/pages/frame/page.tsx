@@ -1,0 +1,128 @@
+// The frame of every page, and the answer that holds the page.
+
+import type { ComponentChildren, JSX } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import { type AnswerHeaders, answerPage } from '../../http/answers.ts'
+import { API, FILES } from '../../http/urls.ts'
+import { LANGUAGE_NAMES, LANGUAGES } from '../../words/words.ts'
+import type { Assets, ScriptName } from './assets.ts'
+import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
+import { Header, RecipientHeader } from './header.tsx'
+import { drawingsFor } from './icons.tsx'
+
+export type PageOptions = {
+  guest: Guest
+  title: string
+  status?: number
+  scripts?: ScriptName[]
+  /** branded: with navigation, for people who push. plain: without, for recipients. */
+  frame?: 'branded' | 'plain'
+  /** narrow: one form. wide: lists and tables. */
+  width?: 'narrow' | 'medium' | 'wide'
+  /** Off where switching the language would lose what the page shows. */
+  languageSwitch?: boolean
+  headers?: AnswerHeaders
+}
+
+export type AnswerGuest = (content: JSX.Element, options: PageOptions) => Response
+
+export function createAnswerGuest(assets: Assets): AnswerGuest {
+  return (content, options) => {
+    const { guest, status = 200, frame = 'branded', headers = {} } = options
+    const page = (
+      <Page {...options} frame={frame} assets={assets}>
+        {content}
+      </Page>
+    )
+    const keptLanguage = frame === 'branded' ? guest.languageCookie : null
+    return answerPage(status, renderPage(page), {
+      ...(keptLanguage === null ? {} : { 'set-cookie': keptLanguage }),
+      ...headers,
+    })
+  }
+}
+
+export function renderPage(page: JSX.Element): string {
+  const html = renderToString(page)
+  return `<!doctype html>${html.replace(/<\/body><\/html>$/, `${drawingsFor(html)}$&`)}`
+}
+
+type FrameProps = PageOptions & {
+  frame: 'branded' | 'plain'
+  assets: Assets
+  children: ComponentChildren
+}
+
+function Page(props: FrameProps) {
+  const {
+    guest,
+    title,
+    scripts = [],
+    frame,
+    width = 'medium',
+    status,
+    languageSwitch = true,
+    assets,
+    children,
+  } = props
+  const { words, brand } = guest
+  return (
+    <html lang={words.language} dir={words.direction}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex, nofollow" />
+        <title>{`${status === 422 ? words.say('title_refused', { title }) : title} · ${brand.name}`}</title>
+        <link rel="icon" href={brand.logo ?? assets.hrefOf('icon')} />
+        {frame === 'branded' && isSecureContext(guest) ? (
+          <link rel="manifest" href={`${guest.basePath}${FILES.manifest.href()}`} />
+        ) : null}
+        <link rel="stylesheet" href={assets.hrefOf('style')} />
+        {scripts.map((script) => (
+          <script key={script} type="module" src={assets.hrefOf(script)} />
+        ))}
+      </head>
+      <body class={`${frame} ${width}`}>
+        {frame === 'branded' ? <Header guest={guest} /> : <RecipientHeader guest={guest} />}
+        <main id="main">{children}</main>
+        <Footer guest={guest} languageSwitch={languageSwitch} isBranded={frame === 'branded'} />
+      </body>
+    </html>
+  )
+}
+
+/** Browsers install apps over https and on their own machine alone. */
+function isSecureContext({ exchange: { baseUrl } }: Guest): boolean {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
+}
+
+type FooterProps = { guest: Guest; languageSwitch: boolean; isBranded: boolean }
+
+function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
+  const { words, basePath, path } = guest
+  return (
+    <footer class="bottom">
+      {isBranded ? <a href={`${basePath}${API.docs.href()}`}>{words.say('api_reference')}</a> : null}
+      {languageSwitch ? (
+        <form method="get" action={`${basePath}${path}`} class="language">
+          {otherFields(guest).map(([name, value], at) => (
+            <input key={at} type="hidden" name={name} value={value} />
+          ))}
+          <label for="language">{words.say('language')}</label>
+          <select id="language" name={LANGUAGE_PARAMETER} data-submits>
+            {LANGUAGES.map((language) => (
+              <option key={language} value={language} lang={language} selected={language === words.language}>
+                {LANGUAGE_NAMES[language]}
+              </option>
+            ))}
+          </select>
+          <button type="submit" class="quiet" data-without-script>
+            {words.say('language_change')}
+          </button>
+        </form>
+      ) : null}
+    </footer>
+  )
+}

@@ -1,0 +1,27 @@
+// The names of programs, as people know them, from the User-Agent headers in a log.
+
+import Bowser from 'bowser'
+import type { Words } from '../../words/words.ts'
+
+/** Browsers pretend to be each other; everything else begins with its own name (RFC 9110, 10.1.5). */
+const OWN_NAME = /^([\p{L}\p{N}][\p{L}\p{N} ._+-]{0,60}?)(?:\/(v?\d[\w.+-]{0,20}))?(?=[\s;(]|$)/u
+
+/** "Chrome on Linux", "curl 8.5.0". */
+export function programOf(userAgent: string, { say }: Words): string {
+  if (userAgent.trim() === '') return say('agent_unknown')
+  const { browser, os } = isOfBrowser(userAgent) ? parse(userAgent) : { browser: '', os: '' }
+  if (browser !== '' && os !== '') return say('agent_on', { program: browser, system: os })
+  if (browser !== '') return browser
+  const [, name, version] = OWN_NAME.exec(userAgent) ?? []
+  if (name === undefined || name === 'Mozilla') return say('agent_unknown')
+  return version === undefined ? name : `${name} ${version}`
+}
+
+function isOfBrowser(userAgent: string): boolean {
+  return /^(?:Mozilla|Opera)\//.test(userAgent)
+}
+
+function parse(userAgent: string): { browser: string; os: string } {
+  const parser = Bowser.getParser(userAgent)
+  return { browser: parser.getBrowserName(), os: parser.getOSName() }
+}

@@ -1,0 +1,60 @@
+// Redirects links of older servers, and links with a language in front, to the same page here.
+
+import { DomainError } from '../domain/errors.ts'
+import { answerMoved, answerSeeOther } from '../http/answers.ts'
+import { pathOf } from '../http/door/paths.ts'
+import type { Route } from '../http/door/router.ts'
+import { MOVED, type Moved, moved, ofPush, PAGES } from '../http/urls.ts'
+import { LANGUAGE_PARAMETER } from './frame/guest.ts'
+
+/**
+ * The addresses of forms, for a browser that asks for them with GET: after a refused form, by a reload or by changing the
+ * language. They redirect to the page with the form.
+ */
+const FORM_ADDRESSES: readonly Moved[] = [
+  ...moved(ofPush(PAGES.receive), PAGES.expire, PAGES.saveText),
+  ...moved(ofPush(PAGES.push), PAGES.editPush, PAGES.expireOwn, PAGES.unlock),
+  ...moved(() => PAGES.create.href(), PAGES.share),
+  ...moved(() => PAGES.signIn.href(), PAGES.submitCode),
+  ...moved(() => PAGES.tokens.href(), PAGES.revokeToken),
+  ...moved(() => PAGES.account.href(), PAGES.changePassword, PAGES.endSession),
+  ...moved(() => PAGES.twoFactor.href(), PAGES.turnOffTwoFactor),
+  ...moved(() => PAGES.admin.href(), PAGES.acceptClock, PAGES.invite, PAGES.withdrawInvitation),
+  ...moved(() => PAGES.admin.href(), PAGES.disableAccount, PAGES.enableAccount),
+  ...moved(() => PAGES.admin.href(), PAGES.resetAccount, PAGES.removeAccount),
+]
+
+/** Keeps the query of the request, and the language of the path as a part of it. */
+export function createMovedRoutes(basePath: string): Route[] {
+  return MOVED.map(({ to, ...url }) => ({
+    url,
+    answer: ({ exchange: { request }, params: { locale = null, url_token = 'none' } }) => {
+      // A path of an older server may contain anything. A text that cannot be a token has no push here.
+      if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
+      return answerMoved(`${basePath}${to(url_token)}${queryWith(locale, request.url)}`)
+    },
+  }))
+}
+
+/** Redirects a GET of a form's address to the page of that form, and keeps the query. */
+export function createFormAddressRoutes(basePath: string): Route[] {
+  return FORM_ADDRESSES.map(({ to, ...url }) => ({
+    url,
+    answer: ({ exchange: { request }, params: { url_token = 'none' } }) => {
+      if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
+      return answerSeeOther(`${basePath}${to(url_token)}${queryWith(null, request.url)}`)
+    },
+  }))
+}
+
+/** The query of the request, with the language of the path in place of any other. */
+function queryWith(locale: string | null, url: string): string {
+  const path = pathOf(url)
+  const query = url.slice(url.indexOf(path) + path.length)
+  if (locale === null) return query
+  const others = query
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && pair.split('=', 1)[0] !== LANGUAGE_PARAMETER)
+  return `?${[...others, `${LANGUAGE_PARAMETER}=${locale}`].join('&')}`
+}

@@ -1,0 +1,100 @@
+// The form above an owner's list: search, filters and order. A script sends it as soon as something is chosen.
+
+import { PUSH_SORTS, PUSH_STATES, type PushSort, type PushState } from '../../domain/listing.ts'
+import { PUSH_KINDS } from '../../domain/push.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
+import type { Guest } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
+import { KIND_WORDS } from '../frame/parts.tsx'
+import { isFiltered, type ListQuery } from './list-query.ts'
+
+const STATE_WORDS: Record<PushState, WordKey> = {
+  waiting: 'pushes_waiting',
+  opened: 'pushes_opened',
+  ending: 'pushes_ending',
+  unseen: 'pushes_unseen',
+  lost: 'pushes_lost',
+}
+
+const SORT_WORDS: Record<PushSort, WordKey> = {
+  newest: 'sort_newest',
+  oldest: 'sort_oldest',
+  ending: 'sort_ending',
+  opened: 'sort_opened',
+  name: 'sort_name',
+}
+
+export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
+  const { say, language } = guest.words
+  const isAsked = guest.query.has('locale')
+  return (
+    <search>
+      <form method="get" action={`${guest.basePath}${PAGES.pushes.href()}`} class="filters">
+        {asked.list === 'active' && asked.query === '' ? null : (
+          <input type="hidden" name="show" value={asked.list} />
+        )}
+        {isAsked ? <input type="hidden" name="locale" value={language} /> : null}
+        <div class="words">
+          <label for="q">{say('pushes_search')}</label>
+          <input id="q" name="q" type="search" value={asked.query} maxlength={200} />
+        </div>
+        <Choice
+          name="kind"
+          label={say('pushes_kind')}
+          chosen={asked.kind}
+          options={[
+            ['', say('pushes_any_kind')],
+            ...PUSH_KINDS.map((kind) => [kind, say(KIND_WORDS[kind])] as const),
+          ]}
+        />
+        <Choice
+          name="state"
+          label={say('pushes_state')}
+          chosen={asked.state}
+          options={[
+            ['', say('pushes_any_state')],
+            ...PUSH_STATES.map((state) => [state, say(STATE_WORDS[state])] as const),
+          ]}
+        />
+        <Choice
+          name="sort"
+          label={say('pushes_sort')}
+          chosen={asked.sort}
+          options={PUSH_SORTS.map((sort) => [sort === 'newest' ? '' : sort, say(SORT_WORDS[sort])] as const)}
+        />
+        <button type="submit" class="quiet">
+          <Icon name="search" />
+          {say('search')}
+        </button>
+        {isFiltered(asked) ? (
+          <a class="button bare" href={guest.href(PAGES.pushes.href())}>
+            {say('pushes_show_all')}
+          </a>
+        ) : null}
+      </form>
+    </search>
+  )
+}
+
+type ChoiceProps = {
+  name: string
+  label: string
+  chosen: string | null
+  options: (readonly [value: string, text: string])[]
+}
+
+function Choice({ name, label, chosen, options }: ChoiceProps) {
+  return (
+    <div>
+      <label for={`filter-${name}`}>{label}</label>
+      <select id={`filter-${name}`} name={name} data-submits>
+        {options.map(([value, text]) => (
+          <option key={value} value={value} selected={value === (chosen ?? '')}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+// The page of a push for its owner: shows it, edits it, unlocks it, expires it.
+
+import { isDomainError } from '../../domain/errors.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
+import type { Problems } from '../../domain/problems.ts'
+import { isExpired } from '../../domain/push.ts'
+import type { Now } from '../../domain/time.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { PageNonces } from '../../pushes/page-nonces.ts'
+import type { Owned, Pushes } from '../../pushes/pushes.ts'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { createReadEditForm } from './edit-form.ts'
+import { createLogExports } from './log-exports.ts'
+import { createPushView } from './push-view.tsx'
+
+export type PushPageOptions = {
+  answer: AnswerGuest
+  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'openLog' | 'expire' | 'edit' | 'markSeen'>
+  limits: PushLimits
+  nonces: PageNonces
+  now: Now
+}
+
+type Params = Partial<Record<string, string>>
+
+/** An edit that was refused: what was sent, and what is wrong with it. */
+export type RefusedEdit = { form: Form; problems: Problems }
+
+export function createPushPages({ answer, pushes, limits, nonces, now }: PushPageOptions) {
+  const view = createPushView(answer)
+  const readEditForm = createReadEditForm(limits)
+
+  async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
+    const owned = await pushes.getOwned(url_token, guest.account)
+    if (owned.isUnseen) await noteLook(guest, url_token)
+    return answerPush(guest, owned, null)
+  }
+
+  /** Marks the push as seen. If that fails, the mark in the list stays, and the page is shown all the same. */
+  async function noteLook({ account }: Member, urlToken: string): Promise<void> {
+    try {
+      await pushes.markSeen([urlToken], account)
+    } catch (cause) {
+      if (!isDomainError(cause)) throw cause
+    }
+  }
+
+  async function answerPush(guest: Member, owned: Owned, refused: RefusedEdit | null): Promise<Response> {
+    const pageNumber = readPage(guest)
+    const entries = await owned.log.listPage(pageNumber)
+    const time = now()
+    const nonce = nonces.issue(`expire/${owned.urlToken}`)
+    const isLive = !isExpired(owned.push, time)
+    return view(guest, { owned, isLive, entries, pageNumber, nonce, refused, now: time })
+  }
+
+  /** Redirects back to the page of the push. Expiring it again changes nothing. */
+  async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    await pushes.getOwned(url_token, guest.account)
+    await pushes.expire(url_token, guest.viewer)
+    return leadBack(guest, url_token, 'expired')
+  }
+
+  async function unlock(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    await pushes.unlock(url_token, guest.viewer)
+    return leadBack(guest, url_token, 'unlocked')
+  }
+
+  /** Shows the form again, with what was typed, when something in it is refused. */
+  async function edit(guest: Member, form: Form, { url_token = '' }: Params): Promise<Response> {
+    const owned = await pushes.getOwned(url_token, guest.account)
+    try {
+      await pushes.edit(url_token, readEditForm(form, now()), guest.viewer)
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return answerPush(guest, owned, { form, problems: cause.details.problems ?? {} })
+    }
+    return leadBack(guest, url_token, 'edited')
+  }
+
+  return { show, expire, unlock, edit, ...createLogExports(pushes) }
+}
+
+function leadBack(guest: Member, urlToken: string, done: string): Response {
+  return answerSeeOther(guest.href(`${PAGES.push.href({ url_token: urlToken })}?done=${done}`))
+}
+
+function readPage({ query }: Member): number {
+  const page = query.get('page') ?? ''
+  return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1
+}

@@ -1,0 +1,37 @@
+// Tells the owner of a push what too many wrong passphrases led to, and unlocks it.
+
+import { isEndedByTries, isLocked } from '../../domain/push.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { Labelled } from '../../pushes/owner-lists.ts'
+import type { Member } from '../frame/guest.ts'
+import { ButtonForm, Notice } from '../frame/parts.tsx'
+
+type TriesProps = { guest: Member; listed: Labelled; isLive: boolean }
+
+export function Tries({ guest, listed: { push, urlToken }, isLive }: TriesProps) {
+  const { say } = guest.words
+  if (isLive && isLocked(push)) {
+    return (
+      <Notice kind="bad">
+        <p>{say('push_locked')}</p>
+        <ButtonForm
+          guest={guest}
+          action={PAGES.unlock.href({ url_token: urlToken })}
+          label={say('unlock_submit')}
+        />
+      </Notice>
+    )
+  }
+  if (isEndedByTries(push)) {
+    return (
+      <Notice kind="bad">
+        <p>{say('push_ended_by_tries')}</p>
+      </Notice>
+    )
+  }
+  return isLive && guest.query.get('done') === 'unlocked' ? (
+    <Notice kind="good">
+      <p>{say('push_unlocked')}</p>
+    </Notice>
+  ) : null
+}

@@ -1,0 +1,42 @@
+// The button with which an owner expires a push, and a recipient deletes it. After a last view it ends the remaining
+// downloads. It needs two presses, because this cannot be undone.
+
+import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
+import type { Guest } from '../frame/guest.ts'
+import { FormToken } from '../frame/parts.tsx'
+
+const WORDS = {
+  push: { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' },
+  received: { title: 'delete_now', text: 'delete_explained', submit: 'delete_submit' },
+  grants: { title: 'end_grants', text: 'end_grants_explained', submit: 'end_grants_submit' },
+} as const satisfies Record<string, Record<string, WordKey>>
+
+type ExpireFormProps = {
+  guest: Guest
+  urlToken: string
+  nonce: string
+  /** Afterwards an owner gets the page of the push, and anybody else a page that says that the push is gone. */
+  isOwner: boolean
+  /** `received` is a push in the words for its recipient; `grants` an expired one whose last view left downloads. */
+  ends: keyof typeof WORDS
+}
+
+export function ExpireForm({ guest, urlToken, nonce, isOwner, ends }: ExpireFormProps) {
+  const { say } = guest.words
+  const words = WORDS[ends]
+  const page = isOwner ? PAGES.expireOwn : PAGES.expire
+  return (
+    <details class="unprinted">
+      <summary>{say(words.title)}</summary>
+      <form method="post" action={guest.href(page.href({ url_token: urlToken }))}>
+        <FormToken guest={guest} />
+        <input type="hidden" name="nonce" value={nonce} />
+        <p>{say(words.text)}</p>
+        <button type="submit" class="danger">
+          {say(words.submit)}
+        </button>
+      </form>
+    </details>
+  )
+}

@@ -1,0 +1,49 @@
+// The form of a secret link, which opens the push when it is sent.
+
+import { type Push, viewsRemaining } from '../../domain/push.ts'
+import { secretHref } from '../../http/urls.ts'
+import type { Guest } from '../frame/guest.ts'
+import { FormToken } from '../frame/parts.tsx'
+import { PassphraseInput } from '../frame/passphrase-input.tsx'
+
+export type ReceiveFormProps = {
+  guest: Guest
+  push: Push
+  urlToken: string
+  nonce: string
+  /** The problem with the passphrase. */
+  problem?: string | undefined
+  isOwner?: boolean
+  /** The form itself need not say that opening uses up a view, because the page says it. */
+  saysCost?: boolean
+  /** Keeps ids unique where a page has two of these forms. */
+  idPrefix?: string
+}
+
+export function ReceiveForm(props: ReceiveFormProps) {
+  const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false, idPrefix = '' } = props
+  const { say } = guest.words
+  return (
+    <form method="post" action={guest.href(secretHref({ push, urlToken }))} data-once>
+      <FormToken guest={guest} />
+      <input type="hidden" name="nonce" value={nonce} />
+      {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 ? (
+        <p>{say('receive_step')}</p>
+      ) : null}
+      {push.passphraseRequired ? (
+        <PassphraseInput
+          words={guest.words}
+          id={`${idPrefix}passphrase`}
+          name="passphrase"
+          label={say('passphrase')}
+          hint={isOwner ? undefined : say('receive_passphrase_hint')}
+          problem={problem}
+          attributes={{ autocomplete: 'off', required: true }}
+        />
+      ) : null}
+      <button type="submit" class="primary large">
+        {say('receive_submit')}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,191 @@
+// The page of a secret link, which shows and counts nothing, and the answer to its button.
+
+import { addToOutage, DomainError, isDomainError, retrySeconds } from '../../domain/errors.ts'
+import { isExpired, isLocked, isOwner, mayExpire, type Push } from '../../domain/push.ts'
+import type { Now } from '../../domain/time.ts'
+import { answerAttachment, TEXT } from '../../http/answers.ts'
+import type { PageNonces } from '../../pushes/page-nonces.ts'
+import type { Pushes } from '../../pushes/pushes.ts'
+import type { Retrieval } from '../../pushes/retrieval.ts'
+import type { ShownTexts } from '../../pushes/shown-texts.ts'
+import type { Form } from '../frame/form.ts'
+import { type Guest, requireFormToken } from '../frame/guest.ts'
+import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
+import { Deleted, Gone, Locked, Receive } from './receive-views.tsx'
+import { Revealed, type View } from './revealed.tsx'
+import { SAVED_NAME } from './revealed-text.tsx'
+
+export type ReceivePageOptions = {
+  answer: AnswerGuest
+  pushes: Pick<Pushes, 'preview' | 'retrieve' | 'expire'>
+  nonces: PageNonces
+  shownTexts: ShownTexts
+  now: Now
+}
+
+/** Small enough that the sealed text, in base64, fits into a small form. A script saves larger texts. */
+const MAX_SAVED_BYTES = 44 * 1024
+
+type Params = Partial<Record<string, string>>
+type Shown = {
+  problem?: string
+  notice?: string
+  saysCost?: boolean
+  status?: number
+  headers?: Record<string, string>
+}
+
+export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: ReceivePageOptions) {
+  const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
+    guest,
+    title: guest.words.say('receive_page'),
+    frame: 'plain',
+    width: 'narrow',
+    scripts: ['common', 'receive'],
+    ...options,
+  })
+
+  async function findPush(urlToken: string, { viewer }: Guest): Promise<Push | null> {
+    try {
+      return (await pushes.preview(urlToken, viewer)).push
+    } catch (cause) {
+      if (isDomainError(cause, 'not_found')) return null
+      throw cause
+    }
+  }
+
+  function gone(guest: Guest, push: Push | null): Response {
+    const title = guest.words.say('gone_title')
+    return answer(<Gone guest={guest} push={push} />, plain(guest, { title, status: 404 }))
+  }
+
+  async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
+    return showPush(guest, { push: await findPush(url_token, guest), urlToken: url_token }, shown)
+  }
+
+  type Found = { push: Push | null; urlToken: string }
+
+  function showPush(guest: Guest, { push, urlToken }: Found, shown: Shown): Response {
+    if (push === null || isExpired(push, now())) return gone(guest, push)
+    const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
+    const own = isOwner(push, guest.viewer.account)
+    if (isLocked(push)) {
+      const locked = <Locked guest={guest} push={push} urlToken={urlToken} isOwner={own} />
+      return answer(locked, plain(guest, { title: guest.words.say('locked_title'), status, headers }))
+    }
+    const content = (
+      <Receive
+        guest={guest}
+        push={push}
+        urlToken={urlToken}
+        nonce={nonces.issue(urlToken)}
+        problem={problem}
+        notice={notice}
+        saysCost={saysCost}
+        isOwner={own}
+      />
+    )
+    return answer(content, plain(guest, { status, headers }))
+  }
+
+  /** Opens the push once for each page that was shown. Any other request gets the page again, and counts nothing. */
+  async function reveal(guest: Guest, form: Form, params: Params): Promise<Response> {
+    const { url_token = '' } = params
+    const { say } = guest.words
+    const { session } = guest
+    // The form was opened signed in, perhaps by the owner, whose look would not have counted.
+    const isSignedOut = session === null && form.text('form') !== ''
+    const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
+    const nonce = isOwnForm ? await nonces.use(form.text('nonce'), url_token) : 'stale'
+    if (nonce === 'good') return open(guest, form, params)
+    if (nonce === 'stale') {
+      const notice = say(isSignedOut ? 'receive_signed_out' : 'receive_stale')
+      return show(guest, params, { notice, status: 409 })
+    }
+    // Whether that earlier press used up a view is not known here.
+    return show(guest, params, { notice: say('receive_used'), saysCost: true, status: 409 }).catch(
+      (cause) => {
+        throw addToOutage(cause, { isInDoubt: true })
+      },
+    )
+  }
+
+  async function open(guest: Guest, form: Form, params: Params): Promise<Response> {
+    const { url_token = '' } = params
+    const passphrase = form.text('passphrase') || null
+    const { makeRoom } = guest.exchange
+    const retrieval = await pushes
+      .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true, makeRoom })
+      .catch((cause) => {
+        if (isDomainError(cause, 'not_found')) return null
+        throw cause
+      })
+    return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
+  }
+
+  function present(guest: Guest, params: Params, retrieval: Retrieval): Response | Promise<Response> {
+    const { say } = guest.words
+    switch (retrieval.outcome) {
+      case 'expired':
+        return gone(guest, retrieval.push)
+      case 'passphrase_required':
+        return show(guest, params, { problem: say('passphrase_missing'), status: 422 })
+      case 'wrong_passphrase':
+        return showPush(guest, retrieval, { problem: say('passphrase_wrong'), status: 422 })
+      case 'locked':
+        return showPush(guest, retrieval, { status: 429, headers: { 'retry-after': '60' } })
+      case 'passphrase_locked': {
+        const seconds = retrySeconds(retrieval.lockedFor)
+        const headers = { 'retry-after': String(seconds) }
+        return show(guest, params, {
+          problem: say('passphrase_locked', { n: seconds }),
+          status: 429,
+          headers,
+        })
+      }
+      case 'view':
+        return answerRevealed(guest, retrieval)
+    }
+  }
+
+  function answerRevealed(guest: Guest, retrieval: View): Response {
+    const { push, urlToken } = retrieval
+    const isLeft = !isExpired(push, now()) || retrieval.files.length > 0
+    const canDelete = isLeft && mayExpire(push, guest.viewer.account)
+    const content = (
+      <Revealed
+        guest={guest}
+        retrieval={retrieval}
+        sealedText={sealText(retrieval)}
+        expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
+      />
+    )
+    return answer(
+      content,
+      plain(guest, { title: guest.words.say('revealed_title'), width: 'medium', languageSwitch: false }),
+    )
+  }
+
+  async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
+    requireFormToken(guest, form.text('form'))
+    if ((await nonces.use(form.text('nonce'), `expire/${url_token}`)) !== 'good')
+      return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
+    await pushes.expire(url_token, guest.viewer)
+    const title = guest.words.say('expired_title')
+    return answer(<Deleted guest={guest} />, plain(guest, { title, languageSwitch: false }))
+  }
+
+  /** The sealed text with which a browser without scripts saves it. Null for other kinds and for a text that is too large. */
+  function sealText({ push, payload }: View): string | null {
+    if (payload === '' || (push.kind !== 'text' && push.kind !== 'file')) return null
+    return Buffer.byteLength(payload) > MAX_SAVED_BYTES ? null : shownTexts.seal(payload)
+  }
+
+  function saveText(form: Form): Response {
+    const text = shownTexts.open(form.text('text'))
+    if (text === null) throw new DomainError('forbidden', 'This server has not shown this text.')
+    return answerAttachment(text, { type: TEXT, filename: SAVED_NAME })
+  }
+
+  return { show, reveal, expire, saveText }
+}

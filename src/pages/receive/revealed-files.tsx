@@ -1,0 +1,108 @@
+// The files of an opened push: a button each, all of them in one archive, and until when they can be saved.
+
+import { ARCHIVE_NAME, ARCHIVE_TYPE } from '../../domain/files.ts'
+import { FILES } from '../../http/urls.ts'
+import type { GrantedArchive } from '../../pushes/downloads.ts'
+import type { OpenedFile } from '../../pushes/retrieval.ts'
+import type { Guest } from '../frame/guest.ts'
+import type { IconName } from '../frame/icon-files.ts'
+import { Icon } from '../frame/icons.tsx'
+import { Clock } from '../frame/parts.tsx'
+
+type FilesProps = { guest: Guest; files: readonly OpenedFile[]; archives: readonly GrantedArchive[] }
+
+export function RevealedFiles({ guest, files, archives }: FilesProps) {
+  const { say } = guest.words
+  const first = Math.min(...files.map(({ until }) => until))
+  // Large files can be saved for longer than small ones.
+  const hasOwnTimes = files.some(({ until }) => until !== first)
+  return (
+    <section aria-labelledby="files-title">
+      <h2 id="files-title">{say('files')}</h2>
+      <ul class="downloads">
+        {files.map((file) => (
+          <li key={file.id}>
+            {file.isThere ? <FileButton guest={guest} file={file} /> : <LostFile guest={guest} file={file} />}
+            {hasOwnTimes && file.isThere ? <Until guest={guest} at={file.until} text="file_until" /> : null}
+          </li>
+        ))}
+      </ul>
+      {archives.map((archive, at) => (
+        <div key={at} class="all-files">
+          <ArchiveButton guest={guest} archive={archive} part={at + 1} parts={archives.length} />
+          {hasOwnTimes ? <Until guest={guest} at={archive.until} text="file_until" /> : null}
+        </div>
+      ))}
+      {hasOwnTimes ? null : <Until guest={guest} at={first} text="files_until" />}
+    </section>
+  )
+}
+
+function Until({
+  guest: { words },
+  at,
+  text,
+}: {
+  guest: Guest
+  at: number
+  text: 'files_until' | 'file_until'
+}) {
+  const [before, after] = words.say(text).split('{until}')
+  return (
+    <p class="hint">
+      {before}
+      <Clock at={at} words={words} />
+      {after}
+    </p>
+  )
+}
+
+/** What a script needs to save with progress. Without a script these are plain links. */
+function downloadAttributes({ words, basePath }: Guest, { grant, size }: { grant: string; size: number }) {
+  return {
+    href: `${basePath}${FILES.download.href({ grant })}`,
+    'data-downloads': size,
+    'data-rate': words.say('download_rate'),
+    'data-done': words.say('download_done'),
+    'data-broken': words.say('download_broken'),
+    'data-cancel': words.say('cancel'),
+  }
+}
+
+function FileButton({ guest, file }: { guest: Guest; file: OpenedFile }) {
+  return (
+    <a class="button file" download={file.filename} {...downloadAttributes(guest, file)}>
+      <Icon name={iconOf(file.contentType)} />
+      <bdi>{file.filename}</bdi>
+      <span class="size">{guest.words.bytes(file.size)}</span>
+    </a>
+  )
+}
+
+function LostFile({ guest: { words }, file: { filename } }: { guest: Guest; file: OpenedFile }) {
+  return (
+    <p class="problem">
+      <Icon name="circle-x" /> <bdi>{filename}</bdi>: {words.say('file_lost')}
+    </p>
+  )
+}
+
+type ArchiveProps = { guest: Guest; archive: GrantedArchive; part: number; parts: number }
+
+function ArchiveButton({ guest, archive, part, parts }: ArchiveProps) {
+  const { words } = guest
+  const size = words.bytes(archive.size)
+  return (
+    <a class="button primary" download={ARCHIVE_NAME} {...downloadAttributes(guest, archive)}>
+      <Icon name="folder-archive" />
+      <span>
+        {parts === 1 ? words.say('save_all', { size }) : words.say('save_part', { part, parts, size })}
+      </span>
+    </a>
+  )
+}
+
+function iconOf(contentType: string): IconName {
+  if (contentType === ARCHIVE_TYPE || contentType === 'application/gzip') return 'folder-archive'
+  return contentType.startsWith('text/') || contentType === 'application/pdf' ? 'file-text' : 'file'
+}

@@ -1,0 +1,136 @@
+// What is shared, with the fields of each kind: a text, files, a link or a QR code. The style sheet shows those of the
+// chosen kind.
+
+import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
+import type { IconName } from '../../frame/icon-files.ts'
+import { Icon } from '../../frame/icons.tsx'
+import { Field, Input, KIND_WORDS } from '../../frame/parts.tsx'
+import { CreateFiles } from './create-files.tsx'
+import type { PartProps } from './create-form.tsx'
+import { CreateQr } from './create-qr.tsx'
+import { Generator } from './generator.tsx'
+
+const KIND_ICONS: Record<PushKind, IconName> = {
+  text: 'message-square-text',
+  file: 'file',
+  url: 'link',
+  qr: 'qr-code',
+}
+
+export function Content(props: PartProps) {
+  const { kinds } = props.limits
+  return (
+    <>
+      <Kinds {...props} />
+      {kinds.has('file') ? <CreateFiles {...props} /> : null}
+      <Payload {...props} />
+      {kinds.has('url') ? <Link {...props} /> : null}
+      {kinds.has('qr') ? <CreateQr {...props} /> : null}
+    </>
+  )
+}
+
+function Kinds({ guest, limits, kind: chosen }: PartProps) {
+  const { say } = guest.words
+  return (
+    <fieldset class="kinds">
+      <legend>{say('kind')}</legend>
+      {PUSH_KINDS.filter((kind) => limits.kinds.has(kind)).map((kind) => (
+        <label key={kind}>
+          <input type="radio" id={`kind-${kind}`} name="push[kind]" value={kind} checked={kind === chosen} />
+          <Icon name={KIND_ICONS[kind]} />
+          {say(KIND_WORDS[kind])}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** One field for texts and for the message with files. */
+function Payload({ guest, limits, isOfAccount, kind, typed, texts, starts, createScripts }: PartProps) {
+  const { words } = guest
+  const { say } = words
+  const label = (
+    <>
+      <span data-kind="text">{say('payload_text')}</span>
+      {isOfAccount ? <span data-kind="file">{say('payload_file')}</span> : null}
+    </>
+  )
+  const limit = words.bytes(limits.payloadBytes)
+  return (
+    <div class="payload" data-kind={isOfAccount ? 'text file' : 'text'}>
+      <Field
+        id="payload"
+        label={label}
+        problem={kind === 'text' || kind === 'file' ? texts.payload : undefined}
+      >
+        {(describes) => (
+          <textarea
+            name="push[payload]"
+            rows={4}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            autofocus={starts('text')}
+            data-secret
+            data-max-bytes={limits.payloadBytes}
+            data-too-long={say('too_large_typed', { limit })}
+            {...describes}
+          >
+            {typed('payload')}
+          </textarea>
+        )}
+      </Field>
+      <div class="tools">
+        <output
+          for="payload"
+          data-counts="payload"
+          data-characters={say('count_characters')}
+          data-lines={say('count_lines')}
+        />
+        <button
+          type="button"
+          class="bare"
+          hidden
+          data-kind="text"
+          data-opens="generator"
+          aria-expanded="false"
+        >
+          <Icon name="wand-sparkles" />
+          {say('generator')}
+        </button>
+        <button
+          type="button"
+          class="bare"
+          hidden
+          data-masks="payload"
+          data-hide={say('hide')}
+          data-show={say('show')}
+        >
+          {say('hide')}
+        </button>
+      </div>
+      <Generator words={guest.words} wordlist={createScripts.wordlist} />
+    </div>
+  )
+}
+
+function Link({ guest, kind, typed, texts, starts }: PartProps) {
+  const { say } = guest.words
+  return (
+    <div data-kind="url">
+      <Input
+        id="link"
+        name="push[link]"
+        label={say('payload_url')}
+        hint={say('payload_url_hint')}
+        problem={kind === 'url' ? texts.payload : undefined}
+        value={kind === 'url' ? typed('link') || typed('payload') : typed('link')}
+        attributes={{
+          ...{ inputmode: 'url', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' },
+          ...{ placeholder: 'https://', dir: 'ltr', 'data-secret': true, autofocus: starts('url') },
+        }}
+      />
+    </div>
+  )
+}

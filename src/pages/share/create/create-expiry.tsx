@@ -1,0 +1,171 @@
+// When a push expires: one line that opens into chips and exact fields. It works without a script; the style sheet keeps the
+// line true to the chosen chips.
+
+import type { ComponentChildren } from 'preact'
+import { DURATIONS } from '../../../domain/new-push.ts'
+import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
+import type { WordKey } from '../../../words/words.ts'
+import { Icon } from '../../frame/icons.tsx'
+import { Field, Input } from '../../frame/parts.tsx'
+import type { PartProps } from './create-form.tsx'
+import { EXACT, lifetimeText, offeredDurations, offeredViews, type Unit } from './expiry-chips.ts'
+
+/** `phrase` is the text in the line, `label` the text on the chip. */
+type Chip = { id: string; value: string; label: string; phrase: string; isChosen: boolean }
+
+const UNITS: Record<Unit, { word: WordKey; milliseconds: number }> = {
+  minutes: { word: 'unit_minutes', milliseconds: MINUTE },
+  hours: { word: 'unit_hours', milliseconds: HOUR },
+  days: { word: 'unit_days', milliseconds: DAY },
+}
+
+export function Expiry(props: PartProps) {
+  const { say, forms } = props.guest.words
+  const { expire_after_days, expire_after_duration, expire_after_views: viewTrouble } = props.texts
+  const trouble = props.texts.expire_after ?? expire_after_days ?? expire_after_duration
+  const chips = { views: viewChips(props), lifetime: lifetimeChips(props) }
+  const phrases = {
+    ...{ views: forms('views'), minutes: forms('minutes'), hours: forms('hours'), days: forms('days') },
+  }
+  return (
+    <details
+      class="expiry"
+      open={trouble !== undefined || viewTrouble !== undefined}
+      data-forms={JSON.stringify(phrases)}
+    >
+      <summary>
+        <Icon name="clock" />
+        <span>
+          <Line text={say('expires')} chips={chips} />
+        </span>
+      </summary>
+      <Chips legend={say('expire_after')} name="expire_after_duration" chips={chips.lifetime}>
+        <ExactLifetime {...props} trouble={trouble} />
+      </Chips>
+      <Chips legend={say('expire_after_views')} name="views" chips={chips.views}>
+        <ExactViews {...props} trouble={viewTrouble} />
+      </Chips>
+      <p class="hint">{say('expires_hint')}</p>
+    </details>
+  )
+}
+
+function lifetimeChips({ guest: { words }, limits, typed }: PartProps): Chip[] {
+  const chosen = typed('expire_after_duration') || EXACT
+  const chips = offeredDurations(limits).map((index, at) => {
+    const label = lifetimeText(DURATIONS[index] ?? 0, words)
+    const value = String(index)
+    return { id: `expire-${at}`, value, label, phrase: label, isChosen: value === chosen }
+  })
+  const { milliseconds } = UNITS[unitOf(typed)]
+  const phrase = lifetimeText(numberOf(typed('expire_after'), limits.days.default) * milliseconds, words)
+  return [...chips, exactChip('expire-exact', chips, { label: words.say('expires_exact'), phrase })]
+}
+
+function viewChips({ guest: { words }, limits, typed }: PartProps): Chip[] {
+  const chosen = typed('views') || EXACT
+  const chips = offeredViews(limits).map((n, at) => {
+    const label = words.number(n)
+    const phrase = words.say('views', { n })
+    return { id: `views-${at}`, value: String(n), label, phrase, isChosen: String(n) === chosen }
+  })
+  const phrase = words.say('views', { n: numberOf(typed('expire_after_views'), limits.views.default) })
+  return [...chips, exactChip('views-exact', chips, { label: words.say('expires_exact'), phrase })]
+}
+
+function exactChip(id: string, others: Chip[], texts: { label: string; phrase: string }): Chip {
+  return { id, value: EXACT, isChosen: !others.some(({ isChosen }) => isChosen), ...texts }
+}
+
+function unitOf(typed: PartProps['typed']): Unit {
+  const unit = typed('expire_unit')
+  return unit === 'minutes' || unit === 'hours' ? unit : 'days'
+}
+
+function numberOf(text: string, preset: number): number {
+  return /^\d{1,7}$/.test(text) ? Number(text) : preset
+}
+
+/** Holds the phrase of every chip. The style sheet shows those of the chosen ones. */
+function Line({ text, chips }: { text: string; chips: Record<'views' | 'lifetime', Chip[]> }) {
+  return text.split(/\{(views|lifetime)\}/).map((part) =>
+    part === 'views' || part === 'lifetime'
+      ? chips[part].map(({ id, phrase, isChosen }) => (
+          <span key={id} data-when={id} class={isChosen ? 'chosen' : undefined}>
+            {phrase}
+          </span>
+        ))
+      : part,
+  )
+}
+
+type ChipsProps = { legend: string; name: string; chips: Chip[]; children: ComponentChildren }
+
+/** The last chip stands for the exact fields, which follow. */
+function Chips({ legend, name, chips, children }: ChipsProps) {
+  return (
+    <fieldset class="choice">
+      <legend>{legend}</legend>
+      <div class="picks">
+        {chips.map(({ id, value, label, isChosen }) => (
+          <label key={id} class="pick">
+            <input type="radio" id={id} name={`push[${name}]`} value={value} checked={isChosen} />
+            {label}
+          </label>
+        ))}
+      </div>
+      {children}
+    </fieldset>
+  )
+}
+
+type ExactProps = PartProps & { trouble: string | undefined }
+
+function ExactLifetime({ guest, limits, typed, trouble }: ExactProps) {
+  const { say } = guest.words
+  const { days } = limits
+  const chosen = unitOf(typed)
+  const hint = say('expire_after_hint', { min: days.min, n: days.max })
+  return (
+    <div class="exact">
+      <Field id="expire_after" label={say('exact_time')} hint={hint} problem={trouble}>
+        {(describes) => (
+          <div class="joined">
+            <input
+              type="number"
+              name="push[expire_after]"
+              inputmode="numeric"
+              value={typed('expire_after') || days.default}
+              {...describes}
+            />
+            <select id="expire_unit" name="push[expire_unit]" aria-label={say('expire_unit')}>
+              {Object.entries(UNITS).map(([unit, { word }]) => (
+                <option key={unit} value={unit} selected={unit === chosen}>
+                  {say(word)}
+                </option>
+              ))}
+            </select>
+          </div>
+        )}
+      </Field>
+    </div>
+  )
+}
+
+function ExactViews({ guest, limits: { views }, typed, trouble }: ExactProps) {
+  const { say } = guest.words
+  return (
+    <div class="exact">
+      <Input
+        id="expire_after_views"
+        name="push[expire_after_views]"
+        type="number"
+        label={say('exact_views')}
+        hint={say('expire_after_views_hint', { min: views.min, n: views.max })}
+        problem={trouble}
+        value={typed('expire_after_views') || views.default}
+        attributes={{ inputmode: 'numeric' }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,98 @@
+// The form that creates a push: what is shared, when it expires, a passphrase, and the button. The rest is folded away.
+
+import { MAX_PASSPHRASE_BYTES, type PushLimits } from '../../../domain/new-push.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
+import { PAGES } from '../../../http/urls.ts'
+import type { Guest } from '../../frame/guest.ts'
+import { problemTexts } from '../../frame/parts.tsx'
+import { PassphraseInput } from '../../frame/passphrase-input.tsx'
+import { Content } from './create-content.tsx'
+import { Expiry } from './create-expiry.tsx'
+import { Progress } from './create-files.tsx'
+import { Options } from './create-options.tsx'
+import type { Typed, Unseen } from './create-sender.ts'
+
+/** The URLs of what a script loads when it is needed. */
+export type CreateScripts = { wordlist: string; qrPreview: string }
+
+export type CreateFormProps = {
+  guest: Guest
+  /** Somebody opened the form signed in, so that it offers everything that an account may send. */
+  isOfAccount: boolean
+  /** Whether everybody may create an account. */
+  signups: boolean
+  unseen: Unseen
+  limits: PushLimits
+  typed: Typed
+  problems: Problems
+  /** A form that is shown again: the reason has the focus, not the first field. */
+  isAgain: boolean
+  createScripts: CreateScripts
+}
+
+export type PartProps = CreateFormProps & {
+  kind: PushKind
+  texts: Record<string, string>
+  /** Whether the focus starts in the field of this kind. */
+  starts(kind: PushKind): boolean
+}
+
+export function CreateForm(props: CreateFormProps) {
+  const { guest, isOfAccount, limits, problems, unseen, typed } = props
+  const { words } = guest
+  const kinds = PUSH_KINDS.filter((known) => limits.kinds.has(known))
+  const kind = kinds.find((known) => known === typed('kind')) ?? kinds[0] ?? 'text'
+  const starts = (of: PushKind) => !props.isAgain && of === kind
+  const parts: PartProps = { ...props, kind, starts, texts: problemTexts(problems, words) }
+  // Without an account there is nothing to fill in for files.
+  const kindsToSend = isOfAccount ? undefined : 'text url qr'
+  return (
+    <form
+      method="post"
+      action={guest.href(PAGES.submitCreate.href())}
+      enctype="multipart/form-data"
+      class="create"
+      novalidate
+    >
+      {/* Before the files, so that a problem with these is reported before a large file is received. */}
+      <input type="hidden" name="push[opened_by]" value={unseen.openedBy} />
+      {unseen.form === null ? null : <input type="hidden" name="push[form]" value={unseen.form} />}
+      <input type="hidden" name="push[idempotency_key]" value={unseen.idempotencyKey} />
+      <Content {...parts} />
+      <div class="settings" data-kind={kindsToSend}>
+        <Expiry {...parts} />
+        <Passphrase {...parts} />
+        <Options {...parts} />
+      </div>
+      <div class="actions" data-kind={kindsToSend}>
+        <button type="submit" class="primary" aria-keyshortcuts="Control+Enter Meta+Enter">
+          {words.say('create_submit')}
+        </button>
+        <span class="hint" dir="ltr" hidden data-shortcut>
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+        </span>
+      </div>
+      <Progress words={words} />
+    </form>
+  )
+}
+
+function Passphrase({ guest: { words }, typed, texts }: PartProps) {
+  return (
+    <PassphraseInput
+      words={words}
+      id="passphrase"
+      name="push[passphrase]"
+      label={words.say('passphrase_optional')}
+      hint={words.say('passphrase_hint')}
+      problem={texts.passphrase}
+      value={typed('passphrase')}
+      attributes={{
+        autocomplete: 'new-password',
+        'data-max-bytes': MAX_PASSPHRASE_BYTES,
+        'data-too-long': words.say('too_large_typed', { limit: words.bytes(MAX_PASSPHRASE_BYTES) }),
+      }}
+    />
+  )
+}

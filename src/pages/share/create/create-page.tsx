@@ -1,0 +1,164 @@
+// The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
+
+import type { Choices } from '../../../accounts/push-choices.ts'
+import { isOutage, type OutageError } from '../../../domain/errors.ts'
+import type { PushLimits } from '../../../domain/new-push.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
+import type { AnswerHeaders } from '../../../http/answers.ts'
+import { PAGES } from '../../../http/urls.ts'
+import type { FormMarks } from '../../../pushes/form-marks.ts'
+import type { Labelled } from '../../../pushes/owner-lists.ts'
+import type { Pushes } from '../../../pushes/pushes.ts'
+import type { Guest } from '../../frame/guest.ts'
+import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../../frame/page.tsx'
+import { Notice } from '../../frame/parts.tsx'
+import { nameForOwner } from '../../frame/push-name.ts'
+import { CreateForm, type CreateScripts } from './create-form.tsx'
+import { presetOf } from './create-preset.ts'
+import { whyOutage } from './create-refusals.ts'
+import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
+import { type Again, createFindAgain } from './share-again.ts'
+import { type Shared, SharedFiles } from './shared.tsx'
+import { WhyRefused } from './why-refused.tsx'
+
+/** Why a form is shown again. */
+export type Refused = {
+  typed: Typed
+  status: number
+  message: string
+  /** What to do about it. */
+  advice?: string
+  headers?: AnswerHeaders
+  problems?: Problems
+  /** The form came with files, which browsers do not fill in again. */
+  forgetsFiles?: boolean
+  /** The push that this form has created already, to link to it. The form that is shown creates another one. */
+  madeUrlToken?: string | null
+  /** The form needs a new idempotency key. */
+  isKeyUsed?: boolean
+  /** Another person sent the form than the one who opened it. */
+  isOfSomebodyElse?: boolean
+  /** Nobody could find out who sent the form: it stays with the person who opened it. */
+  isUnknown?: boolean
+}
+
+export type CreatePageParts = {
+  limits: PushLimits
+  answer: AnswerGuest
+  marks: FormMarks
+  choices: Choices
+  pushes: Pick<Pushes, 'getOwned'>
+  createScripts: CreateScripts
+  /** Whether everybody may create an account. */
+  signups: boolean
+}
+
+type Shown = { typed: Typed; refused: Refused | null; again: Again | null; shared?: Shared }
+
+export function createShowForm({ answer, marks, choices, pushes, ...parts }: CreatePageParts) {
+  const { limits } = parts
+  const findAgain = createFindAgain(pushes)
+
+  async function show(guest: Guest): Promise<Response> {
+    const chosen = await choices.find(guest.viewer.account)
+    const again = await findAgain(guest)
+    const typed = presetOf({ query: again?.query ?? guest.query, choices: chosen, limits })
+    return answerWith(guest, { typed, refused: null, again })
+  }
+
+  /** What was shared is worth more than the choices of the last push, while the store is away. */
+  async function findChosen(guest: Guest): Promise<PushChoices> {
+    try {
+      return await choices.find(guest.viewer.account)
+    } catch (cause) {
+      if (isOutage(cause)) return NO_CHOICES
+      throw cause
+    }
+  }
+
+  /** The form filled in with what the system shared. The person still has to send it. `outage` hides who that is. */
+  async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
+    const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
+    const preset = presetOf({ query: new URLSearchParams(), choices: chosen, limits })
+    const fields: Record<string, string> = {
+      ...shared.fields,
+      ...(shared.files.length > 0 ? { kind: 'file' } : {}),
+    }
+    const typed: Typed = (field) => fields[field] ?? preset(field)
+    const refused = outage === null ? null : { ...whyOutage(outage, guest), typed, isUnknown: true }
+    return answerWith(guest, { typed, refused, again: null, shared })
+  }
+
+  function showAgain(guest: Guest, refused: Refused): Response {
+    return answerWith(guest, { typed: refused.typed, refused, again: null })
+  }
+
+  function answerWith(guest: Guest, { again, shared, ...shown }: Shown): Response {
+    const typed = withoutLongest(shown.typed, limits)
+    const refused = shown.refused === null ? null : { ...shown.refused, typed }
+    const title = guest.words.say('create_title')
+    const form = {
+      ...{ guest, typed, unseen: unseenOf(guest, refused) },
+      isOfAccount: guest.session !== null || (refused !== null && staysWithOpener(refused)),
+      problems: refused?.problems ?? {},
+      isAgain: refused !== null,
+    }
+    const content = (
+      <>
+        <h1>{title}</h1>
+        <p class="lead">{guest.words.say('create_lead')}</p>
+        {again === null ? null : <LikeAnother guest={guest} pushed={again.pushed} />}
+        {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
+        <CreateForm {...parts} {...form} />
+        {shared === undefined ? null : <SharedFiles files={shared.files} />}
+        <LocalhostNotice guest={guest} path={PAGES.create.href()} />
+      </>
+    )
+    const { status = 200, headers = {} } = refused ?? {}
+    const languageSwitch = shared === undefined && refused === null
+    return answer(content, { guest, title, status, headers, languageSwitch, scripts: ['common', 'create'] })
+  }
+
+  /** Keeps the idempotency key until it has created a push, so that a form that is sent again creates one push. */
+  function unseenOf(guest: Guest, refused: Refused | null): Unseen {
+    const fresh = newUnseen(guest, marks)
+    if (refused === null) return fresh
+    const { typed } = refused
+    const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
+    const idempotencyKey = kept || fresh.idempotencyKey
+    // An invalid mark names no opener. A signed-in person then gets new hidden fields, and may send the form as their own.
+    const isSigned = typed('opened_by') !== '' || typed('form') !== ''
+    const isSomebodys = guest.session === null ? isSigned : marks.read(typed('opened_by')) !== null
+    const opener = staysWithOpener(refused) && isSomebodys ? openerOf(typed) : {}
+    return { ...fresh, ...opener, idempotencyKey }
+  }
+
+  return { show, showShared, showAgain }
+}
+
+/** More characters than any field but the text may have. */
+const MAX_FIELD = 64 * 1024
+
+/** Leaves out texts that are too long to be sent: escaped, in a page, they would take many times the memory of the form. */
+function withoutLongest(typed: Typed, { payloadBytes }: PushLimits): Typed {
+  return (field) => {
+    const text = typed(field)
+    return text.length > (field === 'payload' ? payloadBytes : MAX_FIELD) ? '' : text
+  }
+}
+
+function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refused): boolean {
+  return isOfSomebodyElse || isUnknown
+}
+
+/** The new form has the settings of another push, without its content and passphrase. */
+function LikeAnother({ guest: { words }, pushed }: { guest: Guest; pushed: Labelled }) {
+  return (
+    <Notice kind="plain">
+      <p>{words.say('push_again_lead', { name: nameForOwner(pushed, words) })}</p>
+      {pushed.push.passphraseRequired ? <p>{words.say('push_again_passphrase')}</p> : null}
+    </Notice>
+  )
+}

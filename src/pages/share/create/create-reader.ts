@@ -1,0 +1,92 @@
+// Turns the fields of the create form into the members of the API. What only the form has is decided here: addresses
+// without a scheme, Wi-Fi networks, and times in minutes and hours.
+
+import { Type } from '@sinclair/typebox'
+import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import { hasMoreCharacters } from '../../../domain/text-length.ts'
+import { HOUR, MINUTE } from '../../../domain/time.ts'
+import { createFields, type Wire } from '../../../http/intake/fields.ts'
+import { asInteger, member } from '../../../http/intake/members.ts'
+import type { Revised } from '../../../http/intake/receive-push.ts'
+import { WIFI_TYPES, wifiText } from '../../frame/wifi-text.ts'
+import { EXACT } from './expiry-chips.ts'
+import { completeWebAddress } from './web-address.ts'
+
+const LENGTH = { expire_after: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), asInteger) }
+const UNITS = new Map<unknown, number>([
+  ['minutes', MINUTE],
+  ['hours', HOUR],
+])
+const BLANK = [{ code: 'blank' }] as const
+const TOO_LONG = { code: 'too_long_characters', limit: MAX_QR_CHARACTERS } as const
+
+export function readCreateForm(sent: Wire): Revised {
+  const form = withPlainLineEnds(sent)
+  const content = readContent(form)
+  const lifetime = readLifetime(form)
+  const views = readViews(form)
+  const { expire_after_days: _days, expire_after_duration: _index, ...rest } = form
+  return {
+    wire: { ...rest, ...content.wire, ...lifetime.wire, ...views.wire },
+    ...(lifetime.duration === undefined ? {} : { duration: lifetime.duration }),
+    problems: { ...content.problems, ...lifetime.problems, ...views.problems },
+  }
+}
+
+/** Each kind has its own field. A form without it, of a program or of an older page, has the payload. */
+function readContent(form: Wire): Revised {
+  const { kind, payload } = form
+  if (kind === 'url') return { wire: { payload: complete(form.link ?? payload) } }
+  if (kind !== 'qr') return { wire: {} }
+  if (form.qr_content === 'wifi') return readWifi(form)
+  return { wire: { payload: form.qr ?? payload } }
+}
+
+function complete(link: unknown): unknown {
+  return typeof link === 'string' ? completeWebAddress(link) : link
+}
+
+function readWifi(form: Wire): Revised {
+  const network = textOf(form.wifi_network)
+  const password = textOf(form.wifi_password)
+  const type = WIFI_TYPES.find((known) => known === form.wifi_type) ?? 'WPA'
+  const problems: Problems = {}
+  if (network === '') problems.wifi_network = [...BLANK]
+  if (type !== 'nopass' && password === '') problems.wifi_password = [...BLANK]
+  for (const [name, text] of Object.entries({ wifi_network: network, wifi_password: password }))
+    if (hasMoreCharacters(text, MAX_QR_CHARACTERS)) problems[name] = [TOO_LONG]
+  const isHidden = form.wifi_hidden === 'true'
+  const isGood = Object.keys(problems).length === 0
+  return { wire: { payload: isGood ? wifiText({ network, password, type, isHidden }) : type }, problems }
+}
+
+/** Days stay as the API has them; anything shorter becomes a duration. */
+function readLifetime(form: Wire): Revised {
+  const { expire_after: given, expire_after_duration: index, expire_unit: unit } = form
+  if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }
+  if (index === EXACT && textOf(given).trim() === '')
+    return { wire: {}, problems: { expire_after: [...BLANK] } }
+  const milliseconds = UNITS.get(unit)
+  if (milliseconds === undefined) return { wire: { expire_after_days: given } }
+  const fields = createFields(LENGTH, { expire_after: given })
+  const number = fields.read('expire_after')
+  const { problems } = fields
+  return number === null ? { wire: {}, problems } : { wire: {}, duration: number * milliseconds }
+}
+
+function readViews({ views, expire_after_views: exact }: Wire): Revised {
+  if (views !== undefined && views !== EXACT) return { wire: { expire_after_views: views } }
+  const isMissing = views === EXACT && textOf(exact).trim() === ''
+  return isMissing ? { wire: {}, problems: { expire_after_views: [...BLANK] } } : { wire: {} }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Forms end lines with CR LF, whatever was typed. */
+function withPlainLineEnds(wire: Wire): Wire {
+  const plain = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value)
+  return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, plain(value)]))
+}

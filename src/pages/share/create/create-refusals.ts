@@ -1,0 +1,66 @@
+// The status and the sentence with which the create form is shown again, for each refusal.
+
+import { type DomainError, type ErrorDetails, isOutage, type OutageError } from '../../../domain/errors.ts'
+import { outageHeaders } from '../../../http/door/errors.ts'
+import type { Words } from '../../../words/words.ts'
+import type { Guest } from '../../frame/guest.ts'
+import type { Refused } from './create-page.tsx'
+
+type Why = Omit<Refused, 'typed'>
+
+const TOO_LARGE = { text: 'too_large_text', file: 'too_large_file', files: 'too_large_files' } as const
+
+/** Null for a refusal that the form does not explain. */
+export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
+  const { say, bytes } = guest.words
+  if (isOutage(cause)) return whyOutage(cause, guest)
+  const { code, details } = cause
+  switch (code) {
+    case 'invalid':
+      return { status: 422, message: say('create_problems'), problems: details.problems ?? {} }
+    case 'unauthenticated':
+      if (details.sender === undefined) return { status: 401, message: say('files_need_account') }
+      return { status: 401, message: say('form_signed_out'), isOfSomebodyElse: true }
+    case 'forbidden': {
+      const message = say('form_other_session', { email: guest.viewer.account?.email ?? '' })
+      return details.sender === undefined ? null : { status: 403, message, isOfSomebodyElse: true }
+    }
+    case 'conflict':
+      return { status: 409, message: say('create_ended'), isKeyUsed: true }
+    case 'too_many': {
+      const { room, retryAfter = 60 } = details
+      const message = room === undefined ? say('error_too_many') : explainRoom(room, guest.words)
+      return { status: 429, message, headers: { 'retry-after': String(retryAfter) } }
+    }
+    case 'too_large': {
+      const { limit } = details
+      const headers = { connection: 'close' }
+      if (limit === undefined) return { status: 413, message: say('error_too_large'), headers }
+      const named = { size: bytes(limit.bytes), flag: limit.flag }
+      return { status: 413, message: say(TOO_LARGE[limit.of], named), headers }
+    }
+    default:
+      return null
+  }
+}
+
+/** While the store is away. The form keeps its key, so that it makes one push also when the first try did after all. */
+export function whyOutage(cause: OutageError, { words: { say } }: Guest): Why {
+  return {
+    status: 503,
+    headers: outageHeaders(cause),
+    message: say(`outage_${cause.code}`),
+    advice: say('create_outage'),
+  }
+}
+
+/** Why there is no room for one more push from this address. */
+function explainRoom(room: NonNullable<ErrorDetails['room']>, words: Words): string {
+  const { limit, most, roomAt } = room
+  const size = words.bytes(most)
+  if (roomAt === null) return words.say('room_never', { size })
+  const when = words.moment(roomAt)
+  return limit === 'pushes'
+    ? words.say('room_pushes', { n: most, when })
+    : words.say('room_bytes', { size, when })
+}

@@ -1,0 +1,183 @@
+// Handles the create form: creates one push however often the form is sent, or shows the form again.
+
+import { DomainError, isDomainError, isOutage, type OutageError } from '../../../domain/errors.ts'
+import { answerSeeOther } from '../../../http/answers.ts'
+import type { BodyLimits } from '../../../http/intake/body.ts'
+import type { Wire } from '../../../http/intake/fields.ts'
+import { createReceivePush, type Received, type Revised } from '../../../http/intake/receive-push.ts'
+import { PAGES } from '../../../http/urls.ts'
+import type { Created } from '../../../pushes/create-push.ts'
+import type { Idempotency, Made } from '../../../pushes/idempotency.ts'
+import type { Pushes } from '../../../pushes/pushes.ts'
+import type { Uploads } from '../../../pushes/uploads.ts'
+import { askToSignIn, type Guest } from '../../frame/guest.ts'
+import { type CreatePageParts, createShowForm } from './create-page.tsx'
+import { readCreateForm } from './create-reader.ts'
+import { explainRefusal } from './create-refusals.ts'
+import { keyOfForm, requireOpener, type Typed } from './create-sender.ts'
+import { createFileTaker, type FileTaker } from './file-taker.ts'
+import { readShared } from './shared.tsx'
+
+export type CreatePageOptions = CreatePageParts & {
+  pushes: Pick<Pushes, 'create' | 'getOwned'>
+  uploads: Uploads
+  idempotency: Idempotency
+  body: BodyLimits
+  /** Without it only accounts may create. */
+  anonymousAccess: boolean
+}
+
+/** A form that is being read: the fields so far, and the push that the form has created before, if there is one. */
+type Sending = {
+  guest: Guest
+  fields: Record<string, string>
+  typed: Typed
+  made: Made | null
+  files: FileTaker
+  /** Whether nobody could find out who sends it. */
+  isUnknown: boolean
+}
+
+export function createCreatePage(options: CreatePageOptions) {
+  const { pushes, idempotency, marks, choices, anonymousAccess } = options
+  const receivePush = createReceivePush(options)
+  const { show, showShared, showAgain } = createShowForm(options)
+
+  const create = (guest: Guest) => receive(guest, null)
+
+  /** Reads the form and shows it again, as it was sent, because nobody knows whose it is. */
+  const refuseUnknown = (stranger: Guest, cause: OutageError) => receive(stranger, cause)
+
+  async function receive(guest: Guest, outage: OutageError | null): Promise<Response> {
+    const fields: Record<string, string> = {}
+    const typed = (field: string) => fields[field] ?? ''
+    const files = createFileTaker(outage)
+    const sending: Sending = { guest, fields, typed, made: null, files, isUnknown: outage !== null }
+    try {
+      const { urlToken } = await readAndCreate(sending)
+      return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })))
+    } catch (cause) {
+      return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
+    }
+  }
+
+  /** Throws an outage only once the whole form has been read. */
+  function readAndCreate(sending: Sending): Promise<Created> {
+    const { guest, fields, files } = sending
+    const { exchange, viewer } = guest
+    return receivePush(
+      {
+        ...{ exchange, viewer, wrappers: ['push'], isFingerprinted: true },
+        onPart: (name, value) => noteField(fields, { name: /^push\[(\w+)\]$/.exec(name)?.[1], value }),
+        isRepeat: () => isRepeat(sending),
+        onFile: (file, store) =>
+          files.take(file, (taken) => {
+            requireOpenerOfFiles(sending)
+            return store(taken)
+          }),
+        revise: (wire) => {
+          // A form without files may come in one piece; then onPart is not called.
+          for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
+          files.requireNone()
+          return revise(wire, sending)
+        },
+      },
+      (received) => createAndRemember(received, sending),
+    )
+  }
+
+  /** Whether an account is needed, and the form was neither opened nor sent by one. */
+  function isStranger({ guest, typed, isUnknown }: Sending): boolean {
+    if (isUnknown) return false
+    const wasOfAccount = (marks.read(typed('opened_by'))?.accountId ?? null) !== null || typed('form') !== ''
+    return !anonymousAccess && guest.session === null && !wasOfAccount
+  }
+
+  /** Checks who sends the form, and turns its members into those of the API. */
+  function revise(wire: Wire, { guest, typed }: Sending): Revised {
+    requireOpener(guest, typed, marks)
+    if (!anonymousAccess) requireAccount(guest)
+    const { files: _, ...rest } = wire
+    return readCreateForm(rest)
+  }
+
+  /** Browsers send the hidden fields before the files. A client that does not is checked at the end of the form. */
+  function requireOpenerOfFiles({ guest, typed }: Sending): void {
+    if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
+  }
+
+  async function isRepeat(sending: Sending): Promise<boolean> {
+    const presented = keyOfForm(sending.guest, sending.typed, marks)
+    sending.made = presented === null ? null : await idempotency.find(presented)
+    return sending.made !== null
+  }
+
+  async function createAndRemember(received: Received, sending: Sending): Promise<Created> {
+    const created = await createOnce(received, sending)
+    const { account } = sending.guest.viewer
+    if (account !== null) await choices.remember(account, received.push)
+    return created
+  }
+
+  /** A second press of the button waits for the first one, and gets the same answer. */
+  async function createOnce({ push, upload }: Received, { guest, typed, made }: Sending): Promise<Created> {
+    const { viewer } = guest
+    const presented = keyOfForm(guest, typed, marks)
+    if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
+    const attempt = await idempotency.beginInTurn(presented)
+    try {
+      // The key lapsed while its files were compared, so nothing is there to create a push of.
+      if (made !== null && attempt.made === null) throw idempotency.hasEnded()
+      return await pushes.create(push, { viewer, upload, attempt })
+    } finally {
+      attempt.end()
+    }
+  }
+
+  /** Shows the form again with everything that was typed, and each problem beside its field. */
+  async function refuse(cause: unknown, sending: Sending): Promise<Response> {
+    const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
+    if (why === null) throw cause
+    const { guest, typed, files, isUnknown } = sending
+    // The store that is away would not find the push either. The form keeps its key, so sending it again does.
+    const made = why.isOfSomebodyElse === true || isOutage(cause) ? null : await findMade(sending)
+    const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
+    const madeUrlToken = made?.urlToken ?? null
+    return showAgain(guest, {
+      ...why,
+      ...again,
+      typed,
+      forgetsFiles: files.hasFiles(),
+      madeUrlToken,
+      isUnknown,
+    })
+  }
+
+  /** The push that this form has created already: the person may not know, if the answer was lost. */
+  async function findMade({ guest, typed }: Sending): Promise<Made | null> {
+    const presented = keyOfForm(guest, typed, marks)
+    try {
+      return presented === null ? null : await idempotency.find(presented)
+    } catch (cause) {
+      if (isDomainError(cause)) return null
+      throw cause
+    }
+  }
+
+  const share = async (guest: Guest, outage: OutageError | null = null) =>
+    showShared(guest, await readShared(guest, options.body), outage)
+
+  return { show, create, refuseUnknown, share }
+}
+
+function requireAccount({ viewer }: Guest): void {
+  if (viewer.account === null)
+    throw new DomainError('unauthenticated', 'An account is needed.', { sender: 'signed_out' })
+}
+
+function noteField(
+  fields: Record<string, string>,
+  { name, value }: { name?: string | undefined; value: unknown },
+) {
+  if (name !== undefined && typeof value === 'string') fields[name] = value
+}

@@ -1,0 +1,47 @@
+// The lifetimes and numbers of views that the create form offers as chips, within the limits of this server.
+
+import { DURATIONS, durationProblem, type PushLimits } from '../../../domain/new-push.ts'
+import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
+import type { Words } from '../../../words/words.ts'
+
+/** The value of the choice for which the exact fields count. */
+export const EXACT = 'exact'
+
+/** 15 minutes, 1 hour, 1, 3, 7 and 30 days, as indexes of DURATIONS. */
+const OFFERED_DURATIONS = [0, 3, 6, 8, 12, 15]
+const OFFERED_VIEWS = [1, 3, 5, 10]
+
+/** As `expire_after_duration` has them. The default is among them when DURATIONS has it. */
+export function offeredDurations({ days }: PushLimits): number[] {
+  return [...DURATIONS.keys()].filter((index) => {
+    const duration = DURATIONS[index] ?? 0
+    const isOffered = OFFERED_DURATIONS.includes(index) || duration === days.default * DAY
+    return isOffered && durationProblem(duration, days) === null
+  })
+}
+
+export function offeredViews({ views }: PushLimits): number[] {
+  return [...new Set([...OFFERED_VIEWS, views.default])]
+    .filter((n) => n >= views.min && n <= views.max)
+    .sort((one, other) => one - other)
+}
+
+const UNITS = [
+  { unit: 'days', milliseconds: DAY },
+  { unit: 'hours', milliseconds: HOUR },
+  { unit: 'minutes', milliseconds: MINUTE },
+] as const
+
+export type Unit = (typeof UNITS)[number]['unit']
+
+/** A time in the largest unit that makes it a whole number. */
+export function inUnit(lifetime: number): { number: number; unit: Unit } {
+  const fitting = UNITS.find(({ milliseconds }) => lifetime % milliseconds === 0)
+  const { unit, milliseconds } = fitting ?? { unit: 'minutes', milliseconds: MINUTE }
+  return { number: Math.ceil(lifetime / milliseconds), unit }
+}
+
+export function lifetimeText(lifetime: number, words: Words): string {
+  const { number, unit } = inUnit(lifetime)
+  return words.say(unit, { n: number })
+}

@@ -1,0 +1,69 @@
+// The generator of passwords and passphrases: markup for a script, which draws the random numbers in the browser.
+
+import type { Words } from '../../../words/words.ts'
+
+/** Hidden until its button is pressed, which stands beside the field that it fills. */
+export function Generator({ words: { say }, wordlist }: { words: Words; wordlist: string }) {
+  return (
+    <details class="generator" hidden data-generator data-kind="text" data-words={wordlist}>
+      <summary>{say('generator')}</summary>
+      <div class="pair">
+        <div class="field">
+          <label for="generator-mode">{say('generator_mode')}</label>
+          <select id="generator-mode">
+            <option value="characters">{say('generator_characters')}</option>
+            <option value="words">{say('generator_words')}</option>
+          </select>
+        </div>
+        <div class="field" data-mode="characters">
+          <label for="generator-length">{say('generator_length')}</label>
+          <input id="generator-length" type="number" inputmode="numeric" min={8} max={128} value={20} />
+        </div>
+        <div class="field" data-mode="words">
+          <label for="generator-count">{say('generator_count')}</label>
+          <input id="generator-count" type="number" inputmode="numeric" min={3} max={20} value={6} />
+        </div>
+      </div>
+      <div class="ticks" data-mode="characters">
+        <Option id="generator-upper" label="A–Z" isTicked />
+        <Option id="generator-lower" label="a–z" isTicked />
+        <Option id="generator-digits" label="0–9" isTicked />
+        <Option id="generator-marks" label="!?#…" isTicked />
+        <Option id="generator-clear" label={say('generator_clear')} />
+      </div>
+      <div class="field" data-mode="words">
+        <label for="generator-separator">{say('generator_separator')}</label>
+        <input id="generator-separator" type="text" maxlength={3} value="-" autocomplete="off" />
+      </div>
+      <p class="generated">
+        <output id="generated" for="generator-mode" />
+      </p>
+      <p
+        class="strength"
+        aria-live="polite"
+        data-strength
+        data-weak={say('strength_weak')}
+        data-fair={say('strength_fair')}
+        data-strong={say('strength_strong')}
+        data-excellent={say('strength_excellent')}
+      />
+      <div class="actions">
+        <button type="button" class="quiet" data-again>
+          {say('generator_again')}
+        </button>
+        <button type="button" data-use>
+          {say('generator_use')}
+        </button>
+      </div>
+    </details>
+  )
+}
+
+function Option({ id, label, isTicked = false }: { id: string; label: string; isTicked?: boolean }) {
+  return (
+    <div class="tick">
+      <input type="checkbox" id={id} checked={isTicked} />
+      <label for={id}>{label}</label>
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+// The ways to hand a secret link over: copy it, scan it, send it by e-mail, or share it; with a message that can be edited.
+
+import { PAGES } from '../../http/urls.ts'
+import type { Guest } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
+import { CopyButton } from '../frame/parts.tsx'
+import { mailHref } from './message.ts'
+
+type WaysProps = { guest: Guest; message: string }
+
+/** Copying needs a script, and sharing a browser that can; the e-mail works everywhere. */
+export function Ways({ guest, message }: WaysProps) {
+  const { say } = guest.words
+  const subject = say('message_subject')
+  return (
+    <div class="ways unprinted">
+      <CopyButton target="link" guest={guest} label={say('created_copy')} look="primary large" />
+      <a
+        class="button quiet"
+        href={mailHref({ subject, body: message })}
+        data-mails="message"
+        data-subject={subject}
+      >
+        <Icon name="mail" />
+        <span>{say('created_mail')}</span>
+      </a>
+      <button type="button" class="quiet" hidden data-shares="message">
+        <Icon name="share-2" />
+        <span>{say('created_share')}</span>
+      </button>
+    </div>
+  )
+}
+
+/** A script takes what was typed here into the e-mail; browsers do not keep it. */
+export function Message({ guest, message }: WaysProps) {
+  const { say } = guest.words
+  return (
+    <section class="message unprinted">
+      <label for="message">{say('created_message')}</label>
+      <textarea
+        id="message"
+        rows={message.split('\n').length + 1}
+        autocomplete="off"
+        aria-describedby="message-hint"
+      >
+        {`\n${message}`}
+      </textarea>
+      <p class="hint" id="message-hint">
+        {say('created_message_hint')}
+      </p>
+      <div class="actions">
+        <CopyButton target="message" guest={guest} label={say('created_message_copy')} />
+        {guest.session === null ? null : (
+          <a href={guest.href(PAGES.message.href())}>{say('created_message_template')}</a>
+        )}
+      </div>
+    </section>
+  )
+}

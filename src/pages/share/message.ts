@@ -1,0 +1,26 @@
+// The message that hands a secret link over: the sender's own, or the standard one in the language of the page.
+
+import { fillMessage } from '../../domain/message-template.ts'
+import { type Push, viewsRemaining } from '../../domain/push.ts'
+import type { Words } from '../../words/words.ts'
+
+type MessageOptions = { template: string | null; push: Push; link: string; words: Words }
+
+export function messageFor({ template, push, link, words }: MessageOptions): string {
+  const message = fillMessage(template ?? standardTemplate(words), {
+    link,
+    expires: words.moment(push.expiresAt),
+    views: words.say('views', { n: viewsRemaining(push) }),
+  })
+  return push.passphraseRequired ? `${message}\n\n${words.say('message_passphrase')}` : message
+}
+
+export function standardTemplate(words: Words): string {
+  return `${words.say('message')}\n\n{link}`
+}
+
+/** Opens a new e-mail (RFC 6068). Its recipient is left to the sender. */
+export function mailHref({ subject, body }: { subject: string; body: string }): string {
+  const lines = body.replace(/\r?\n/g, '\r\n')
+  return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(lines)}`
+}

@@ -1,0 +1,142 @@
+// Creating a push: its link, its keys, and what is stored of it. A repeated idempotency key gets the first answer again.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { sealSecrets } from '../crypto/push-secrets.ts'
+import { lookupOf, newUrlToken } from '../crypto/url-token.ts'
+import type { Account } from '../domain/account.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { isDomainError } from '../domain/errors.ts'
+import type { StoredFile } from '../domain/files.ts'
+import type { NewPush } from '../domain/new-push.ts'
+import type { Push } from '../domain/push.ts'
+import { shareBytes } from '../domain/shares.ts'
+import type { Now } from '../domain/time.ts'
+import type { KeyToStore, Store } from '../store/face.ts'
+import { sealFile } from './file-names.ts'
+import { type Attempt, fingerprintOfPush, type Made, requireSameFields } from './idempotency.ts'
+import { sealLabels } from './labels.ts'
+import type { Labelled } from './owner-lists.ts'
+import type { Passphrases } from './passphrases.ts'
+import type { ShareOf } from './shares.ts'
+import type { Upload } from './uploads.ts'
+
+export type Created = Labelled & { files: readonly StoredFile[] }
+
+export type CreateOptions = {
+  viewer: Viewer
+  upload: Upload
+  /** Of a request with an idempotency key; null without one. */
+  attempt: Attempt | null
+}
+
+type Creation = Omit<CreateOptions, 'attempt'> & {
+  keepKey: (made: { urlToken: string; createdAt: number }) => KeyToStore | null
+}
+
+type Repeat = { made: Made; fingerprint: Buffer; upload: Upload }
+
+export function createCreatePush(options: {
+  store: Pick<Store, 'pushes' | 'freeSpace' | 'keys'>
+  keyring: Keyring
+  passphrases: Passphrases
+  shareOf: ShareOf
+  now: Now
+}) {
+  const { store, keyring, passphrases, shareOf, now } = options
+
+  /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
+  async function create(wanted: NewPush, options: CreateOptions): Promise<Created> {
+    const { attempt, upload } = options
+    if (attempt === null) return createAnew(wanted, { ...options, keepKey: () => null })
+    const fingerprint = fingerprintOfPush(wanted, upload.listPrints())
+    if (attempt.made !== null) return repeat(wanted, { made: attempt.made, fingerprint, upload })
+    const keepKey: Creation['keepKey'] = (made) => attempt.seal({ ...made, fingerprint })
+    try {
+      return await createAnew(wanted, { ...options, keepKey })
+    } catch (cause) {
+      const made = isDomainError(cause, 'conflict') ? await attempt.find() : null
+      if (made === null) throw cause
+      return repeat(wanted, { made, fingerprint, upload })
+    }
+  }
+
+  /** Builds the first answer again. What is not stored (name, note, files of an anonymous push) is the same in this request. */
+  async function repeat(wanted: NewPush, again: Repeat): Promise<Created> {
+    const { made, upload } = again
+    requireSameFields(made, again.fingerprint)
+    // If the full disk prevents cleanup now, the next start does it.
+    await upload.discard().catch(() => undefined)
+    const { name, note, lifetime, expireAfterDays, expireAfterViews } = wanted
+    const expiresAt = made.push.createdAt + lifetime
+    const push = { ...made.push, expiresAt, expireAfterDays, expireAfterViews }
+    return { push, urlToken: made.urlToken, name, note, files: upload.listFiles() }
+  }
+
+  async function createAnew(wanted: NewPush, { viewer, upload, keepKey }: Creation): Promise<Created> {
+    const { account, visit } = viewer
+    store.keys.requireShared()
+    await store.freeSpace.require()
+    const instanceKey = keyring.sealing
+    const urlToken = newUrlToken()
+    const lookup = lookupOf(urlToken, instanceKey.lookup)
+    const passphrase =
+      wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, visit.ip)
+    const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
+    const { dataKey } = upload
+    const files = upload.listFiles()
+    const sealed = sealSecrets({ payload: wanted.payload, dataKey }, opener)
+    const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
+    const labels =
+      account === null
+        ? null
+        : sealLabels({ ...wanted, urlToken }, { instanceKey, pushId: lookup, ownerId: account.id })
+    const push = begin(wanted, account, now())
+    const keyNumber = instanceKey.number
+    const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
+    const idempotency = keepKey({ urlToken, createdAt: push.createdAt })
+    const size = { payload: sealed.payload.length, views: push.expireAfterViews }
+    const share = shareOf(viewer, shareBytes(size))
+    const ownerResets = account?.resets ?? 0
+    const stored = {
+      push,
+      ownerResets,
+      lookup,
+      keyNumber,
+      secrets,
+      labels,
+      files: sealedFiles,
+      idempotency,
+      share,
+      visit,
+    }
+    const { name, note } = wanted
+    return { push: await store.pushes.createPush(stored), urlToken, name, note, files }
+  }
+
+  return create
+}
+
+function begin(wanted: NewPush, account: Account | null, now: number): Push {
+  const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep } = wanted
+  return {
+    kind,
+    ownerId: account?.id ?? null,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + wanted.lifetime,
+    expireAfterDays,
+    expireAfterViews,
+    views: 0,
+    lastViewedAt: 0,
+    deletableByViewer,
+    retrievalStep,
+    passphraseRequired: wanted.passphrase !== null,
+    wrongTries: 0,
+    wrongTriesSince: now,
+    wrongTriesInAll: 0,
+    triesSpent: false,
+    expiredOn: null,
+    deleted: false,
+    lost: false,
+  }
+}

@@ -1,0 +1,153 @@
+// Downloads by grant. A grant works until it ends, or until its push is deleted or runs out of time. Times are checked when
+// a download begins; a deletion also breaks off running downloads.
+
+import {
+  type ArchiveGrant,
+  type FileGrant,
+  type FileOfGrant,
+  openGrant,
+  sealGrant,
+} from '../crypto/download-grant.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import { deriveFileKey } from '../crypto/sealed-stream.ts'
+import { DomainError } from '../domain/errors.ts'
+import {
+  ARCHIVE_NAME,
+  ARCHIVE_TYPE,
+  type FileFacts,
+  grantLifetime,
+  type StoredFile,
+} from '../domain/files.ts'
+import { safeFilenames } from '../domain/received-names.ts'
+import { NODES_APART } from '../domain/time.ts'
+import type { Store, StoredPush } from '../store/face.ts'
+import { archiveSize, type Entry, readArchive } from './archive.ts'
+import { createGrantedFiles, type GrantedFilesOptions, type ReadableFile } from './granted-files.ts'
+
+export type Download = FileFacts &
+  ReadableFile & {
+    /** Identifies the exact bytes. Null for an archive, which is made for each download and can only be read whole. */
+    id: string | null
+  }
+
+/** A sealed grant; downloads may begin until `until`. */
+type Granted = { grant: string; until: number }
+
+export type GrantedFile = StoredFile & Granted
+
+/** All files of a push in one archive, or as many as fit into one URL. `size` is that of the archive. */
+export type GrantedArchive = Granted & { files: number; size: number }
+
+/** What a counted view has opened. */
+export type ViewedFiles = {
+  push: StoredPush
+  dataKey: Uint8Array
+  files: readonly StoredFile[]
+  viewedAt: number
+}
+
+export type Downloads = ReturnType<typeof createDownloads>
+
+export type DownloadsOptions = GrantedFilesOptions & { keyring: Keyring; store: Pick<Store, 'keys'> }
+
+/** Bytes that name the files in a grant: proxies refuse URLs above 8 KiB, and encoding adds a third. */
+const MAX_GRANT_BYTES = 4500
+
+export function createDownloads({ keyring, ...options }: DownloadsOptions) {
+  const { store, now } = options
+  const { openFile, findPush } = createGrantedFiles(options)
+
+  /** Grants each file, and archives of all where there are several. */
+  function grantAll(viewed: ViewedFiles): { files: GrantedFile[]; archives: GrantedArchive[] } {
+    const granted = viewed.files.map((file) => ({ file, grant: grantFor(file, viewed) }))
+    const seal = (grant: FileGrant | ArchiveGrant): Granted => ({
+      grant: sealGrant(grant, keyring),
+      until: Math.min(grant.until, viewed.push.expiresAt),
+    })
+    return {
+      files: granted.map(({ file, grant }) => ({ ...file, ...seal(grant) })),
+      archives: archivesOf(granted.map(({ grant }) => grant)).map((archive) => ({
+        ...seal(archive),
+        files: archive.files.length,
+        size: archiveSize(archive.files),
+      })),
+    }
+  }
+
+  /**
+   * Throws `forbidden` for an altered or lapsed grant, `not_found` for a file that was destroyed, and `overloaded` when another
+   * process may have sealed the grant.
+   */
+  async function open(text: string): Promise<Download> {
+    const grant = openGrant(text, keyring)
+    if (grant === null) {
+      store.keys.requireAll()
+      throw new DomainError('forbidden', 'This download link is not valid.')
+    }
+    if (now() >= grant.until || grant.until > now() + longestLifeOf(grant))
+      throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')
+    return 'files' in grant ? openArchive(grant) : openOne(grant)
+  }
+
+  async function openOne(grant: FileGrant): Promise<Download> {
+    const { file: id, filename, contentType, size } = grant
+    return { id, filename, contentType, size, ...(await openFile(grant)) }
+  }
+
+  /** Opens all files first, so that a missing one refuses the archive, and one removed while it is read stays readable. */
+  async function openArchive({ push, files }: ArchiveGrant): Promise<Download> {
+    const { createdAt } = await findPush(push)
+    const entries: Entry[] = []
+    const close = async () => {
+      await Promise.all(entries.map(({ content }) => content.close()))
+    }
+    try {
+      for (const file of files) entries.push({ ...file, content: await openFile({ ...file, push }) })
+    } catch (cause) {
+      await close()
+      throw cause
+    }
+    const facts = { filename: ARCHIVE_NAME, contentType: ARCHIVE_TYPE, size: archiveSize(files) }
+    return { id: null, ...facts, read: () => readArchive(entries, createdAt), close }
+  }
+
+  return { grantAll, open }
+}
+
+/** The longest time that a valid grant can have left. One with more was made while the clock was ahead. */
+function longestLifeOf(grant: FileGrant | ArchiveGrant): number {
+  const sizes = 'files' in grant ? grant.files.map(({ size }) => size) : [grant.size]
+  return Math.max(...sizes.map(grantLifetime)) + NODES_APART
+}
+
+function grantFor(file: StoredFile, { push, dataKey, viewedAt }: ViewedFiles): FileGrant {
+  const { id, filename, contentType, size } = file
+  const key = Buffer.from(deriveFileKey(dataKey, id)).toString('base64')
+  const until = viewedAt + grantLifetime(size)
+  return { push: Buffer.from(push.lookup).toString('hex'), file: id, key, filename, contentType, size, until }
+}
+
+/** None for a single file. An archive's grant ends with the first grant of its files. */
+function archivesOf(grants: readonly FileGrant[]): ArchiveGrant[] {
+  if (grants.length < 2) return []
+  const names = safeFilenames(
+    grants.map(({ filename }) => filename),
+    { platform: 'win32' },
+  )
+  const archives: ArchiveGrant[] = []
+  let room = 0
+  for (const [at, { push, file, key, filename, size, until }] of grants.entries()) {
+    const entry: FileOfGrant = { file, key, filename: names[at] ?? filename, size }
+    const bytes = Buffer.byteLength(JSON.stringify(entry)) + 1
+    const last = archives.at(-1)
+    if (last === undefined || bytes > room) {
+      archives.push({ push, until, files: [entry] })
+      room = MAX_GRANT_BYTES - bytes
+      continue
+    }
+    last.files.push(entry)
+    last.until = Math.min(last.until, until)
+    room -= bytes
+  }
+  return archives
+}

@@ -1,0 +1,79 @@
+// Editing a push: its owner changes name and note, and lets it end sooner.
+
+import type { Account } from '../domain/account.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { decideEdit, type EditDecision, type LabelsToEdit, type PushEdit } from '../domain/editing.ts'
+import { DomainError, invalidFields } from '../domain/errors.ts'
+import type { Problems } from '../domain/problems.ts'
+import { isOwner } from '../domain/push.ts'
+import type { Now } from '../domain/time.ts'
+import type { EditToPush, Store } from '../store/face.ts'
+import { type Labels, openLabels, type Place, sealLabel } from './labels.ts'
+import { type Labelled, nameOf } from './owner-lists.ts'
+import { notFound, type PushFinder } from './push-finder.ts'
+
+type Options = {
+  store: Pick<Store, 'pushes' | 'lists'>
+  finder: PushFinder
+  now: Now
+  /** Told when a name or note of the account has changed. */
+  onLabelled: (account: Account) => void
+}
+
+/** The edit as read from a request, and the problems that can be seen without the push. */
+export type WantedEdit = { edit: PushEdit; problems: Problems }
+
+export function createEditPush({ store, finder, now, onLabelled }: Options) {
+  /** Throws `not_found`, and `forbidden` for everybody but the owner. */
+  async function requireEditable(urlToken: string, viewer: Viewer): Promise<void> {
+    await getEditable(urlToken, viewer)
+  }
+
+  async function getEditable(urlToken: string, { account, visit }: Viewer) {
+    const { push, instanceKey } = await finder.getPush(urlToken, visit)
+    if (account === null || !isOwner(push, account)) throw mayNotEdit()
+    return { push, account, place: { instanceKey, pushId: push.lookup, ownerId: push.ownerId } }
+  }
+
+  /** Throws as `requireEditable` does, and `invalid` with every field whose new value is refused. */
+  async function edit(urlToken: string, wanted: WantedEdit, viewer: Viewer): Promise<Labelled> {
+    const { visit } = viewer
+    const { push, account: owner, place } = await getEditable(urlToken, viewer)
+    if (Object.keys(wanted.problems).length > 0) throw refuse(wanted, decideEdit(push, wanted.edit, now()))
+    const sealed = await store.lists.findLabels(push.id)
+    if (sealed === null) throw notFound()
+    const present = openLabels(sealed, { ...place, pushName: nameOf(push) })
+    const labels = sealChanged(wanted.edit, present, place)
+    const edited = await store.pushes.editPush({
+      id: push.id,
+      ownerId: owner.id,
+      edit: wanted.edit,
+      labels,
+      visit,
+    })
+    if (Object.keys(labels).length > 0) onLabelled(owner)
+    if (edited === null) throw notFound()
+    if (edited.outcome === 'refused') throw refuse(wanted, edited)
+    const { name, note } = wanted.edit
+    return { push: edited.push, urlToken, name: name ?? present.name, note: note ?? present.note }
+  }
+
+  return { requireEditable, edit }
+}
+
+function sealChanged(wanted: LabelsToEdit, present: Labels, place: Place): EditToPush['labels'] {
+  const changed = (['name', 'note'] as const).filter(
+    (field) => (wanted[field] ?? present[field]) !== present[field],
+  )
+  return Object.fromEntries(changed.map((field) => [field, sealLabel(field, wanted[field] ?? '', place)]))
+}
+
+/** Names every field at fault. */
+function refuse({ problems }: WantedEdit, decision: EditDecision): DomainError {
+  const ofPush = decision.outcome === 'refused' ? decision.problems : {}
+  return invalidFields({ ...ofPush, ...problems })
+}
+
+function mayNotEdit(): DomainError {
+  return new DomainError('forbidden', 'Only the owner of this push may edit it.')
+}

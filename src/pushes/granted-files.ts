@@ -1,0 +1,146 @@
+// The files behind grants: opened, checked and read. A deletion of the push breaks off what is being read.
+
+import type { FileOfGrant } from '../crypto/download-grant.ts'
+import {
+  HEADER_BYTES,
+  isHeader,
+  openSegment,
+  SEGMENT_BYTES,
+  sealedSize,
+  segmentCount,
+  segmentPosition,
+} from '../crypto/sealed-stream.ts'
+import { DamageError, DomainError, type Medium } from '../domain/errors.ts'
+import type { Now } from '../domain/time.ts'
+import type { Store, StoredPush } from '../store/face.ts'
+import type { OpenedFile } from '../store/files-face.ts'
+import { createDeletionWatch, type Following } from './deletion-watch.ts'
+import type { Relieve } from './relief.ts'
+
+/** Byte positions; excludes `end`. */
+export type Span = { start: number; end: number }
+
+/** An open file. It stays readable after its removal, until `close`. */
+export type ReadableFile = {
+  /** Authenticated plain bytes, a segment at a time. Throws when the file was altered or its push was deleted. */
+  read(span: Span): AsyncGenerator<Uint8Array>
+  close(): Promise<void>
+}
+
+/** A file of the push with this lookup, in hex. */
+export type FileOfPush = Pick<FileOfGrant, 'file' | 'key' | 'size'> & { push: string }
+
+export type GrantedFilesOptions = {
+  store: Pick<Store, 'files' | 'pushes' | 'damage' | 'bucket'>
+  now: Now
+  relieve: Relieve
+  /** Milliseconds of a clock that only goes on. */
+  elapsed: () => number
+  /** Milliseconds between two looks whether a push was deleted while its file is read. */
+  lookEvery: number
+}
+
+export type GrantedFiles = ReturnType<typeof createGrantedFiles>
+
+export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: GrantedFilesOptions) {
+  const deletions = createDeletionWatch({ find: requireNotDeleted, elapsed, lookEvery })
+
+  /** Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered. */
+  async function openFile(wanted: FileOfPush): Promise<ReadableFile> {
+    const following = deletions.follow(wanted.push)
+    try {
+      return await openFollowed(wanted, following)
+    } catch (cause) {
+      following.end()
+      throw cause
+    }
+  }
+
+  async function openFollowed(wanted: FileOfPush, following: Following): Promise<ReadableFile> {
+    const { id } = requireInTime(await following.lookNow())
+    const name = `a file of push ${id}`
+    const opened = await store.files.open(wanted.file)
+    if (opened === null) throw (await isLost(wanted.push)) ? altered(name) : notFound()
+    await requireIntact(opened, { size: wanted.size, damage: altered(name) })
+    const close = () => {
+      following.end()
+      return opened.close()
+    }
+    return { read: (span) => read({ ...wanted, opened, name, following }, span), close }
+  }
+
+  /** Whether a file is missing though its push is live. The file of an expired push may have been removed meanwhile. */
+  async function isLost(lookup: string): Promise<boolean> {
+    return (await findPush(lookup)).expiredOn === null
+  }
+
+  async function* read(wanted: OpenFileOfPush, { start, end }: Span): AsyncGenerator<Uint8Array> {
+    const { following, opened, size, name } = wanted
+    const sealed = { id: wanted.file, key: Buffer.from(wanted.key, 'base64') }
+    const last = segmentCount(size) - 1
+    for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
+      await following.look()
+      const bytes = await opened.read(segmentPosition(index, size))
+      const plain = openSegment(bytes, sealed, { index, isLast: index === last })
+      if (plain === null) throw reported(altered(name))
+      relieve(plain.length)
+      const from = index * SEGMENT_BYTES
+      yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
+    }
+  }
+
+  /** Throws `not_found` once the push was deleted or ran out of time. */
+  async function findPush(lookup: string): Promise<StoredPush> {
+    return requireInTime(await requireNotDeleted(lookup))
+  }
+
+  function requireInTime(push: StoredPush): StoredPush {
+    if (push.expiresAt <= now()) throw notFound()
+    return push
+  }
+
+  /** After a last view the files stay for its grants; a deletion ends the grants at once. */
+  async function requireNotDeleted(lookup: string): Promise<StoredPush> {
+    const push = await store.pushes.findPush(Buffer.from(lookup, 'hex'))
+    if (push === null || push.deleted) throw notFound()
+    return push
+  }
+
+  /** The answer has begun, so an error can only break it off: logs the damage here, because no caller can. */
+  function reported(cause: DamageError): DamageError {
+    store.damage.report(cause)
+    return cause
+  }
+
+  function altered(name: string): DamageError {
+    return new DamageError(name, mediumOfFiles(store))
+  }
+
+  return { openFile, findPush }
+}
+
+/** `name` tells the operator what it is. */
+type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string; following: Following }
+
+/** Where the sealed files are. */
+export function mediumOfFiles({ bucket }: Pick<Store, 'bucket'>): Medium {
+  return bucket === null ? 'disk' : 'bucket'
+}
+
+function notFound(): DomainError {
+  return new DomainError('not_found', 'not-found')
+}
+
+/** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */
+async function requireIntact(
+  file: OpenedFile,
+  { size, damage }: { size: number; damage: DamageError },
+): Promise<void> {
+  try {
+    const header = await file.read({ start: 0, length: HEADER_BYTES })
+    if (!isHeader(header) || file.size !== sealedSize(size)) throw damage
+  } catch (cause) {
+    await file.close()
+    throw cause
+  }
+}

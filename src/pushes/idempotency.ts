@@ -1,0 +1,157 @@
+// Idempotency keys: a client that lost the answer to a create repeats the request with its key and gets the same answer.
+
+import {
+  fingerprintOf,
+  type KeptAnswer,
+  lookupOfKey,
+  openAnswer,
+  type PresentedKey,
+  sealAnswer,
+} from '../crypto/idempotency-key.ts'
+import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
+import { lookupOf } from '../crypto/url-token.ts'
+import { DamageError, DomainError, invalidFields } from '../domain/errors.ts'
+import type { NewPush } from '../domain/new-push.ts'
+import { asCreated, isExpired } from '../domain/push.ts'
+import { DAY, type Now } from '../domain/time.ts'
+import type { KeyToStore, Store, StoredPush } from '../store/face.ts'
+import type { FilePrint } from './uploads.ts'
+
+export { newIdempotencyKey } from '../crypto/idempotency-key.ts'
+export type { PresentedKey }
+
+const LIFETIME = DAY
+
+/** Characters of a key, each one printable ASCII. */
+export const KEY_LENGTH = { min: 22, max: 128 } as const
+const KEY = new RegExp(`^[\\x20-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`)
+
+/** The result of an earlier request with the key; the push is in its state at creation. */
+export type Made = KeptAnswer & { push: StoredPush }
+
+/** One request with a key, which no other one may use until `end`. */
+export type Attempt = {
+  /** Null when the key is used for the first time. */
+  made: Made | null
+  /** Looks again: another node may have used the key meanwhile. */
+  find(): Promise<Made | null>
+  /** What the commit of the create stores for the key. */
+  seal(of: KeptAnswer & { createdAt: number }): KeyToStore
+  /** Frees the key for another attempt. May be called more than once. */
+  end(): void
+}
+
+export type Idempotency = ReturnType<typeof createIdempotency>
+
+export type IdempotencyOptions = {
+  store: Pick<Store, 'idempotencyKeys' | 'pushes' | 'keys'>
+  keyring: Keyring
+  now: Now
+}
+
+export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
+  /** What runs in this process. When two nodes use a key at once, the commit of the create decides. */
+  const running = new Map<string, Promise<void>>()
+
+  /** Throws `malformed` for an invalid key, `conflict` while another request runs with it or when its push has ended. */
+  async function begin(presented: PresentedKey): Promise<Attempt> {
+    const attempt = await beginIfFree(presented)
+    if (attempt === null) throw stillRuns()
+    return attempt
+  }
+
+  /** As `begin`, but waits for the request that runs with the key instead of refusing. */
+  async function beginInTurn(presented: PresentedKey): Promise<Attempt> {
+    for (;;) {
+      await running.get(nameOf(presented))
+      const attempt = await beginIfFree(presented)
+      if (attempt !== null) return attempt
+    }
+  }
+
+  /** Null while another request runs with the key. */
+  async function beginIfFree(presented: PresentedKey): Promise<Attempt | null> {
+    const name = nameOf(presented)
+    if (running.has(name)) return null
+    const made = await find(presented)
+    const seal: Attempt['seal'] = ({ createdAt, ...answer }) => {
+      const { sealing } = keyring
+      const lookup = lookupOfKey(presented, sealing)
+      return { lookup, lapsesAt: createdAt + LIFETIME, answer: sealAnswer(answer, presented, sealing) }
+    }
+    const attempt = { made, seal, find: () => find(presented) }
+    if (made !== null) return { ...attempt, end: () => undefined }
+    // Another request may have taken the key during the search.
+    return running.has(name) ? null : { ...attempt, end: occupy(name) }
+  }
+
+  /** Marks the key as in use; returns a function that frees it. */
+  function occupy(name: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    running.set(name, promise)
+    return () => {
+      if (running.get(name) === promise) running.delete(name)
+      resolve()
+    }
+  }
+
+  /**
+   * Null for a key that was not used yet. Throws `malformed`, `conflict` when its push has ended, and `overloaded` when another
+   * process may know the key.
+   */
+  async function find(presented: PresentedKey): Promise<Made | null> {
+    requireKey(presented)
+    for (const instanceKey of keyring.keys) {
+      const used = await store.idempotencyKeys.findKey(lookupOfKey(presented, instanceKey))
+      if (used !== null) return open(used.answer, { presented, instanceKey })
+    }
+    store.keys.requireAll()
+    return null
+  }
+
+  type Opening = { presented: PresentedKey; instanceKey: InstanceKey }
+
+  async function open(sealed: Uint8Array | null, { presented, instanceKey }: Opening): Promise<Made> {
+    if (sealed === null) throw hasEnded()
+    const answer = openAnswer(sealed, presented, instanceKey)
+    if (answer === null) throw new DamageError('the answer of an idempotency key')
+    const push = await store.pushes.findPush(lookupOf(answer.urlToken, instanceKey.lookup))
+    if (push === null || isExpired(push, now())) throw hasEnded()
+    return { ...answer, push: asCreated(push) }
+  }
+
+  return { begin, beginInTurn, find, hasEnded }
+}
+
+/** A fingerprint of all that a create asks for: the fields, with defaults filled in, and the files with their contents. */
+export function fingerprintOfPush(wanted: NewPush, files: readonly FilePrint[]): Buffer {
+  const fields = Object.entries(wanted).sort(([one], [other]) => (one < other ? -1 : 1))
+  return fingerprintOf({ fields, files })
+}
+
+/** Throws `invalid` when the key was used before with other fields. */
+export function requireSameFields(made: Made, fingerprint: Buffer): void {
+  if (!made.fingerprint.equals(fingerprint))
+    throw invalidFields({ idempotency_key: [{ code: 'key_reused' }] })
+}
+
+/** Keys never hold a line break. */
+function nameOf({ key, scope }: PresentedKey): string {
+  return `${scope}\n${key}`
+}
+
+function requireKey({ key }: PresentedKey): void {
+  const { min, max } = KEY_LENGTH
+  if (KEY.test(key)) return
+  throw new DomainError('malformed', `Idempotency-Key must have ${min} to ${max} printable ASCII characters.`)
+}
+
+function stillRuns(): DomainError {
+  const message = 'The first request with this Idempotency-Key still runs: try again in a moment.'
+  return new DomainError('conflict', message, { retryAfter: 1 })
+}
+
+function hasEnded(): DomainError {
+  const message = 'The push that this Idempotency-Key made has ended: use another key to make another push.'
+  return new DomainError('conflict', message)
+}

@@ -1,0 +1,69 @@
+// Everything that an account's list and logs hold, one push after the other: for a file that its owner keeps.
+
+import type { Account } from '../domain/account.ts'
+import type { AuditEntry } from '../domain/audit.ts'
+import { DamageError } from '../domain/errors.ts'
+import type { PageOfPushes, StoredPush } from '../store/face.ts'
+import type { Labelled, ListOptions } from './owner-lists.ts'
+import type { OpenLog } from './pushes.ts'
+
+/** Milliseconds of the event loop that are used before other requests get their turn. */
+const SLICE_MS = 8
+
+/** `log` is null when the disk has damaged it. */
+export type ExportedPush = Labelled & { log: AuditEntry[] | null }
+
+type StoredLabelled = Labelled & { push: StoredPush }
+
+type Options = {
+  list: (account: Account, options: ListOptions) => Promise<PageOfPushes<StoredLabelled>>
+  logOf: (push: StoredPush) => OpenLog
+}
+
+export function createOwnerExport({ list, logOf }: Options) {
+  /**
+   * Active pushes first, each newest first. A push that expires meanwhile comes once, as it was when it was read. Damaged
+   * pushes are left out.
+   */
+  async function* readAllOf(account: Account): AsyncGenerator<ExportedPush> {
+    const active = new Set<number>()
+    let started = performance.now()
+    for (const expired of [false, true]) {
+      for await (const push of readList(account, expired)) {
+        if (expired && active.has(push.push.id)) continue
+        if (!expired) active.add(push.push.id)
+        yield { ...push, log: await readLog(push.push) }
+        if (performance.now() - started < SLICE_MS) continue
+        await new Promise((resolve) => setImmediate(resolve))
+        started = performance.now()
+      }
+    }
+  }
+
+  async function* readList(account: Account, expired: boolean): AsyncGenerator<StoredLabelled> {
+    let beforeId: number | null = null
+    let pageNumber = 1
+    for (let isFull = true; isFull; ) {
+      const page: PageOfPushes<StoredLabelled> = await list(account, { expired, pageNumber, beforeId })
+      yield* page.pushes
+      const last = page.pushes.at(-1)
+      // A whole page of damaged pushes has no id to go on from.
+      pageNumber = last === undefined ? pageNumber + 1 : 1
+      beforeId = last?.push.id ?? beforeId
+      isFull = page.isFull
+    }
+  }
+
+  async function readLog(push: StoredPush): Promise<AuditEntry[] | null> {
+    const entries: AuditEntry[] = []
+    try {
+      for await (const piece of logOf(push).readAll()) entries.push(...piece)
+      return entries
+    } catch (cause) {
+      if (cause instanceof DamageError) return null
+      throw cause
+    }
+  }
+
+  return { readAllOf }
+}

@@ -1,0 +1,178 @@
+// An owner's lists: a page of their pushes with names and notes, filtered, sorted and searched.
+
+import { findKey, type InstanceKey, type Keyring } from '../crypto/keyring.ts'
+import type { Account } from '../domain/account.ts'
+import { keepIntact } from '../domain/damage.ts'
+import { DamageError } from '../domain/errors.ts'
+import { foldedWords } from '../domain/fold.ts'
+import {
+  comparePushes,
+  fitsFilter,
+  isUnseen,
+  LIST_PAGE_SIZE,
+  type PushFacts,
+  type PushFilter,
+  type PushList,
+  type PushSort,
+} from '../domain/listing.ts'
+import type { Push } from '../domain/push.ts'
+import type { Now } from '../domain/time.ts'
+import type { ListedPush, PageOfPushes, PushCounts, SealedTexts, Store, StoredPush } from '../store/face.ts'
+import { openLabels, openTexts } from './labels.ts'
+import { createOwnerTexts } from './owner-texts.ts'
+
+/** A push with the token of its link, which only the caller and the owner ever hold. */
+export type Addressed = { push: Push; urlToken: string }
+
+export type Labelled = Addressed & { name: string; note: string }
+
+/** `beforeId`: only pushes that were stored before that one. */
+export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }
+
+/** A push in the overview. `isUnseen`: opened since its owner looked at it last. */
+export type OverviewPush = Labelled & { push: StoredPush; isUnseen: boolean }
+
+export type OverviewOptions = PushFilter & {
+  list: PushList
+  sort: PushSort
+  /** Words that name or note have to hold, whatever their case and accents. */
+  query: string
+  pageNumber: number
+}
+
+export type Overview = {
+  pushes: OverviewPush[]
+  /** Pushes that cannot be shown. */
+  damaged: number
+  /** How many there are with this filter. */
+  matching: number
+  counts: PushCounts
+  /** Whether older pushes were not looked at, because there are too many. */
+  isCut: boolean
+}
+
+/** The most pushes that a search or sort reads, of the active and of the expired ones each. */
+const MAX_LOOKED_THROUGH = 20_000
+
+type Options = { store: Pick<Store, 'lists' | 'expiry' | 'keys' | 'damage'>; keyring: Keyring; now: Now }
+
+export function createOwnerLists({ store, keyring, now }: Options) {
+  const texts = createOwnerTexts({
+    store,
+    open: (sealed) => openTexts(sealed, placeOf(sealed)),
+  })
+
+  /** Newest first. Before it reads, moves pushes that ran out of time to the expired ones. */
+  async function list(
+    account: Account,
+    { expired, pageNumber, beforeId = null }: ListOptions,
+  ): Promise<PageOfPushes<OverviewPush>> {
+    await store.expiry.expireLapsedOf(account.id)
+    return present(await store.lists.listPushes({ ownerId: account.id, expired, pageNumber, beforeId }))
+  }
+
+  async function present(page: PageOfPushes<ListedPush>): Promise<PageOfPushes<OverviewPush>> {
+    const pushes = await keepIntact(page.pushes, { open: label, report: store.damage.report })
+    return { ...page, pushes, damaged: page.damaged + page.pushes.length - pushes.length }
+  }
+
+  function label({ push, labels, seenViews }: ListedPush): OverviewPush {
+    const opened = openLabels(labels, placeOf(push))
+    return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }) }
+  }
+
+  function placeOf({ id, lookup, keyNumber, ownerId }: Omit<SealedTexts, 'name' | 'note'>) {
+    const pushName = nameOf({ id })
+    return { instanceKey: getKey(keyNumber, pushName), pushId: lookup, ownerId, pushName }
+  }
+
+  /** One page of what the options describe, and how much of it there is. */
+  async function overview(account: Account, options: OverviewOptions): Promise<Overview> {
+    await store.expiry.expireLapsedOf(account.id)
+    const counts = await store.lists.countOwned(account.id)
+    return isPlain(options) ? pageOf(account, options, counts) : lookThrough(account, options, counts)
+  }
+
+  /** Straight from the index, however many there are. */
+  async function pageOf({ id }: Account, options: OverviewOptions, counts: PushCounts): Promise<Overview> {
+    const { list, pageNumber, until } = options
+    const expired = list === 'expired'
+    const page = await present(
+      await store.lists.listPushes({
+        ...{ ownerId: id, expired, pageNumber, until },
+        pageSize: LIST_PAGE_SIZE,
+      }),
+    )
+    return { ...page, matching: expired ? counts.expired : counts.live, counts, isCut: false }
+  }
+
+  async function lookThrough(account: Account, options: OverviewOptions, counts: PushCounts) {
+    const { list, sort, query, pageNumber } = options
+    const live = list === 'expired' ? NOTHING : await collect(account.id, false, options)
+    const expired = list === 'active' ? NOTHING : await collect(account.id, true, options)
+    const filtered = [...live.facts, ...expired.facts]
+    const words = foldedWords(query)
+    const needsTexts = words.length > 0 || sort === 'name'
+    const { names, damaged } = needsTexts ? await search(account, filtered, words) : NO_NAMES
+    const matching = words.length === 0 ? filtered : filtered.filter(({ id }) => names.has(id))
+    matching.sort(comparePushes(sort, ({ id }) => names.get(id) ?? ''))
+    const shown = matching
+      .slice((pageNumber - 1) * LIST_PAGE_SIZE, pageNumber * LIST_PAGE_SIZE)
+      .map(({ id }) => id)
+    const page = await present(await store.lists.listByIds({ ownerId: account.id, ids: shown }))
+    const isCut = live.isCut || expired.isCut
+    return {
+      ...page,
+      damaged: Math.max(page.damaged, damaged),
+      matching: matching.length,
+      counts,
+      isCut,
+    }
+  }
+
+  /** The folded names of the pushes that hold all words, and how many could not be read. */
+  async function search({ id: accountId }: Account, pushes: PushFacts[], words: readonly string[]) {
+    const names = new Map<number, string>()
+    let damaged = pushes.length
+    for await (const { id, name, note } of texts.read(accountId, pushes)) {
+      damaged -= 1
+      if (words.every((word) => name.includes(word) || note.includes(word))) names.set(id, name)
+    }
+    return { names, damaged }
+  }
+
+  async function collect(ownerId: number, expired: boolean, filter: PushFilter) {
+    const facts: PushFacts[] = []
+    let seen = 0
+    for await (const piece of store.lists.readFacts({ ownerId, expired })) {
+      facts.push(...piece.filter((one) => fitsFilter(one, filter, now())))
+      seen += piece.length
+      if (seen >= MAX_LOOKED_THROUGH) return { facts, isCut: true }
+    }
+    return { facts, isCut: false }
+  }
+
+  /** Throws `overloaded` for a key that other processes may have, and DamageError for one that nobody has. */
+  function getKey(number: number, pushName: string): InstanceKey {
+    const key = findKey(keyring, number)
+    if (key !== null) return key
+    store.keys.requireAll()
+    throw new DamageError(pushName)
+  }
+
+  return { list, overview, forgetTexts: (account: Account) => texts.forget(account.id) }
+}
+
+const NO_NAMES = { names: new Map<number, string>(), damaged: 0 }
+const NOTHING: { facts: PushFacts[]; isCut: boolean } = { facts: [], isCut: false }
+
+function isPlain({ list, sort, query, kind, state }: OverviewOptions): boolean {
+  return (
+    list !== 'all' && sort === 'newest' && kind === null && state === null && foldedWords(query).length === 0
+  )
+}
+
+/** How a DamageError names a push. */
+export function nameOf({ id }: { id: number }): string {
+  return `push ${id}`
+}

@@ -1,0 +1,85 @@
+// Tries of a passphrase on a push: one after another, and no more than the push allows.
+
+import type { Viewer } from '../domain/audit.ts'
+import { DamageError } from '../domain/errors.ts'
+import { isLocked, passphraseLockedFor } from '../domain/push.ts'
+import type { Now } from '../domain/time.ts'
+import type { Store } from '../store/face.ts'
+import { type Content, openPush } from './opening.ts'
+import { type Addressed, nameOf } from './owner-lists.ts'
+import type { Passphrases } from './passphrases.ts'
+import { type FoundPush, notFound, type PushFinder } from './push-finder.ts'
+
+/** Why a push was not opened. */
+export type Refusal =
+  | (Addressed & { outcome: 'expired' })
+  | { outcome: 'passphrase_required' }
+  /** The push is as the try left it: the last one that is allowed ends or locks it. */
+  | (Addressed & { outcome: 'wrong_passphrase' })
+  /** Too many wrong tries in a minute: no passphrase is checked for `lockedFor` milliseconds. */
+  | { outcome: 'passphrase_locked'; lockedFor: number }
+  /** Too many wrong tries in all: no passphrase is checked until the owner unlocks the push. */
+  | (Addressed & { outcome: 'locked' })
+
+export type Opening = { outcome: 'opened'; found: FoundPush; content: Content } | Refusal
+
+type Asking = { passphrase: string | null; viewer: Viewer }
+
+export type PassphraseTriesOptions = {
+  store: Pick<Store, 'pushes'>
+  finder: PushFinder
+  passphrases: Passphrases
+  /** Wrong passphrases in all after which a push expires or is locked; 0 for no limit. */
+  maxWrongTries: number
+  now: Now
+}
+
+export function createPassphraseTries(options: PassphraseTriesOptions) {
+  const { store, finder, passphrases, maxWrongTries, now } = options
+
+  /** A missing passphrase is audited but is not a try. A wrong one is counted before the next try is checked. */
+  async function openWithPassphrase(found: FoundPush, { passphrase, viewer }: Asking): Promise<Opening> {
+    if (passphrase === null) return refuse(found, viewer, { wrong: false })
+    // Nothing will be tried, so this need not wait for tries.
+    if (found.sealed === null || findLimit(found) !== null) return tryPassphrase(found, passphrase, viewer)
+    return passphrases.inTurn(found.push.id, viewer.visit.ip, async (hasWaited) => {
+      // Other tries may have changed the push during the wait.
+      const current = hasWaited ? await finder.getSealedPush(found.urlToken, viewer.visit) : found
+      return tryPassphrase(current, passphrase, viewer)
+    })
+  }
+
+  async function tryPassphrase(found: FoundPush, passphrase: string, viewer: Viewer): Promise<Opening> {
+    const { push, sealed } = found
+    if (sealed === null) return refuse(found, viewer, { wrong: true })
+    const limit = findLimit(found)
+    if (limit !== null) return limit
+    const salt = sealed.secrets.passphraseSalt
+    if (salt === null) throw new DamageError(nameOf(push))
+    const { key } = await passphrases.derive(passphrase, viewer.visit.ip, salt)
+    const content = openPush(found, key)
+    return content === null ? refuse(found, viewer, { wrong: true }) : { outcome: 'opened', found, content }
+  }
+
+  /** Why no passphrase is checked for now; null when one may be tried. */
+  function findLimit({ push, urlToken }: FoundPush): Refusal | null {
+    if (isLocked(push)) return { outcome: 'locked', push, urlToken }
+    const lockedFor = passphraseLockedFor(push, now())
+    return lockedFor > 0 ? { outcome: 'passphrase_locked', lockedFor } : null
+  }
+
+  /** Audits the refusal, or the visit to a push that has expired meanwhile. */
+  async function refuse(
+    { push: { id }, urlToken }: FoundPush,
+    { visit }: Viewer,
+    { wrong }: { wrong: boolean },
+  ): Promise<Refusal> {
+    const refused = await store.pushes.refusePassphrase({ id, visit, wrong, maxTries: maxWrongTries })
+    if (refused === null) throw notFound()
+    const { outcome, push } = refused
+    if (outcome === 'expired') return { outcome, push, urlToken }
+    return wrong ? { outcome: 'wrong_passphrase', push, urlToken } : { outcome: 'passphrase_required' }
+  }
+
+  return { openWithPassphrase }
+}

@@ -1,0 +1,72 @@
+// Finds a push by the token of its link, under whichever instance key it was made.
+
+import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
+import { isShortUrlToken, isUrlToken, lookupOf } from '../crypto/url-token.ts'
+import type { Visit } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { SealedPush, Store, StoredPush } from '../store/face.ts'
+import type { ShortTokens } from './short-tokens.ts'
+
+export type PushFinder = ReturnType<typeof createPushFinder>
+
+/** The link's token, and the instance key under which the push was made. */
+type ByLink = { urlToken: string; instanceKey: InstanceKey }
+
+/** A push found by its link, with all that it holds. */
+export type FoundPush = ByLink & SealedPush
+
+type Options = { store: Pick<Store, 'pushes' | 'keys'>; keyring: Keyring; shortTokens: ShortTokens }
+
+/**
+ * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also throws `too_many`
+ * after too many misses. Throws `overloaded` while a push that was not found may be sealed under a key that this process lacks.
+ * A caller without a visit may tell only the owner whether the push exists.
+ */
+export function createPushFinder({ store, keyring, shortTokens }: Options) {
+  const { findPush, findSealedPush } = store.pushes
+
+  /** Every place where the push of this link may be stored: one for each instance key. */
+  function lookupsOf(urlToken: string): { instanceKey: InstanceKey; lookup: Buffer }[] {
+    if (!isUrlToken(urlToken)) throw notFound()
+    return keyring.keys.map((instanceKey) => ({
+      instanceKey,
+      lookup: lookupOf(urlToken, instanceKey.lookup),
+    }))
+  }
+
+  async function getPush(urlToken: string, visit: Visit | null): Promise<ByLink & { push: StoredPush }> {
+    if (visit !== null) shortTokens.requireTries(urlToken, visit)
+    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
+      const push = await findPush(lookup)
+      if (push !== null) return { push, urlToken, instanceKey }
+    }
+    throw miss(urlToken, visit)
+  }
+
+  async function getSealedPush(urlToken: string, visit: Visit): Promise<FoundPush> {
+    shortTokens.requireTries(urlToken, visit)
+    for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
+      const found = await findSealedPush(lookup)
+      if (found !== null) return { push: found.push, sealed: found.sealed, urlToken, instanceKey }
+    }
+    throw miss(urlToken, visit)
+  }
+
+  /** Throws `overloaded` when the push may be there. */
+  function miss(urlToken: string, visit: Visit | null): DomainError {
+    store.keys.requireAll()
+    if (visit !== null) shortTokens.countMiss(urlToken, visit)
+    return notFound()
+  }
+
+  /** For searches that do not count misses: rejects when a short token does not exist. Null for a token of full length. */
+  function requireShort(urlToken: string, visit: Visit): Promise<unknown> | null {
+    return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
+  }
+
+  return { lookupsOf, getPush, getSealedPush, requireShort }
+}
+
+export function notFound(): DomainError {
+  return new DomainError('not_found', 'not-found')
+}

@@ -1,0 +1,146 @@
+// The use cases of a push: create, preview, retrieve, audit, expire, list. Decides, then calls the store.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import type { Account } from '../domain/account.ts'
+import { type AuditEntry, countMissing, type Viewer } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import { isUnseen } from '../domain/listing.ts'
+import { isOwner, mayAudit, mayExpire } from '../domain/push.ts'
+import type { Store, StoredPush } from '../store/face.ts'
+import { createCreatePush } from './create-push.ts'
+import { createEditPush } from './edit-push.ts'
+import { openLabels } from './labels.ts'
+import { createOwnerExport } from './owner-export.ts'
+import { type Addressed, createOwnerLists, type Labelled, type ListOptions, nameOf } from './owner-lists.ts'
+import { createOwnerSelection } from './owner-selection.ts'
+import { createPushFinder, notFound } from './push-finder.ts'
+import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
+import type { ShareOf } from './shares.ts'
+import type { ShortTokens } from './short-tokens.ts'
+
+/** The length of a log, and what is not in it. */
+export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
+
+/** The audit log of a push, oldest entry first. The reader's permission has been checked. */
+export type OpenLog = {
+  listPage(pageNumber: number): Promise<AuditEntry[]>
+  /** The whole log, in parts. */
+  readAll(): AsyncIterable<AuditEntry[]>
+}
+
+export type Owned = Labelled & { isUnseen: boolean; log: LogFacts & OpenLog; hasGrants: boolean }
+
+export type Pushes = ReturnType<typeof createPushes>
+
+export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
+  store: Pick<
+    Store,
+    'pushes' | 'lists' | 'audit' | 'expiry' | 'files' | 'keys' | 'freeSpace' | 'damage' | 'bucket'
+  >
+  keyring: Keyring
+  shareOf: ShareOf
+  shortTokens: ShortTokens
+}
+
+export function createPushes(options: PushesOptions) {
+  const { store, keyring, shortTokens } = options
+  const { forgetTexts, overview, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
+  const create = createCreatePush(options)
+  const finder = createPushFinder({ store, keyring, shortTokens })
+  const { getPush } = finder
+  const retrieve = createRetrieve({ ...options, finder })
+
+  /** Shows nothing but the link, so it is never a view. */
+  async function preview(urlToken: string, { visit }: Viewer): Promise<Addressed> {
+    return { push: (await getPush(urlToken, visit)).push, urlToken }
+  }
+
+  /** The audit log, for the owner. Throws `not_found`, and `forbidden` for everybody else. */
+  async function openLog(urlToken: string, { account, visit }: Viewer): Promise<OpenLog> {
+    const { push } = await getPush(urlToken, visit)
+    if (!mayAudit(push, account)) {
+      throw new DomainError('forbidden', 'Only the owner of this push may read its audit log.')
+    }
+    return logOf(push)
+  }
+
+  function logOf(push: StoredPush): OpenLog {
+    return {
+      listPage: (pageNumber) => store.audit.listPage(push, pageNumber),
+      readAll: () => store.audit.readAll(push),
+    }
+  }
+
+  /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
+  async function getOwned(urlToken: string, account: Account): Promise<Owned> {
+    const { push, instanceKey } = await getPush(urlToken, null)
+    const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
+    if (labels === null) throw notFound()
+    const facts = { entries: push.auditEntries, missing: countMissing(push) }
+    const opened = openLabels(labels, {
+      instanceKey,
+      pushId: push.lookup,
+      ownerId: push.ownerId,
+      pushName: nameOf(push),
+    })
+    const hasGrants = await store.pushes.hasGrants(push)
+    const seen = isUnseen({ views: push.views, seenViews: labels.seenViews })
+    return { push, ...opened, isUnseen: seen, log: { ...facts, ...logOf(push) }, hasGrants }
+  }
+
+  async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
+    const { push } = await getPush(urlToken, visit)
+    if (!mayExpire(push, account)) throw mayNotExpire(account)
+    const expired = await store.pushes.expirePush({ id: push.id, visit })
+    if (expired === null) throw notFound()
+    return { push: expired, urlToken }
+  }
+
+  /** For its owner alone, after too many wrong passphrases. Throws `not_found` for everybody else. */
+  async function unlock(urlToken: string, { account, visit }: Viewer): Promise<void> {
+    const { push } = await getPush(urlToken, visit)
+    if (!isOwner(push, account)) throw notFound()
+    if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
+  }
+
+  type Asked = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
+
+  /** `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none of theirs. */
+  async function list(account: Account, { before, ...asked }: Asked) {
+    const beforeId = before === null ? null : await findOwnId(before, account)
+    return listOwn(account, { ...asked, beforeId })
+  }
+
+  async function findOwnId(urlToken: string, account: Account): Promise<number> {
+    const { push } = await getPush(urlToken, null)
+    if (!isOwner(push, account)) throw notFound()
+    return push.id
+  }
+
+  const exporting = createOwnerExport({ list: listOwn, logOf })
+  const several = createOwnerSelection({ store, finder })
+  const editing = createEditPush({ store, finder, now: options.now, onLabelled: forgetTexts })
+  return {
+    ...editing,
+    ...several,
+    create,
+    preview,
+    retrieve,
+    openLog,
+    getOwned,
+    expire,
+    unlock,
+    list,
+    overview,
+    ...exporting,
+  }
+}
+
+function mayNotExpire(account: Account | null): DomainError {
+  return account === null
+    ? new DomainError(
+        'unauthenticated',
+        'This push may only be deleted by its owner: an API token is needed.',
+      )
+    : new DomainError('forbidden', 'This push is not yours, and its recipients may not delete it.')
+}

@@ -1,0 +1,123 @@
+// Retrieving a push: find it, open it, claim a view, and only then hand out what was opened.
+
+import type { Account } from '../domain/account.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { DamageError, rethrowWithoutDoubt } from '../domain/errors.ts'
+import type { SealedPush, Store } from '../store/face.ts'
+import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
+import { mediumOfFiles } from './granted-files.ts'
+import { type Content, openPush } from './opening.ts'
+import type { Addressed } from './owner-lists.ts'
+import { createPassphraseTries, type PassphraseTriesOptions, type Refusal } from './passphrase-tries.ts'
+import { type FoundPush, notFound } from './push-finder.ts'
+
+export type Retrieval = (Addressed & { outcome: 'view' } & Opened) | Refusal
+
+/** `archives` hold all the files, where there are several and none is missing. */
+type Opened = { payload: string; files: OpenedFile[]; archives: GrantedArchive[] }
+
+/** `isThere` is false for a file that damage has destroyed. */
+export type OpenedFile = GrantedFile & { isThere: boolean }
+
+export type RetrieveOptions = {
+  passphrase: string | null
+  viewer: Viewer
+  /** The request comes from the owner's pages. It is not a view for the owner, and is a view for anybody else. */
+  ownLook: boolean
+  /** Called with the bytes of the payload before a view is counted. What it throws refuses the view. */
+  makeRoom: (bytes: number) => void
+}
+
+export type RetrieveDependencies = PassphraseTriesOptions & {
+  store: Pick<Store, 'pushes' | 'files' | 'keys' | 'damage' | 'bucket'>
+  grantAll: Downloads['grantAll']
+}
+
+type Asking = Pick<RetrieveOptions, 'viewer' | 'makeRoom'> & { lookBy: Account | null }
+
+export function createRetrieve(options: RetrieveDependencies) {
+  const { store, finder, grantAll, now } = options
+  const { openWithPassphrase } = createPassphraseTries(options)
+
+  /** Hands out the payload only after the view has been counted durably. */
+  async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
+    const { viewer, ownLook, makeRoom } = options
+    const asking = { viewer, makeRoom, lookBy: ownLook ? viewer.account : null }
+    const isThere = finder.requireShort(urlToken, viewer.visit)
+    if (isThere !== null) await isThere
+    return (await retrievePlain(urlToken, asking)) ?? retrieveGuarded(urlToken, { ...options, asking })
+  }
+
+  /** Finds, opens and claims in one store operation. Returns null for a push with a passphrase or files. */
+  async function retrievePlain(
+    urlToken: string,
+    { viewer, lookBy, makeRoom }: Asking,
+  ): Promise<Retrieval | null> {
+    for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
+      const open = (found: SealedPush) => {
+        const content = openPush({ ...found, urlToken, instanceKey }, null)
+        makeRoom(sizeOf(content))
+        return content
+      }
+      const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, open })
+      if (claimed === 'not_plain') return null
+      if (claimed === null) continue
+      const { outcome, push, content } = claimed
+      if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
+      return { outcome, push, urlToken, payload: content.payload, files: [], archives: [] }
+    }
+    store.keys.requireAll()
+    throw notFound()
+  }
+
+  /** Finds and opens first, because the passphrase and the files must be checked before a view is counted. */
+  async function retrieveGuarded(
+    urlToken: string,
+    { asking, ...options }: RetrieveOptions & { asking: Asking },
+  ): Promise<Retrieval> {
+    const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
+    if (!found.push.passphraseRequired || found.sealed === null)
+      return claim(found, openPush(found, null), asking)
+    // No view is counted before the claim.
+    const opening = await openWithPassphrase(found, options).catch(rethrowWithoutDoubt)
+    return opening.outcome === 'opened' ? claim(opening.found, opening.content, asking) : opening
+  }
+
+  /** `content` is null when the push has expired: the claim audits the visit. */
+  async function claim(
+    { push: { id }, urlToken }: FoundPush,
+    content: Content | null,
+    { viewer: { visit }, lookBy, makeRoom }: Asking,
+  ): Promise<Retrieval> {
+    makeRoom(sizeOf(content))
+    const there = content === null ? [] : await findFiles(id, content)
+    const claimed = await store.pushes.claimView({ id, visit, lookBy })
+    if (claimed === null) throw notFound()
+    const { outcome, push } = claimed
+    if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
+    const isWhole = there.every(Boolean)
+    if (!isWhole) store.damage.report(damageOf(id, store))
+    const { payload } = content
+    const granted = grantAll({ push, ...content, viewedAt: now() })
+    const files = granted.files.map((file, at) => ({ ...file, isThere: there[at] === true }))
+    // An archive that lacks a file would look whole.
+    return { outcome, push, urlToken, payload, files, archives: isWhole ? granted.archives : [] }
+  }
+
+  /** Looks for each file before a view is counted. Throws DamageError when nothing of the push is left. */
+  async function findFiles(id: number, { payload, files }: Content): Promise<boolean[]> {
+    const there = await Promise.all(files.map(store.files.has))
+    if (payload === '' && files.length > 0 && !there.some(Boolean)) throw damageOf(id, store)
+    return there
+  }
+
+  return retrieve
+}
+
+function sizeOf(content: Content | null): number {
+  return content === null ? 0 : Buffer.byteLength(content.payload)
+}
+
+function damageOf(id: number, store: Pick<Store, 'bucket'>): DamageError {
+  return new DamageError(`a file of push ${id}`, mediumOfFiles(store))
+}

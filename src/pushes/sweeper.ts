@@ -1,0 +1,128 @@
+// The sweeper: expires pushes whose time has come and purges those that expired long ago, in small steps between requests.
+
+import { DAY, type Now } from '../domain/time.ts'
+import type { Store } from '../store/face.ts'
+
+/** How long an anonymous push answers as expired before it is purged. */
+const ANONYMOUS_PURGE_AFTER = DAY
+
+export type Sweeper = ReturnType<typeof createSweeper>
+
+export type SweeperOptions = {
+  expiry: Pick<Store['expiry'], 'expireLapsed' | 'findNextLapse' | 'purgeExpired'>
+  files: Pick<Store['files'], 'removeDue' | 'findNextDue'>
+  idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
+  now: Now
+  /** Milliseconds that an owner's expired push is kept. */
+  purgeAfter: number
+}
+
+/** When the last run ended, and what it did. */
+export type LastSweep = Swept & { at: number }
+
+/** What a sweep did, together with what was done since the sweep before. */
+export type Swept = { expired: number; purged: number; files: number }
+
+export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter }: SweeperOptions) {
+  let running: Promise<Swept> | null = null
+  let expiring: Promise<void> | null = null
+  let stopped = false
+  let last: LastSweep | null = null
+  let between = { expired: 0, files: 0 }
+  const totals: Swept = { expired: 0, purged: 0, files: 0 }
+
+  /** One run at a time; a second call joins the one under way. */
+  function sweep(): Promise<Swept> {
+    running = running ?? collect().finally(() => (running = null))
+    return running
+  }
+
+  /** A part that fails does not stop the others. */
+  async function collect(): Promise<Swept> {
+    const failures: unknown[] = []
+    const attempt = (part: () => Promise<number>): Promise<number> =>
+      part().catch((cause) => {
+        failures.push(cause)
+        return 0
+      })
+    const purge = (of: 'anonymous' | 'owned', age: number) =>
+      attempt(() => repeat(() => expiry.purgeExpired({ of, until: now() - age })))
+    const expired = await attempt(() => repeat(expiry.expireLapsed))
+    const anonymous = await purge('anonymous', ANONYMOUS_PURGE_AFTER)
+    const owned = await purge('owned', purgeAfter)
+    await attempt(() => repeat(idempotencyKeys.removeLapsed))
+    const removed = await attempt(files.removeDue)
+    add({ expired, purged: anonymous + owned, files: removed })
+    const swept = {
+      expired: expired + between.expired,
+      purged: anonymous + owned,
+      files: removed + between.files,
+    }
+    between = { expired: 0, files: 0 }
+    last = { at: now(), ...swept }
+    if (failures.length > 0) throw joined(failures)
+    return swept
+  }
+
+  /** When the next push or file ends by time, which may be in the past; null when there is none. */
+  async function findNextDue(): Promise<number | null> {
+    const times = [await expiry.findNextLapse(), await files.findNextDue()].filter((time) => time !== null)
+    return times.length === 0 ? null : Math.min(...times)
+  }
+
+  /** Ends what is due by time, without waiting for a sweep. A second call joins the one under way. */
+  function expireDue(): Promise<void> {
+    expiring = expiring ?? expire().finally(() => (expiring = null))
+    return expiring
+  }
+
+  async function expire(): Promise<void> {
+    try {
+      const expired = await repeat(expiry.expireLapsed)
+      between.expired += expired
+      add({ expired })
+    } finally {
+      const removed = await files.removeDue()
+      between.files += removed
+      add({ files: removed })
+    }
+  }
+
+  function add({ expired = 0, purged = 0, files: removed = 0 }: Partial<Swept>): void {
+    totals.expired += expired
+    totals.purged += purged
+    totals.files += removed
+  }
+
+  async function repeat(step: () => Promise<number>): Promise<number> {
+    let total = 0
+    while (!stopped) {
+      const done = await step()
+      total += done
+      if (done === 0) break
+    }
+    return total
+  }
+
+  /** Lets the runs under way finish their present step, then ends them. */
+  async function stop(): Promise<void> {
+    stopped = true
+    await Promise.allSettled([running, expiring])
+  }
+
+  return {
+    sweep,
+    findNextDue,
+    expireDue,
+    stop,
+    last: (): LastSweep | null => last,
+    /** All that was done since the start. */
+    totals: (): Swept => ({ ...totals }),
+  }
+}
+
+/** The first failure where all say the same, such as that the database does not answer. */
+function joined(failures: readonly unknown[]): unknown {
+  const texts = new Set(failures.map(String))
+  return texts.size === 1 ? failures[0] : new AggregateError(failures, [...texts].join('; '))
+}

@@ -1,0 +1,119 @@
+// Uploads: files sealed to disk as they arrive, before the push they belong to exists.
+
+import { createDigest, type Digest } from '../crypto/digest.ts'
+import { newDataKey } from '../crypto/push-secrets.ts'
+import { randomBase32 } from '../crypto/random.ts'
+import { deriveFileKey, sealStream } from '../crypto/sealed-stream.ts'
+import { DomainError, invalidFields } from '../domain/errors.ts'
+import { cleanFilename, MAX_FILENAME_CHARACTERS, type StoredFile, safeContentType } from '../domain/files.ts'
+import type { PushLimits } from '../domain/new-push.ts'
+import { hasMoreCharacters } from '../domain/text-length.ts'
+import type { Store } from '../store/face.ts'
+import type { Relieve } from './relief.ts'
+
+/** A file as it was sent; `sha256` of its content, in hex. */
+export type FilePrint = { filename: string; contentType: string; size: number; sha256: string }
+
+type Begun = { id: string; isKept: boolean; file: StoredFile | null; print: FilePrint | null }
+
+type Counted = { size: number; digest: Digest | null }
+
+export type IncomingFile = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
+
+/** The files of one request, and the data key that will be their push's. */
+export type Upload = ReturnType<Uploads['begin']>
+export type Uploads = ReturnType<typeof createUploads>
+
+const ID_CHARACTERS = 26
+/** The free space is checked again after this many bytes. */
+const SPACE_CHECK_BYTES = 16 * 1024 * 1024
+
+export type UploadsOptions = {
+  store: Pick<Store, 'files' | 'freeSpace'>
+  limits: Pick<PushLimits, 'files' | 'fileBytes'>
+  relieve: Relieve
+}
+
+export function createUploads({ store, limits, relieve }: UploadsOptions) {
+  /** `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. */
+  function begin({ isFingerprinted = false } = {}) {
+    const dataKey = newDataKey()
+    let isKept = true
+    // In the order in which they began. A small file may end before a larger one that began earlier.
+    const begun: Begun[] = []
+
+    /** Seals the content to disk as it arrives. Throws `too_large`, `invalid` or `disk_full`. */
+    async function add({ filename, contentType, content }: IncomingFile): Promise<void> {
+      const name = checkName(filename)
+      if (begun.length >= limits.files)
+        throw invalidFields({ files: [{ code: 'too_many_files', limit: limits.files }] })
+      const entry: Begun = { id: randomBase32(ID_CHARACTERS), isKept, file: null, print: null }
+      begun.push(entry)
+      const { id } = entry
+      const counted = { size: 0, digest: isFingerprinted ? createDigest() : null }
+      if (isKept) await keep(id, count(content, counted))
+      else await drain(count(content, counted))
+      entry.file = { id, filename: name, contentType: safeContentType(contentType), size: counted.size }
+      entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.hex() ?? '' }
+    }
+
+    async function keep(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+      await store.freeSpace.require()
+      await store.files.keepFile(id, sealStream(content, { id, key: deriveFileKey(dataKey, id) }))
+    }
+
+    function listFiles(): StoredFile[] {
+      return begun.flatMap(({ file }) => file ?? [])
+    }
+
+    function listPrints(): FilePrint[] {
+      return begun.flatMap(({ print }) => print ?? [])
+    }
+
+    async function* count(content: AsyncIterable<Uint8Array>, counted: Counted) {
+      let checked = 0
+      for await (const chunk of content) {
+        counted.size += chunk.length
+        if (counted.size > limits.fileBytes) throw tooLarge(limits.fileBytes)
+        counted.digest?.update(chunk)
+        if (isKept && counted.size - checked > SPACE_CHECK_BYTES) {
+          checked = counted.size
+          await store.freeSpace.require()
+        }
+        relieve(chunk.length)
+        yield chunk
+      }
+    }
+
+    /** Removes the files of an upload that makes no push. */
+    async function discard(): Promise<void> {
+      const kept = begun.filter(({ isKept }) => isKept)
+      await Promise.all(kept.map(({ id }) => store.files.giveUpFile(id)))
+    }
+
+    /** The request is a repeat: files from now on are only digested, to compare them, and not stored. */
+    function compareOnly(): void {
+      isKept = false
+    }
+
+    return { dataKey, listFiles, listPrints, add, compareOnly, discard }
+  }
+
+  return { begin }
+}
+
+async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of content);
+}
+
+function checkName(filename: string): string {
+  const name = cleanFilename(filename)
+  if (!hasMoreCharacters(name, MAX_FILENAME_CHARACTERS)) return name
+  throw invalidFields({ files: [{ code: 'filename_too_long', limit: MAX_FILENAME_CHARACTERS }] })
+}
+
+function tooLarge(bytes: number): DomainError {
+  const limit = { of: 'file', bytes, flag: '--max-file-bytes' } as const
+  const message = `A file may have at most ${bytes} bytes (${limit.flag} of the server raises this).`
+  return new DomainError('too_large', message, { limit })
+}

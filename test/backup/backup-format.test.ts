@@ -1,0 +1,328 @@
+// The format of backups: written and read as streams, sealed with age, and refused when anything in it is not as it should be.
+
+import { expect, test } from 'bun:test'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { type BackupMember, createManifest } from '../../src/backup/manifest.ts'
+import { streamOf } from '../../src/backup/pieces.ts'
+import { readBackup } from '../../src/backup/reading.ts'
+import { parseIdentities, type Seal, sealStream } from '../../src/backup/sealing.ts'
+import { type MemberSource, writeBackup as writeManifested } from '../../src/backup/writing.ts'
+import { type RawMember, rawMember, rawTar, sha256Hex } from '../support/tar.ts'
+
+const FACTS = { version: '3.1.0', schema: 41, madeAt: '2026-11-22T02:46:54.000Z', pushes: 3, accounts: 1 }
+const BODIES = {
+  'settings.json': '{"port":5100}\n',
+  'instance.key': '1 00ff\n',
+  'oncebox.db': 'x'.repeat(700_000),
+}
+
+function describe(bodies: Record<string, string>): BackupMember[] {
+  return Object.entries(bodies).map(([name, body]) => ({
+    name: name as BackupMember['name'],
+    bytes: Buffer.byteLength(body),
+    sha256: sha256Hex(body),
+  }))
+}
+
+function sources(bodies: Record<string, string> = BODIES): MemberSource[] {
+  return describe(bodies).map((member) => ({
+    ...member,
+    read: () => streamOf(Buffer.from(bodies[member.name] ?? '')),
+  }))
+}
+
+function writeBackup(members: readonly MemberSource[]): ReadableStream<Uint8Array> {
+  return writeManifested(createManifest(FACTS, members), members)
+}
+
+async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
+  return Buffer.from(await new Response(stream).arrayBuffer())
+}
+
+/** In pieces of a size that fits no boundary of the formats. */
+function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; at += 30_011) pieces.push(bytes.subarray(at, at + 30_011))
+  return streamOf(...pieces)
+}
+
+type Opener = Parameters<typeof readBackup>[1]['getOpener']
+
+async function read(bytes: Uint8Array, getOpener: Opener = neverAsked) {
+  const found: Record<string, string> = {}
+  const ended: string[] = []
+  const manifest = await readBackup(inPieces(bytes), {
+    file: '/b.tar',
+    getOpener,
+    onMember: ({ name }) => {
+      const decoder = new TextDecoder()
+      found[name] = ''
+      return {
+        write: (piece) => {
+          found[name] += decoder.decode(piece, { stream: true })
+        },
+        end: () => void ended.push(name),
+      }
+    },
+  })
+  return { manifest, found, ended }
+}
+
+const neverAsked: Opener = () => {
+  throw new Error('asked for a key of a backup that is not sealed')
+}
+
+const refusal = (bytes: Uint8Array, getOpener?: Opener): Promise<string> =>
+  read(bytes, getOpener).then(
+    () => 'read',
+    (cause: Error) => cause.message,
+  )
+
+async function sealed(seal: Seal): Promise<Buffer> {
+  return bytesOf(await sealStream(writeBackup(sources()), seal))
+}
+
+test('what is written is read again, member by member', async () => {
+  const { manifest, found, ended } = await read(await bytesOf(writeBackup(sources())))
+  expect(found).toEqual(BODIES)
+  expect(ended).toEqual(Object.keys(BODIES))
+  expect(manifest).toEqual({ format: 1, program: 'oncebox', ...FACTS, members: describe(BODIES) })
+})
+
+test('a backup is a tar that other programs list', async () => {
+  const bytes = await bytesOf(writeBackup(sources()))
+  const tar = Bun.spawnSync(['tar', '-tvf', '-'], { stdin: bytes })
+  expect(tar.exitCode).toBe(0)
+  expect(tar.stdout.toString()).toMatch(
+    /^-rw-------[\s\S]*manifest.json\n.*settings.json\n.*instance.key\n.*oncebox.db\n$/,
+  )
+})
+
+test('a source that ends too early fails the whole backup', async () => {
+  const [settings, , database] = sources()
+  if (settings === undefined || database === undefined) throw new Error('no sources')
+  const short = { ...database, bytes: database.bytes + 1 }
+  expect(bytesOf(writeBackup([settings, short]))).rejects.toThrow('oncebox.db')
+})
+
+test('members out of order, missing or twice are never written', () => {
+  const [settings, key, database] = sources()
+  if (settings === undefined || key === undefined || database === undefined) throw new Error('no sources')
+  expect(() => writeBackup([database, settings])).toThrow('order')
+  expect(() => writeBackup([settings, key])).toThrow('oncebox.db is missing')
+  expect(() => writeBackup([settings, database, database])).toThrow('twice')
+})
+
+test('a backup for recipients opens with the key of each, and with no other', async () => {
+  const [ann, ben, eve] = await Promise.all([1, 2, 3].map(generateX25519Identity))
+  if (ann === undefined || ben === undefined || eve === undefined) throw new Error('no keys')
+  const recipients = await Promise.all([ann, ben].map(identityToRecipient))
+  const bytes = await sealed({ recipients })
+  expect(bytes.includes('manifest.json')).toBe(false)
+  for (const identity of [ann, ben])
+    expect((await read(bytes, () => ({ identities: [eve, identity] }))).found).toEqual(BODIES)
+  expect(await refusal(bytes, () => ({ identities: [eve] }))).toMatch(/^\/b.tar .*none of the keys/)
+  expect(await refusal(bytes, () => ({ passphrase: 'guess' }))).toMatch(/^\/b.tar .*passphrase is wrong/)
+})
+
+test('a backup with a passphrase opens with it alone', async () => {
+  const bytes = await sealed({ passphrase: 'correct horse' })
+  const kinds: string[] = []
+  const { found } = await read(bytes, (kind) => {
+    kinds.push(kind)
+    return { passphrase: 'correct horse' }
+  })
+  expect([found, kinds]).toEqual([BODIES, ['passphrase']])
+  expect(await refusal(bytes, () => ({ passphrase: 'wrong' }))).toContain('the passphrase is wrong')
+})
+
+test('a sealed backup that is cut off or altered anywhere is refused', async () => {
+  const identity = await generateX25519Identity()
+  const bytes = await sealed({ recipients: [await identityToRecipient(identity)] })
+  const open = () => ({ identities: [identity] })
+  const cuts = [30, 100, 300, 66_000, 65_536 * 3, bytes.length - 17, bytes.length - 1]
+  for (const at of cuts)
+    expect(await refusal(bytes.subarray(0, at), open)).toStartWith('The backup /b.tar is damaged')
+  for (const at of [60, 150, 250, 66_000, bytes.length - 1]) {
+    const altered = Buffer.from(bytes)
+    altered[at] = (altered[at] ?? 0) ^ 1
+    expect(await refusal(altered, open)).toMatch(/^(The backup )?\/b.tar (is damaged|cannot be used)/)
+  }
+  expect(await refusal(Buffer.concat([bytes, Buffer.from('more')]), open)).toStartWith(
+    'The backup /b.tar is damaged',
+  )
+})
+
+test('an encryption header without an end is refused before it fills the memory', async () => {
+  const endless = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from('age-encryption.org/v1\n-> X25519 ')),
+    pull: (controller) => controller.enqueue(Buffer.alloc(65_536, 'A')),
+  })
+  const reading = readBackup(endless, { file: '/b.tar', getOpener: () => ({ passphrase: 'x' }) })
+  expect(reading).rejects.toThrow(
+    'The backup /b.tar is damaged or was altered: the header of its encryption has no end.',
+  )
+})
+
+test('a file in letters is refused with the remedy', async () => {
+  expect(await refusal(Buffer.from('-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n'))).toContain('age --decrypt')
+})
+
+const MANIFEST = { format: 1, program: 'oncebox', ...FACTS, members: describe(BODIES) }
+const RAW: RawMember[] = Object.entries(BODIES).map(([name, body]) => ({ name, body }))
+const raw = (manifest: unknown, members: readonly RawMember[] = RAW) =>
+  rawTar([{ name: 'manifest.json', body: JSON.stringify(manifest) }, ...members])
+const swap = (name: string, other: Partial<RawMember>) =>
+  RAW.map((member) => (member.name === name ? { ...member, ...other } : member))
+
+test('an archive made by hand of the same members is read', async () => {
+  expect((await read(raw(MANIFEST))).found).toEqual(BODIES)
+  expect(await refusal(Buffer.concat([raw(MANIFEST), Buffer.alloc(9 * 1024)]))).toBe('read')
+})
+
+const [SETTINGS, KEY, DATABASE] = RAW as [RawMember, RawMember, RawMember]
+const WITHOUT = { ...MANIFEST, members: MANIFEST.members.slice(0, 2) }
+const SPARSE = {
+  ...MANIFEST,
+  members: [...MANIFEST.members, { name: '../x', bytes: 1, sha256: sha256Hex('x') }],
+}
+
+test.each<[string, Buffer, string]>([
+  ['an empty file', Buffer.alloc(0), 'cannot be used as a backup: it is empty'],
+  ['an empty archive', Buffer.alloc(10_240), 'cannot be used as a backup: it is empty'],
+  ['another kind of file', Buffer.from('SQLite format 3\0'.repeat(99)), 'it is no tar archive'],
+  ['another archive', rawTar([{ name: 'notes.txt', body: 'x' }]), 'it begins with "notes.txt"'],
+  [
+    'a manifest that is no JSON',
+    rawTar([{ name: 'manifest.json', body: '{' }]),
+    'its manifest is not readable',
+  ],
+  [
+    'a manifest that is a folder',
+    rawTar([{ name: 'manifest.json', body: '', type: '5' }]),
+    'is no plain file',
+  ],
+  ['a manifest of null', raw(null), 'its manifest is not readable'],
+  ['a huge manifest', raw({ ...MANIFEST, more: 'x'.repeat(70_000) }), 'its manifest is too large'],
+  ['another program', raw({ ...MANIFEST, program: 'vault' }), 'its manifest is not one of Oncebox'],
+  ['a later format', raw({ ...MANIFEST, format: 2, version: '9.0.0' }), 'a later version (9.0.0, format 2)'],
+  ['no format', raw({ ...MANIFEST, format: 'one' }), 'names no format'],
+  ['a time that is none', raw({ ...MANIFEST, madeAt: 'yesterday' }), 'a value is missing'],
+  ['escapes in its version', raw({ ...MANIFEST, version: '\x1b[2J' }), 'a value is missing'],
+  ['a negative count', raw({ ...MANIFEST, pushes: -1 }), 'a value is missing'],
+  ['no members', raw({ ...MANIFEST, members: undefined }, []), 'settings.json is missing'],
+  ['no database in its list', raw(WITHOUT, RAW.slice(0, 2)), 'oncebox.db is missing'],
+  ['a member that no backup has', raw(SPARSE), 'a member that no backup has'],
+  [
+    'a listed member twice',
+    raw({ ...MANIFEST, members: [...describe(BODIES), ...describe(BODIES)] }),
+    'twice',
+  ],
+  [
+    'a huge key file',
+    raw({ ...MANIFEST, members: describe({ ...BODIES, 'instance.key': 'x'.repeat(70_000) }) }),
+    'larger',
+  ],
+  ['a member missing at the end', raw(MANIFEST, [SETTINGS, KEY]), 'oncebox.db is missing'],
+  [
+    'an additional member',
+    raw(MANIFEST, [...RAW, { name: 'x', body: 'x' }]),
+    '"x" is in it, and not in its manifest',
+  ],
+  [
+    'a member twice',
+    raw(MANIFEST, [SETTINGS, SETTINGS, KEY, DATABASE]),
+    '"settings.json" is in the place of instance.key',
+  ],
+  [
+    'another order',
+    raw(MANIFEST, [KEY, SETTINGS, DATABASE]),
+    '"instance.key" is in the place of settings.json',
+  ],
+  [
+    'an absolute path',
+    raw(MANIFEST, swap('instance.key', { name: '/etc/passwd' })),
+    '"/etc/passwd" is in the place',
+  ],
+  [
+    'a path upwards',
+    raw(MANIFEST, swap('instance.key', { name: '../instance.key' })),
+    '"../instance.key" is in the place',
+  ],
+  [
+    'a symbolic link',
+    raw(MANIFEST, swap('instance.key', { type: '2', link: '/etc/passwd', body: '' })),
+    'no plain file',
+  ],
+  ['a hard link', raw(MANIFEST, swap('instance.key', { type: '1', link: 'x', body: '' })), 'no plain file'],
+  ['a device', raw(MANIFEST, swap('instance.key', { type: '3', body: '' })), 'no plain file'],
+  ['other bytes', raw(MANIFEST, swap('instance.key', { body: '1 00fe\n' })), 'the checksum of its manifest'],
+  [
+    'a longer member',
+    raw(MANIFEST, swap('instance.key', { body: '1 00ff\n\n' })),
+    'instance.key has 8 bytes, and 7',
+  ],
+  ['a size that lies', raw(MANIFEST, swap('instance.key', { size: 600 })), 'a header in it is not readable'],
+  ['something after its end', Buffer.concat([raw(MANIFEST), rawMember(KEY)]), 'something follows its end'],
+])('%s is refused, naming the file', async (_, bytes, why) => {
+  const message = await refusal(bytes)
+  expect(message).toMatch(
+    /^(The backup \/b.tar is damaged or was altered|\/b.tar cannot be used as a backup): /,
+  )
+  expect(message).toContain(why)
+})
+
+test('an archive that is cut off anywhere is refused', async () => {
+  const whole = raw(MANIFEST)
+  for (let at = 511; at < whole.length; at += 8_191)
+    expect(await refusal(whole.subarray(0, at))).toContain('/b.tar ')
+  expect(await refusal(whole.subarray(0, whole.length - 1))).toContain('it ends too early')
+  expect(await refusal(whole.subarray(0, whole.length - 1024))).toContain('it ends too early')
+  expect(await refusal(whole.subarray(0, 300_000))).toContain('it ends too early')
+})
+
+test('a name set by an extended header counts, not the one in the plain header', async () => {
+  const record = '21 path=/etc/passwd\n\n'
+  const hidden = [SETTINGS, { name: 'PaxHeader', body: record, type: 'x' }, KEY, DATABASE]
+  expect(await refusal(raw(MANIFEST, hidden))).toContain('is in the place of instance.key')
+})
+
+test('what a sink throws is passed on as it is, and the source is closed', async () => {
+  let isCancelled = false
+  const bytes = raw(MANIFEST)
+  const source = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytes),
+    cancel: () => {
+      isCancelled = true
+    },
+  })
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  const onMember = () => ({
+    write: () => {
+      throw full
+    },
+  })
+  const cause = await readBackup(source, { file: '/b.tar', getOpener: neverAsked, onMember }).catch(
+    (err) => err,
+  )
+  expect(cause).toBe(full)
+  expect(isCancelled).toBe(true)
+})
+
+test('a source that fails passes its error', async () => {
+  const broken = Object.assign(new Error('input/output error'), { code: 'EIO' })
+  const source = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.error(broken),
+  })
+  const cause = await readBackup(source, { file: '/b.tar', getOpener: neverAsked }).catch((err) => err)
+  expect(cause).toBe(broken)
+})
+
+test('identities are told from what is none', async () => {
+  const identity = await generateX25519Identity()
+  const recipient = await identityToRecipient(identity)
+  const keys = await parseIdentities(`# created: today\n# public key: ${recipient}\n${identity}\r\n\n`)
+  expect(keys).toEqual([identity])
+  const others = [recipient, `${identity}\nother`, '# nothing', '']
+  expect(await Promise.all(others.map(parseIdentities))).toEqual([null, null, null, null])
+})

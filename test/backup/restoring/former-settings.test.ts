@@ -1,0 +1,27 @@
+// Which settings of the former server a restore names: those that the new one would need.
+
+import { expect, test } from 'bun:test'
+import { changedSettings } from '../../../src/backup/restoring/former-settings.ts'
+
+const setting = (flag: string, value: string, isChanged = true) => ({ flag, value, isChanged })
+
+test('changed settings are named, but not those of the place or of a single start', () => {
+  const settings = [
+    setting('base-url', 'https://once.example'),
+    setting('port', '5100', false),
+    setting('data-dir', '/old'),
+    setting('key-file', '/old/key'),
+    setting('accept-move', 'true'),
+    setting('accept-clock', 'true'),
+  ]
+  expect(changedSettings(JSON.stringify({ settings }))).toEqual([
+    { flag: 'base-url', value: 'https://once.example' },
+  ])
+})
+
+test.each(['', 'null', '[]', '{"settings": 1}', '{"settings": [null, {"flag": "--x"}]}'])(
+  '%j names none',
+  (text) => {
+    expect(changedSettings(text)).toEqual([])
+  },
+)

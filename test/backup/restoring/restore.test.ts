@@ -1,0 +1,435 @@
+// Restoring a backup into a new folder: what comes back, what does not, and that it is complete or not at all.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import type { Opening } from '../../../src/backup/restoring/opening.ts'
+import { openBackupFile } from '../../../src/backup/restoring/opening.ts'
+import { type Decision, type RestorePlan, restoreBackup } from '../../../src/backup/restoring/restore.ts'
+import { newKeyFile } from '../../../src/crypto/keyring.ts'
+import { startApi } from '../../support/api.ts'
+import { createTestClock, START, type TestClock } from '../../support/instance.ts'
+import { type BackupParts, backupOf, edit, makeDatabase, packBackup } from '../../support/packed-backup.ts'
+import { createPeople } from '../../support/people.ts'
+import { codeOf } from '../../support/tour.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+const ANN = 'ann@example.org'
+const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+const NOTHING: Opening = {
+  identities: [],
+  passphrase: null,
+  askPassphrase: () => Promise.reject(new Error('asked')),
+}
+
+let room: string
+let dataDir: string
+let target: string
+let file: string
+let clock: TestClock
+
+beforeEach(() => {
+  room = mkdtempSync(join(tmpdir(), 'oncebox-restore-'))
+  dataDir = join(room, 'data')
+  target = join(room, 'new')
+  file = join(room, 'backup.tar')
+  clock = createTestClock()
+})
+
+afterEach(() => rmSync(room, { recursive: true, force: true }))
+
+type Restoring = {
+  opening?: Partial<Opening>
+  decide?: (plan: RestorePlan) => Decision
+  keyFile?: string | null
+  dataDir?: string
+  onStep?: (step: string) => void
+}
+
+function restore({ opening, decide = () => ({ apiTokens: 'keep' }), ...options }: Restoring = {}) {
+  const wish = { file, open: () => openBackupFile(file), dataDir: target, keyFile: null, ...options }
+  return restoreBackup(wish, {
+    now: clock.now,
+    opening: { ...NOTHING, ...opening },
+    onProgress: () => undefined,
+    decide: async (plan) => decide(plan),
+    onStep: options.onStep,
+  })
+}
+
+const CONTENT = 'correct horse battery staple'
+
+/** A server with an account of two pushes, one of them used up, and an anonymous push; it has ended, and a backup is made. */
+async function makeBackup(parts: BackupParts = {}) {
+  const api = await startApi({ dataDir, clock })
+  const token = await api.addAccount(ANN, { isAdmin: true })
+  const live = await api.create({ payload: CONTENT, name: 'invoice', note: 'for Bob' }, { token })
+  const used = await api.create({ expire_after_views: 1 }, { token })
+  const anonymous = await api.create({ payload: CONTENT })
+  await api.retrieve(live.url_token)
+  await api.retrieve(used.url_token)
+  await api.stop()
+  writeFileSync(file, await backupOf(dataDir, parts))
+  return { token, live, used, anonymous }
+}
+
+/** Nothing but what was there before. */
+const leftovers = () => readdirSync(room).filter((name) => !['data', 'backup.tar'].includes(name))
+
+test('accounts, lists, names, notes and logs come back, and no push opens', async () => {
+  const { token, live, used, anonymous } = await makeBackup()
+  clock.advance(MINUTE)
+  const restored = await restore()
+  expect(restored).toMatchObject({ lost: 2, apiTokens: 'keep' })
+  const api = await startApi({ dataDir: target, clock })
+  const expired = await api.list('expired', token)
+  expect(expired.map(({ url_token, name, note }) => ({ url_token, name, note }))).toEqual([
+    { url_token: used.url_token, name: '', note: '' },
+    { url_token: live.url_token, name: 'invoice', note: 'for Bob' },
+  ])
+  expect(await api.list('active', token)).toEqual([])
+  const kinds = async (urlToken: string) => (await api.audit(urlToken, token)).map(({ kind }) => kind)
+  expect(await kinds(live.url_token)).toEqual(['creation', 'view', 'expire'])
+  expect(await kinds(used.url_token)).toEqual(['creation', 'view'])
+  for (const { url_token } of [live, used, anonymous]) {
+    const { body } = await api.retrieve(url_token)
+    expect(body).toMatchObject({ expired: true, payload: null })
+  }
+  await createPeople(api).signIn(ANN)
+  await api.close()
+})
+
+test('people sign in with their second factor, and sessions do not come back', async () => {
+  const api = await startApi({ dataDir, clock })
+  const people = createPeople(api)
+  await api.addAccount(ANN)
+  const ann = await people.signIn(ANN)
+  const fields = { secret: SECRET, code: codeOf(SECRET, clock.now()), password: people.password }
+  const { text: codes } = await ann.post('/account/two-factor', fields)
+  const [recovery = ''] = (/<pre id="codes">([^<]+)</.exec(codes)?.[1] ?? '').split('\n')
+  await api.stop()
+  writeFileSync(file, await backupOf(dataDir))
+  clock.advance(2 * MINUTE)
+  await restore()
+  const after = await startApi({ dataDir: target, clock })
+  expect((await after.fetch('/pushes', { headers: { cookie: ann.cookie } })).status).toBe(303)
+  const again = createPeople(after)
+  for (const code of [codeOf(SECRET, clock.now()), recovery]) {
+    const { text } = await again.post('/sign-in', { email: ANN, password: people.password })
+    const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+    expect((await again.post('/sign-in/code', { pending, code })).status).toBe(303)
+  }
+  await after.close()
+})
+
+test('before anything is done the plan tells what comes back', async () => {
+  await makeBackup({ members: { 'tls-authority.pem': 'PEM' } })
+  clock.advance(400 * DAY)
+  let plan: RestorePlan | null = null
+  await restore({
+    decide: (told) => {
+      plan = told
+      expect(existsSync(target)).toBe(false)
+      return { apiTokens: 'keep' }
+    },
+  })
+  expect(plan).toMatchObject({
+    manifest: { version: '3.0.0', accounts: 1, pushes: 3 },
+    ...{
+      seal: 'none',
+      key: 'in the backup',
+      hasAuthority: true,
+      isClockBehind: false,
+      now: START + 400 * DAY,
+    },
+    // Their time was over before this restore.
+    content: { active: 0, apiTokens: [{ email: ANN, name: expect.any(String) }], damaged: 0 },
+  })
+  expect(readFileSync(join(target, 'tls-authority.pem'), 'utf8')).toBe('PEM')
+})
+
+test('API tokens work again, or none does', async () => {
+  const { token } = await makeBackup()
+  await restore()
+  const kept = await startApi({ dataDir: target, clock })
+  expect((await kept.call('/api/v2/pushes/active', { token })).status).toBe(200)
+  await kept.close()
+  await restore({ decide: () => ({ apiTokens: 'revoke' }) })
+  const revoked = await startApi({ dataDir: target, clock })
+  expect((await revoked.call('/api/v2/pushes/active', { token })).status).toBe(401)
+  await revoked.close()
+})
+
+test('a person who says no leaves nothing behind', async () => {
+  await makeBackup()
+  const decide = () => {
+    throw new Error('no')
+  }
+  await expect(restore({ decide })).rejects.toThrow('no')
+  expect(leftovers()).toEqual([])
+  mkdirSync(target)
+  await expect(restore({ decide })).rejects.toThrow('no')
+  expect(readdirSync(target)).toEqual([])
+})
+
+test('a clock behind the last use of the server is told', async () => {
+  await makeBackup()
+  clock.set(START - 2 * DAY)
+  const plans: boolean[] = []
+  await restore({
+    decide: ({ isClockBehind }) => {
+      plans.push(isClockBehind)
+      return { apiTokens: 'keep' }
+    },
+  })
+  expect(plans).toEqual([true])
+})
+
+describe('where', () => {
+  test('folders above are made, and a folder that exists and is empty is taken', async () => {
+    await makeBackup()
+    await restore({ dataDir: join(target, 'deep', 'er') })
+    expect(readdirSync(join(target, 'deep', 'er')).sort()).toEqual(['instance.key', 'oncebox.db'])
+    const empty = join(room, 'empty')
+    mkdirSync(join(empty, 'lost+found'), { recursive: true })
+    chmodSync(empty, 0o755)
+    await restore({ dataDir: empty })
+    expect(readdirSync(empty).sort()).toEqual(['instance.key', 'lost+found', 'oncebox.db'])
+    for (const path of [empty, join(target, 'deep', 'er')]) expect(statSync(path).mode & 0o777).toBe(0o700)
+    for (const name of ['instance.key', 'oncebox.db'])
+      expect(statSync(join(empty, name)).mode & 0o777).toBe(0o600)
+  })
+
+  test.each<[string, () => void]>([
+    ['a folder with data', () => mkdirSync(join(target, 'x'), { recursive: true })],
+    ['a file', () => writeFileSync(target, '')],
+    ['a link that leads nowhere', () => symlinkSync('/nowhere/at/all', target)],
+  ])('%s is never replaced', async (_, make) => {
+    await makeBackup()
+    make()
+    await expect(restore()).rejects.toThrow('A restore never replaces anything')
+    expect(readdirSync(room).sort()).toEqual(['backup.tar', 'data', 'new'])
+  })
+
+  test('the folder of the server itself is never replaced', async () => {
+    await makeBackup()
+    const before = readFileSync(join(dataDir, 'oncebox.db'))
+    await expect(restore({ dataDir })).rejects.toThrow('it is not empty')
+    expect(readFileSync(join(dataDir, 'oncebox.db')).equals(before)).toBe(true)
+  })
+
+  test('what killed restores have left is removed, and what a running one works on is not', async () => {
+    await makeBackup()
+    const dead = Bun.spawnSync(['true']).pid
+    mkdirSync(join(room, `.oncebox-restore-new-${dead}`))
+    await restore()
+    expect(leftovers()).toEqual(['new'])
+    const empty = join(room, 'empty')
+    mkdirSync(join(empty, `.oncebox-restore-${process.ppid}`), { recursive: true })
+    await expect(restore({ dataDir: empty })).rejects.toThrow('another restore is under way')
+    rmSync(join(empty, `.oncebox-restore-${process.ppid}`), { recursive: true })
+    mkdirSync(join(empty, `.oncebox-restore-${dead}`))
+    writeFileSync(join(empty, 'instance.key'), 'of the killed one')
+    await restore({ dataDir: empty })
+    expect(readdirSync(empty).sort()).toEqual(['instance.key', 'oncebox.db'])
+  })
+})
+
+describe('keys', () => {
+  test('a backup without its key needs the key file, and the folder holds none then', async () => {
+    await makeBackup({ members: { 'instance.key': null } })
+    await expect(restore()).rejects.toThrow('name the key file that the server used with --key-file')
+    expect(leftovers()).toEqual([])
+    await restore({ keyFile: join(dataDir, 'instance.key') })
+    expect(readdirSync(target)).toEqual(['oncebox.db'])
+  })
+
+  test('a key that does not fit is refused, from a file or from the backup', async () => {
+    await makeBackup({ members: { 'instance.key': newKeyFile() } })
+    await expect(restore()).rejects.toThrow('does not fit the database in the backup')
+    await makeOther()
+    const other = join(room, 'other.key')
+    writeFileSync(other, newKeyFile(), { mode: 0o600 })
+    await expect(restore({ keyFile: other })).rejects.toThrow(`The key file ${other} does not fit`)
+    await expect(restore({ keyFile: join(room, 'missing') })).rejects.toThrow('there is no such file')
+    writeFileSync(other, 'nonsense')
+    await expect(restore({ keyFile: other })).rejects.toThrow('line 1 is not')
+  })
+
+  const makeOther = async () =>
+    writeFileSync(file, await backupOf(dataDir, { members: { 'instance.key': null } }))
+
+  test('a key in the backup that cannot be read is refused without a word of it', async () => {
+    await makeBackup({ members: { 'instance.key': '1 5ecre7' } })
+    const refusal = await restore().catch((cause: Error) => cause.message)
+    expect(refusal).toContain('cannot be read: line 1')
+    expect(refusal).not.toContain('5ecre7')
+  })
+})
+
+describe('encrypted backups', () => {
+  async function keyPair() {
+    const identity = await generateX25519Identity()
+    return { identity, recipient: await identityToRecipient(identity) }
+  }
+
+  test('the right key opens it, another one does not, and without one that is said', async () => {
+    const { identity, recipient } = await keyPair()
+    const { identity: other } = await keyPair()
+    await makeBackup({ seal: { recipients: [recipient] } })
+    const given = (...texts: string[]) => ({ identities: texts.map((text) => ({ path: '/key.txt', text })) })
+    await expect(restore()).rejects.toThrow('name the file with the secret key with --identity')
+    await expect(restore({ opening: given(other) })).rejects.toThrow(
+      'none of the keys that were given opens it',
+    )
+    await expect(restore({ opening: given('nonsense') })).rejects.toThrow('holds no secret key of age')
+    await expect(restore({ opening: { passphrase: 'x' } })).rejects.toThrow('is encrypted for a key')
+    expect(leftovers()).toEqual([])
+    await restore({ opening: given(`# a comment\n${other}\n`, identity) })
+    expect(existsSync(join(target, 'oncebox.db'))).toBe(true)
+  })
+
+  test('the passphrase is asked, and a wrong one opens nothing', async () => {
+    await makeBackup({ seal: { passphrase: 'open sesame' } })
+    await expect(restore({ opening: { askPassphrase: async () => 'wrong' } })).rejects.toThrow(
+      'the passphrase is wrong',
+    )
+    const { identity } = await keyPair()
+    const identities = [{ path: '/key.txt', text: identity }]
+    await expect(restore({ opening: { identities } })).rejects.toThrow('--identity does not open it')
+    expect(leftovers()).toEqual([])
+    await restore({ opening: { askPassphrase: async () => 'open sesame' } })
+  }, 300_000)
+
+  test('a plain file in the place of an encrypted one is refused', async () => {
+    const { identity } = await keyPair()
+    await makeBackup()
+    const identities = [{ path: '/key.txt', text: identity }]
+    await expect(restore({ opening: { identities } })).rejects.toThrow(
+      'is not encrypted. Leave --identity out',
+    )
+    await expect(restore({ opening: { passphrase: 'x' } })).rejects.toThrow('Leave --passphrase-file out')
+    expect(leftovers()).toEqual([])
+  })
+})
+
+test('a backup that another program packed is restored, and a server serves it', async () => {
+  const path = join(room, 'former.db')
+  makeDatabase(path)
+  const all = {
+    ...{ 'settings.json': '{}', 'instance.key': newKeyFile(), 'tls-authority.pem': null },
+    'oncebox.db': readFileSync(path),
+  }
+  writeFileSync(file, await packBackup(all, { facts: { version: '3.0.0-former' } }))
+  rmSync(path)
+  expect(await restore()).toMatchObject({ lost: 2, content: { damaged: 0 } })
+  const api = await startApi({ dataDir: target, clock })
+  expect((await api.accounts().requireAccount(ANN)).id).toBe(7)
+  const counts = api.entries().map(({ kind }) => kind)
+  expect(counts.filter((kind) => kind === 'expire')).toHaveLength(2)
+  await api.close()
+})
+
+describe('files that are no backup, or none of this program', () => {
+  test('one of a later schema is refused, naming the version that made it', async () => {
+    await makeBackup({ facts: { schema: 999, version: '9.1.0' } })
+    await expect(restore()).rejects.toThrow('was made by Oncebox 9.1.0, which is newer')
+    expect(leftovers()).toEqual([])
+  })
+
+  test('a manifest that tells of other numbers than the database is refused', async () => {
+    for (const facts of [{ accounts: 7 }, { pushes: 0 }]) {
+      rmSync(dataDir, { recursive: true, force: true })
+      await makeBackup({ facts })
+      await expect(restore()).rejects.toThrow('its manifest tells of other numbers')
+    }
+  })
+
+  test('the database of a server, packed as a backup, is refused', async () => {
+    await makeBackup()
+    writeFileSync(
+      file,
+      await backupOf(dataDir, { members: { 'oncebox.db': readFileSync(join(dataDir, 'oncebox.db')) } }),
+    )
+    await expect(restore()).rejects.toThrow('could open what a backup must not open')
+    expect(leftovers()).toEqual([])
+  })
+
+  test('every byte that is altered or missing is noticed, and nothing is left behind', async () => {
+    await makeBackup()
+    const whole = readFileSync(file)
+    const cuts = Array.from({ length: 40 }, (_, n) => Math.floor(((n + 0.5) * whole.length) / 40))
+    for (const at of cuts) {
+      const altered = Buffer.from(whole)
+      altered[at] = (altered[at] ?? 0) ^ 0x41
+      writeFileSync(file, altered)
+      const isRefused = await restore().then(
+        () => false,
+        (cause) => cause.constructor.name === 'DomainError',
+      )
+      // Filling behind a member is read by nobody.
+      if (!isRefused) rmSync(target, { recursive: true })
+      expect({ at, isRefused: isRefused || isFilling(whole, at) }).toEqual({ at, isRefused: true })
+      writeFileSync(file, whole.subarray(0, at))
+      await expect(restore()).rejects.toThrow(/damaged|altered|empty/)
+      expect(leftovers()).toEqual([])
+    }
+  }, 300_000)
+})
+
+/** Whether the byte is one of the zeros between or behind the members. */
+function isFilling(tar: Buffer, at: number): boolean {
+  for (let start = 0; start + 512 <= tar.length; ) {
+    const size = Number.parseInt(tar.toString('latin1', start + 124, start + 135), 8) || 0
+    const end = start + 512 + size
+    const next = start + 512 + Math.ceil(size / 512) * 512
+    if (at < next) return at >= end || (at >= start + 257 && at < start + 512) || tar[start] === 0
+    start = next
+  }
+  return true
+}
+
+test('a folder that had lost rows comes back with what is well, and tells of the rest', async () => {
+  await makeBackup()
+  edit(join(dataDir, 'oncebox.db'), (database) => database.run('DELETE FROM push_labels WHERE push_id = 1'))
+  writeFileSync(file, await backupOf(dataDir))
+  const { content } = await restore()
+  expect(content.damage).toEqual(['the names of 1 pushes'])
+})
+
+test('the folder is complete after the last step and empty-handed before, whatever step fails', async () => {
+  await makeBackup()
+  const steps: string[] = []
+  await restore({ onStep: (step) => steps.push(step) })
+  rmSync(target, { recursive: true })
+  expect(steps.length).toBeGreaterThan(5)
+  for (const failing of steps) {
+    const onStep = (step: string) => {
+      if (step === failing) throw new Error('stopped')
+    }
+    await expect(restore({ onStep })).rejects.toThrow('stopped')
+    if (!existsSync(target)) {
+      expect({ failing, left: leftovers() }).toEqual({ failing, left: [] })
+      continue
+    }
+    const database = new Database(join(target, 'oncebox.db'), { readonly: true })
+    expect(database.query('SELECT count(*) AS n FROM pushes WHERE lost = 1').get()).toEqual({ n: 2 })
+    database.close()
+    rmSync(target, { recursive: true })
+  }
+})

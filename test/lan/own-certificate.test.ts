@@ -1,0 +1,116 @@
+// The certificate of --tls auto: made once, kept, renewed in time, and made anew when the machine changes.
+
+import { beforeEach, expect, test } from 'bun:test'
+import { readCertificate } from '../../src/crypto/certificate-facts.ts'
+import { makeAuthority, makeLeaf, namesOfAuthority } from '../../src/crypto/certificates.ts'
+import { openOwnCertificate } from '../../src/lan/own-certificate.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const START = Date.parse('2026-11-20T12:00:00Z')
+
+let time: number
+let addresses: string[]
+let files: Record<string, string>
+let reasons: string[]
+
+beforeEach(() => {
+  time = START
+  addresses = ['192.168.1.20', 'fe80::1', 'fd00::2']
+  files = {}
+  reasons = []
+})
+
+function file(path: string) {
+  return {
+    path,
+    read: async () => files[path] ?? null,
+    write: async (text: string) => {
+      files[path] = text
+    },
+  }
+}
+
+const open = (names = ['box.local', 'box', 'localhost']) =>
+  openOwnCertificate({
+    authorityFile: file('authority'),
+    leafFile: file('leaf'),
+    names,
+    listAddresses: () => addresses,
+    makers: { makeAuthority, makeLeaf, namesOfAuthority },
+    now: () => time,
+    onNewAuthority: (why) => reasons.push(why),
+  })
+
+test('the first start makes an authority for three years and a certificate for 90 days, the next one keeps both', async () => {
+  const first = await open()
+  expect(reasons).toEqual(['there was none'])
+  expect((first.authority?.validUntil ?? 0) - START).toBe(3 * 365 * DAY)
+  expect(first.validUntil() - START).toBe(90 * DAY)
+  const again = await open()
+  expect(again.current()).toEqual(first.current())
+  expect(again.authority?.fingerprint).toBe(first.authority?.fingerprint ?? '')
+  expect(reasons).toHaveLength(1)
+})
+
+test('it names the names and addresses of the machine, without those of a link', async () => {
+  const { certificate } = (await open()).current()
+  const { names, addresses: named } = readCertificate(certificate)
+  expect(names).toEqual(['box.local', 'box', 'localhost'])
+  expect(named).toHaveLength(4)
+  expect(named).toContain('192.168.1.20')
+})
+
+test('it is renewed a month before its end, below the same authority', async () => {
+  const served = await open()
+  const before = served.current()
+  time += 59 * DAY
+  expect(await served.refresh()).toBe(false)
+  time += 2 * DAY
+  expect(await served.refresh()).toBe(true)
+  expect(served.current()).not.toEqual(before)
+  expect(served.validUntil()).toBe(time + 90 * DAY)
+  expect(reasons).toHaveLength(1)
+})
+
+test('a new address of the machine gets a new certificate, and a lost one does not', async () => {
+  const served = await open()
+  addresses = []
+  expect(await served.refresh()).toBe(false)
+  addresses = ['10.0.0.9']
+  expect(await served.refresh()).toBe(true)
+  expect(readCertificate(served.current().certificate).addresses).toContain('10.0.0.9')
+})
+
+test('a machine with another name gets another authority, which the former certificate does not fit', async () => {
+  const former = await open()
+  const renamed = await open(['nas.local', 'nas', 'localhost'])
+  expect(reasons.at(-1)).toBe('the former one may not vouch for nas.local')
+  expect(renamed.authority?.fingerprint).not.toBe(former.authority?.fingerprint ?? '')
+  expect(renamed.names()).toEqual(['nas.local', 'nas', 'localhost'])
+})
+
+test('an authority that ends soon is followed by another one', async () => {
+  await open()
+  time += 3 * 365 * DAY - 29 * DAY
+  await open()
+  expect(reasons.at(-1)).toBe('the former one ends soon')
+})
+
+test('a certificate that is cut off is made anew, and an authority that is cut off is refused by its path', async () => {
+  const first = await open()
+  files.leaf = files.leaf?.slice(0, 200) ?? ''
+  expect((await open()).authority?.fingerprint).toBe(first.authority?.fingerprint ?? '')
+  files.authority = files.authority?.slice(0, 200) ?? ''
+  await expect(open()).rejects.toThrow('The file authority does not hold an authority and its key')
+})
+
+test('an authority that was made while the clock was ahead is refused by its path, once the clock is right', async () => {
+  await open()
+  time -= 12 * 60 * 60 * 1000
+  await open()
+  time -= 400 * DAY
+  await expect(open()).rejects.toThrow(
+    'The authority in authority is valid from 2026-11-19 on. Set the clock',
+  )
+  expect(reasons).toHaveLength(1)
+})

@@ -1,0 +1,36 @@
+// Icons: each drawing once a page, and only those that the page uses.
+
+import { expect, test } from 'bun:test'
+import { ICON_FILES } from '../../src/pages/frame/icon-files.ts'
+import { drawingsFor, Icon } from '../../src/pages/frame/icons.tsx'
+import { renderPage } from '../../src/pages/frame/page.tsx'
+
+const page = (
+  <html lang="en">
+    <body>
+      <Icon name="eye" />
+      <Icon name="eye" />
+      <Icon name="copy" />
+    </body>
+  </html>
+)
+
+test('a page holds each drawing that it uses once, before its end', () => {
+  const html = renderPage(page)
+  expect(html.match(/<symbol id="icon-eye"/g)).toHaveLength(1)
+  expect(html.match(/<symbol /g)).toHaveLength(2)
+  expect(html).toEndWith('</svg></body></html>')
+})
+
+test('a page without icons holds no drawings', () => {
+  expect(drawingsFor('<p>icon-eye</p>')).toBe('')
+})
+
+test('every drawing is one of lines, without a script, a style or an address', () => {
+  for (const [name, file] of Object.entries(ICON_FILES)) {
+    const drawing = drawingsFor(`<use href="#icon-${name}"`)
+    expect(drawing).toStartWith(`<svg hidden aria-hidden="true"><symbol id="icon-${name}" viewBox="0 0 `)
+    expect(drawing).not.toMatch(/script|style|https?:|url\(|\son\w+=/)
+    expect({ name, isWhole: file.includes('</svg>') }).toEqual({ name, isWhole: true })
+  }
+})

@@ -1,0 +1,101 @@
+// Which addresses are offered in place of localhost, and to whom.
+
+import { expect, test } from 'bun:test'
+import type { Exchange } from '../../src/http/door/exchange.ts'
+import { createFindElsewhere } from '../../src/pages/frame/reach.ts'
+
+const MACHINE = ['127.0.0.1', '::1', 'fe80::1', '169.254.3.4', '192.0.2.2', 'fd00::2', '192.168.1.20']
+const EVERYWHERE = ['0.0.0.0', '::1']
+
+type Asked = Partial<Pick<Exchange, 'host' | 'scheme' | 'isFromProxy' | 'clientAddress'>>
+
+type Given = { baseUrl?: string; addresses?: string[]; machine?: string[] }
+
+function find(asked: Asked, { baseUrl, addresses = EVERYWHERE, machine = MACHINE }: Given = {}) {
+  const findElsewhere = createFindElsewhere({
+    baseUrl: baseUrl ?? null,
+    addresses,
+    listAddresses: () => machine,
+  })
+  const request = new Request('http://localhost')
+  return findElsewhere({
+    ...{ request, arrived: request, isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
+    ...{
+      host: 'localhost:5100',
+      scheme: null,
+      clientAddress: '127.0.0.1',
+      isFromProxy: false,
+      stayOpen: () => undefined,
+      makeRoom: () => undefined,
+    },
+    ...asked,
+  })
+}
+
+test.each([
+  'localhost:5100',
+  'LOCALHOST:5100',
+  'box.localhost:5100',
+  '127.0.0.1:5100',
+  '127.8.9.1:5100',
+  '[::1]:5100',
+  '0.0.0.0:5100',
+  '[::]:5100',
+])('for %s it is an address of the local network first, with the port of the request', (host) => {
+  expect(find({ host })).toEqual(['http://192.168.1.20:5100', 'http://192.0.2.2:5100'])
+})
+
+test.each(['192.168.1.20:5100', 'nas:5100', 'nas.local', 'localhost.evil.org', '', null])(
+  'links to %j work from other machines',
+  (host) => {
+    expect(find({ host })).toBeNull()
+  },
+)
+
+test('a server for this machine alone, and one with a base URL, have nothing to warn of', () => {
+  expect(find({}, { addresses: ['127.0.0.1', '::1'] })).toBeNull()
+  expect(find({}, { addresses: ['localhost'] })).toBeNull()
+  expect(find({}, { baseUrl: 'https://once.example' })).toBeNull()
+})
+
+test('only addresses that the server listens on are offered', () => {
+  expect(find({}, { addresses: ['::'] })).toEqual([
+    'http://192.168.1.20:5100',
+    'http://192.0.2.2:5100',
+    'http://[fd00::2]:5100',
+  ])
+  expect(find({}, { addresses: ['192.0.2.2'] })).toEqual(['http://192.0.2.2:5100'])
+  expect(find({ host: 'localhost' })).toEqual(['http://192.168.1.20', 'http://192.0.2.2'])
+})
+
+test('when this server speaks TLS, the offered addresses do too', () => {
+  expect(find({ scheme: 'https' })?.[0]).toBe('https://192.168.1.20:5100')
+})
+
+test('behind a proxy or the forwarded port of a container nothing is offered, and the warning stays', () => {
+  expect(find({ scheme: 'http', isFromProxy: true })).toEqual([])
+  expect(find({ isFromProxy: true })).toEqual([])
+  expect(find({ clientAddress: '172.17.0.1' })).toEqual([])
+  expect(find({ clientAddress: '192.168.1.20' })).not.toEqual([])
+  expect(find({}, { machine: [] })).toEqual([])
+})
+
+test('a system that cannot list its addresses does not break the page', () => {
+  const listAddresses = () => {
+    throw new Error('EPERM')
+  }
+  const findElsewhere = createFindElsewhere({ baseUrl: null, addresses: EVERYWHERE, listAddresses })
+  const request = new Request('http://localhost')
+  const exchange: Exchange = {
+    ...{ request, arrived: request, isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
+    ...{
+      host: 'localhost',
+      scheme: null,
+      clientAddress: '127.0.0.1',
+      isFromProxy: false,
+      stayOpen: () => undefined,
+      makeRoom: () => undefined,
+    },
+  }
+  expect(findElsewhere(exchange)).toEqual([])
+})

@@ -1,0 +1,65 @@
+// The shape of an opened text: passwords are hidden, messages are open, and lines are copied one by one.
+
+import { describe, expect, test } from 'bun:test'
+import { shapeOf, splitLine } from '../../src/pages/receive/secret-shape.ts'
+import { workedMs } from '../support/effort.ts'
+
+describe('hidden until asked for', () => {
+  test.each([
+    'hunter2',
+    'P@ss!word?.',
+    'k3m9-qx2v',
+    'correct horse battery staple',
+    ' with blanks around ',
+    '秘密のパスワード',
+    'x\n',
+    'eyJhbGciOi.'.repeat(60),
+  ])('%s', (payload) => {
+    expect(shapeOf(payload)).toBe('hidden')
+  })
+})
+
+describe('open, and read as a whole', () => {
+  test.each([
+    'The door code is 4711.',
+    'Der Schlüssel liegt unter der dritten Matte links vom Eingang',
+    'Hello! Call me.',
+    'パスワードは明日送ります。',
+    'مرحبا بك. الرمز قريب',
+    `${'x'.repeat(501)}\ny`,
+    Array(51).fill('line').join('\n'),
+    `line${'\n'.repeat(30_000)}line`,
+  ])('%s', (payload) => {
+    expect(shapeOf(payload)).toBe('prose')
+  })
+})
+
+test('a few lines are open and copied one by one, however they end', () => {
+  for (const payload of ['user: ann\npassword: x', 'one\r\ntwo\r\n\r\nthree', 'one\rtwo', 'Hi.\n\nuser: x'])
+    expect(shapeOf(payload)).toBe('lines')
+})
+
+test.each([
+  ['user: ann', 'user: ', 'ann'],
+  ['  User name :  ann b ', '  User name :  ', 'ann b '],
+  ['Contraseña: x:y', 'Contraseña: ', 'x:y'],
+  ['كلمة المرور: سر', 'كلمة المرور: ', 'سر'],
+  ['ユーザー：\u3000x', 'ユーザー：\u3000', 'x'],
+  ['API_TOKEN=abc=', 'API_TOKEN=', 'abc='],
+  ['key = value', 'key = ', 'value'],
+  ['https://example.org/', '', 'https://example.org/'],
+  ['meet at 14:30', '', 'meet at 14:30'],
+  ['localhost:8080', '', 'localhost:8080'],
+  ['x9Q==', '', 'x9Q=='],
+  ['user:', '', 'user:'],
+  ['1: x', '', '1: x'],
+])('%p names %p and holds %p', (line, label, value) => {
+  expect(splitLine(line)).toEqual({ label, value })
+})
+
+test('no line takes long to split', () => {
+  const before = workedMs()
+  for (const line of [' '.repeat(500), `a${' '.repeat(499)}`, 'a '.repeat(250), `a${' :'.repeat(249)}`])
+    for (let n = 0; n < 50; n += 1) splitLine(line)
+  expect(workedMs() - before).toBeLessThan(500)
+})

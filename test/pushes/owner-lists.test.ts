@@ -1,0 +1,161 @@
+// An owner's list of ten thousand pushes: quick, without holding up other requests, and with names in memory only for a while.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import type { Account } from '../../src/domain/account.ts'
+import { sealLabels } from '../../src/pushes/labels.ts'
+import { createOwnerLists, type OverviewOptions } from '../../src/pushes/owner-lists.ts'
+import { createOwnerTexts } from '../../src/pushes/owner-texts.ts'
+import { openTestStore, storePush, type TestStore } from '../support/store.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+const PUSHES = 10_000
+const DAY = 86_400_000
+/** On a quiet machine a page takes under 50 ms and a search under 300. Counts the time of the processor alone. */
+const PATIENCE = 8
+
+let opened: TestStore
+let account: Account
+beforeAll(async () => {
+  opened = await openTestStore()
+  const { store, clock } = opened
+  account = await store.accounts.addAccount({ email: 'ann@example.org', passwordHash: 'x', isAdmin: false })
+  const instanceKey = store.keyring.sealing
+  const create = (n: number) => {
+    const lookup = randomBytes(16)
+    const labels = {
+      urlToken: 'x'.repeat(26),
+      name: `Zugang für Müller ${n}`,
+      note: `For the office, ${n % 100}`,
+    }
+    const changes = { ownerId: account.id, expiresAt: clock.now() + 7 * DAY, expireAfterDays: 7 }
+    const parts = { lookup, labels: sealLabels(labels, { instanceKey, pushId: lookup, ownerId: account.id }) }
+    return storePush(opened, changes, parts)
+  }
+  for (let n = 0; n < PUSHES; n += 250)
+    await Promise.all(Array.from({ length: 250 }, (_, one) => create(n + one)))
+}, 300_000)
+afterAll(() => opened.close())
+
+const ALL: OverviewOptions = {
+  ...{ list: 'active', sort: 'newest', query: '', pageNumber: 1 },
+  ...{ kind: null, state: null, until: null },
+} as const
+
+/** Milliseconds that `work` took, and the longest in which nothing else could run. */
+async function time<T>(work: () => Promise<T>) {
+  let last = performance.now()
+  let blocked = 0
+  const timer = setInterval(() => {
+    const now = performance.now()
+    blocked = Math.max(blocked, now - last)
+    last = now
+  }, 1)
+  const start = performance.now()
+  const cpu = process.cpuUsage()
+  const result = await work()
+  const took = performance.now() - start
+  clearInterval(timer)
+  const { user, system } = process.cpuUsage(cpu)
+  return { result, took, blocked, worked: (user + system) / 1000 }
+}
+
+test('ten thousand pushes are listed, filtered, sorted and searched quickly, beside other requests', async () => {
+  const { store, clock } = opened
+  const lists = createOwnerLists({ store, keyring: store.keyring, now: clock.now })
+  const told: string[] = []
+  const measure = async (name: string, options: Partial<OverviewOptions>, most: number) => {
+    const { result, took, blocked, worked } = await time(() =>
+      lists.overview(account, { ...ALL, ...options }),
+    )
+    told.push(
+      `${name}: ${took.toFixed(0)} ms (${worked.toFixed(0)} of the processor), at most ${blocked.toFixed(0)} ms at a time`,
+    )
+    expect({ name, isQuick: worked < most * PATIENCE }).toEqual({ name, isQuick: true })
+    return result
+  }
+  const first = await measure('first page', {}, 50)
+  expect(first.pushes[0]?.name).toBe('Zugang für Müller 9999')
+  expect({ matching: first.matching, counts: first.counts }).toEqual({
+    matching: PUSHES,
+    counts: { live: PUSHES, expired: 0 },
+  })
+  expect((await measure('page 300', { pageNumber: 300, until: clock.now() }, 50)).pushes).toHaveLength(25)
+  expect((await measure('filtered', { state: 'waiting', list: 'all' }, 50)).matching).toBe(PUSHES)
+  const found = await measure('first search', { query: 'MULLER 1234', list: 'all' }, 300)
+  expect(found.pushes.map(({ name }) => name)).toEqual(['Zugang für Müller 1234'])
+  const again = await measure('next search', { query: 'office 77', list: 'all' }, 300)
+  // Those of the note, and those whose name holds the number.
+  expect(again.matching).toBeGreaterThan(100)
+  expect((await measure('by name', { sort: 'name' }, 300)).pushes[0]?.name).toBe('Zugang für Müller 0')
+  console.log(told.join('\n'))
+}, 300_000)
+
+test('names stay in memory within bounds, and not for long', async () => {
+  const { store } = opened
+  let openings = 0
+  const open = () => {
+    openings += 1
+    return { name: 'x'.repeat(10), note: '' }
+  }
+  const texts = createOwnerTexts({ store, open, maxCharacters: 100 })
+  const page = await store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
+  const ids = page.pushes.map(({ push }) => ({ id: push.id, textsMark: 0 }))
+  const read = async (accountId: number, count: number) =>
+    (await Array.fromAsync(texts.read(accountId, ids.slice(0, count)))).length
+  expect(await read(1, 8)).toBe(8)
+  await read(1, 8)
+  expect({ openings, kept: texts.countCharacters() }).toEqual({ openings: 8, kept: 80 })
+  expect(await read(2, 20)).toBe(20)
+  expect({ openings, kept: texts.countCharacters() }).toEqual({ openings: 28, kept: 100 })
+  texts.forget(2)
+  expect(texts.countCharacters()).toBe(0)
+
+  const brief = createOwnerTexts({ store, open, keepMs: 1 })
+  await Array.fromAsync(brief.read(1, ids.slice(0, 3)))
+  await waitUntil(() => brief.countCharacters() === 0)
+  expect(openings).toBe(31)
+})
+
+test('a search lets others run by the characters that it has read, not by notes', async () => {
+  const note = '\u0301\u0316'.repeat(5000)
+  const { store } = opened
+  const readTexts = async (ids: readonly number[]) =>
+    ids.map((id) => ({
+      id,
+      lookup: new Uint8Array(),
+      keyNumber: 1,
+      ownerId: 1,
+      name: null,
+      note: Buffer.from(note),
+    }))
+  const texts = createOwnerTexts({
+    store: { ...store, lists: { ...store.lists, readTexts } },
+    open: () => ({ name: '', note }),
+  })
+  let turns = 0
+  const count = () => {
+    turns += 1
+    waiting = setImmediate(count)
+  }
+  let waiting = setImmediate(count)
+  const pushes = Array.from({ length: 100 }, (_, id) => ({ id, textsMark: 0 }))
+  expect(await Array.fromAsync(texts.read(1, pushes))).toHaveLength(100)
+  clearImmediate(waiting)
+  expect(turns).toBeGreaterThan(20)
+})
+
+test('a name that another node may have changed is opened again, and replaces the one in memory', async () => {
+  let name = 'before'
+  const texts = createOwnerTexts({ store: opened.store, open: () => ({ name, note: '' }) })
+  const page = await opened.store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
+  const id = page.pushes[0]?.push.id ?? 0
+  const read = async (textsMark: number) =>
+    (await Array.fromAsync(texts.read(1, [{ id, textsMark }])))[0]?.name
+  expect(await read(1)).toBe('BEFORE')
+  name = 'after it'
+  expect(await read(1)).toBe('BEFORE')
+  expect(await read(2)).toBe('AFTER IT')
+  expect(await read(2)).toBe('AFTER IT')
+  expect(texts.countCharacters()).toBe(8)
+})

@@ -1,0 +1,56 @@
+// What administrators are told of the nodes that serve a database.
+
+import { expect, test } from 'bun:test'
+import { describeNodes } from '../../src/operating/status.ts'
+
+const NOW = 1_000_000
+const NODE = {
+  name: 'one',
+  version: '3.0.0',
+  startedAt: 0,
+  seenAt: NOW - 3_000,
+  isThis: false,
+  isAlive: true,
+  lacks: [],
+  cannotOpenAll: false,
+}
+
+test('nodes of one version are no upgrade, and those that are dead are left out', () => {
+  const { nodes, upgrade } = describeNodes(
+    [
+      { ...NODE, isThis: true },
+      { ...NODE, isAlive: false },
+    ],
+    NOW,
+  )
+  expect(upgrade).toBeNull()
+  expect(nodes).toEqual([
+    {
+      ...{ name: 'one', version: '3.0.0', startedAt: 0, isThis: true },
+      ...{ silence: 3_000, isSilent: false, isOlder: false, lacks: [], cannotOpenAll: false },
+    },
+  ])
+})
+
+test('a rolling upgrade names the newest version, and marks each node that is older', () => {
+  const versions = ['3.9.0', '3.10.0', '3.9.0']
+  const { nodes, upgrade } = describeNodes(
+    versions.map((version) => ({ ...NODE, version })),
+    NOW,
+  )
+  expect(upgrade).toEqual({ newest: '3.10.0', older: 2 })
+  expect(nodes.map(({ isOlder }) => isOlder)).toEqual([true, false, true])
+})
+
+test('a node that missed more than one heartbeat stands out, and one that is ahead by a moment does not', () => {
+  const seen = [NOW - 13_000, NOW - 11_000, NOW + 500]
+  const { nodes } = describeNodes(
+    seen.map((seenAt) => ({ ...NODE, seenAt })),
+    NOW,
+  )
+  expect(nodes.map(({ isSilent, silence }) => [isSilent, silence])).toEqual([
+    [true, 13_000],
+    [false, 11_000],
+    [false, 0],
+  ])
+})

@@ -1,0 +1,86 @@
+// The sweeper's parts: a failing part is reported and does not stop the others.
+
+import { expect, test } from 'bun:test'
+import { DomainError } from '../../src/domain/errors.ts'
+import { DAY } from '../../src/domain/time.ts'
+import { createSweeper } from '../../src/pushes/sweeper.ts'
+
+type Part = 'expire' | 'anonymous' | 'owned' | 'keys' | 'files'
+
+function sweeperWith({ failing }: { failing: Part | null }) {
+  const done: Part[] = []
+  const run = (part: Part) => async () => {
+    if (part === failing) throw new Error(`${part} failed`)
+    const isFirst = !done.includes(part)
+    done.push(part)
+    return isFirst ? 1 : 0
+  }
+  const sweeper = createSweeper({
+    expiry: {
+      findNextLapse: async () => 7 * DAY,
+      expireLapsed: run('expire'),
+      purgeExpired: ({ of }) => run(of)(),
+    },
+    files: { removeDue: run('files'), findNextDue: async () => 5 * DAY },
+    idempotencyKeys: { removeLapsed: run('keys') },
+    now: () => 100 * DAY,
+    purgeAfter: DAY,
+  })
+  return { sweeper, done }
+}
+
+test('all parts run in order, each until nothing is left', async () => {
+  const { sweeper, done } = sweeperWith({ failing: null })
+  expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
+  expect(done).toEqual([
+    'expire',
+    'expire',
+    'anonymous',
+    'anonymous',
+    'owned',
+    'owned',
+    'keys',
+    'keys',
+    'files',
+  ])
+  expect(sweeper.last()).toMatchObject({ at: 100 * DAY, purged: 2 })
+})
+
+test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])(
+  'a failure of %s does not stop the other parts',
+  async (failing) => {
+    const { sweeper, done } = sweeperWith({ failing })
+    await expect(sweeper.sweep()).rejects.toThrow(`${failing} failed`)
+    const others = ['expire', 'anonymous', 'owned', 'keys', 'files'].filter((part) => part !== failing)
+    expect([...new Set<string>(done)]).toEqual(others)
+    expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
+  },
+)
+
+test('parts that fail alike are reported as one failure', async () => {
+  const away = new DomainError('overloaded', 'The database does not answer.')
+  const fail = () => Promise.reject(away)
+  const sweeper = createSweeper({
+    expiry: { findNextLapse: fail, expireLapsed: fail, purgeExpired: fail },
+    files: { removeDue: fail, findNextDue: fail },
+    idempotencyKeys: { removeLapsed: fail },
+    now: () => 0,
+    purgeAfter: DAY,
+  })
+  expect(await sweeper.sweep().catch((cause) => cause)).toBe(away)
+})
+
+test('between sweeps it expires due pushes, and the next sweep reports them', async () => {
+  const { sweeper, done } = sweeperWith({ failing: null })
+  expect(await sweeper.findNextDue()).toBe(5 * DAY)
+  await Promise.all([sweeper.expireDue(), sweeper.expireDue()])
+  expect(done).toEqual(['expire', 'expire', 'files'])
+  expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
+  expect(await sweeper.sweep()).toEqual({ expired: 0, purged: 0, files: 0 })
+})
+
+test('due files are removed even when pushes cannot be expired', async () => {
+  const { sweeper, done } = sweeperWith({ failing: 'expire' })
+  await expect(sweeper.expireDue()).rejects.toThrow('expire failed')
+  expect(done).toEqual(['files'])
+})
