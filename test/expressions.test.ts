@@ -13,7 +13,7 @@ const OPERATORS: ReadonlySet<string> = new Set([
   'cli/service/env-file.ts',
   'cli/service/installed.ts',
   // --contact and --notice.
-  'http/pages/frame/brand.tsx',
+  'pages/frame/brand.tsx',
 ])
 
 /** A slash that begins an expression stands after an operator, a bracket or a word, or at the start of a line. */

@@ -1,6 +1,6 @@
 // The form, and what its parts share.
 
-import { createSayBytes } from '../../../../../words/bytes.ts'
+import { createSayBytes } from '../../../../words/bytes.ts'
 
 export const form = document.querySelector('form.create')
 export const submit = form.querySelector('.actions button[type=submit]')
