@@ -1,7 +1,7 @@
 // Flags and arguments from commander, kept as raw text so that all problems are reported at once.
 
 import { type Command, Option } from 'commander'
-import type { GivenFlags } from '../settings/fold.ts'
+import type { GivenFlags } from '../settings/setting.ts'
 import { defaultText, type Setting, type Table, variableOf } from '../settings/setting.ts'
 import { didYouMean } from './suggestions.ts'
 

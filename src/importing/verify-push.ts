@@ -1,6 +1,7 @@
 // Compares one push of another server with what became of it here.
 
 import { createDigest } from '../crypto/digest.ts'
+import type { Keyring } from '../crypto/keyring.ts'
 import { derivePassphraseKey } from '../crypto/passphrase.ts'
 import { deriveFileKey } from '../crypto/sealed-stream.ts'
 import { lookupOf } from '../crypto/url-token.ts'
@@ -16,11 +17,21 @@ import { type Content, openPush } from '../pushes/opening.ts'
 import { nameOf } from '../pushes/owner-lists.ts'
 import type { FoundPush } from '../pushes/push-finder.ts'
 import { createRelieve } from '../pushes/relief.ts'
-import type { StoredPush } from '../store/face.ts'
+import type { Store, StoredPush } from '../store/face.ts'
 import { findDamage } from './damaged-files.ts'
 import { createMarks } from './marks.ts'
 import { filenameOf, type PlannedPush, planPush } from './plan-push.ts'
-import type { VerifyOptions } from './verify.ts'
+import type { OnProgress } from './walk.ts'
+
+export type VerifyOptions = {
+  store: Pick<
+    Store,
+    'imports' | 'pushes' | 'lists' | 'audit' | 'files' | 'accounts' | 'apiTokens' | 'damage' | 'bucket'
+  >
+  keyring: Keyring
+  now: Now
+  onProgress: OnProgress
+}
 
 /** `what` are differences, or why there is nothing to compare. */
 export type PushComparison = { state: 'live' | 'expired' | 'gone' | 'failure'; what: string[] }

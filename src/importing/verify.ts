@@ -3,15 +3,11 @@
 import { isBcrypt } from '../accounts/passwords.ts'
 import { openTotpSecret } from '../accounts/two-factor.ts'
 import { hashApiToken } from '../crypto/api-token.ts'
-import type { Keyring } from '../crypto/keyring.ts'
 import { type IncomingSource, isUnreadable } from '../domain/incoming.ts'
-import type { Now } from '../domain/time.ts'
-import type { Store } from '../store/face.ts'
 import { type Finding, placeOfAccount, placeOfPush } from './import-report.ts'
 import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
-import { createComparePush, type PushComparison } from './verify-push.ts'
-import type { OnProgress } from './walk.ts'
+import { createComparePush, type PushComparison, type VerifyOptions } from './verify-push.ts'
 
 export type VerifyReport = {
   accounts: number
@@ -24,16 +20,6 @@ export type VerifyReport = {
   /** Cannot be read there, so there is nothing to compare with. */
   failures: Finding[]
   differences: Finding[]
-}
-
-export type VerifyOptions = {
-  store: Pick<
-    Store,
-    'imports' | 'pushes' | 'lists' | 'audit' | 'files' | 'accounts' | 'apiTokens' | 'damage' | 'bucket'
-  >
-  keyring: Keyring
-  now: Now
-  onProgress: OnProgress
 }
 
 export async function verifySource(source: IncomingSource, options: VerifyOptions): Promise<VerifyReport> {

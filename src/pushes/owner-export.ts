@@ -5,7 +5,13 @@ import type { AuditEntry } from '../domain/audit.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { PageOfPushes, StoredPush } from '../store/face.ts'
 import type { Labelled, ListOptions } from './owner-lists.ts'
-import type { OpenLog } from './pushes.ts'
+
+/** The audit log of a push, oldest entry first. The reader's permission has been checked. */
+export type OpenLog = {
+  listPage(pageNumber: number): Promise<AuditEntry[]>
+  /** The whole log, in parts. */
+  readAll(): AsyncIterable<AuditEntry[]>
+}
 
 /** Milliseconds of the event loop that are used before other requests get their turn. */
 const SLICE_MS = 8

@@ -2,7 +2,7 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
-import { type AuditEntry, countMissing, type Viewer } from '../domain/audit.ts'
+import { countMissing, type Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { isUnseen } from '../domain/listing.ts'
 import { isOwner, mayAudit, mayExpire } from '../domain/push.ts'
@@ -10,7 +10,7 @@ import type { Store, StoredPush } from '../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
 import { openLabels } from './labels.ts'
-import { createOwnerExport } from './owner-export.ts'
+import { createOwnerExport, type OpenLog } from './owner-export.ts'
 import { type Addressed, createOwnerLists, type Labelled, type ListOptions, nameOf } from './owner-lists.ts'
 import { createOwnerSelection } from './owner-selection.ts'
 import { createPushFinder, notFound } from './push-finder.ts'
@@ -20,13 +20,6 @@ import type { ShortTokens } from './short-tokens.ts'
 
 /** The length of a log, and what is not in it. */
 export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
-
-/** The audit log of a push, oldest entry first. The reader's permission has been checked. */
-export type OpenLog = {
-  listPage(pageNumber: number): Promise<AuditEntry[]>
-  /** The whole log, in parts. */
-  readAll(): AsyncIterable<AuditEntry[]>
-}
 
 export type Owned = Labelled & { isUnseen: boolean; log: LogFacts & OpenLog; hasGrants: boolean }
 

@@ -2,7 +2,7 @@
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { databaseUrl } from './database-parsers.ts'
-import type { GivenFlags } from './fold.ts'
+import type { GivenFlags } from './setting.ts'
 import type { Config } from './table.ts'
 
 export type DatabaseConfig = Pick<

@@ -6,11 +6,8 @@ import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
 import { databaseWarnings } from './database.ts'
 import type { Environment, Place } from './parsers.ts'
-import { nameOf, type Setting, type Table, type Values, variableOf } from './setting.ts'
+import { type GivenFlags, nameOf, type Setting, type Table, type Values, variableOf } from './setting.ts'
 import { ascending, settings } from './table.ts'
-
-/** Raw values by flag name, in the given order; `''` for a flag without a value. */
-export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>
 
 export type Sources = {
   flags: GivenFlags

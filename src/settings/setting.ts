@@ -3,6 +3,9 @@
 import { posix, win32 } from 'node:path'
 import { type Parser, type Place, truth } from './parsers.ts'
 
+/** Raw values by flag name, in the given order; `''` for a flag without a value. */
+export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>
+
 export type Setting = {
   flag: string
   /** Heading in the help and the README. */

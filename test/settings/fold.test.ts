@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type GivenFlags, readConfig, readSettings, unknownVariables } from '../../src/settings/fold.ts'
+import { readConfig, readSettings, unknownVariables } from '../../src/settings/fold.ts'
 import { type Environment, oneOf, type Place, path, wholeNumber } from '../../src/settings/parsers.ts'
-import type { Table } from '../../src/settings/setting.ts'
+import type { GivenFlags, Table } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
 
 type Given = { flags?: GivenFlags; env?: Environment; files?: Record<string, string> }

@@ -1,7 +1,7 @@
 // The settings of the installed service, for commands on its data that are run beside it.
 
-import type { GivenFlags } from '../../settings/fold.ts'
 import type { Place } from '../../settings/parsers.ts'
+import type { GivenFlags } from '../../settings/setting.ts'
 import { variableOf } from '../../settings/setting.ts'
 import { settings } from '../../settings/table.ts'
 import type { Shell } from '../shell.ts'

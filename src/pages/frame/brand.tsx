@@ -1,18 +1,8 @@
 // How this server introduces itself on every page: its mark and name, whom to ask, and what its operator announces.
 
 import type { ComponentChildren } from 'preact'
-import type { Guest } from './guest.ts'
+import type { Brand, Guest } from './guest.ts'
 import { Icon } from './icons.tsx'
-
-export type Brand = {
-  name: string
-  /** The address of the operator's own logo; null for the mark of Oncebox. */
-  logo: string | null
-  /** Whom recipients may ask. */
-  contact: string | null
-  /** Shown on every page. */
-  notice: string | null
-}
 
 /** The logo or the mark, and the name. */
 export function BrandName({ brand }: { brand: Brand }) {

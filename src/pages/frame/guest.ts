@@ -9,9 +9,18 @@ import { type Exchange, queryOf, visitOf } from '../../http/door/exchange.ts'
 import { pathOf, publicPath } from '../../http/door/paths.ts'
 import { PAGES } from '../../http/urls.ts'
 import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../words/words.ts'
-import type { Brand } from './brand.tsx'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
 import type { FindElsewhere } from './reach.ts'
+
+export type Brand = {
+  name: string
+  /** The address of the operator's own logo; null for the mark of Oncebox. */
+  logo: string | null
+  /** Whom recipients may ask. */
+  contact: string | null
+  /** Shown on every page. */
+  notice: string | null
+}
 
 /** The query parameter for the language, on every page. */
 export const LANGUAGE_PARAMETER = 'locale'

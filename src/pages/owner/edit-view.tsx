@@ -1,14 +1,18 @@
 // The form that edits a push: name and note always, limits while it is live.
 
+import type { Problems } from '../../domain/problems.ts'
 import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
+import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { LabelFields } from '../frame/label-fields.tsx'
 import { Field, FormToken, Input, problemTexts } from '../frame/parts.tsx'
 import { ENDS_IN, sayLength } from './edit-form.ts'
 import { EditRefused } from './edit-refused.tsx'
-import type { RefusedEdit } from './push-page.ts'
+
+/** An edit that was refused: what was sent, and what is wrong with it. */
+export type RefusedEdit = { form: Form; problems: Problems }
 
 type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedEdit | null; now: number }
 

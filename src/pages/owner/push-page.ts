@@ -2,7 +2,6 @@
 
 import { isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import type { Problems } from '../../domain/problems.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
@@ -13,6 +12,7 @@ import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createReadEditForm } from './edit-form.ts'
+import type { RefusedEdit } from './edit-view.tsx'
 import { createLogExports } from './log-exports.ts'
 import { createPushView } from './push-view.tsx'
 
@@ -25,9 +25,6 @@ export type PushPageOptions = {
 }
 
 type Params = Partial<Record<string, string>>
-
-/** An edit that was refused: what was sent, and what is wrong with it. */
-export type RefusedEdit = { form: Form; problems: Problems }
 
 export function createPushPages({ answer, pushes, limits, nonces, now }: PushPageOptions) {
   const view = createPushView(answer)

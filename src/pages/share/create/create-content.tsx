@@ -6,7 +6,7 @@ import type { IconName } from '../../frame/icon-files.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Field, Input, KIND_WORDS } from '../../frame/parts.tsx'
 import { CreateFiles } from './create-files.tsx'
-import type { PartProps } from './create-form.tsx'
+import type { PartProps } from './create-props.ts'
 import { CreateQr } from './create-qr.tsx'
 import { Generator } from './generator.tsx'
 

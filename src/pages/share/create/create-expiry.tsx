@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Field, Input } from '../../frame/parts.tsx'
-import type { PartProps } from './create-form.tsx'
+import type { PartProps } from './create-props.ts'
 import { EXACT, lifetimeText, offeredDurations, offeredViews, type Unit } from './expiry-chips.ts'
 
 /** `phrase` is the text in the line, `label` the text on the chip. */

@@ -5,7 +5,7 @@ import type { Words } from '../../../words/words.ts'
 import { type Guest, signInHref } from '../../frame/guest.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Field, Notice } from '../../frame/parts.tsx'
-import type { PartProps } from './create-form.tsx'
+import type { PartProps } from './create-props.ts'
 
 export function CreateFiles({ guest, isOfAccount, signups, limits, texts }: PartProps) {
   const { words } = guest

@@ -1,42 +1,15 @@
 // The form that creates a push: what is shared, when it expires, a passphrase, and the button. The rest is folded away.
 
-import { MAX_PASSPHRASE_BYTES, type PushLimits } from '../../../domain/new-push.ts'
-import type { Problems } from '../../../domain/problems.ts'
+import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
 import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
 import { PAGES } from '../../../http/urls.ts'
-import type { Guest } from '../../frame/guest.ts'
 import { problemTexts } from '../../frame/parts.tsx'
 import { PassphraseInput } from '../../frame/passphrase-input.tsx'
 import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
 import { Progress } from './create-files.tsx'
 import { Options } from './create-options.tsx'
-import type { Typed, Unseen } from './create-sender.ts'
-
-/** The URLs of what a script loads when it is needed. */
-export type CreateScripts = { wordlist: string; qrPreview: string }
-
-export type CreateFormProps = {
-  guest: Guest
-  /** Somebody opened the form signed in, so that it offers everything that an account may send. */
-  isOfAccount: boolean
-  /** Whether everybody may create an account. */
-  signups: boolean
-  unseen: Unseen
-  limits: PushLimits
-  typed: Typed
-  problems: Problems
-  /** A form that is shown again: the reason has the focus, not the first field. */
-  isAgain: boolean
-  createScripts: CreateScripts
-}
-
-export type PartProps = CreateFormProps & {
-  kind: PushKind
-  texts: Record<string, string>
-  /** Whether the focus starts in the field of this kind. */
-  starts(kind: PushKind): boolean
-}
+import type { CreateFormProps, PartProps } from './create-props.ts'
 
 export function CreateForm(props: CreateFormProps) {
   const { guest, isOfAccount, limits, problems, unseen, typed } = props

@@ -2,7 +2,7 @@
 
 import { LabelFields } from '../../frame/label-fields.tsx'
 import { Tick } from '../../frame/parts.tsx'
-import type { PartProps } from './create-form.tsx'
+import type { PartProps } from './create-props.ts'
 
 export function Options(props: PartProps) {
   const { guest, isOfAccount, typed, texts } = props

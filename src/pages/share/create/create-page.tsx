@@ -3,9 +3,7 @@
 import type { Choices } from '../../../accounts/push-choices.ts'
 import { isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { PushLimits } from '../../../domain/new-push.ts'
-import type { Problems } from '../../../domain/problems.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
-import type { AnswerHeaders } from '../../../http/answers.ts'
 import { PAGES } from '../../../http/urls.ts'
 import type { FormMarks } from '../../../pushes/form-marks.ts'
 import type { Labelled } from '../../../pushes/owner-lists.ts'
@@ -15,34 +13,14 @@ import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
 import { Notice } from '../../frame/parts.tsx'
 import { nameForOwner } from '../../frame/push-name.ts'
-import { CreateForm, type CreateScripts } from './create-form.tsx'
+import { CreateForm } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
-import { whyOutage } from './create-refusals.ts'
+import type { CreateScripts } from './create-props.ts'
+import { type Refused, whyOutage } from './create-refusals.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
 import { type Again, createFindAgain } from './share-again.ts'
 import { type Shared, SharedFiles } from './shared.tsx'
 import { WhyRefused } from './why-refused.tsx'
-
-/** Why a form is shown again. */
-export type Refused = {
-  typed: Typed
-  status: number
-  message: string
-  /** What to do about it. */
-  advice?: string
-  headers?: AnswerHeaders
-  problems?: Problems
-  /** The form came with files, which browsers do not fill in again. */
-  forgetsFiles?: boolean
-  /** The push that this form has created already, to link to it. The form that is shown creates another one. */
-  madeUrlToken?: string | null
-  /** The form needs a new idempotency key. */
-  isKeyUsed?: boolean
-  /** Another person sent the form than the one who opened it. */
-  isOfSomebodyElse?: boolean
-  /** Nobody could find out who sent the form: it stays with the person who opened it. */
-  isUnknown?: boolean
-}
 
 export type CreatePageParts = {
   limits: PushLimits

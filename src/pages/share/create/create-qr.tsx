@@ -4,7 +4,7 @@ import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Field, Input, Tick } from '../../frame/parts.tsx'
 import { WIFI_STANDARDS, WIFI_TYPES } from '../../frame/wifi-text.ts'
-import type { PartProps } from './create-form.tsx'
+import type { PartProps } from './create-props.ts'
 
 const CONTENTS = [
   ['text', 'kind_text'],

@@ -1,10 +1,33 @@
 // The status and the sentence with which the create form is shown again, for each refusal.
 
 import { type DomainError, type ErrorDetails, isOutage, type OutageError } from '../../../domain/errors.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import type { AnswerHeaders } from '../../../http/answers.ts'
 import { outageHeaders } from '../../../http/door/errors.ts'
 import type { Words } from '../../../words/words.ts'
 import type { Guest } from '../../frame/guest.ts'
-import type { Refused } from './create-page.tsx'
+import type { Typed } from './create-sender.ts'
+
+/** Why a form is shown again. */
+export type Refused = {
+  typed: Typed
+  status: number
+  message: string
+  /** What to do about it. */
+  advice?: string
+  headers?: AnswerHeaders
+  problems?: Problems
+  /** The form came with files, which browsers do not fill in again. */
+  forgetsFiles?: boolean
+  /** The push that this form has created already, to link to it. The form that is shown creates another one. */
+  madeUrlToken?: string | null
+  /** The form needs a new idempotency key. */
+  isKeyUsed?: boolean
+  /** Another person sent the form than the one who opened it. */
+  isOfSomebodyElse?: boolean
+  /** Nobody could find out who sent the form: it stays with the person who opened it. */
+  isUnknown?: boolean
+}
 
 type Why = Omit<Refused, 'typed'>
 

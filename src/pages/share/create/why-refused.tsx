@@ -4,7 +4,7 @@ import { PAGES } from '../../../http/urls.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { type Guest, signInHref } from '../../frame/guest.ts'
 import { problemTexts, RefusedNotice } from '../../frame/parts.tsx'
-import type { Refused } from './create-page.tsx'
+import type { Refused } from './create-refusals.ts'
 
 type Place = { id: string; word: WordKey }
 

@@ -1,0 +1,32 @@
+// What the parts of the create form are given.
+
+import type { PushLimits } from '../../../domain/new-push.ts'
+import type { Problems } from '../../../domain/problems.ts'
+import type { PushKind } from '../../../domain/push.ts'
+import type { Guest } from '../../frame/guest.ts'
+import type { Typed, Unseen } from './create-sender.ts'
+
+/** The URLs of what a script loads when it is needed. */
+export type CreateScripts = { wordlist: string; qrPreview: string }
+
+export type CreateFormProps = {
+  guest: Guest
+  /** Somebody opened the form signed in, so that it offers everything that an account may send. */
+  isOfAccount: boolean
+  /** Whether everybody may create an account. */
+  signups: boolean
+  unseen: Unseen
+  limits: PushLimits
+  typed: Typed
+  problems: Problems
+  /** A form that is shown again: the reason has the focus, not the first field. */
+  isAgain: boolean
+  createScripts: CreateScripts
+}
+
+export type PartProps = CreateFormProps & {
+  kind: PushKind
+  texts: Record<string, string>
+  /** Whether the focus starts in the field of this kind. */
+  starts(kind: PushKind): boolean
+}
