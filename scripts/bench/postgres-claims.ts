@@ -26,7 +26,7 @@ await migrate({ connect, onWarning: console.warn })
 const pools = Array.from({ length: Number(NODES) }, () => createDatabase({ connect }))
 const nodes = pools.map((database) =>
   createPostgresOperations({
-    ...{ database, now: Date.now, certain: Date.now },
+    ...{ database, now: Date.now, trusted: Date.now },
     ...{ node: randomBytes(16), damage: createDamage(console.error), onDue: () => undefined },
   }),
 )

@@ -150,14 +150,14 @@ function createAccountServices(options: AccountOptions) {
 type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'argon2Cost' | 'meter' | 'listAddresses'>
 
 function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) {
-  const { expiry, files, idempotencyKeys, now, certain } = store
+  const { expiry, files, idempotencyKeys, now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
-  const sweeper = createSweeper({ expiry, files, idempotencyKeys, now: certain, purgeAfter })
+  const sweeper = createSweeper({ expiry, files, idempotencyKeys, trusted: clock.trusted, purgeAfter })
   const jobs = createJobs({
     jobs: [
       ...store.jobs,
       createSweepJob({ sweeper, every, log }),
-      createExpiryJob({ sweeper, now: certain }),
+      createExpiryJob({ sweeper, trusted: clock.trusted }),
       ...otherJobs,
     ],
     now,

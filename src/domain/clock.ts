@@ -1,8 +1,7 @@
 // The clock of the app: it never goes back, and it doubts the system's clock when that jumps ahead.
 //
-// Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in doubt there are
-// two times. By `now`, the doubted reading, pushes answer as expired. Only by `certain`, the last good reading plus the
-// machine's uptime since then, is anything destroyed.
+// Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in doubt, pushes that
+// have ended by it answer as expired, and the sweeper, which alone destroys by time, does nothing.
 
 import { DAY, formatTime, HOUR, MINUTE, type Now, SECOND, type Uptime } from './time.ts'
 
@@ -15,8 +14,8 @@ export type Doubt = { said: number; expected: number }
 export type Clock = {
   /** Never less than an earlier reading, so that setting the clock back does not revive expired pushes. */
   now: Now
-  /** The time by which something may be destroyed: the same as `now` unless the clock is in doubt. */
-  certain: Now
+  /** The time by which something may be destroyed: the same as `now`, and null while the clock is in doubt. */
+  trusted: Trusted
   /** Null when the clock is trusted. */
   doubt(): Doubt | null
   /** An administrator says that the clock is right. */
@@ -24,6 +23,9 @@ export type Clock = {
   /** How far ahead the clock was when its last doubt ended; 0 without one, or when it was right. */
   wasAhead(): number
 }
+
+/** Null while the clock is in doubt: then nothing is destroyed by time. */
+export type Trusted = () => number | null
 
 /** The last reading that was stored, and the doubted one at that time; `mark` is 0 in a new data folder. */
 export type ClockMark = { mark: number; doubted: number | null }
@@ -51,7 +53,8 @@ export function createClock({ systemNow, uptime, stored, maxGap, onChange }: Clo
       : { time: stored.mark, up: uptime(), slack: first - stored.mark > maxGap ? maxGap : DAY }
   let ahead = doubted === null && stored.doubted !== null ? stored.doubted - stored.mark : 0
 
-  const expected = () => base.time + uptime() - base.up
+  const reckoned = () => base.time + uptime() - base.up
+  const expected = () => Math.max(latest, reckoned())
 
   function now(): number {
     const time = systemNow()
@@ -61,7 +64,7 @@ export function createClock({ systemNow, uptime, stored, maxGap, onChange }: Clo
   }
 
   function judge(time: number): number {
-    if (time - expected() <= base.slack) {
+    if (time - reckoned() <= base.slack) {
       if (doubted !== null) trust(time)
       latest = Math.max(latest, time)
       return latest
@@ -80,9 +83,9 @@ export function createClock({ systemNow, uptime, stored, maxGap, onChange }: Clo
     onChange(null)
   }
 
-  function certain(): number {
+  function trusted(): number | null {
     const time = now()
-    return doubted === null ? time : Math.max(latest, expected())
+    return doubted === null ? time : null
   }
 
   function doubt(): Doubt | null {
@@ -90,7 +93,7 @@ export function createClock({ systemNow, uptime, stored, maxGap, onChange }: Clo
     return doubted === null ? null : { said: doubted, expected: expected() }
   }
 
-  return { now, certain, doubt, accept: () => trust(systemNow()), wasAhead: () => ahead }
+  return { now, trusted, doubt, accept: () => trust(systemNow()), wasAhead: () => ahead }
 }
 
 /** A doubt from before the start stays, unless the clock was set back meanwhile. */

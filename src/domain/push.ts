@@ -94,7 +94,7 @@ export function decideView<P extends Push>(
   { now, lookBy }: { now: number; lookBy: Account | null },
 ): ViewDecision<P> {
   if (isExpired(push, now) || push.views >= push.expireAfterViews) {
-    return { outcome: 'expired', kind: 'failed_view', push: lapse(push, now) }
+    return { outcome: 'expired', kind: 'failed_view', push }
   }
   if (isOwner(push, lookBy)) return { outcome: 'view', kind: 'owner_view', push }
   const views = push.views + 1

@@ -20,16 +20,12 @@ import {
 } from './push.ts'
 import { NODES_APART } from './time.ts'
 
-/** `certain`: the time by which something may be destroyed. It is behind `now` while the clock is in doubt. */
-export type Times = { now: number; certain: number }
-
 /**
- * The times for the next thing that happens to a push: never before the last one, which another node may have written. A push
+ * The time of the next thing that happens to a push: never before the last one, which another node may have written. A push
  * whose last change lies further ahead was changed while the clock was wrong.
  */
-export function forward({ updatedAt }: Pick<Push, 'updatedAt'>, { now, certain }: Times): Times {
-  const from = (time: number) => (updatedAt - time > NODES_APART ? time : Math.max(time, updatedAt))
-  return { now: from(now), certain: from(certain) }
+export function forward({ updatedAt }: Pick<Push, 'updatedAt'>, now: number): number {
+  return updatedAt - now > NODES_APART ? now : Math.max(now, updatedAt)
 }
 
 /** The push after it, when that was, and the entry in its log; null leaves none. */
@@ -43,10 +39,9 @@ export type Step<P extends Push> = {
 export function decideClaim<P extends Push>(
   push: P,
   { visit, lookBy }: { visit: Visit; lookBy: Account | null },
-  { now, certain }: Times,
+  now: number,
 ): { outcome: 'view' | 'expired'; step: Step<P> } {
-  const { outcome, kind, push: viewed } = decideView(push, { now, lookBy })
-  const after = outcome === 'expired' ? lapse(push, certain) : viewed
+  const { outcome, kind, push: after } = decideView(push, { now, lookBy })
   return { outcome, step: { after, now, entry: { kind, visit } } }
 }
 
@@ -54,12 +49,10 @@ export function decideClaim<P extends Push>(
 export function decideRefusal<P extends Push>(
   push: P,
   { visit, wrong }: { visit: Visit; wrong: boolean },
-  { now, certain }: Times,
+  now: number,
 ): { outcome: 'refused' | 'expired'; step: Step<P> } {
-  if (isExpired(push, now)) {
-    const entry = { kind: 'failed_view' as const, visit }
-    return { outcome: 'expired', step: { after: lapse(push, certain), now, entry } }
-  }
+  if (isExpired(push, now))
+    return { outcome: 'expired', step: { after: push, now, entry: { kind: 'failed_view', visit } } }
   const after = wrong ? countWrongTry(push, now) : push
   return { outcome: 'refused', step: { after, now, entry: { kind: 'failed_passphrase', visit } } }
 }
@@ -81,23 +74,20 @@ export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number)
   return { after: unlock(push, now), now, entry: { kind: 'unlock', visit } }
 }
 
-/**
- * A deletion, by the rules of `expireByHand`. Null when there is nothing to end. By `certain`, a push that only the clock in
- * doubt has ended is still live, and so becomes deleted.
- */
+/** A deletion, by the rules of `expireByHand`. Null when there is nothing to end. */
 export function decideDeletion<P extends Push>(
   push: P,
   { visit, hasGrants }: { visit: Visit; hasGrants: boolean },
-  certain: number,
+  now: number,
 ): Step<P> | null {
-  const after = expireByHand(push, certain, { hasGrants })
+  const after = expireByHand(push, now, { hasGrants })
   if (after === push) return null
-  return { after, now: certain, entry: after.deleted ? { kind: 'expire', visit } : null }
+  return { after, now, entry: after.deleted ? { kind: 'expire', visit } : null }
 }
 
 /** The end of a push that ran out of time. */
-export function lapseStep<P extends Push>(push: P, certain: number): Step<P> {
-  return { after: lapse(push, certain), now: certain, entry: null }
+export function lapseStep<P extends Push>(push: P, now: number): Step<P> {
+  return { after: lapse(push, now), now, entry: null }
 }
 
 /** The end of a push in a database that was set back, or came from a backup. */
@@ -117,14 +107,11 @@ export type EditStep<P extends Push> =
 export function decideEditing<P extends Push>(
   push: P,
   { edit, isLabelled, visit }: { edit: LimitsToEdit; isLabelled: boolean; visit: Visit },
-  { now, certain }: Times,
+  now: number,
 ): EditStep<P> {
-  const lapsed = lapse(push, certain)
-  const decision = decideEdit(lapsed, edit, now)
+  const decision = decideEdit(push, edit, now)
   if (decision.outcome === 'refused') return decision
-  if (isLabelled || decision.push !== lapsed) {
-    const after = { ...decision.push, updatedAt: now }
-    return { outcome: 'edited', step: { after, now, entry: { kind: 'edit', visit } } }
-  }
-  return { outcome: 'edited', step: lapsed === push ? null : { after: lapsed, now, entry: null } }
+  if (!isLabelled && decision.push === push) return { outcome: 'edited', step: null }
+  const after = { ...decision.push, updatedAt: now }
+  return { outcome: 'edited', step: { after, now, entry: { kind: 'edit', visit } } }
 }

@@ -1,7 +1,7 @@
 // Runs the sweeper: a full sweep at regular intervals, and between sweeps whenever something ends by time.
 
+import type { Trusted } from '../domain/clock.ts'
 import type { Job, JobReport } from '../domain/job.ts'
-import type { Now } from '../domain/time.ts'
 import type { Sweeper } from '../pushes/sweeper.ts'
 import type { Log } from './log.ts'
 
@@ -44,10 +44,13 @@ export function createSweepJob({ sweeper, every, log }: SweepJobOptions): Job {
   return { name: 'sweep', start, stop }
 }
 
-export type ExpiryJobOptions = { sweeper: Pick<Sweeper, 'findNextDue' | 'expireDue' | 'stop'>; now: Now }
+export type ExpiryJobOptions = {
+  sweeper: Pick<Sweeper, 'findNextDue' | 'expireDue' | 'stop'>
+  trusted: Trusted
+}
 
 /** Waits for the next moment at which something ends by time, and ends it then. */
-export function createExpiryJob({ sweeper, now }: ExpiryJobOptions): Job {
+export function createExpiryJob({ sweeper, trusted }: ExpiryJobOptions): Job {
   let isStopped = false
   let timer: Timer | undefined
 
@@ -72,7 +75,8 @@ export function createExpiryJob({ sweeper, now }: ExpiryJobOptions): Job {
 
   async function remaining(): Promise<number> {
     const next = await sweeper.findNextDue()
-    return next === null ? LOOK_AGAIN_MS : next - now()
+    const time = trusted()
+    return next === null || time === null ? LOOK_AGAIN_MS : next - time
   }
 
   function start(report: JobReport): void {

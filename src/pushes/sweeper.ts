@@ -1,6 +1,7 @@
 // The sweeper: expires pushes whose time has come and purges those that expired long ago, in small steps between requests.
 
-import { DAY, type Now } from '../domain/time.ts'
+import type { Trusted } from '../domain/clock.ts'
+import { DAY } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
 
 /** How long an anonymous push answers as expired before it is purged. */
@@ -12,7 +13,8 @@ export type SweeperOptions = {
   expiry: Pick<Store['expiry'], 'expireLapsed' | 'findNextLapse' | 'purgeExpired'>
   files: Pick<Store['files'], 'removeDue' | 'findNextDue'>
   idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
-  now: Now
+  /** Null while the clock is in doubt: then nothing is done. */
+  trusted: Trusted
   /** Milliseconds that an owner's expired push is kept. */
   purgeAfter: number
 }
@@ -23,7 +25,7 @@ export type LastSweep = Swept & { at: number }
 /** What a sweep did, together with what was done since the sweep before. */
 export type Swept = { expired: number; purged: number; files: number }
 
-export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter }: SweeperOptions) {
+export function createSweeper({ expiry, files, idempotencyKeys, trusted, purgeAfter }: SweeperOptions) {
   let running: Promise<Swept> | null = null
   let expiring: Promise<void> | null = null
   let stopped = false
@@ -39,6 +41,8 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
 
   /** A part that fails does not stop the others. */
   async function collect(): Promise<Swept> {
+    const time = trusted()
+    if (time === null) return { expired: 0, purged: 0, files: 0 }
     const failures: unknown[] = []
     const attempt = (part: () => Promise<number>): Promise<number> =>
       part().catch((cause) => {
@@ -46,7 +50,7 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
         return 0
       })
     const purge = (of: 'anonymous' | 'owned', age: number) =>
-      attempt(() => repeat(() => expiry.purgeExpired({ of, until: now() - age })))
+      attempt(() => repeat(() => expiry.purgeExpired({ of, until: time - age })))
     const expired = await attempt(() => repeat(expiry.expireLapsed))
     const anonymous = await purge('anonymous', ANONYMOUS_PURGE_AFTER)
     const owned = await purge('owned', purgeAfter)
@@ -59,13 +63,14 @@ export function createSweeper({ expiry, files, idempotencyKeys, now, purgeAfter 
       files: removed + between.files,
     }
     between = { expired: 0, files: 0 }
-    last = { at: now(), ...swept }
+    last = { at: trusted() ?? time, ...swept }
     if (failures.length > 0) throw joined(failures)
     return swept
   }
 
-  /** When the next push or file ends by time, which may be in the past; null when there is none. */
+  /** When the next push or file ends by time, which may be in the past; null when there is none, or the clock is in doubt. */
   async function findNextDue(): Promise<number | null> {
+    if (trusted() === null) return null
     const times = [await expiry.findNextLapse(), await files.findNextDue()].filter((time) => time !== null)
     return times.length === 0 ? null : Math.min(...times)
   }

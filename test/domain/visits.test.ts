@@ -19,7 +19,6 @@ import { examplePush } from '../support/store.ts'
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 const LATER = NOW + 30 * DAY
 const visit = visitFrom({ ip: '192.0.2.1', userAgent: 'test', referrer: '' })
-const times = { now: NOW, certain: NOW }
 const unchanged = {
   expireAfterDays: null,
   duration: null,
@@ -28,29 +27,27 @@ const unchanged = {
 }
 
 test('a view counts, and is in the log', () => {
-  const { outcome, step } = decideClaim(examplePush(NOW), { visit, lookBy: null }, times)
+  const { outcome, step } = decideClaim(examplePush(NOW), { visit, lookBy: null }, NOW)
   expect(outcome).toBe('view')
   expect(step).toMatchObject({ now: NOW, after: { views: 1 }, entry: { kind: 'view', visit } })
 })
 
-test('a push that only the clock in doubt has ended is refused, and not written as expired', () => {
+test('a push whose time has passed is refused, and not written as expired, which only the sweeper does', () => {
   const push = examplePush(NOW)
-  const doubted = { now: LATER, certain: NOW }
   const refused = {
     outcome: 'expired' as const,
     step: { after: push, now: LATER, entry: { kind: 'failed_view' as const, visit } },
   }
-  expect(decideClaim(push, { visit, lookBy: null }, doubted)).toEqual(refused)
-  expect(decideRefusal(push, { visit, wrong: true }, doubted)).toEqual(refused)
-  const certain = decideClaim(push, { visit, lookBy: null }, { now: LATER, certain: LATER })
-  expect(certain.step.after.expiredOn).toBe(push.expiresAt)
+  expect(decideClaim(push, { visit, lookBy: null }, LATER)).toEqual(refused)
+  expect(decideRefusal(push, { visit, wrong: true }, LATER)).toEqual(refused)
+  expect(lapseStep(push, LATER).after.expiredOn).toBe(push.expiresAt)
 })
 
 test.each([
   ['missing', false, 0],
   ['wrong', true, 1],
 ])('a %s passphrase is in the log, and counts as %p', (_, wrong, wrongTries) => {
-  const { outcome, step } = decideRefusal(examplePush(NOW), { visit, wrong }, times)
+  const { outcome, step } = decideRefusal(examplePush(NOW), { visit, wrong }, NOW)
   expect(outcome).toBe('refused')
   expect(step).toMatchObject({ after: { wrongTries }, entry: { kind: 'failed_passphrase' } })
 })
@@ -113,34 +110,20 @@ test('an edit is in the log when it changes a limit or a label, and otherwise wr
   const push = examplePush(NOW, { expireAfterViews: 5 })
   const edit = { ...unchanged, expireAfterViews: 3 }
   const edited = { outcome: 'edited' as const, step: { after: { ...push, expireAfterViews: 3 } } }
-  expect(decideEditing(push, { edit, isLabelled: false, visit }, times)).toMatchObject(edited)
-  expect(decideEditing(push, { edit: unchanged, isLabelled: true, visit }, times)).toMatchObject({
+  expect(decideEditing(push, { edit, isLabelled: false, visit }, NOW)).toMatchObject(edited)
+  expect(decideEditing(push, { edit: unchanged, isLabelled: true, visit }, NOW)).toMatchObject({
     step: { now: NOW, entry: { kind: 'edit', visit } },
   })
-  expect(decideEditing(push, { edit: unchanged, isLabelled: false, visit }, times)).toEqual({
+  expect(decideEditing(push, { edit: unchanged, isLabelled: false, visit }, NOW)).toEqual({
     outcome: 'edited',
     step: null,
   })
   const longer = { ...unchanged, expireAfterViews: 9 }
-  expect(decideEditing(push, { edit: longer, isLabelled: false, visit }, times).outcome).toBe('refused')
-})
-
-test('an edit that changes nothing writes an end by time that it finds, without an entry', () => {
-  const push = examplePush(NOW)
-  const late = { now: LATER, certain: LATER }
-  expect(decideEditing(push, { edit: unchanged, isLabelled: false, visit }, late)).toEqual({
-    outcome: 'edited',
-    step: lapseStep(push, LATER),
-  })
+  expect(decideEditing(push, { edit: longer, isLabelled: false, visit }, NOW).outcome).toBe('refused')
 })
 
 test('what happens next to a push is never before its last change, unless the clock was wrong then', () => {
-  const times = { now: 100_000, certain: 100_000 }
-  expect(forward({ updatedAt: 99_000 }, times)).toEqual(times)
-  expect(forward({ updatedAt: 100_900 }, times)).toEqual({ now: 100_900, certain: 100_900 })
-  expect(forward({ updatedAt: 500_000 }, times)).toEqual(times)
-  expect(forward({ updatedAt: 500_900 }, { now: 500_000, certain: 100_000 })).toEqual({
-    now: 500_900,
-    certain: 100_000,
-  })
+  expect(forward({ updatedAt: 99_000 }, 100_000)).toBe(100_000)
+  expect(forward({ updatedAt: 100_900 }, 100_000)).toBe(100_900)
+  expect(forward({ updatedAt: 500_000 }, 100_000)).toBe(100_000)
 })

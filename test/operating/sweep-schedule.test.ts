@@ -23,7 +23,7 @@ function startWith({ due }: { due: number | null }, failures = 0) {
     },
     stop: async () => undefined,
   }
-  const job = createExpiryJob({ sweeper, now })
+  const job = createExpiryJob({ sweeper, trusted: now })
   job.start({
     did: () => undefined,
     failed: (cause) => state.told.push(cause),

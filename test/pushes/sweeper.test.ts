@@ -7,7 +7,7 @@ import { createSweeper } from '../../src/pushes/sweeper.ts'
 
 type Part = 'expire' | 'anonymous' | 'owned' | 'keys' | 'files'
 
-function sweeperWith({ failing }: { failing: Part | null }) {
+function sweeperWith({ failing, isDoubted = false }: { failing: Part | null; isDoubted?: boolean }) {
   const done: Part[] = []
   const run = (part: Part) => async () => {
     if (part === failing) throw new Error(`${part} failed`)
@@ -23,7 +23,7 @@ function sweeperWith({ failing }: { failing: Part | null }) {
     },
     files: { removeDue: run('files'), findNextDue: async () => 5 * DAY },
     idempotencyKeys: { removeLapsed: run('keys') },
-    now: () => 100 * DAY,
+    trusted: () => (isDoubted ? null : 100 * DAY),
     purgeAfter: DAY,
   })
   return { sweeper, done }
@@ -64,7 +64,7 @@ test('parts that fail alike are reported as one failure', async () => {
     expiry: { findNextLapse: fail, expireLapsed: fail, purgeExpired: fail },
     files: { removeDue: fail, findNextDue: fail },
     idempotencyKeys: { removeLapsed: fail },
-    now: () => 0,
+    trusted: () => 0,
     purgeAfter: DAY,
   })
   expect(await sweeper.sweep().catch((cause) => cause)).toBe(away)
@@ -83,4 +83,11 @@ test('due files are removed even when pushes cannot be expired', async () => {
   const { sweeper, done } = sweeperWith({ failing: 'expire' })
   await expect(sweeper.expireDue()).rejects.toThrow('expire failed')
   expect(done).toEqual(['files'])
+})
+
+test('while the clock is in doubt it does nothing, and nothing is due', async () => {
+  const { sweeper, done } = sweeperWith({ failing: null, isDoubted: true })
+  expect(await sweeper.findNextDue()).toBeNull()
+  expect(await sweeper.sweep()).toEqual({ expired: 0, purged: 0, files: 0 })
+  expect(done).toEqual([])
 })

@@ -46,7 +46,7 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
   }
   const clockOf = (n: number) => {
     const now = () => clock.now() - n * LAG_MS
-    return { now, certain: now }
+    return { now, trusted: now }
   }
   const [one, other] = pools.map((pool, n) => createSharedRows({ ...pool, ...clockOf(n), keyring, onError }))
   const [first, second] = pools.map((pool, n) =>

@@ -15,18 +15,17 @@ export type FilesOptions = {
   path: string
   /** The bucket, and the folder of this database there; null when the files are on the disk. */
   bucket: { settings: BucketOptions; folder: BucketFolder } | null
-  /** The time by which files are removed. */
-  certain: Now
+  now: Now
   onStep: OnStep | undefined
   onWarning: (warning: string) => void
   onError: (cause: unknown) => void
 }
 
 export function openFiles(options: FilesOptions) {
-  const { records, certain, onError } = options
+  const { records, now, onError } = options
   let isClosing = false
   const place = openPlace(options)
-  const store = createFileStore({ files: place.sealed, records, now: certain })
+  const store = createFileStore({ files: place.sealed, records, now })
 
   /** Call this when a transaction has made files due. */
   function removeDue(): void {

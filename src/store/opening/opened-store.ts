@@ -1,7 +1,7 @@
 // What opening a store returns to the one serving process, whichever engine keeps the rows.
 
 import type { Keyring } from '../../crypto/keyring.ts'
-import type { Doubt } from '../../domain/clock.ts'
+import type { Doubt, Trusted } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Now } from '../../domain/time.ts'
 import type { DatabaseReport } from '../database-face.ts'
@@ -13,9 +13,8 @@ export type OpenedStore = Store & {
   shared: SharedState
   keyring: Keyring
   now: Now
-  /** The time by which something may be destroyed. */
-  certain: Now
   clock: {
+    trusted: Trusted
     doubt(): Doubt | null
     /** An administrator says that the clock is right. Resolves once that is durable. */
     accept(): Promise<void>

@@ -37,7 +37,7 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
     const now = await readClock(database)
     // A command removes no files: a node does.
     const onDue = () => undefined
-    const { accounts, apiTokens, twoFactor } = createAccountOperations({ database, now, certain: now, onDue })
+    const { accounts, apiTokens, twoFactor } = createAccountOperations({ database, now, onDue })
     const requireKeys = (keyring: Keyring, keyFile: string) =>
       database.read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
     const imports = { ...createImportLook(createSteps({ ...database, onDue })), requireKeys }

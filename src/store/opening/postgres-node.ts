@@ -35,23 +35,23 @@ type Guarded = ReturnType<Standing['guard']>
 
 export async function openNode(options: PostgresStoreOptions, parts: NodeParts) {
   const { database, standing, clock, keyring, path } = parts
-  const { now, certain } = clock
+  const { now, trusted } = clock
   const { onError } = options
   const { node } = standing
   const guarded = standing.guard(database)
   const keys = createKeyWatch({ ...options, keyring, elapsed: options.clock.uptime })
   const nodes = await join(options, parts, { guarded, keys })
-  const shared = createSharedRows({ ...guarded, now, certain, keyring, onError })
+  const shared = createSharedRows({ ...guarded, now, trusted, keyring, onError })
   const { name } = options.label
   const place = { node, name, path }
-  const opening = openNodeFiles({ ...options, ...place, database: guarded, certain })
+  const opening = openNodeFiles({ ...options, ...place, database: guarded, now })
   const files = await leavingOnFailure(nodes, opening)
   const onDue = files.removeDue
   const damage = createDamage(onError)
   const operations = createPostgresOperations({
     database: guarded,
     now,
-    certain,
+    trusted,
     node,
     damage,
     onDue,
@@ -70,8 +70,8 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
     ...operations,
     ...reportsOf(options, parts, { nodes, keys }),
     keys,
-    ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, certain, jobs },
-    clock: { doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
+    ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, jobs },
+    clock: { trusted, doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
     damage,
     isOverloaded: () => waitingWorks() > MANY_WAITING,
     waitingWorks,
@@ -99,7 +99,7 @@ async function join(
     beatMs: options.pace?.beatMs,
     onBeat: options.outage?.onBeat ?? (() => undefined),
     onDurable: dates.mend,
-    clearUp: (session) => giveUpAbandoned(session, clock.certain()),
+    clearUp: (session) => giveUpAbandoned(session, clock.now()),
   })
   if (options.clock.accept) await writeTime(database, clock.now())
   await nodes.beat()

@@ -47,7 +47,7 @@ export function openAccountStore({ dataDir, now, create }: AccountStoreOptions) 
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
   // A command removes no files: a running server does, or the next start. `close` empties the write-ahead log.
   const steps = createSteps(connection.database, transact, () => undefined)
-  const { accounts, apiTokens, twoFactor } = createAccountOperations({ steps, now, certain: now })
+  const { accounts, apiTokens, twoFactor } = createAccountOperations({ steps, now })
   const look = createImportLook(steps)
   const close = async () => {
     truncateLog(connection.database)

@@ -120,8 +120,7 @@ function openParts(opening: Opening) {
     keyring,
     keys: OWN_KEYS,
     now: clock.now,
-    certain: clock.certain,
-    clock: { doubt: clock.doubt, accept: keeping.accept },
+    clock: { trusted: clock.trusted, doubt: clock.doubt, accept: keeping.accept },
     freeSpace: disk.freeSpace,
     isOverloaded: commits.isOverloaded,
     commitOverdue: commits.commitOverdue,
@@ -195,7 +194,7 @@ type OperationsOptions = { clock: Clock; disk: Disk; commits: GroupCommit }
 
 /** `idle` resolves when no operation is under way any more. */
 function openOperations(opening: Opening, { clock, disk, commits }: OperationsOptions) {
-  const { now, certain } = clock
+  const { now, trusted } = clock
   const { connection, options } = opening
   const { transact } = commits
   const steps = createSteps(connection.database, transact, (effect) => {
@@ -203,8 +202,8 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
     else disk.checkpointer.request()
   })
   const path = opening.folder.files
-  const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, certain, steps })
-  const parts = { ...options, ...commits, steps, now, certain, hasRoom: disk.freeSpace.hasRoom }
+  const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, now, steps })
+  const parts = { ...options, ...commits, steps, now, trusted, hasRoom: disk.freeSpace.hasRoom }
 
   async function idle(): Promise<void> {
     await files.close()

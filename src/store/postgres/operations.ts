@@ -1,5 +1,7 @@
 // Makes the operations of the store from connections to PostgreSQL.
 
+import type { Trusted } from '../../domain/clock.ts'
+import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from '../accounts/account-links.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
@@ -13,19 +15,20 @@ import { createAuditLog } from '../pushes/audit-log.ts'
 import { createExpiry, createOwnedPushes } from '../pushes/expiry.ts'
 import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
 import { createPushLists } from '../pushes/push-lists.ts'
-import type { Clocks } from '../pushes/push-rows.ts'
 import { createPushes } from '../pushes/pushes.ts'
 import type { PostgresDatabase } from './engine/database.ts'
 import { createSteps } from './engine/run-steps.ts'
 import { createImports } from './imports.ts'
 
-export type AccountOperationsOptions = Clocks & {
+export type AccountOperationsOptions = {
+  now: Now
   database: Pick<PostgresDatabase, 'read' | 'transact'>
   /** Called after a commit that made files due. */
   onDue: () => void
 }
 
 export type PostgresOperationsOptions = AccountOperationsOptions & {
+  trusted: Trusted
   /** The id of this process among the nodes, 16 random bytes. */
   node: Uint8Array
   damage: Pick<Damage, 'presentIntact'>
@@ -52,9 +55,9 @@ function createPushOperations({ database, onDue, damage, node, ...clocks }: Post
   }
 }
 
-export function createAccountOperations({ database, now, certain, onDue }: AccountOperationsOptions) {
+export function createAccountOperations({ database, now, onDue }: AccountOperationsOptions) {
   const steps = createSteps({ ...database, onDue })
-  const parts = { steps, now, owned: createOwnedPushes({ steps, certain }) }
+  const parts = { steps, now, owned: createOwnedPushes({ steps, now }) }
   return {
     accounts: createAccounts(parts),
     apiTokens: createApiTokens(parts),

@@ -2,11 +2,13 @@
 // account that goes are removed or become anonymous, and those of a database that was set back are lost. In small steps.
 
 import type { Visit } from '../../domain/audit.ts'
-import { lapseStep, lossStep } from '../../domain/visits.ts'
+import type { Trusted } from '../../domain/clock.ts'
+import type { Now } from '../../domain/time.ts'
+import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
 import type { OwnedPushes } from '../accounts/accounts.ts'
 import type { ExpiryStore } from '../face.ts'
 import { first, run, type Step, type Steps, statement } from '../steps.ts'
-import { type Clocks, idsOf, lockPushes, removePush, timesFor, write as writeDecided } from './push-rows.ts'
+import { idsOf, lockPushes, removePush, write as writeDecided } from './push-rows.ts'
 
 /** Pushes that one step ends or removes at most. */
 const SOME = 100
@@ -46,60 +48,68 @@ const DISOWN = [LIVE, ENDED].flatMap((which) => [
   statement(`UPDATE pushes SET owner_id = NULL WHERE owner_id = $1 AND ${which}`),
 ])
 
-export type ExpiryOptions = Pick<Clocks, 'certain'> & { steps: Steps }
-
 /** Expiry by time adds no entry to a log. */
-const NO_ENTRIES = true
+const NO_ENTRIES = { hasRoom: true }
 
-export function createExpiry({ steps: { read, write }, certain }: ExpiryOptions): ExpiryStore {
+export function createExpiry({
+  steps: { read, write },
+  trusted,
+}: {
+  steps: Steps
+  trusted: Trusted
+}): ExpiryStore {
   const findNextLapse = async () => (await read(() => first(NEXT_LAPSE)))?.at ?? null
 
   /** Passes over pushes that are in use, if it `skips` them. */
-  function* end(ids: readonly number[], skips: boolean): Step<number> {
-    const clocks = { now: certain, certain }
+  function* end(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number> {
     const until = performance.now() + STEP_MS
     let ended = 0
     for (const push of yield* lockPushes(ids, { skips })) {
       if (ended > 0 && performance.now() > until) break
-      const { certain: time } = timesFor(push, clocks)
+      const time = forward(push, at)
       if (push.expiredOn !== null || push.expiresAt > time) continue
-      yield* writeDecided(push, lapseStep(push, time), { certain, hasRoom: NO_ENTRIES })
+      yield* writeDecided(push, lapseStep(push, time), NO_ENTRIES)
       ended += 1
     }
     return ended
   }
 
+  async function expireLapsed(): Promise<number> {
+    const at = trusted()
+    if (at === null) return 0
+    return write(function* () {
+      return yield* end(yield* listLapsed(at), { at, skips: true })
+    })
+  }
+
   /** Looks at the owner's live pushes only if some push of the instance is due, which is rare. */
   async function expireLapsedOf(ownerId: number): Promise<void> {
     for (let done = 1; done > 0; ) {
-      const next = await findNextLapse()
-      if (next === null || next > certain()) return
+      const [next, at] = [await findNextLapse(), trusted()]
+      if (next === null || at === null || next > at) return
       done = await write(function* () {
-        return yield* end(yield* listLapsedOf(certain(), ownerId), false)
+        return yield* end(yield* listLapsedOf(at, ownerId), { at, skips: false })
       })
     }
   }
 
   return {
     findNextLapse,
-    expireLapsed: () =>
-      write(function* () {
-        return yield* end(yield* listLapsed(certain()), true)
-      }),
+    expireLapsed,
     expireLapsedOf,
     purgeExpired: ({ of, until }) =>
       write(function* () {
-        return yield* remove(yield* listPurgeable[of](until), { certain, skips: true })
+        return yield* remove(yield* listPurgeable[of](until), { at: until, skips: true })
       }),
   }
 }
 
 /** What happens to the pushes of an account that goes. */
-export function createOwnedPushes({ steps: { write }, certain }: ExpiryOptions): OwnedPushes {
+export function createOwnedPushes({ steps: { write }, now }: { steps: Steps; now: Now }): OwnedPushes {
   function* removeSome(ownerId: number): Step<number> {
     const ids = []
     for (const list of listOwned) ids.push(...(yield* list(ownerId)))
-    return yield* remove(ids, { certain, skips: false })
+    return yield* remove(ids, { at: now(), skips: false })
   }
 
   function* disown(ownerId: number): Step<void> {
@@ -110,16 +120,13 @@ export function createOwnedPushes({ steps: { write }, certain }: ExpiryOptions):
 }
 
 /** Removes as many of these pushes as one step has time for, and returns their number. */
-function* remove(
-  ids: readonly number[],
-  { certain, skips }: Pick<Clocks, 'certain'> & { skips: boolean },
-): Step<number> {
+function* remove(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number> {
   const until = performance.now() + STEP_MS
   let [removed, entries] = [0, 0]
   for (const push of yield* lockPushes(ids, { skips })) {
     entries += push.auditEntries
     if (removed > 0 && (entries > MOST_ENTRIES || performance.now() > until)) break
-    yield* removePush(push, certain())
+    yield* removePush(push, at)
     removed += 1
   }
   return removed
@@ -136,7 +143,7 @@ export function* loseSome({
   const pushes = yield* lockPushes(yield* listLive())
   let lost = 0
   for (const push of pushes) {
-    const after = yield* writeDecided(push, lossStep(push, visit, now), { certain: () => now, hasRoom: true })
+    const after = yield* writeDecided(push, lossStep(push, visit, now), { hasRoom: true })
     if (after.lost) lost += 1
   }
   return { found: pushes.length, lost }

@@ -22,14 +22,13 @@ export type FileRecordsOptions = {
   steps: Steps
   /** The id of this process. */
   node: Uint8Array
-  /** The time by which files are removed. */
-  certain: Now
+  now: Now
 }
 
 export function createFileRecords({
   steps: { read, write },
   node,
-  certain,
+  now,
 }: FileRecordsOptions): Omit<FileRecords, 'noteReading' | 'findReadElsewhere'> {
   /** Could not be given up, because the database did not answer. No other node removes them while this one lives. */
   const abandoned = new Set<string>()
@@ -38,14 +37,14 @@ export function createFileRecords({
     if (ids.length === 0) return
     for (const id of ids) abandoned.add(id)
     await write(function* () {
-      for (const id of ids) yield* run(GIVE_UP, id, certain())
+      for (const id of ids) yield* run(GIVE_UP, id, now())
     })
     for (const id of ids) abandoned.delete(id)
   }
 
   function* take(most: number): Step<string[]> {
-    const due = yield* all(DUE, certain(), most)
-    for (const { id } of due) yield* run(TAKE, id, certain() + TAKEN_MS)
+    const due = yield* all(DUE, now(), most)
+    for (const { id } of due) yield* run(TAKE, id, now() + TAKEN_MS)
     return due.map(({ id }) => id)
   }
 
@@ -53,7 +52,7 @@ export function createFileRecords({
   async function takeDue(most: number): Promise<string[]> {
     await giveUp([...abandoned])
     const next = await findNextDue()
-    return next === null || next > certain() ? [] : write(() => take(most))
+    return next === null || next > now() ? [] : write(() => take(most))
   }
 
   async function findNextDue(): Promise<number | null> {

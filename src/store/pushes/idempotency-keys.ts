@@ -1,6 +1,7 @@
 // Used idempotency keys and their sealed answers. An answer is destroyed when its push ends; the key stays marked as used
 // until it lapses.
 
+import type { Trusted } from '../../domain/clock.ts'
 import type { Now } from '../../domain/time.ts'
 import { usedIdempotencyKey } from '../every-engine/refusals.ts'
 import type { IdempotencyStore, KeyToStore } from '../face.ts'
@@ -44,11 +45,10 @@ type Used = { lookup: Uint8Array; slot: number | null }
 export type IdempotencyKeysOptions = {
   steps: Steps
   now: Now
-  /** The time by which something may be destroyed. */
-  certain: Now
+  trusted: Trusted
 }
 
-export function createIdempotencyKeys({ steps, now, certain }: IdempotencyKeysOptions): IdempotencyStore {
+export function createIdempotencyKeys({ steps, now, trusted }: IdempotencyKeysOptions): IdempotencyStore {
   function* find(lookup: Uint8Array): Step<{ answer: Uint8Array | null } | null> {
     const key = yield* first(FIND, lookup)
     if (key === null || key.lapsesAt <= now()) return null
@@ -59,7 +59,8 @@ export function createIdempotencyKeys({ steps, now, certain }: IdempotencyKeysOp
   }
 
   function* removeLapsed(): Step<number> {
-    const some = yield* all(LAPSED, certain())
+    const until = trusted()
+    const some = until === null ? [] : yield* all(LAPSED, until)
     for (const key of some) yield* remove(key)
     return some.length
   }

@@ -1,9 +1,10 @@
 // Pages, facts and numbers of pushes, read through an index.
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
+import type { Trusted } from '../../domain/clock.ts'
 import type { PushFacts } from '../../domain/listing.ts'
+import type { Now } from '../../domain/time.ts'
 import type { Damage } from '../every-engine/damage.ts'
-import { createFindDoubted } from '../every-engine/doubted-time.ts'
 import type { ListedPush, LivePlace, PageOfPushes, PushCounts, PushListStore, SealedTexts } from '../face.ts'
 import {
   all,
@@ -19,7 +20,7 @@ import {
   statement,
 } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
-import { type Clocks, presentPush } from './push-rows.ts'
+import { presentPush } from './push-rows.ts'
 
 /** Pushes in one piece of `readFacts`. */
 const PIECE = 500
@@ -113,14 +114,20 @@ const COUNT_ENDED = ['owner_id IS NULL', 'owner_id IS NOT NULL'].map((owner) =>
   counting('expired_on', `expired_on IS NOT NULL AND ${owner}`),
 )
 
-export type PushListsOptions = Clocks & { steps: Steps; damage: Pick<Damage, 'presentIntact'> }
+export type PushListsOptions = {
+  steps: Steps
+  now: Now
+  trusted: Trusted
+  damage: Pick<Damage, 'presentIntact'>
+}
 
 export function createPushLists({
   steps: { read, write },
+  now,
+  trusted,
   damage,
-  ...clocks
 }: PushListsOptions): PushListStore {
-  const findDoubted = createFindDoubted(clocks)
+  const findDoubted = () => (trusted() === null ? now() : null)
 
   async function listPushes({
     ownerId,

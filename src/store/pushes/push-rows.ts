@@ -4,8 +4,8 @@
 import { type AuditEntry, EMPTY_COUNTS } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import type { Push } from '../../domain/push.ts'
-import { LAST_TIME, type Now } from '../../domain/time.ts'
-import { type Step as Decided, forward, type Times } from '../../domain/visits.ts'
+import { LAST_TIME } from '../../domain/time.ts'
+import type { Step as Decided } from '../../domain/visits.ts'
 import type {
   PushToStore,
   SealedContent,
@@ -89,19 +89,6 @@ const updatePush = updateOf(pushes, { key: 'id', names: MUTABLE })
 const updateDates = updateOf(pushes, { key: 'id', names: ['createdAt', 'expiresAt'] })
 
 const keys = createSlots({ table: 'push_keys', column: 'wrapped_key', bytes: 62 })
-
-export type Clocks = {
-  now: Now
-  /** The time by which something may be destroyed. */
-  certain: Now
-}
-
-export type Surroundings = Clocks & Room
-
-/** For the next thing that happens to this push. */
-export function timesFor(push: Pick<StoredPush, 'updatedAt'>, { now, certain }: Clocks): Times {
-  return forward(push, { now: now(), certain: certain() })
-}
 
 export function findPush(lookup: Uint8Array): Step<StoredPush | null> {
   return withState(FIND_BY_LOOKUP, lookup)
@@ -201,7 +188,7 @@ function* insertSecrets(pushId: number, { wrappedKey, ...secrets }: SealedSecret
 export function* write(
   before: StoredPush,
   decided: Decided<StoredPush> | null,
-  { certain, hasRoom }: Pick<Surroundings, 'certain' | 'hasRoom'>,
+  { hasRoom }: Room,
 ): Step<StoredPush> {
   if (decided === null) return before
   const { after, now, entry } = decided
@@ -211,8 +198,8 @@ export function* write(
   if (MUTABLE.some((name) => before[name] !== push[name])) yield* updatePush(push)
   if (before.expiredOn === null && push.expiredOn !== null) {
     const isLastView = entry?.kind === 'view'
-    yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: certain() })
-  } else if (before.deleted !== push.deleted) yield* endGrants(push.id, certain())
+    yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: now })
+  } else if (before.deleted !== push.deleted) yield* endGrants(push.id, now)
   return push
 }
 
@@ -232,9 +219,9 @@ function* destroy({ id, ownerId, files }: StoredPush, when: Parameters<typeof re
 }
 
 /** Removes every trace of a push that is locked. */
-export function* removePush(push: StoredPush, certain: number): Step<void> {
-  if (push.expiredOn === null) yield* destroy(push, { at: certain })
-  else if (push.files > 0) yield* endGrants(push.id, certain)
+export function* removePush(push: StoredPush, now: number): Step<void> {
+  if (push.expiredOn === null) yield* destroy(push, { at: now })
+  else if (push.files > 0) yield* endGrants(push.id, now)
   for (const statement of REMOVE) yield* run(statement, push.id)
   yield* run(REMOVE_PUSH, push.id)
 }

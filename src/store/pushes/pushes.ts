@@ -1,6 +1,7 @@
 // Stored pushes. Each operation is one atomic step, durable when its promise resolves.
 
 import { isExpired } from '../../domain/push.ts'
+import type { Now } from '../../domain/time.ts'
 import {
   decideClaim,
   decideDeletion,
@@ -8,6 +9,7 @@ import {
   decideLastTry,
   decideRefusal,
   decideUnlock,
+  forward,
 } from '../../domain/visits.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type {
@@ -29,14 +31,12 @@ import { requireRoom, takeShare } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'
 import { useKey } from './idempotency-keys.ts'
 import {
-  type Clocks,
   findContent,
   findPush,
   insertPush,
   lockByLookup,
   lockPush,
   lockPushes,
-  timesFor,
   write as writeDecided,
 } from './push-rows.ts'
 
@@ -47,23 +47,24 @@ const OWNER = locked(select(accounts, 'WHERE id = $1'), 'FOR KEY SHARE')
 const SET_NAME = statement('UPDATE push_labels SET name = $2 WHERE push_id = $1')
 const SET_NOTE = statement('UPDATE push_labels SET note = $2 WHERE push_id = $1')
 
-export type PushesOptions = Clocks & {
+export type PushesOptions = {
   steps: Steps
+  now: Now
   /** False while the disk has too little room for entries of logs that may be left out. */
   hasRoom: () => boolean
 }
 
-export function createPushes({ steps: { read, write }, now, certain, hasRoom }: PushesOptions): PushStore {
-  const clocks = { now, certain }
-  const surroundings = () => ({ certain, hasRoom: hasRoom() })
-  const timesOf = (push: StoredPush) => timesFor(push, clocks)
+export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOptions): PushStore {
+  const room = () => ({ hasRoom: hasRoom() })
+  /** When the next thing happens to this push, read under its lock. */
+  const timeOf = (push: StoredPush) => forward(push, now())
 
   function* create({ push, ownerResets, idempotency, share, visit, ...of }: PushToStore): Step<StoredPush> {
     const { createdAt } = push
     if (push.ownerId !== null) yield* requireActive(push.ownerId, ownerResets)
     if (share !== null) yield* requireRoom(share, createdAt)
     const entries = [{ kind: 'creation' as const, at: createdAt, ...visit }]
-    const stored = yield* insertPush({ push, ...of, seenViews: 0, entries }, surroundings())
+    const stored = yield* insertPush({ push, ...of, seenViews: 0, entries }, room())
     if (share !== null) yield* takeShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
     return stored
@@ -86,14 +87,14 @@ export function createPushes({ steps: { read, write }, now, certain, hasRoom }: 
     const before = yield* lockByLookup(lookup)
     if (before === null) return null
     if (before.passphraseRequired || before.files > 0) return 'not_plain' as const
-    const isOver = isExpired(before, timesOf(before).now)
+    const isOver = isExpired(before, timeOf(before))
     const content = isOver ? null : open({ push: before, sealed: yield* findContent(before) })
     return { ...(yield* count(before, asked)), content }
   }
 
   function* count(before: StoredPush, asked: Omit<Claim, 'id'>): Step<Claimed> {
-    const { outcome, step } = decideClaim(before, asked, timesOf(before))
-    return { outcome, push: yield* writeDecided(before, step, surroundings()) }
+    const { outcome, step } = decideClaim(before, asked, timeOf(before))
+    return { outcome, push: yield* writeDecided(before, step, room()) }
   }
 
   function* refuse({
@@ -102,17 +103,17 @@ export function createPushes({ steps: { read, write }, now, certain, hasRoom }: 
   }: VisitToPush & { wrong: boolean; maxTries: number }): Step<Visited<'refused' | 'expired'>> {
     const before = yield* lockPush(id)
     if (before === null) return null
-    const times = timesOf(before)
-    const { outcome, step } = decideRefusal(before, asked, times)
-    const refused = yield* writeDecided(before, step, surroundings())
-    const last = outcome === 'expired' ? null : decideLastTry(refused, asked, times.now)
-    return { outcome, push: yield* writeDecided(refused, last, surroundings()) }
+    const time = timeOf(before)
+    const { outcome, step } = decideRefusal(before, asked, time)
+    const refused = yield* writeDecided(before, step, room())
+    const last = outcome === 'expired' ? null : decideLastTry(refused, asked, time)
+    return { outcome, push: yield* writeDecided(refused, last, room()) }
   }
 
   function* unlock({ id, visit }: VisitToPush): Step<StoredPush | null> {
     const before = yield* lockPush(id)
-    const decided = before && decideUnlock(before, visit, timesOf(before).now)
-    return before && (yield* writeDecided(before, decided, surroundings()))
+    const decided = before && decideUnlock(before, visit, timeOf(before))
+    return before && (yield* writeDecided(before, decided, room()))
   }
 
   function* expire({ id, visit }: VisitToPush): Step<StoredPush | null> {
@@ -122,12 +123,8 @@ export function createPushes({ steps: { read, write }, now, certain, hasRoom }: 
 
   /** Returns the same push when there was nothing to end. */
   function* end(before: StoredPush, visit: VisitToPush['visit']): Step<StoredPush> {
-    const decided = decideDeletion(
-      before,
-      { visit, hasGrants: yield* findGrants(before) },
-      timesOf(before).certain,
-    )
-    return yield* writeDecided(before, decided, surroundings())
+    const decided = decideDeletion(before, { visit, hasGrants: yield* findGrants(before) }, timeOf(before))
+    return yield* writeDecided(before, decided, room())
   }
 
   function* expireSeveral({ ids, ownerId, visit }: Parameters<PushStore['expirePushes']>[0]): Step<number> {
@@ -145,11 +142,11 @@ export function createPushes({ steps: { read, write }, now, certain, hasRoom }: 
     const before = yield* lockPush(id)
     if (before === null || before.ownerId !== ownerId) return null
     const isLabelled = Object.keys(labels).length > 0
-    const decision = decideEditing(before, { edit: limits, isLabelled, visit }, timesOf(before))
+    const decision = decideEditing(before, { edit: limits, isLabelled, visit }, timeOf(before))
     if (decision.outcome === 'refused') return decision
     if (labels.name !== undefined) yield* run(SET_NAME, id, labels.name)
     if (labels.note !== undefined) yield* run(SET_NOTE, id, labels.note)
-    return { outcome: 'edited', push: yield* writeDecided(before, decision.step, surroundings()) }
+    return { outcome: 'edited', push: yield* writeDecided(before, decision.step, room()) }
   }
 
   return {

@@ -1,5 +1,7 @@
 // Makes the operations of the store from an open database.
 
+import type { Trusted } from '../../domain/clock.ts'
+import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from '../accounts/account-links.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
@@ -15,14 +17,14 @@ import { createExpiry, createOwnedPushes } from '../pushes/expiry.ts'
 import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
 import { createImport, createImportLook } from '../pushes/imports.ts'
 import { createPushLists } from '../pushes/push-lists.ts'
-import type { Clocks } from '../pushes/push-rows.ts'
 import { createPushes } from '../pushes/pushes.ts'
 import type { TransactAlone } from './engine/group-commit.ts'
 import type { SqliteSteps } from './engine/run-steps.ts'
 
-export type AccountOperationsOptions = Clocks & { steps: SqliteSteps }
+export type AccountOperationsOptions = { steps: SqliteSteps; now: Now }
 
 export type PushOperationsOptions = AccountOperationsOptions & {
+  trusted: Trusted
   transactAlone: TransactAlone
   /** False while the disk has too little room for entries of logs that may be left out. */
   hasRoom: () => boolean
@@ -50,8 +52,8 @@ export function createPushOperations({ transactAlone, onError, ...options }: Pus
   }
 }
 
-export function createAccountOperations({ steps, now, certain }: AccountOperationsOptions) {
-  const parts = { steps, now, owned: createOwnedPushes({ steps, certain }) }
+export function createAccountOperations({ steps, now }: AccountOperationsOptions) {
+  const parts = { steps, now, owned: createOwnedPushes({ steps, now }) }
   return {
     accounts: createAccounts(parts),
     apiTokens: createApiTokens(parts),

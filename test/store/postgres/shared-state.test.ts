@@ -85,7 +85,7 @@ postgres.describe('two nodes share', () => {
       const transact: Transact = (work, options) =>
         isDown ? Promise.reject(new Error('down')) : database.transact(work, options)
       const { state, settle } = createSharedRows({
-        ...{ read: database.read, transact, keyring, now: clock.now, certain: clock.now },
+        ...{ read: database.read, transact, keyring, now: clock.now, trusted: clock.now },
         onError: (cause) => failed.push(cause),
       })
       const budget = { name: 'a', tries: 5, window: MINUTE }

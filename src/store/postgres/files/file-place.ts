@@ -21,8 +21,7 @@ export type FilePlaceOptions = {
   /** The id of this process among the nodes, which has its row there. */
   node: Uint8Array
   place: FilePlace
-  /** The time by which files are removed. */
-  certain: Now
+  now: Now
 }
 
 /** A folder on the disk by its mark or, if it `isUsed`, a bucket; and what people call it. */
@@ -67,13 +66,13 @@ type Changing = Omit<FilePlaceOptions, 'read'> & { before: PlaceRow }
 
 /** Files are not carried over: a place is left only when no push needs anything there, or the new bucket holds it. */
 async function changePlace(session: Session, changing: Changing): Promise<SettledPlace> {
-  const { place, before, node, certain, transact } = changing
+  const { place, before, node, now, transact } = changing
   const { tag } = before
   const [other] = await session.query<{ name: string }>(OTHERS, [node])
   if (other !== undefined) throw refuse(other.name, { place, before })
-  const [held = { pushes: 0, granted: 0 }] = await session.query<HeldFiles>(HELD, [certain()])
+  const [held = { pushes: 0, granted: 0 }] = await session.query<HeldFiles>(HELD, [now()])
   if (before.isUsed && place.isUsed && held.pushes + held.granted > 0) {
-    const needed = (await session.query<{ id: string }>(SOME_HELD, [certain()])).map(({ id }) => id)
+    const needed = (await session.query<{ id: string }>(SOME_HELD, [now()])).map(({ id }) => id)
     const accept = () => transact((later) => write(later, tag, place))
     return { folder: { tag, doubt: { needed, accept } }, remains: [], left: null }
   }

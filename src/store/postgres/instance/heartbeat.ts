@@ -41,7 +41,8 @@ export function createHeartbeat(options: HeartbeatOptions) {
     if (!isFirst && !(await seeNode(session, node, note))) return SET_BACK
     clock.observe(state.time)
     clock.learn(state)
-    await session.query(RAISE, [clock.certain(), clock.doubt()?.said ?? null])
+    const doubt = clock.doubt()
+    await session.query(RAISE, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
     const foundKeys = await keys.look(session, node)
     // What an earlier process of this node has left behind counts as that of a node that is gone.
     if (isFirst || isLast) await endNode(session, node)

@@ -1,7 +1,8 @@
 // What a node does for the shared state by itself: every second it exchanges counts, every minute it sweeps what has lapsed.
 
+import type { Trusted } from '../../../domain/clock.ts'
 import type { Job, JobReport } from '../../../domain/job.ts'
-import { MINUTE, type Now, SECOND } from '../../../domain/time.ts'
+import { MINUTE, SECOND } from '../../../domain/time.ts'
 import { type RunReport, tellOnce } from '../../every-engine/tell-once.ts'
 import type { Transact } from '../engine/database.ts'
 import { createLapsedSweep } from './lapsed-rows.ts'
@@ -15,16 +16,15 @@ export type SharedJobOptions = {
   exchange: () => Promise<void>
   /** Gives back the tries that are still owed. */
   settle: () => Promise<void>
-  /** The time by which something may be destroyed. */
-  certain: Now
+  trusted: Trusted
 }
 
-export function createSharedJob({ transact, exchange, settle, certain }: SharedJobOptions) {
+export function createSharedJob({ transact, exchange, settle, trusted }: SharedJobOptions) {
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
   let sweptAt = Number.NEGATIVE_INFINITY
   let isStopped = false
-  const sweep = createLapsedSweep({ transact, certain, isStopped: () => isStopped })
+  const sweep = createLapsedSweep({ transact, trusted, isStopped: () => isStopped })
 
   async function runOnce(): Promise<void> {
     await settle()

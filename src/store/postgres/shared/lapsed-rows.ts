@@ -1,6 +1,7 @@
 // Removes what nodes share once it has lapsed.
 
-import { HOUR, type Now } from '../../../domain/time.ts'
+import type { Trusted } from '../../../domain/clock.ts'
+import { HOUR } from '../../../domain/time.ts'
 import type { Transact } from '../engine/database.ts'
 
 /** Rows that one transaction removes, so that it is short. Rows that another node works on are left to it. */
@@ -17,8 +18,7 @@ const LAPSING = [
 
 export type LapsedRowsOptions = {
   transact: Transact
-  /** The time by which something may be destroyed. */
-  certain: Now
+  trusted: Trusted
   /** Whether to stop after the step under way. */
   isStopped: () => boolean
 }
@@ -26,13 +26,15 @@ export type LapsedRowsOptions = {
 /** Returns a function that resolves to the number of rows that it removed. */
 export function createLapsedSweep({
   transact,
-  certain,
+  trusted,
   isStopped,
 }: LapsedRowsOptions): () => Promise<number> {
   async function removeSome({ table, key, end }: (typeof LAPSING)[number]): Promise<number> {
+    const until = trusted()
+    if (until === null) return 0
     const lapsed = `SELECT ${key} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT ${STEP} FOR UPDATE SKIP LOCKED`
     const text = `DELETE FROM ${table} WHERE ${key} = ANY(ARRAY(${lapsed})) RETURNING 1 AS removed`
-    return (await transact((session) => session.query(text, [certain() - MARGIN]))).length
+    return (await transact((session) => session.query(text, [until - MARGIN]))).length
   }
 
   return async () => {

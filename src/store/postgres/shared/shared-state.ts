@@ -2,6 +2,7 @@
 
 import { hashAddress } from '../../../crypto/digest.ts'
 import type { Keyring } from '../../../crypto/keyring.ts'
+import type { Trusted } from '../../../domain/clock.ts'
 import type { Now } from '../../../domain/time.ts'
 import type { SharedState } from '../../shared-face.ts'
 import type { Read, Transact } from '../engine/database.ts'
@@ -16,8 +17,7 @@ export type SharedRowsOptions = {
   read: Read
   transact: Transact
   now: Now
-  /** The time by which something may be destroyed. */
-  certain: Now
+  trusted: Trusted
   keyring: Keyring
   onError: (cause: unknown) => void
 }

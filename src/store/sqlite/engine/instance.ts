@@ -113,7 +113,8 @@ export function createClockMarker({ database }: Connection, clock: Clock): { mar
   function mark(): void {
     const time = clock.now()
     if (time - written < MINUTE) return
-    write.run(clock.certain(), clock.doubt()?.said ?? null)
+    const doubt = clock.doubt()
+    write.run(doubt?.expected ?? time, doubt?.said ?? null)
     written = time
   }
   const undo = () => {

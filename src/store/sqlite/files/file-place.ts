@@ -22,18 +22,17 @@ export type FilePlaceOptions = {
   path: string
   /** Names the bucket; null when files are to be on the disk. */
   bucket: string | null
-  /** The time by which files are removed. */
-  certain: Now
+  now: Now
   onWarning: (warning: string) => void
 }
 
 /** Null when files are on the disk. Throws `conflict` when pushes have files in the other place. */
 export function settleFilePlace(options: FilePlaceOptions): BucketFolder | null {
-  const { connection, bucket, certain } = options
+  const { connection, bucket, now } = options
   const before = readBucketFolder(connection)
   if ((before?.isUsed ?? false) !== (bucket !== null)) {
     // Files are not carried over: a place is left only when no push needs anything there.
-    requireNothingHeld(countHeld(connection, certain()), bucket === null ? 'bucket' : 'disk')
+    requireNothingHeld(countHeld(connection, now()), bucket === null ? 'bucket' : 'disk')
     forgetDue(options, before)
   }
   if (bucket !== null) return enterBucket(options, { before, place: bucket })
@@ -45,10 +44,10 @@ function enterBucket(
   options: FilePlaceOptions,
   { before, place }: { before: BucketFolderRow | null; place: string },
 ): BucketFolder {
-  const { connection, certain } = options
+  const { connection, now } = options
   const tag = before?.tag ?? randomBase32(TAG_CHARACTERS)
   const accept = () => writeBucketFolder(connection, { tag, place, isUsed: true })
-  const needed = before?.isUsed && before.place !== place ? listHeld(connection, certain()) : []
+  const needed = before?.isUsed && before.place !== place ? listHeld(connection, now()) : []
   if (needed.length > 0) return { tag, doubt: { needed, accept: async () => accept() } }
   if (before?.isUsed && before.place !== place) forgetDue(options, before)
   accept()

@@ -23,7 +23,7 @@ const GIVE_UP = 'UPDATE files_due SET at = ?, node = NULL, push_id = NULL WHERE 
 
 /** Throws `conflict` when pushes have files in the other place. */
 export function openFilesWithRows(options: FilesWithRowsOptions) {
-  const { connection, certain, bucket: settings } = options
+  const { connection, now, bucket: settings } = options
   const folder = settleFilePlace({ ...options, bucket: settings && nameBucket(settings.place) })
   const records = {
     ...createFileRecords({ ...options, node: THIS_PROCESS }),
@@ -31,7 +31,7 @@ export function openFilesWithRows(options: FilesWithRowsOptions) {
     findReadElsewhere: async () => NOBODY,
   }
   const bucket = settings === null || folder === null ? null : { settings, folder }
-  connection.database.run(GIVE_UP, [certain()])
+  connection.database.run(GIVE_UP, [now()])
   return openFiles({ ...options, records, bucket })
 }
 
