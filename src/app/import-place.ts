@@ -10,7 +10,6 @@ import type { BucketSettings } from '../settings/bucket.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import { dataFolder, holdsData, requireUsable } from '../store/folder/data-folder.ts'
 import { lookAtKeyring, readKeyFile } from '../store/folder/key-file.ts'
-import { readMachine } from '../store/folder/machine.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
@@ -60,7 +59,6 @@ export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Pr
     ...common,
     clock: { ...common.clock, systemNow: now },
     onStep,
-    machine: readMachine(process.platform),
     acceptMove: false,
     isServer: false,
     onFatal: (cause) => {

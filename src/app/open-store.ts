@@ -7,7 +7,6 @@ import type { Meter } from '../operating/metrics.ts'
 import { bucketSettingsOf } from '../settings/bucket.ts'
 import { type DatabaseSettings, databaseSettingsOf } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
-import { readMachine } from '../store/folder/machine.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
 import { noteFailure, placeDamage } from './logging.ts'
@@ -34,7 +33,9 @@ export async function openServedStore(options: ServedStoreOptions) {
   const store = await openInFolder(options, (err) => {
     log.fatal({ err }, 'the database cannot be trusted any more: stopping')
     fail(
-      new Error('The database failed to write to its disk; see the log. Check the disk, then start again.'),
+      new Error(
+        'The database cannot be trusted any more; see the log. Check the disk and the data folder, then start again.',
+      ),
     )
   })
   return { store: interpose(store), failed }
@@ -65,7 +66,6 @@ function openInFolder(options: ServedStoreOptions, onFatal: (cause: unknown) => 
     ...common,
     keyFile: config.keyFile,
     clock: { ...common.clock, systemNow },
-    machine: readMachine(process.platform),
     acceptMove: config.acceptMove,
     isServer: true,
     onStep,

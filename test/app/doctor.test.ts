@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -224,16 +223,6 @@ test('a certificate that has lapsed, lapses soon, or is for another name', async
     await look({ flags: named, now: until - 100 * DAY, names: { 'once.example': ['192.0.2.1'] } }),
   )
   expect(found.map(({ remedy }) => remedy).join()).toContain('Get one for that name')
-})
-
-test('a copy of the folder, which the next start refuses', async () => {
-  const copy = join(outside, 'copy')
-  cpSync(dataDir, copy, { recursive: true })
-  chmodSync(copy, 0o700)
-  const found = await theOnly({ flags: { 'data-dir': copy } })
-  expect(found).toContain(`problem home: ${copy} looks like a copy`)
-  for (const words of [`as ${dataDir}`, 'oncebox restore', '--accept-move']) expect(found).toContain(words)
-  expect((await look()).find(({ part }) => part === 'home')?.state).toBe('ok')
 })
 
 test.skipIf(process.geteuid?.() !== 0)('a log file of another user', async () => {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, runBinary, type Started } from '../support/binary.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const TRACE = /^\s+at |bug in Oncebox/m
 
@@ -217,6 +218,19 @@ test.each([
   }
   expect(readFileSync(path).equals(damaged)).toBe(true)
 })
+
+test.each(['oncebox.db', 'oncebox.db-wal'])(
+  'a server whose %s is removed takes nothing more and ends',
+  async (name) => {
+    const server = await stage.start()
+    await server.create({ payload: 'kept' })
+    rmSync(join(server.dataDir, name))
+    expect((await server.ask('/up')).status).toBe(503)
+    expect((await server.create({ payload: 'lost' })).status).toBe(500)
+    await waitUntil(() => !server.isRunning())
+    expect(server.stderr()).toContain('was removed or replaced while it was served')
+  },
+)
 
 test.each([
   ['missing', (path: string) => rmSync(path)],

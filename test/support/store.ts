@@ -21,7 +21,6 @@ export async function openTestStore(
     dataDir?: string
     clock?: TestClock
     acceptClock?: boolean
-    machine?: string | null
     acceptMove?: boolean
     isServer?: boolean
     bucket?: BucketOptions | null
@@ -45,7 +44,6 @@ export async function openTestStore(
       maxGap: 7 * 24 * 60 * 60 * 1000,
       accept: options.acceptClock ?? false,
     },
-    machine: options.machine ?? null,
     acceptMove: options.acceptMove ?? false,
     isServer: options.isServer ?? true,
     bucket: options.bucket ?? null,

@@ -1,7 +1,6 @@
 // Checks the database: its schema, its structure, and when it was last in use.
 
 import { statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { DAY, formatTime } from '../../domain/time.ts'
@@ -20,7 +19,7 @@ export type Read = Pick<Inspection, 'verifiers' | 'clock'> & { findings: Finding
 export function examineDatabase(folder: DataFolder, options: InspectionOptions): Read {
   try {
     const inspection = inspectDatabase(folder, options)
-    return { ...inspection, findings: [describe(inspection), ...examineHome(inspection, options)] }
+    return { ...inspection, findings: [describe(inspection)] }
   } catch (cause) {
     return { verifiers: [], clock: null, findings: [refused(folder, cause)] }
   }
@@ -50,18 +49,6 @@ function describe({ path, version, newest, bytes, damage }: Inspection): Finding
   const upgrade = version < newest ? `; the next start upgrades it from schema ${version} to ${newest}` : ''
   return fine('database', `${path}, ${Math.ceil(bytes / MIB)} MiB${upgrade}.`)
 }
-
-/** Not for a folder that is served: the server has checked it, and may know it by another path. */
-function examineHome({ path, home }: Inspection, { isServed }: InspectionOptions): Finding[] {
-  if (isServed || home.state === 'new') return []
-  if (home.state !== 'moved') return [fine('home', 'The folder is where it was last served.')]
-  const said = `${dirname(path)} looks like a copy, or was moved: the next start here is refused. ${home.said}`
-  return [problem('home', said, COPY_REMEDY)]
-}
-
-const COPY_REMEDY =
-  'Serve the original, or a folder that "oncebox restore" makes from a backup. If this one has truly moved and the original ' +
-  'is gone for good, start once with --accept-move: what was read there after the copy was made opens here again.'
 
 export type ClockOptions = { now: number; maxGap: number; isServed: boolean }
 

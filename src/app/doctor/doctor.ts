@@ -10,7 +10,6 @@ import { type DatabaseSettings, databaseSettingsOf } from '../../settings/databa
 import type { Config } from '../../settings/table.ts'
 import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/data-folder.ts'
 import { isServed } from '../../store/folder/folder-lock.ts'
-import { readMachine } from '../../store/folder/machine.ts'
 import { becomeOwner } from '../../store/folder/ownership.ts'
 import { examineBackups } from './backups.ts'
 import { examineBucket } from './bucket.ts'
@@ -99,9 +98,7 @@ type Looked = { options: DoctorOptions; isServed: boolean; isFolder: boolean; ho
 
 function examineRows(folder: DataFolder, looked: Looked): Finding[] {
   const { isServed } = looked
-  const read = looked.holdsData
-    ? examineDatabase(folder, { isServed, machine: readMachine(platform()) })
-    : null
+  const read = looked.holdsData ? examineDatabase(folder, { isServed }) : null
   return examineData(folder, { ...looked, read })
 }
 

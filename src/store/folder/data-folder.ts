@@ -37,8 +37,10 @@ export type DataFolder = {
   lock: string
   openingLock: string
   holder: string
-  /** By which a copy of the folder is noticed. */
+  /** By which a database that was put back is noticed. */
   home: string
+  /** Lies here from the start of a server to its clean end. */
+  serving: string
   /** By which a node knows its row in a database server again. */
   node: string
   reserve: string
@@ -57,6 +59,7 @@ export function dataFolder(path: string): DataFolder {
     openingLock: join(path, 'open.lock'),
     holder: join(path, 'serve.holder'),
     home: join(path, 'serve.home'),
+    serving: join(path, 'serve.running'),
     node: join(path, 'serve.node'),
     reserve: join(path, 'reserve'),
     tlsAuthority: join(path, 'tls-authority.pem'),
@@ -115,8 +118,8 @@ const CONTENT: Belonging = {
 /** Once the folder is closed, nobody else can put anything there. */
 export function requireOwnContents(folder: DataFolder): void {
   requireOwn(folder.key, KEY_FILE)
-  const { home, files, reserve, tlsAuthority, tlsCertificate } = folder
-  for (const path of [...pathsOf(folder), home, files, reserve, tlsAuthority, tlsCertificate])
+  const { home, serving, files, reserve, tlsAuthority, tlsCertificate } = folder
+  for (const path of [...pathsOf(folder), home, serving, files, reserve, tlsAuthority, tlsCertificate])
     requireOwn(path, CONTENT)
 }
 
@@ -159,8 +162,7 @@ export function refuseBereft(folder: DataFolder): void {
       `${folder.path} belongs to a node whose rows PostgreSQL keeps: name that database with --database-url, or another folder ` +
         'with --data-dir.',
     )
-  const wasServed = existsSync(folder.lock) && (existsSync(folder.reserve) || existsSync(folder.files))
-  if (!wasServed) return
+  if (!existsSync(folder.home)) return
   throw new DomainError(
     'conflict',
     `The database ${folder.database} is ${existsSync(folder.database) ? 'empty' : 'missing'}, though this folder was in use. ` +

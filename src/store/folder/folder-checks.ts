@@ -1,6 +1,6 @@
-// What can go wrong with a data folder while it is served: it cannot be written to, or its key file has gone.
+// What can go wrong with a data folder while it is served: it cannot be written to, or its database or key file has gone.
 
-import { constants } from 'node:fs'
+import { constants, statSync } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
 import { type Keyring, parseKeyFile } from '../../crypto/keyring.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
@@ -47,4 +47,12 @@ async function findKeyProblem(path: string, keyring: Keyring): Promise<string | 
   } catch (cause) {
     return `The key file cannot be used: ${reasonOf(cause)}. ${remedy}`
   }
+}
+
+/** Whether the files that SQLite has open are still those that the next start would read. */
+export function watchPlace(path: string): () => boolean {
+  const files = [path, `${path}-wal`]
+  const inodeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino
+  const opened = files.map(inodeOf)
+  return () => files.every((file, index) => inodeOf(file) === opened[index])
 }

@@ -21,9 +21,9 @@ import { type CopyPlace, createCopyPlace } from '../folder/copy-place.ts'
 import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { whileOpening } from '../folder/folder-lock.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
+import { takeLog } from '../sqlite/engine/home.ts'
 import { type KeylessCopy, openKeylessCopy, type UnfinishedCopy } from '../sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS } from '../sqlite/engine/migrate.ts'
-import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
 
 const MIB = 1024 * 1024
 const MAX_KEY_BYTES = 64 * 1024
@@ -58,8 +58,7 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
   onCopying(statSync(folder.database).size)
   try {
     const { place, copy } = whileOpening(folder, ({ isServed }) => {
-      // Opening a damaged log would lose the commits after the damage.
-      if (!isServed) requireIntactLog(folder.database)
+      if (!isServed) takeLog(folder)
       onStep('before the copy has a place')
       return openCopy(folder, { minFreeSpace, onStep })
     })

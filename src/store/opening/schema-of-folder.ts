@@ -5,8 +5,8 @@ import { whileOpening } from '../folder/folder-lock.ts'
 import { becomeOwner } from '../folder/ownership.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { openConnection } from '../sqlite/engine/database.ts'
+import { takeLog } from '../sqlite/engine/home.ts'
 import { MIGRATIONS, schemaVersion } from '../sqlite/engine/migrate.ts'
-import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
 
 /** The version of the schema that this program makes, and the newest that it opens. */
 export const CURRENT_SCHEMA = MIGRATIONS.length
@@ -20,7 +20,7 @@ export function readSchema(dataDir: string): number {
   requireDataFolder(folder)
   try {
     return whileOpening(folder, ({ isServed }) => {
-      if (!isServed) requireIntactLog(folder.database)
+      if (!isServed) takeLog(folder)
       const connection = openConnection(folder.database, { create: false, busyTimeout: BUSY_MS })
       try {
         return schemaVersion(connection.database)

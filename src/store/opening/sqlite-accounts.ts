@@ -17,10 +17,10 @@ import { createImportLook } from '../pushes/imports.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
+import { takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact, requireKeys, verifyKeys } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
-import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
 import { createAccountOperations } from '../sqlite/operations.ts'
 
 const COMMAND_BUSY_MS = 5_000
@@ -65,8 +65,7 @@ function openBeside(folder: DataFolder, create: AccountStoreOptions['create']): 
   try {
     return whileOpening(folder, ({ isServed }) => {
       if (create !== undefined && !isServed && !holdsData(folder)) makeDatabase(folder, create.keyFile)
-      // Opening a damaged log would lose the commits after the damage.
-      if (!isServed) requireIntactLog(folder.database)
+      if (!isServed) takeLog(folder)
       const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
       try {
         if (!isServed) requireIntact(connection)

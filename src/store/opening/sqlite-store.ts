@@ -1,6 +1,7 @@
 // Opens the store for the one serving process, in this order: verify, clock, disk, commits, operations.
 
 import type { Database } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
 import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
@@ -14,7 +15,7 @@ import {
   prepareDataFolder,
   readKeyring,
 } from '../folder/data-folder.ts'
-import { createFolderChecks } from '../folder/folder-checks.ts'
+import { createFolderChecks, watchPlace } from '../folder/folder-checks.ts'
 import { type FolderLock, lockFolder } from '../folder/folder-lock.ts'
 import { createFreeSpace } from '../folder/free-space.ts'
 import { createReserve, makeRoomToStart } from '../folder/reserve.ts'
@@ -25,21 +26,21 @@ import { createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { createGroupCommit, type GroupCommit } from '../sqlite/engine/group-commit.ts'
+import { leave, takeLog } from '../sqlite/engine/home.ts'
 import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
 import { openFilesWithRows } from '../sqlite/files/open-files.ts'
-import { requireIntactLog } from '../sqlite/integrity/log-check.ts'
 import { createAccountOperations, createPushOperations } from '../sqlite/operations.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { CommonStoreOptions } from './store-options.ts'
-import { type VerifyOptions, verifyDatabase } from './verify-database.ts'
+import { type Verifying, verifyDatabase } from './verify-database.ts'
 
 const START_BUSY_MS = 5_000
 
 export type StoreOptions = CommonStoreOptions &
-  Omit<VerifyOptions, 'now'> & {
+  Verifying['options'] & {
     keyFile: string | null
     clock: { systemNow: Now }
     /** The database may be corrupt: the process must end. */
@@ -61,13 +62,16 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
     removeCopyPlaces(folder)
     const keyring = readKeyring(folder, options.keyFile)
-    requireIntactLog(folder.database)
+    const isLogLost = takeLog(folder)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
     try {
-      const { confirmPlace, ...store } = openParts({ connection, keyring, folder, lock, options })
+      const opening = { connection, keyring, folder, lock, options }
+      const copy = await verifyDatabase({ ...opening, isLogLost })
+      const { confirmPlace, ...store } = openParts(opening, copy)
       await confirmPlace()
       return store
     } catch (cause) {
+      if (!isLogLost) rmSync(folder.serving, { force: true })
       connection.close()
       throw explainFailure(folder.database, cause)
     }
@@ -85,13 +89,9 @@ type Opening = {
   options: StoreOptions
 }
 
-function openParts(opening: Opening) {
+function openParts(opening: Opening, copy: string | null) {
   const { connection, keyring, folder, lock, options } = opening
   const { database } = connection
-  const { copy, leave } = verifyDatabase({
-    ...opening,
-    options: { ...options, now: options.clock.systemNow() },
-  })
   lock.opened()
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const disk = watchDisk(opening)
@@ -109,7 +109,7 @@ function openParts(opening: Opening) {
   async function close(): Promise<void> {
     await idle()
     await keeping.close()
-    leave(options.clock.systemNow())
+    if (options.isServer) await leave(connection, { ...options, folder })
     truncateLog(database)
     connection.close()
     lock.release()
@@ -132,7 +132,7 @@ function openParts(opening: Opening) {
     /** Call this once the start went well: removes copies made before earlier migrations. */
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
-    isAlive: async () => canRead(database),
+    isAlive: async () => commits.isInPlace() && canRead(database),
     ...createFolderChecks({
       written: [folder.path, folder.database],
       tryToWrite: commits.findWriteProblem,
@@ -173,9 +173,17 @@ function openCommits({ connection, options }: Opening, { clock, disk }: { clock:
   // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
   database.run('PRAGMA busy_timeout = 0')
   const marker = createClockMarker(connection, clock)
+  const isInPlace = watchPlace(database.filename)
+  const beforeWorks = () => {
+    if (!isInPlace()) {
+      options.onFatal(REMOVED)
+      throw REMOVED
+    }
+    marker.mark()
+  }
   const commits = createGroupCommit({
     database,
-    beforeWorks: marker.mark,
+    beforeWorks,
     onUndone: marker.undo,
     forceWrite: marker.undo,
     onFull: () => {
@@ -187,8 +195,10 @@ function openCommits({ connection, options }: Opening, { clock, disk }: { clock:
     onCommitted: options.onCommitted,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
-  return { ...commits, forgetMark: marker.undo }
+  return { ...commits, isInPlace, forgetMark: marker.undo }
 }
+
+const REMOVED = new Error('The database or its log was removed or replaced while it was served')
 
 type OperationsOptions = { clock: Clock; disk: Disk; commits: GroupCommit }
 

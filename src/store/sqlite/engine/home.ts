@@ -1,108 +1,73 @@
-// The home of a data folder: written down whenever it was served, and compared before it is served again.
+// The home of a data folder, compared by every start of a server: the path that it was served from, and a mark, which the
+// database and `serve.home` both hold and which changes at each start and clean end. A copy has another path; a database that
+// was put back has an old mark.
 
-import type { Database } from 'bun:sqlite'
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync } from 'node:fs'
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { findMoves, type Home, type Place, presentMoves } from '../../../domain/home.ts'
-import { type DataFolder, dataFolder } from '../../folder/data-folder.ts'
-import { isServed } from '../../folder/folder-lock.ts'
-import { factsOf, makeMark, readMarks, settleMark } from '../../folder/home-marks.ts'
+import { createClosedFile } from '../../folder/closed-file.ts'
+import type { DataFolder } from '../../folder/data-folder.ts'
+import { syncFolder } from '../../folder/sync-folder.ts'
 import type { Connection } from './database.ts'
-import { home as homes } from './schema.ts'
+import { home } from './schema.ts'
 
-const INCARNATION_BYTES = 16
+const MARK_BYTES = 16
+const HOME_TEXT = '# Oncebox: by this file a database that was put back is noticed. Leave it here.'
+const SERVING_TEXT =
+  '# Oncebox: a server runs here, or was killed. Leave this file here, and oncebox.db-wal beside it.'
 
-export type HomeOptions = { folder: DataFolder; machine: string | null }
-
-/** How a folder was found: at home, never served before, or elsewhere, in words. */
-export type Found = { state: 'home' | 'new' } | { state: 'moved'; said: string }
-
-type HomeRow = typeof homes.$inferSelect
-
-/** Changes nothing. */
-export function lookHome(
-  { orm, database }: Pick<Connection, 'orm' | 'database'>,
-  options: HomeOptions,
-): Found {
-  const row = hasHome(database) ? orm.select().from(homes).get() : undefined
-  if (row === undefined) return { state: 'new' }
-  const home = homeOf(row)
-  const place = findPlace(home, options)
-  const moves = findMoves(home, place)
-  return moves.length === 0
-    ? { state: 'home' }
-    : { state: 'moved', said: presentMoves(moves, home, place) + tellOfOriginal(home, place) }
+/**
+ * Call this before opening a database that no process serves. Returns whether the log of a killed server was removed. Takes the
+ * note of that server away otherwise, because whoever closes the database moves the log into it.
+ */
+export function takeLog({ serving, database }: DataFolder): boolean {
+  const isLost = existsSync(serving) && !existsSync(`${database}-wal`)
+  if (!isLost) rmSync(serving, { force: true })
+  return isLost
 }
 
-/** Databases of older versions remember nothing. */
-function hasHome(database: Database): boolean {
-  return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'home'").get() !== null
+export type RequireHomeOptions = {
+  folder: DataFolder
+  isLogLost: boolean
+  /** Serves a folder that was moved or copied, from now on. */
+  acceptMove: boolean
+  onWarning: (warning: string) => void
 }
 
-function homeOf(row: HomeRow): Home {
-  const { machine, path, servedAt, incarnation } = row
-  return {
-    ...{ machine, path, servedAt },
-    mark: { incarnation, facts: { inode: row.markInode, birth: row.markBirth } },
-    database: { inode: row.databaseInode, birth: row.databaseBirth },
-  }
-}
-
-function findPlace(home: Home, { folder, machine }: HomeOptions): Place {
-  return {
-    machine,
-    path: realpathSync(folder.path),
-    marks: readMarks(folder),
-    database: factsOf(folder.database),
-    isReachedFromHome: isSameFolder(home.path, folder.path),
-    isHomeEmpty: !existsSync(dataFolder(home.path).database),
-  }
-}
-
-/** A folder that is mounted at two places is no copy. */
-function isSameFolder(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((path) => {
-    try {
-      return statSync(path, { bigint: true })
-    } catch {
-      return null
-    }
-  })
-  return first != null && second != null && first.dev === second.dev && first.ino === second.ino
-}
-
-function tellOfOriginal(home: Home, place: Place): string {
-  const isHere = home.machine === place.machine && home.path !== place.path && existsSync(home.path)
-  try {
-    return isHere && isServed(dataFolder(home.path)) ? ' The original is being served at this moment.' : ''
-  } catch {
-    return ''
-  }
-}
-
-/** Throws `conflict` for a copy, unless it is accepted; then that is told. */
-export function requireHome(
-  connection: Connection,
-  options: HomeOptions & { acceptMove: boolean; onWarning: (warning: string) => void },
-): void {
+/** Throws `conflict` for a folder that is not at home, unless that is accepted; then a warning says what it means. */
+export async function requireHome(connection: Connection, options: RequireHomeOptions): Promise<void> {
   const { folder, acceptMove, onWarning } = options
-  const found = lookHome(connection, options)
-  if (found.state !== 'moved') {
+  const move = await findMove(connection, options)
+  if (move === null) {
     if (acceptMove)
       onWarning('--accept-move was not needed at this start: leave it out, or a copy will not be noticed.')
     return
   }
-  if (!acceptMove) throw new DomainError('conflict', `${refusalOf(folder, found.said)} ${REMEDY}`)
+  if (!acceptMove) throw new DomainError('conflict', `${refusalOf(folder, move)} ${REMEDY}`)
   onWarning(
-    `--accept-move: ${folder.path} is served from here now. ${found.said} Whatever was read, expired or deleted at the ` +
-      'original after the copy was made can be opened here again. Never start the original again.',
+    `--accept-move: ${folder.path} is served from here now. ${move} Whatever was read, expired or deleted since can be opened ` +
+      'here again. Never start the original again.',
   )
 }
 
-function refusalOf({ path }: DataFolder, said: string): string {
+async function findMove(
+  { orm }: Connection,
+  { folder, isLogLost }: RequireHomeOptions,
+): Promise<string | null> {
+  const known = orm.select().from(home).get()
+  const here = realpathSync(folder.path)
+  if (isLogLost)
+    return `Its server was killed, and the log ${folder.database}-wal, which held the latest changes, was removed since.`
+  if (known !== undefined && known.path !== here)
+    return `It was last served as ${known.path}; now it is ${here}.`
+  return (await readMarks(folder)).includes(known?.mark ?? NONE)
+    ? null
+    : `${folder.database} and ${folder.home} are from different times: one of them was put back or removed.`
+}
+
+function refusalOf({ path }: DataFolder, move: string): string {
   return (
-    `${path} looks like a copy, or was moved. ${said} A copy holds the keys: it would hand out again what was read, ` +
+    `${path} looks like a copy, or was moved. ${move} A copy holds the keys: it would hand out again what was read, ` +
     'expired or deleted at the original since.'
   )
 }
@@ -112,39 +77,48 @@ const REMEDY =
   'for good, start the server once with --accept-move (ONCEBOX_ACCEPT_MOVE=true): everything that was read there after the ' +
   'copy was made can then be opened here again.'
 
-export type Homecoming = {
-  /** Writes down that this is its home. Does nothing when the disk has no room: then the last home stays. */
-  remember(now: number): void
+/** The mark of a folder that no server has served. */
+const NONE = ''
+
+/** Two when a process ended while it changed them: the database has one of the two. */
+async function readMarks(folder: DataFolder): Promise<string[]> {
+  const text = (await createClosedFile(folder.home).read()) ?? NONE
+  return text.replace(HOME_TEXT, '').trimEnd().split('\n')
 }
 
-/** For the process that serves the folder. */
-export function createHomecoming(connection: Connection, { folder, machine }: HomeOptions): Homecoming {
-  const { orm, database } = connection
+async function writeMarks(folder: DataFolder, marks: readonly string[]): Promise<void> {
+  await createClosedFile(folder.home).write(`${marks.join('\n')}\n${HOME_TEXT}\n`)
+}
 
-  function remember(now: number): void {
-    const known = orm.select().from(homes).get()
-    if (known !== undefined) settleMark(folder, known.incarnation)
-    const mark = makeMark(folder, randomKey(INCARNATION_BYTES).toString('hex'))
-    // A folder that two paths lead to may be served from either.
-    const isAlias = known !== undefined && isSameFolder(known.path, folder.path)
-    const path = isAlias ? known.path : realpathSync(folder.path)
-    write({ machine, path, mark, database: factsOf(folder.database), servedAt: now })
-    settleMark(folder, mark.incarnation)
-  }
+export type ChangeOptions = { folder: DataFolder; onStep?: ((step: string) => void) | undefined }
 
-  function write(home: Home): void {
-    const { machine, path, mark, servedAt } = home
-    const row = {
-      ...{ machine, path, servedAt, incarnation: mark.incarnation },
-      ...{ markInode: mark.facts.inode, markBirth: mark.facts.birth },
-      ...{ databaseInode: home.database.inode, databaseBirth: home.database.birth },
-    }
-    const statement = orm
-      .insert(homes)
-      .values({ id: 1, ...row })
-      .onConflictDoUpdate({ target: homes.id, set: row })
-    database.transaction(() => statement.run()).immediate()
-  }
+/** Makes this the home of the folder. A process that is killed meanwhile leaves it at home. */
+async function changeMark({ orm }: Connection, { folder, onStep }: ChangeOptions): Promise<void> {
+  const last = orm.select().from(home).get()?.mark ?? NONE
+  const row = { mark: randomKey(MARK_BYTES).toString('hex'), path: realpathSync(folder.path) }
+  onStep?.('before the next mark is written')
+  await writeMarks(folder, [last, row.mark])
+  onStep?.('before the mark changes')
+  orm
+    .insert(home)
+    .values({ id: 1, ...row })
+    .onConflictDoUpdate({ target: home.id, set: row })
+    .run()
+  onStep?.('before the last mark is forgotten')
+  await writeMarks(folder, [row.mark])
+  onStep?.('after the last mark was forgotten')
+}
 
-  return { remember }
+/** The commit of the mark has made the log, which stays until the database is closed. */
+export async function arrive(connection: Connection, options: ChangeOptions): Promise<void> {
+  await changeMark(connection, options)
+  await createClosedFile(options.folder.serving).write(`${SERVING_TEXT}\n`)
+}
+
+/** Call this before the database is closed. Changes the mark, so that a copy made meanwhile is from another time. */
+export async function leave(connection: Connection, options: ChangeOptions): Promise<void> {
+  // Nothing is lost on a full disk: the last mark stays.
+  await changeMark(connection, options).catch(() => undefined)
+  rmSync(options.folder.serving, { force: true })
+  syncFolder(options.folder.path)
 }

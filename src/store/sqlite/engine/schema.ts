@@ -16,14 +16,8 @@ export const instanceKeys = sqliteTable('instance_keys', {
 
 export const home = sqliteTable('home', {
   id: integer().primaryKey(),
-  machine: text(),
+  mark: text().notNull(),
   path: text().notNull(),
-  incarnation: text().notNull(),
-  markInode: text('mark_inode'),
-  markBirth: integer('mark_birth'),
-  databaseInode: text('database_inode'),
-  databaseBirth: integer('database_birth'),
-  servedAt: integer('served_at').notNull(),
 })
 
 export const bucketFolder = sqliteTable('bucket_folder', {

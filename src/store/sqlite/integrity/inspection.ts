@@ -2,12 +2,9 @@
 
 import { constants, Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { DataFolder } from '../../folder/data-folder.ts'
 import { explainFailure } from '../../folder/sqlite-failures.ts'
-import { type Found, type HomeOptions, lookHome } from '../engine/home.ts'
 import { MIGRATIONS, schemaVersion } from '../engine/migrate.ts'
-import { requireIntactLog } from './log-check.ts'
 
 /** Checking takes about five milliseconds for each MiB. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024
@@ -22,20 +19,16 @@ export type Inspection = {
   damage: string | null
   verifiers: { number: number; verifier: Uint8Array }[]
   clock: { mark: number; doubted: number | null } | null
-  /** Whether the folder is where it was last served. */
-  home: Found
 }
 
-export type InspectionOptions = { isServed: boolean; machine: string | null }
+export type InspectionOptions = { isServed: boolean }
 
 /** Throws a DomainError that tells the operator why the database cannot be read. */
-export function inspectDatabase(folder: DataFolder, { isServed, machine }: InspectionOptions): Inspection {
-  // A running server writes to its log all the time, so its log cannot be checked.
-  if (!isServed) requireIntactLog(folder.database)
+export function inspectDatabase(folder: DataFolder, { isServed }: InspectionOptions): Inspection {
   try {
     const database = openForReading(folder, { isServed })
     try {
-      return inspect(database, { folder, machine })
+      return inspect(database, folder)
     } finally {
       database.close()
     }
@@ -53,16 +46,15 @@ function openForReading({ database: path }: DataFolder, { isServed }: { isServed
   return database
 }
 
-function inspect(database: Database, { folder, machine }: HomeOptions): Inspection {
+function inspect(database: Database, folder: DataFolder): Inspection {
   const [version, newest, bytes] = [schemaVersion(database), MIGRATIONS.length, sizeOf(database)]
   const about = { path: folder.database, version, newest, bytes }
-  if (version > newest) return { ...about, damage: null, verifiers: [], clock: null, home: { state: 'new' } }
+  if (version > newest) return { ...about, damage: null, verifiers: [], clock: null }
   const verifiers = database
     .query<{ number: number; verifier: Uint8Array }, []>('SELECT number, verifier FROM instance_keys')
     .all()
   const clock = readClock(database, { isOld: version < newest })
-  const home = lookHome({ database, orm: drizzle({ client: database }) }, { folder, machine })
-  return { ...about, damage: findDamage(database, bytes), verifiers, clock, home }
+  return { ...about, damage: findDamage(database, bytes), verifiers, clock }
 }
 
 function sizeOf(database: Database): number {

@@ -17,6 +17,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openAccountStore } from '../../../../src/store/opening/sqlite-accounts.ts'
+import { createTestClock } from '../../../support/instance.ts'
 import { openTestStore } from '../../../support/store.ts'
 
 let room = ''
@@ -66,11 +68,43 @@ test('a copy at another path is refused, and both places and the remedy are name
   expect(await serve()).toBe('')
 })
 
-test('a copy in the place of its original is refused, the original moved or removed', async () => {
+test('a copy of a running folder is refused, and its original starts again', async () => {
+  const { store } = await openTestStore({ dataDir: data })
+  copy(data, at('copy'))
+  await expect(serve({ dataDir: at('copy') })).rejects.toThrow(`now it is ${at('copy')}`)
+  await store.close()
+  expect(await serve()).toBe('')
+})
+
+test('database and key alone, in a new folder of the same name, are refused', async () => {
+  renameSync(data, at('old'))
+  mkdirSync(data, { mode: 0o700 })
+  pourInto(at('old'), data, ['oncebox.db', 'instance.key'])
+  await expect(serve()).rejects.toThrow('one of them was put back or removed')
+})
+
+test('an older database that was put over the present one is refused, with and without serve.home', async () => {
   copy(data, at('old'))
-  rmSync(data, { recursive: true })
-  copy(at('old'), data)
-  await expect(serve()).rejects.toThrow('put there anew')
+  await serve()
+  pourInto(at('old'), data, ['oncebox.db'])
+  await expect(serve()).rejects.toThrow('are from different times')
+  rmSync(join(data, 'serve.home'))
+  await expect(serve()).rejects.toThrow('are from different times')
+})
+
+test('a database that was copied while it was served, and put back after a clean end, is refused', async () => {
+  const { store } = await openTestStore({ dataDir: data })
+  copy(data, at('old'))
+  await store.close()
+  pourInto(at('old'), data, ['oncebox.db', 'oncebox.db-wal'])
+  await expect(serve()).rejects.toThrow('are from different times')
+})
+
+test('a database without its mark is refused, as is a mark without its database', async () => {
+  changeDatabase('DELETE FROM home')
+  await expect(serve()).rejects.toThrow('are from different times')
+  rmSync(join(data, 'oncebox.db'))
+  await expect(serve()).rejects.toThrow('is missing, though this folder was in use')
 })
 
 test('the original that was moved aside and back is at home', async () => {
@@ -79,56 +113,11 @@ test('the original that was moved aside and back is at home', async () => {
   expect(await serve()).toBe('')
 })
 
-test('database and key alone, in a new folder of the same name, are refused', async () => {
-  renameSync(data, at('old'))
-  mkdirSync(data, { mode: 0o700 })
-  pourInto(at('old'), data, ['oncebox.db', 'instance.key'])
-  await expect(serve()).rejects.toThrow('put there anew')
-})
-
-test('an older database that was put over the present one is refused', async () => {
-  copy(data, at('old'))
-  await serve()
-  pourInto(at('old'), data, ['oncebox.db'])
-  await expect(serve()).rejects.toThrow('one from another time')
-})
-
-test('a whole older folder that was poured over the present one, file by file, is refused', async () => {
-  copy(data, at('old'))
-  await serve()
-  pourInto(at('old'), data)
-  await expect(serve()).rejects.toThrow('put there anew')
-})
-
-test('a copy of the running folder that is poured back after a clean end is refused', async () => {
-  const { store } = await openTestStore({ dataDir: data })
-  copy(data, at('old'))
-  await store.close()
-  for (const name of readdirSync(at('old'))) if (name.endsWith('.lock')) rmSync(join(at('old'), name))
-  pourInto(at('old'), data)
-  await expect(serve()).rejects.toThrow('looks like a copy')
-})
-
-test('a folder that was renamed is asked about, and told from a copy', async () => {
+test('a folder that was renamed is asked about', async () => {
   renameSync(data, at('new'))
-  await expect(serve({ dataDir: at('new') })).rejects.toThrow('it was renamed')
-})
-
-test('a folder that two paths lead to may be served from either', async () => {
-  renameSync(data, at('larger-disk'))
-  symlinkSync(at('larger-disk'), data)
-  for (const dataDir of [at('larger-disk'), data, at('larger-disk')])
-    expect(await serve({ dataDir })).toBe('')
-})
-
-test('a copy on another machine is refused, and the same machine by a name that it lost is not', async () => {
-  await serve({ machine: 'aaaaaaaa11' })
-  expect(await serve({ machine: 'aaaaaaaa11' })).toBe('')
-  await expect(serve({ machine: 'bbbbbbbb11' })).rejects.toThrow(
-    'another machine (aaaaaaaa, this one is bbbbbbbb)',
-  )
-  expect(await serve({ machine: null })).toBe('')
-  expect(await serve({ machine: 'bbbbbbbb11' })).toBe('')
+  await expect(serve({ dataDir: at('new') })).rejects.toThrow(`as ${data}; now it is ${at('new')}`)
+  expect(await serve({ dataDir: at('new'), acceptMove: true })).toContain('is served from here now')
+  expect(await serve({ dataDir: at('new') })).toBe('')
 })
 
 test('--accept-move serves a copy from then on, and says what that means', async () => {
@@ -145,54 +134,79 @@ test('a refused copy is not changed: it is refused again', async () => {
   expect(readFileSync(at('copy/oncebox.db')).equals(before)).toBeTrue()
 })
 
-test('the refusal tells that the original is being served', async () => {
-  copy(data, at('copy'))
-  const { store } = await openTestStore({ dataDir: data })
-  await expect(serve({ dataDir: at('copy') })).rejects.toThrow('The original is being served at this moment')
-  await store.close()
-})
-
 test('a symbolic link to the folder is the folder', async () => {
   symlinkSync(data, at('link'))
   expect(await serve({ dataDir: at('link') })).toBe('')
   expect(await serve()).toBe('')
 })
 
-test('a killed server leaves its folder at home', async () => {
+/** Starts in a process of its own, which is killed at this step: before or after the start unless it is one of the change. */
+async function killAt(step: string): Promise<void> {
   const script = `
     const { openTestStore } = await import(${JSON.stringify(join(import.meta.dir, '../../../support/store.ts'))})
-    await openTestStore({ dataDir: ${JSON.stringify(data)} })
-    process.kill(process.pid, 'SIGKILL')
+    const kill = () => process.kill(process.pid, 'SIGKILL')
+    const onStep = (step) => step === ${JSON.stringify(step)} && kill()
+    const { store } = await openTestStore({ dataDir: ${JSON.stringify(data)}, onStep })
+    ${step === 'clean end' ? 'await store.close()' : ''}
+    kill()
   `
   expect(await Bun.spawn([process.execPath, '-e', script]).exited).not.toBe(0)
+}
+
+const CHANGES = [
+  'before the next mark is written',
+  'before the mark changes',
+  'before the last mark is forgotten',
+]
+
+test.each([...CHANGES, 'after the last mark was forgotten', 'after the start', 'clean end'])(
+  'a process that is killed leaves the folder at home, at its first start too: %s',
+  async (step) => {
+    await killAt(step)
+    await killAt(step)
+    expect(await serve()).toBe('')
+    data = at('fresh')
+    await killAt(step)
+    expect(await serve()).toBe('')
+  },
+)
+
+test.each(CHANGES)('a database that was put back is refused after a kill, too: %s', async (step) => {
+  copy(data, at('old'))
+  await serve()
+  await killAt(step)
+  pourInto(at('old'), data, ['oncebox.db'])
+  rmSync(join(data, 'oncebox.db-wal'), { force: true })
+  await expect(serve()).rejects.toThrow('are from different times')
+})
+
+test('a log that was removed after a kill is asked about, until that is accepted', async () => {
+  await killAt('after the start')
+  rmSync(join(data, 'oncebox.db-wal'))
+  await expect(serve()).rejects.toThrow('was removed since')
+  await openAccountStore({ dataDir: data, now: Date.now }).close()
+  await expect(serve()).rejects.toThrow('was removed since')
+  expect(await serve({ acceptMove: true })).toContain('can be opened here again')
   expect(await serve()).toBe('')
 })
 
-test('a process that ends at any step of writing the home down leaves it at home', async () => {
-  // Before the commit: the new mark lies beside the present one.
-  writeFileSync(join(data, 'serve.home.oncebox-new'), 'another\n')
+test('a command or a refused start that moves the log of a killed server into the database is no loss', async () => {
+  await killAt('after the start')
+  await openAccountStore({ dataDir: data, now: Date.now }).close()
+  expect(existsSync(join(data, 'oncebox.db-wal'))).toBeFalse()
   expect(await serve()).toBe('')
-  // After the commit, and before the new mark takes its name.
-  renameSync(join(data, 'serve.home'), join(data, 'serve.home.oncebox-new'))
-  writeFileSync(join(data, 'serve.home'), 'the one before\n')
-  expect(await serve()).toBe('')
-  expect(existsSync(join(data, 'serve.home.oncebox-new'))).toBeFalse()
+  await killAt('after the start')
+  await expect(serve({ clock: createTestClock(0) })).rejects.toThrow('--accept-clock')
+  expect(existsSync(join(data, 'oncebox.db-wal'))).toBeFalse()
   expect(await serve()).toBe('')
 })
 
-test('a folder of a version that remembered nothing is taken as it is', async () => {
-  changeDatabase('DELETE FROM home')
+test('a command compares no home and makes none', async () => {
   copy(data, at('copy'))
-  expect(await serve({ dataDir: at('copy') })).toBe('')
-  await expect(serve({ dataDir: data })).resolves.toBe('')
-})
-
-test('a command that opens pushes refuses a copy, and does not make its place the home', async () => {
-  copy(data, at('copy'))
-  await expect(serve({ dataDir: at('copy'), isServer: false })).rejects.toThrow('looks like a copy')
   const before = readFileSync(join(data, 'serve.home'))
-  expect(await serve({ isServer: false })).toBe('')
+  for (const dataDir of [data, at('copy')]) expect(await serve({ dataDir, isServer: false })).toBe('')
   expect(readFileSync(join(data, 'serve.home')).equals(before)).toBeTrue()
+  await expect(serve({ dataDir: at('copy') })).rejects.toThrow('looks like a copy')
 })
 
 test('a folder that no server has served has no home', async () => {

@@ -14,18 +14,11 @@ CREATE TABLE instance_keys (
   verifier BLOB NOT NULL CHECK (length(verifier) = 16)
 ) STRICT;
 
--- Where the folder was served last, by which a copy of it is noticed. In no copy without keys. Inodes may need 64 bits
--- without a sign, which a number here has not.
+-- Where the folder was served last, and the mark that `serve.home` has too. In no copy without keys.
 CREATE TABLE home (
   id INTEGER PRIMARY KEY CHECK (id = 1),
-  machine TEXT,
-  path TEXT NOT NULL,
-  incarnation TEXT NOT NULL,
-  mark_inode TEXT,
-  mark_birth INTEGER,
-  database_inode TEXT,
-  database_birth INTEGER,
-  served_at INTEGER NOT NULL
+  mark TEXT NOT NULL CHECK (length(mark) = 32),
+  path TEXT NOT NULL
 ) STRICT;
 
 -- Ids of accounts and of pushes are never used again: what still names a removed one must not come to mean the next one.
