@@ -1,30 +1,47 @@
-// The routes of all pages, room by room.
+// The table of pages: each URL with what shows or does it, and with the guard that is enforced before.
 
 import type { Sessions } from '../accounts/sessions.ts'
 import type { Route } from '../http/door/router.ts'
-import { PAGES } from '../http/urls.ts'
-import { type AccountRoutesOptions, createAccountRoutes } from './account/account-routes.ts'
+import { FILES, PAGES } from '../http/urls.ts'
+import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
-import type { AdminRoutesOptions } from './admin/admin-routes.ts'
-import { createAdminRoutes } from './admin/admin-routes.ts'
+import { createListExport, type ListExportOptions } from './account/list-export.tsx'
+import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
+import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
+import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
+import { createTwoFactorPages } from './account/two-factor.tsx'
+import { createWelcomePages, type WelcomePageOptions } from './account/welcome.tsx'
+import { type AdminPageOptions, createAdminPages } from './admin/admin.tsx'
+import { type BackUpOptions, createBackUp } from './admin/backups.tsx'
+import { type AcceptClock, createAcceptClock } from './admin/clock.tsx'
+import { createShowFirstSteps } from './admin/first-steps.tsx'
+import { readForm } from './frame/form.ts'
 import type { GetGuest } from './frame/guest.ts'
 import type { AnswerGuest } from './frame/page.tsx'
-import { createOwnerRoutes, type OwnerRoutesOptions } from './owner/owner-routes.ts'
-import { createPageGuards } from './page-guards.ts'
+import { createDashboard, type DashboardOptions } from './owner/dashboard.ts'
+import { createPushPages, type PushPageOptions } from './owner/push-page.ts'
+import { createPageGuards, type PageGuards } from './page-guards.ts'
 import { createPreviousApiPage } from './previous-api.tsx'
-import type { ReceivePageOptions } from './receive/receive.tsx'
-import { createReceiveRoutes } from './receive/receive-routes.ts'
-import { createShareRoutes, type ShareRoutesOptions } from './share/share-routes.ts'
-import type { TrustPageOptions } from './trust/trust-page.tsx'
-import { createTrustRoutes } from './trust/trust-routes.ts'
+import { createReceivePages, type ReceivePageOptions } from './receive/receive.tsx'
+import { type CreatePageOptions, createCreatePage } from './share/create/create.tsx'
+import { type CreatedPageOptions, createCreatedPage } from './share/created.tsx'
+import { createAnswerAuthority, createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
 
-/** What the rooms need, each its own part of it. */
 export type PagesOptions = ReceivePageOptions &
-  ShareRoutesOptions &
-  OwnerRoutesOptions &
-  AccountRoutesOptions &
-  AdminRoutesOptions &
+  CreatePageOptions &
+  CreatedPageOptions &
+  DashboardOptions &
+  PushPageOptions &
+  AccountPageOptions &
+  ListExportOptions &
+  MessagePageOptions &
+  SignInPageOptions &
+  TokenPageOptions &
+  Omit<WelcomePageOptions, 'enterAfter'> &
+  AdminPageOptions &
+  BackUpOptions &
   TrustPageOptions & {
+    acceptClock: AcceptClock
     answer: AnswerGuest
     getGuest: GetGuest
     sessions: Sessions
@@ -35,12 +52,115 @@ export type PagesOptions = ReceivePageOptions &
 export function createPageRoutes(options: PagesOptions): Route[] {
   const guards = createPageGuards({ ...options, confirm: createConfirm(options) })
   return [
-    ...createReceiveRoutes(guards, options),
-    ...createShareRoutes(guards, options),
-    ...createOwnerRoutes(guards, options),
-    ...createAccountRoutes(guards, options),
-    ...createAdminRoutes(guards, options),
-    ...createTrustRoutes(guards, options),
+    ...receiveRoutes(guards, options),
+    ...shareRoutes(guards, options),
+    ...ownerRoutes(guards, options),
+    ...signInRoutes(guards, options),
+    ...accountRoutes(guards, options),
+    ...adminRoutes(guards, options),
+    guards.guest(PAGES.trust, createTrustPage(options)),
+    { url: FILES.authority, answer: createAnswerAuthority(options) },
     guards.guest(PAGES.previousApi, createPreviousApiPage(options.answer)),
+  ]
+}
+
+/** The pages of a secret link. */
+function receiveRoutes({ guest, guestForm }: PageGuards, options: PagesOptions): Route[] {
+  const { show, reveal, expire, saveText } = createReceivePages(options)
+  return [
+    guest(PAGES.receive, show),
+    guest(PAGES.receiveStep, show),
+    guestForm(PAGES.reveal, reveal),
+    guestForm(PAGES.revealStep, reveal),
+    guestForm(PAGES.expire, expire),
+    // Holds the text itself, so that it is saved while the store is away, too.
+    { url: PAGES.saveText, answer: async ({ exchange }) => saveText(await readForm(exchange)) },
+  ]
+}
+
+/** The pages of somebody who shares something. */
+function shareRoutes({ guest, patientForm }: PageGuards, options: PagesOptions): Route[] {
+  const { show, create, refuseUnknown, share } = createCreatePage(options)
+  return [
+    guest(PAGES.create, (visitor) => show(visitor)),
+    patientForm(PAGES.submitCreate, { use: (visitor) => create(visitor), refuse: refuseUnknown }),
+    patientForm(PAGES.share, { use: (visitor) => share(visitor), refuse: share }),
+    guest(PAGES.created, createCreatedPage(options)),
+  ]
+}
+
+/** The pages of an account's own pushes. */
+function ownerRoutes({ member, form }: PageGuards, options: PagesOptions): Route[] {
+  const list = createDashboard(options)
+  const { show, expire, unlock, edit, exportCsv, exportJson } = createPushPages(options)
+  return [
+    member(PAGES.pushes, list.show),
+    form(PAGES.changePushes, list.change),
+    member(PAGES.push, show),
+    form(PAGES.editPush, edit),
+    form(PAGES.expireOwn, expire),
+    form(PAGES.unlock, unlock),
+    member(PAGES.auditCsv, exportCsv),
+    member(PAGES.auditJson, exportJson),
+  ]
+}
+
+/** These forms carry no form token, because a page opened before a new sign-in has the token of the old session. */
+function signInRoutes({ guest, guestForm, form }: PageGuards, options: PagesOptions): Route[] {
+  const signIn = createSignInPages(options)
+  const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })
+  return [
+    guest(PAGES.signIn, (visitor) => signIn.show(visitor)),
+    guestForm(PAGES.submitSignIn, signIn.signIn),
+    guestForm(PAGES.submitCode, signIn.confirm),
+    guest(PAGES.signUp, welcome.showSignUp),
+    guestForm(PAGES.submitSignUp, welcome.signUp),
+    guest(PAGES.welcome, welcome.show),
+    guestForm(PAGES.submitWelcome, welcome.useLink),
+    form(PAGES.signOut, signIn.signOut),
+  ]
+}
+
+/** The pages of an account itself. */
+function accountRoutes({ member, form, confirmedForm }: PageGuards, options: PagesOptions): Route[] {
+  const account = createAccountPages(options)
+  const tokens = createTokenPages(options)
+  const message = createMessagePages(options)
+  const { saveCsv, saveJson } = createListExport(options)
+  const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
+  return [
+    member(PAGES.tokens, tokens.show),
+    confirmedForm(PAGES.createToken, tokens.create),
+    form(PAGES.revokeToken, tokens.revoke),
+    member(PAGES.account, account.show),
+    form(PAGES.changePassword, account.changePassword),
+    form(PAGES.endSession, account.endSession),
+    member(PAGES.listCsv, saveCsv),
+    member(PAGES.listJson, saveJson),
+    member(PAGES.message, message.show),
+    form(PAGES.keepMessage, message.keep),
+    member(PAGES.twoFactor, twoFactor.show),
+    confirmedForm(PAGES.turnOnTwoFactor, twoFactor.turnOn),
+    confirmedForm(PAGES.turnOffTwoFactor, twoFactor.turnOff),
+  ]
+}
+
+/** The pages of administrators. */
+function adminRoutes({ member, form, confirmedForm }: PageGuards, options: PagesOptions): Route[] {
+  const { show, invite, withdraw, disable, enable, reset, remove } = createAdminPages(options)
+  return [
+    member(PAGES.admin, show),
+    member(PAGES.firstSteps, createShowFirstSteps(options.answer)),
+    confirmedForm(PAGES.invite, invite),
+    // Does not ask for the password, because it only takes access away, and may be urgent.
+    form(PAGES.withdrawInvitation, withdraw),
+    confirmedForm(PAGES.disableAccount, disable),
+    confirmedForm(PAGES.enableAccount, enable),
+    confirmedForm(PAGES.resetAccount, reset),
+    confirmedForm(PAGES.removeAccount, remove),
+    // Asks for the password, because pushes that have ended by this clock are destroyed then.
+    confirmedForm(PAGES.acceptClock, createAcceptClock(options.acceptClock)),
+    // Makes room for the new one by removing the oldest.
+    confirmedForm(PAGES.backUp, createBackUp(options)),
   ]
 }

@@ -8,24 +8,22 @@ import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Chip } from '../frame/chip.tsx'
-import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
-import type { AnswerGuest } from '../frame/page.tsx'
 import {
   ButtonForm,
   FormToken,
   Input,
-  Moment,
   NewPasswordInput,
-  Notice,
   problemTexts,
+  RefusedFields,
   Tick,
-} from '../frame/parts.tsx'
+} from '../frame/fields.tsx'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Chip, Moment, Notice } from '../frame/parts.tsx'
 import { programOf } from '../frame/programs.ts'
-import { RefusedFields } from '../frame/refused-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { ListExportSection } from './list-export-section.tsx'
+import { ListExportSection } from './list-export.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest

@@ -5,10 +5,11 @@ import type { Sessions } from '../../accounts/sessions.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
+import { FormToken, Input } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { FormToken, Input, RefusedNotice } from '../frame/parts.tsx'
+import { RefusedNotice } from '../frame/parts.tsx'
 import { orTooMany, tooMany } from './sign-in.tsx'
 
 export type ConfirmationOptions = {

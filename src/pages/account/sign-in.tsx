@@ -5,10 +5,11 @@ import { isDomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
+import { Input } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Input, RefusedNotice } from '../frame/parts.tsx'
+import { RefusedNotice } from '../frame/parts.tsx'
 
 export type SignInPageOptions = {
   answer: AnswerGuest

@@ -5,11 +5,11 @@ import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../domain/account.ts'
 import { isDomainError, isOutage } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { API, PAGES } from '../../http/urls.ts'
+import { FormToken, Input, maxLengthOf, problemText, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, FormToken, Input, Moment, maxLengthOf, Notice, problemText } from '../frame/parts.tsx'
-import { RefusedFields } from '../frame/refused-fields.tsx'
+import { CopyButton, Moment, Notice } from '../frame/parts.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 
 export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }

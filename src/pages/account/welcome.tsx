@@ -11,11 +11,11 @@ import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { Contact } from '../frame/brand.tsx'
 import { EmblemCard } from '../frame/emblem-card.tsx'
+import { Input, NewPasswordInput, problemTexts, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Input, NewPasswordInput, problemTexts, RefusedNotice } from '../frame/parts.tsx'
-import { RefusedFields } from '../frame/refused-fields.tsx'
+import { RefusedNotice } from '../frame/parts.tsx'
 import { type createSignInPages, tooMany } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
@@ -28,6 +28,7 @@ export type WelcomePageOptions = {
 }
 
 type Params = Partial<Record<string, string>>
+
 type Shown = {
   title: WordKey
   lead: WordKey

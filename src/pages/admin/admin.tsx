@@ -19,7 +19,7 @@ import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
-import { AuthorityPart } from './authority.tsx'
+import { AuthorityPart } from '../trust/trust-page.tsx'
 import { Backups } from './backups.tsx'
 import { ClockNotice } from './clock.tsx'
 import { Health, ProxyNotice } from './health.tsx'
@@ -52,6 +52,7 @@ type Shown = {
   isForAdmin?: boolean
   notice?: WordKey
 }
+
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {

@@ -2,11 +2,13 @@
 
 import type { ComponentChildren } from 'preact'
 import type { BackupStatus } from '../../backup/backups.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
-import { Chip } from '../frame/chip.tsx'
+import { ButtonForm } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
-import { ButtonForm, Moment, Notice } from '../frame/parts.tsx'
+import { Chip, Moment, Notice } from '../frame/parts.tsx'
 
 export type BackupsProps = {
   guest: Member
@@ -159,4 +161,16 @@ function Next({ status: { making, nextAt }, words }: StatusProps) {
     )
   }
   return nextAt === null ? null : <Moment at={nextAt} words={words} />
+}
+
+/** `makeBackup` is null for a server that makes no backups. */
+export type BackUpOptions = { makeBackup: ((by: { accountId: number }) => void) | null }
+
+/** The button that begins a backup at once. */
+export function createBackUp({ makeBackup }: BackUpOptions) {
+  return (guest: Member): Response => {
+    if (makeBackup === null) throw new DomainError('not_found', 'not-found')
+    makeBackup({ accountId: guest.account.id })
+    return answerSeeOther(guest.href(`${PAGES.admin.href()}#backups`))
+  }
 }

@@ -3,8 +3,9 @@
 import type { Doubt } from '../../domain/clock.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
+import { ButtonForm } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
-import { ButtonForm, Moment, Notice } from '../frame/parts.tsx'
+import { Moment, Notice } from '../frame/parts.tsx'
 
 export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | null }) {
   const { words } = guest

@@ -3,9 +3,8 @@
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
 import type { WordKey, Words } from '../../words/words.ts'
-import { Chip } from '../frame/chip.tsx'
 import type { Member } from '../frame/guest.ts'
-import { DamageNotice, Moment, Notice } from '../frame/parts.tsx'
+import { Chip, DamageNotice, Moment, Notice } from '../frame/parts.tsx'
 
 export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
   return addresses.length === 0 ? null : (

@@ -2,8 +2,7 @@
 
 import type { DatabaseStatus, ServingNode } from '../../operating/status.ts'
 import type { Words } from '../../words/words.ts'
-import { Chip } from '../frame/chip.tsx'
-import { Moment, Notice } from '../frame/parts.tsx'
+import { Chip, Moment, Notice } from '../frame/parts.tsx'
 
 export type NodesProps = {
   /** Null when rows are in the data folder. */

@@ -5,12 +5,11 @@ import type { Account, AccountLink } from '../../domain/account.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Chip } from '../frame/chip.tsx'
+import { ButtonForm, FormToken, Input, problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
-import { PageLinks } from '../frame/page-links.tsx'
-import { ButtonForm, FormToken, Input, Moment, problemTexts, Tick } from '../frame/parts.tsx'
-import { RefusedFields } from '../frame/refused-fields.tsx'
+import { PageLinks } from '../frame/page.tsx'
+import { Chip, Moment } from '../frame/parts.tsx'
 
 /** A page of a search through the accounts. */
 export type Listed = { people: Person[]; total: number; pages: number; pageNumber: number; search: string }

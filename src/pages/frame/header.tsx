@@ -3,10 +3,10 @@
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { BrandName, linked } from './brand.tsx'
+import { FormToken } from './fields.tsx'
 import type { Guest } from './guest.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
-import { FormToken } from './parts.tsx'
 
 type Link = { to: string; label: WordKey; icon: IconName }
 

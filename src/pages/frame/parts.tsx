@@ -1,28 +1,13 @@
 // Components that pages share: fields with hints and problems, notices, copy buttons, times.
 
-import { type ComponentChildren, h, type JSX } from 'preact'
-import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
-import type { Problem, Problems } from '../../domain/problems.ts'
+import type { ComponentChildren } from 'preact'
 import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
+import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
-
-/** The problems of each field in the guest's language. */
-export function problemTexts(problems: Problems, words: Words): Record<string, string> {
-  const texts = Object.entries(problems).map(([field, found]) => [
-    field,
-    found.map((problem) => problemText(problem, words)).join(' '),
-  ])
-  return Object.fromEntries(texts)
-}
-
-export function problemText({ code, ...limits }: Problem, words: Words): string {
-  const key: WordKey = `problem_${code}`
-  return words.say(key, 'limit' in limits ? { ...limits, n: limits.limit } : limits)
-}
 
 /** The names of the kinds of pushes. */
 export const KIND_WORDS: Record<PushKind, WordKey> = {
@@ -30,114 +15,6 @@ export const KIND_WORDS: Record<PushKind, WordKey> = {
   file: 'kind_file',
   url: 'kind_url',
   qr: 'kind_qr',
-}
-
-type FieldProps = {
-  id: string
-  label: ComponentChildren
-  hint?: ComponentChildren
-  problem?: string | undefined
-  /** A button inside the end of the control. */
-  trailing?: ComponentChildren
-  children: (describes: Described) => JSX.Element
-}
-
-/** Attributes that tie a control to its hint and problem. */
-export type Described = {
-  id: string
-  'aria-describedby': string
-  'aria-invalid'?: 'true'
-}
-
-/** The element for the problem is always there, so that a script can fill it. */
-export function Field({ id, label, hint, problem, trailing, children }: FieldProps) {
-  const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
-  if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true' })
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {trailing === undefined ? (
-        children(describes)
-      ) : (
-        <div class="trailing">
-          {children(describes)}
-          {trailing}
-        </div>
-      )}
-      <p class="hint" id={`${id}-hint`}>
-        {hint}
-      </p>
-      <p class="problem" id={`${id}-problem`}>
-        {problem}
-      </p>
-    </div>
-  )
-}
-
-export type InputProps = Omit<FieldProps, 'children'> & {
-  name: string
-  type?: 'text' | 'password' | 'email' | 'number'
-  value?: string | number | undefined
-  /** More HTML attributes of the control. */
-  attributes?: Record<string, string | number | boolean>
-}
-
-export function Input({ name, type = 'text', value, attributes, ...field }: InputProps) {
-  return (
-    <Field {...field}>{(describes) => h('input', { name, type, value, ...attributes, ...describes })}</Field>
-  )
-}
-
-/** The `maxlength` for a number of characters: browsers count UTF-16 units, and a character has up to two. */
-export function maxLengthOf(characters: number): number {
-  return 2 * characters
-}
-
-type TickProps = {
-  id: string
-  name: string
-  label: string
-  hint?: string
-  isTicked: boolean
-  /** Sent when the box is not ticked, where a missing field would mean the default. */
-  otherwise?: string
-}
-
-export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) {
-  return (
-    <div class="tick">
-      {otherwise === undefined ? null : <input type="hidden" name={name} value={otherwise} />}
-      <input
-        type="checkbox"
-        id={id}
-        name={name}
-        value="true"
-        checked={isTicked}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-      />
-      <label for={id}>{label}</label>
-      {hint === undefined ? null : (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-    </div>
-  )
-}
-
-/** The field for a new password. */
-export function NewPasswordInput({ words, problem }: { words: Words; problem: string | undefined }) {
-  return (
-    <Input
-      id="password"
-      name="password"
-      type="password"
-      label={words.say('password_new')}
-      hint={words.say('password_hint', { n: MIN_PASSWORD_LENGTH })}
-      problem={problem}
-      attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
-    />
-  )
 }
 
 /** good: it worked. low: take care. bad: it failed. */
@@ -176,24 +53,6 @@ export function DamageNotice({ damaged, words }: { damaged: number; words: Words
     <Notice kind="bad">
       <p>{words.say('damaged', { n: damaged })}</p>
     </Notice>
-  )
-}
-
-/** The hidden form token of the session, for every form that changes something. */
-export function FormToken({ guest }: { guest: Guest }) {
-  return guest.session === null ? null : <input type="hidden" name="form" value={guest.session.formToken} />
-}
-
-/** A form with a button and nothing else. */
-export function ButtonForm(props: { guest: Guest; action: string; label: string; isDangerous?: boolean }) {
-  const { guest, action, label, isDangerous = false } = props
-  return (
-    <form method="post" action={guest.href(action)} class="inline">
-      <FormToken guest={guest} />
-      <button type="submit" class={isDangerous ? 'danger' : 'quiet'}>
-        {label}
-      </button>
-    </form>
   )
 }
 
@@ -238,5 +97,44 @@ export function Clock({ at, words }: { at: number; words: Words }) {
     <time datetime={formatTime(at)} data-clock>
       {words.clock(at)}
     </time>
+  )
+}
+
+export type Tone = 'good' | 'waiting' | 'low' | 'gone' | 'bad'
+
+/** A state in a word or two. */
+export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; children: ComponentChildren }) {
+  return (
+    <span class={`chip ${tone}`}>
+      {icon === undefined ? null : <Icon name={icon} />}
+      {children}
+    </span>
+  )
+}
+
+/** The name; without one the kind, and the end of the link to tell one from another. */
+export function nameForOwner({ push, urlToken, name }: Labelled, { say }: Words): string {
+  return name || `${say('push_unnamed', { kind: say(KIND_WORDS[push.kind]) })} (…${urlToken.slice(-4)})`
+}
+
+type Seen = { words: Words; now: number }
+
+export function Relative({ at, words, now }: Seen & { at: number }) {
+  return (
+    <time datetime={formatTime(at)} data-relative>
+      {words.relative(at, now)}
+    </time>
+  )
+}
+
+/** A text with `{when}` in it. */
+export function sayWhen(key: WordKey, at: number, { words, now }: Seen) {
+  const [before, after] = words.say(key).split('{when}')
+  return (
+    <>
+      {before}
+      <Relative at={at} words={words} now={now} />
+      {after}
+    </>
   )
 }

@@ -4,12 +4,12 @@ import type { Problems } from '../../domain/problems.ts'
 import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
+import type { WordKey } from '../../words/words.ts'
+import { Field, FormToken, Input, LabelFields, problemTexts } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
-import { LabelFields } from '../frame/label-fields.tsx'
-import { Field, FormToken, Input, problemTexts } from '../frame/parts.tsx'
+import type { Guest, Member } from '../frame/guest.ts'
+import { RefusedNotice } from '../frame/parts.tsx'
 import { ENDS_IN, sayLength } from './edit-form.ts'
-import { EditRefused } from './edit-refused.tsx'
 
 /** An edit that was refused: what was sent, and what is wrong with it. */
 export type RefusedEdit = { form: Form; problems: Problems }
@@ -86,5 +86,44 @@ function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
         }}
       />
     </div>
+  )
+}
+
+type EditRefusedProps = {
+  guest: Guest
+  /** What is wrong, by the field of the edit. */
+  texts: Record<string, string>
+  /** Whether the form shows the limits. An expired push has only its labels. */
+  isLive: boolean
+}
+
+/** Where each field of an edit is in the form. */
+const PLACES: Record<string, { id: string; word: WordKey; isLimit: boolean }> = {
+  name: { id: 'name', word: 'name', isLimit: false },
+  note: { id: 'note', word: 'note', isLimit: false },
+  expires_at: { id: 'ends_in', word: 'edit_expires', isLimit: true },
+  expire_after_views: { id: 'views', word: 'edit_views', isLimit: true },
+}
+
+export function EditRefused({ guest: { words }, texts, isLive }: EditRefusedProps) {
+  return (
+    <RefusedNotice>
+      <p>{words.say('edit_refused')}</p>
+      <ul>
+        {Object.entries(texts).map(([field, text]) => {
+          const place = PLACES[field]
+          const isShown = place !== undefined && (isLive || !place.isLimit)
+          return (
+            <li key={field}>
+              {isShown ? (
+                <a href={`#${place.id}`}>{words.say('labelled', { label: words.say(place.word), text })}</a>
+              ) : (
+                text
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </RefusedNotice>
   )
 }

@@ -4,14 +4,11 @@ import { isExpired } from '../../domain/push.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
 import type { Labelled, OverviewPush } from '../../pushes/owner-lists.ts'
 import type { Words } from '../../words/words.ts'
-import { Chip } from '../frame/chip.tsx'
 import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
-import { KIND_WORDS } from '../frame/parts.tsx'
-import { nameForOwner } from '../frame/push-name.ts'
-import { describeState } from './push-state.ts'
-import { Relative, sayWhen } from './relative.tsx'
+import { Chip, KIND_WORDS, nameForOwner, Relative, sayWhen } from '../frame/parts.tsx'
+import { describeState } from './push-view.tsx'
 
 const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
   text: 'file-text',

@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from 'preact'
 import type { AuditEntry } from '../../domain/audit.ts'
-import type { Push } from '../../domain/push.ts'
+import { isEnding } from '../../domain/listing.ts'
+import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { Owned } from '../../pushes/pushes.ts'
@@ -12,14 +13,11 @@ import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, KIND_WORDS, Moment, Notice } from '../frame/parts.tsx'
-import { nameForOwner } from '../frame/push-name.ts'
+import { CopyButton, KIND_WORDS, Moment, Notice, nameForOwner, Relative, type Tone } from '../frame/parts.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import type { RefusedEdit } from './edit-view.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
-import { describeState } from './push-state.ts'
-import { Relative } from './relative.tsx'
 import { Tries } from './tries.tsx'
 
 export type ShownPush = {
@@ -201,4 +199,30 @@ function Lost({ guest, listed: { push, urlToken } }: { guest: Member; listed: La
       </p>
     </Notice>
   ) : null
+}
+
+/** `isNotable`: says more than the number of views and the time do. */
+export type StateText = { tone: Tone; icon: IconName; text: string; isNotable: boolean }
+
+export function describeState(push: Push, { words: { say }, now }: { words: Words; now: number }): StateText {
+  if (isExpired(push, now)) {
+    const icon = push.lost ? 'history' : 'circle-x'
+    return { tone: 'gone', icon, text: say(endOf(push)), isNotable: true }
+  }
+  if (isLocked(push)) return { tone: 'bad', icon: 'lock', text: say('state_locked'), isNotable: true }
+  if (isEnding(push, now)) {
+    const key = viewsRemaining(push) === 1 ? 'state_last' : 'state_ending'
+    return { tone: 'low', icon: 'hourglass', text: say(key), isNotable: true }
+  }
+  if (push.views === 0)
+    return { tone: 'waiting', icon: 'clock', text: say('state_waiting'), isNotable: false }
+  const text = say('state_opened', { n: push.views, of: push.expireAfterViews })
+  return { tone: 'good', icon: 'eye', text, isNotable: false }
+}
+
+function endOf(push: Push) {
+  if (push.lost) return 'state_lost'
+  if (push.deleted) return 'state_ended'
+  if (isEndedByTries(push)) return 'state_guessed'
+  return push.views >= push.expireAfterViews ? 'state_used' : 'state_time'
 }

@@ -3,8 +3,9 @@
 import { isEndedByTries, isLocked } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
+import { ButtonForm } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
-import { ButtonForm, Notice } from '../frame/parts.tsx'
+import { Notice } from '../frame/parts.tsx'
 
 type TriesProps = { guest: Member; listed: Labelled; isLive: boolean }
 

@@ -3,8 +3,8 @@
 
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
+import { FormToken } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
-import { FormToken } from '../frame/parts.tsx'
 
 const WORDS = {
   push: { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' },

@@ -2,9 +2,8 @@
 
 import { type Push, viewsRemaining } from '../../domain/push.ts'
 import { secretHref } from '../../http/urls.ts'
+import { FormToken, PassphraseInput } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
-import { FormToken } from '../frame/parts.tsx'
-import { PassphraseInput } from '../frame/passphrase-input.tsx'
 
 export type ReceiveFormProps = {
   guest: Guest

@@ -5,10 +5,10 @@ import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Contact } from '../frame/brand.tsx'
 import { EmblemCard } from '../frame/emblem-card.tsx'
+import { RefusedFields } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Moment, Notice } from '../frame/parts.tsx'
-import { RefusedFields } from '../frame/refused-fields.tsx'
 import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
 
 type ReceiveProps = ReceiveFormProps & {

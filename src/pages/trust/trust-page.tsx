@@ -1,12 +1,16 @@
-// How a device comes to trust the authority of this server: the file, and the steps of each system.
+// How a device comes to trust the authority of this server: the file, and the steps of each system. They answer over plain http
+// too, before a device trusts this server.
 
 import { DomainError } from '../../domain/errors.ts'
-import { FILES } from '../../http/urls.ts'
+import { answerAttachment } from '../../http/answers.ts'
+import type { Asked } from '../../http/door/router.ts'
+import { FILES, PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
 import type { WordKey } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Notice } from '../frame/parts.tsx'
+import { Moment, Notice } from '../frame/parts.tsx'
+import { profileFor } from './mobileconfig.ts'
 
 export type TrustPageOptions = {
   answer: AnswerGuest
@@ -81,5 +85,49 @@ function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }
         </details>
       ))}
     </>
+  )
+}
+
+/** Answers the files that the page leads to. */
+export function createAnswerAuthority({ authority }: Pick<TrustPageOptions, 'authority'>) {
+  const files = authority === null ? {} : filesOf(authority)
+  return ({ params: { name = '' } }: Asked): Response => {
+    const file = Object.hasOwn(files, name) ? files[name] : undefined
+    if (file === undefined) throw new DomainError('not_found', 'not-found')
+    return answerAttachment(file.body, { type: file.type, filename: name })
+  }
+}
+
+type File = { type: string; body: string | Buffer<ArrayBuffer> }
+
+function filesOf({ certificate, der, fingerprint }: Authority): Record<string, File> {
+  const type = 'application/x-x509-ca-cert'
+  const name = `Oncebox (${fingerprint.slice(0, 11)})`
+  return {
+    [AUTHORITY_FILES.cer]: { type, body: Buffer.from(der) },
+    [AUTHORITY_FILES.pem]: { type, body: certificate },
+    [AUTHORITY_FILES.profile]: {
+      type: 'application/x-apple-aspen-config',
+      body: profileFor({ der, fingerprint, name }),
+    },
+  }
+}
+
+export function AuthorityPart({ guest, authority }: { guest: Guest; authority: Authority }) {
+  const { words } = guest
+  return (
+    <section aria-labelledby="authority">
+      <h2 id="authority">{words.say('authority_title')}</h2>
+      <p>{words.say('authority_text')}</p>
+      <p>
+        <code class="fingerprint" dir="ltr">
+          {authority.fingerprint}
+        </code>
+      </p>
+      <p>
+        <a href={guest.href(PAGES.trust.href())}>{words.say('trust_page')}</a> ·{' '}
+        {words.say('authority_until')} <Moment at={authority.validUntil} words={words} />
+      </p>
+    </section>
   )
 }

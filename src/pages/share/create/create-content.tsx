@@ -2,9 +2,10 @@
 // chosen kind.
 
 import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
+import { Field, Input } from '../../frame/fields.tsx'
 import type { IconName } from '../../frame/icon-files.ts'
 import { Icon } from '../../frame/icons.tsx'
-import { Field, Input, KIND_WORDS } from '../../frame/parts.tsx'
+import { KIND_WORDS } from '../../frame/parts.tsx'
 import { CreateFiles } from './create-files.tsx'
 import type { PartProps } from './create-props.ts'
 import { CreateQr } from './create-qr.tsx'

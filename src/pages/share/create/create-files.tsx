@@ -2,9 +2,10 @@
 
 import { PAGES } from '../../../http/urls.ts'
 import type { Words } from '../../../words/words.ts'
+import { Field } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
 import { Icon } from '../../frame/icons.tsx'
-import { Field, Notice } from '../../frame/parts.tsx'
+import { Notice } from '../../frame/parts.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function CreateFiles({ guest, isOfAccount, signups, limits, texts }: PartProps) {

@@ -1,7 +1,6 @@
 // The options that few pushes need: opening, deleting, name and note.
 
-import { LabelFields } from '../../frame/label-fields.tsx'
-import { Tick } from '../../frame/parts.tsx'
+import { LabelFields, Tick } from '../../frame/fields.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function Options(props: PartProps) {

@@ -1,8 +1,8 @@
 // The fields of a QR code: a text, or a Wi-Fi network. A script draws the code while it is typed.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
+import { Field, Input, Tick } from '../../frame/fields.tsx'
 import { Icon } from '../../frame/icons.tsx'
-import { Field, Input, Tick } from '../../frame/parts.tsx'
 import { WIFI_STANDARDS, WIFI_TYPES } from '../../frame/wifi-text.ts'
 import type { PartProps } from './create-props.ts'
 

@@ -4,6 +4,7 @@ import { presentEntry, presentListed } from '../../api/push-json.ts'
 import type { Account } from '../../domain/account.ts'
 import { createListWriter, type ExportFormat } from '../../domain/list-export.ts'
 import { formatTime, type Now } from '../../domain/time.ts'
+import { PAGES } from '../../http/urls.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import { attach } from '../frame/attachment.ts'
 import type { Member } from '../frame/guest.ts'
@@ -29,4 +30,18 @@ export function createListExport({ pushes, now }: ListExportOptions) {
   }
 
   return { saveJson: (guest: Member) => save(guest, 'json'), saveCsv: (guest: Member) => save(guest, 'csv') }
+}
+
+export function ListExportSection({ guest }: { guest: Member }) {
+  const { say } = guest.words
+  return (
+    <section class="card" aria-labelledby="export-title" id="export">
+      <h2 id="export-title">{say('export_title')}</h2>
+      <p>{say('export_lead')}</p>
+      <p class="links">
+        <a href={`${guest.basePath}${PAGES.listCsv.href()}`}>{say('audit_csv')}</a>
+        <a href={`${guest.basePath}${PAGES.listJson.href()}`}>{say('audit_json')}</a>
+      </p>
+    </section>
+  )
 }

@@ -1,0 +1,246 @@
+// The fields of forms: labels, hints and what is wrong with what was typed.
+
+import { type ComponentChildren, h, type JSX } from 'preact'
+import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
+import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../domain/new-push.ts'
+import type { Problem, Problems } from '../../domain/problems.ts'
+import type { WordKey, Words } from '../../words/words.ts'
+import type { Guest } from './guest.ts'
+import { Icon } from './icons.tsx'
+import { RefusedNotice } from './parts.tsx'
+
+/** The problems of each field in the guest's language. */
+export function problemTexts(problems: Problems, words: Words): Record<string, string> {
+  const texts = Object.entries(problems).map(([field, found]) => [
+    field,
+    found.map((problem) => problemText(problem, words)).join(' '),
+  ])
+  return Object.fromEntries(texts)
+}
+
+export function problemText({ code, ...limits }: Problem, words: Words): string {
+  const key: WordKey = `problem_${code}`
+  return words.say(key, 'limit' in limits ? { ...limits, n: limits.limit } : limits)
+}
+
+type FieldProps = {
+  id: string
+  label: ComponentChildren
+  hint?: ComponentChildren
+  problem?: string | undefined
+  /** A button inside the end of the control. */
+  trailing?: ComponentChildren
+  children: (describes: Described) => JSX.Element
+}
+
+/** Attributes that tie a control to its hint and problem. */
+export type Described = {
+  id: string
+  'aria-describedby': string
+  'aria-invalid'?: 'true'
+}
+
+/** The element for the problem is always there, so that a script can fill it. */
+export function Field({ id, label, hint, problem, trailing, children }: FieldProps) {
+  const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
+  if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true' })
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {trailing === undefined ? (
+        children(describes)
+      ) : (
+        <div class="trailing">
+          {children(describes)}
+          {trailing}
+        </div>
+      )}
+      <p class="hint" id={`${id}-hint`}>
+        {hint}
+      </p>
+      <p class="problem" id={`${id}-problem`}>
+        {problem}
+      </p>
+    </div>
+  )
+}
+
+export type InputProps = Omit<FieldProps, 'children'> & {
+  name: string
+  type?: 'text' | 'password' | 'email' | 'number'
+  value?: string | number | undefined
+  /** More HTML attributes of the control. */
+  attributes?: Record<string, string | number | boolean>
+}
+
+export function Input({ name, type = 'text', value, attributes, ...field }: InputProps) {
+  return (
+    <Field {...field}>{(describes) => h('input', { name, type, value, ...attributes, ...describes })}</Field>
+  )
+}
+
+/** The `maxlength` for a number of characters: browsers count UTF-16 units, and a character has up to two. */
+export function maxLengthOf(characters: number): number {
+  return 2 * characters
+}
+
+type TickProps = {
+  id: string
+  name: string
+  label: string
+  hint?: string
+  isTicked: boolean
+  /** Sent when the box is not ticked, where a missing field would mean the default. */
+  otherwise?: string
+}
+
+export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) {
+  return (
+    <div class="tick">
+      {otherwise === undefined ? null : <input type="hidden" name={name} value={otherwise} />}
+      <input
+        type="checkbox"
+        id={id}
+        name={name}
+        value="true"
+        checked={isTicked}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+      />
+      <label for={id}>{label}</label>
+      {hint === undefined ? null : (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** The field for a new password. */
+export function NewPasswordInput({ words, problem }: { words: Words; problem: string | undefined }) {
+  return (
+    <Input
+      id="password"
+      name="password"
+      type="password"
+      label={words.say('password_new')}
+      hint={words.say('password_hint', { n: MIN_PASSWORD_LENGTH })}
+      problem={problem}
+      attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
+    />
+  )
+}
+
+/** The hidden form token of the session, for every form that changes something. */
+export function FormToken({ guest }: { guest: Guest }) {
+  return guest.session === null ? null : <input type="hidden" name="form" value={guest.session.formToken} />
+}
+
+type RefusedFieldsProps = {
+  /** What is wrong, by the id of the field. */
+  problems: Readonly<Record<string, string | undefined>>
+  words: Words
+}
+
+/** Nothing without problems. */
+export function RefusedFields({ problems, words }: RefusedFieldsProps) {
+  const found = Object.entries(problems).filter(([, text]) => text !== undefined)
+  if (found.length === 0) return null
+  const links = found.map(([id, text]) => (
+    <a key={id} href={`#${id}`}>
+      {text}
+    </a>
+  ))
+  return (
+    <RefusedNotice>
+      {links.length === 1 ? (
+        <p>{links}</p>
+      ) : (
+        <>
+          <p>{words.say('form_problems')}</p>
+          <ul>
+            {links.map((link) => (
+              <li key={link.key}>{link}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </RefusedNotice>
+  )
+}
+
+export type LabelFieldsProps = {
+  guest: Guest
+  /** The name of the field in the form for each label. */
+  fields: { name: string; note: string }
+  values: { name: string; note: string }
+  /** The problems, by field. */
+  texts: Record<string, string>
+  noteRows: number
+}
+
+export function LabelFields({ guest, fields, values, texts, noteRows }: LabelFieldsProps) {
+  const { say } = guest.words
+  return (
+    <>
+      <Input
+        id="name"
+        name={fields.name}
+        label={say('name')}
+        hint={say('name_hint')}
+        problem={texts.name}
+        value={values.name}
+        attributes={{ maxlength: maxLengthOf(MAX_NAME_CHARACTERS), autocomplete: 'off' }}
+      />
+      <Field id="note" label={say('note')} hint={say('note_hint')} problem={texts.note}>
+        {(describes) => (
+          <textarea
+            name={fields.note}
+            rows={noteRows}
+            maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)}
+            {...describes}
+          >
+            {values.note}
+          </textarea>
+        )}
+      </Field>
+    </>
+  )
+}
+
+/**
+ * A passphrase whose characters the style hides until its box is ticked, without a script: nobody can look up a mistyped
+ * passphrase, and it would lock out every recipient.
+ */
+export function PassphraseInput({
+  words,
+  attributes,
+  ...input
+}: Omit<InputProps, 'type'> & { words: Words }) {
+  const typed = { ...attributes, class: 'masked', spellcheck: 'false', autocapitalize: 'off' }
+  const eye = (
+    <label class="show">
+      <input type="checkbox" autocomplete="off" aria-label={words.say('show')} aria-controls={input.id} />
+      <Icon name="eye" />
+      <Icon name="eye-off" />
+    </label>
+  )
+  return (
+    <div class="unseen">
+      <Input {...input} attributes={typed} trailing={eye} />
+    </div>
+  )
+}
+
+/** A form with a button and nothing else. */
+export function ButtonForm(props: { guest: Guest; action: string; label: string; isDangerous?: boolean }) {
+  const { guest, action, label, isDangerous = false } = props
+  return (
+    <form method="post" action={guest.href(action)} class="inline">
+      <FormToken guest={guest} />
+      <button type="submit" class={isDangerous ? 'danger' : 'quiet'}>
+        {label}
+      </button>
+    </form>
+  )
+}
