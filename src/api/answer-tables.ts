@@ -1,9 +1,9 @@
 // The answers of the API, one table for each. Their TypeScript types and the reference come from these tables, and tests
 // validate every answer against them.
 
-import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { AUDIT_KINDS } from '../domain/audit.ts'
 import { PUSH_KINDS } from '../domain/push.ts'
+import { type Static, type TProperties, type TSchema, Type } from '../http/intake/members.ts'
 import { URL_TOKEN } from './parameters.ts'
 
 /** OpenAPI 3.0 has no type "null", and one `example` in place of the `examples` of JSON Schema. */

@@ -1,10 +1,10 @@
 // The parameters of the API in paths, queries and headers: as the reference shows them, and how they are read.
 
-import { Type } from '@sinclair/typebox'
 import { MAX_PAGE } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type Exchange, queryOf } from '../http/door/exchange.ts'
 import type { Asked } from '../http/door/router.ts'
+import { Type } from '../http/intake/members.ts'
 import { KEY_LENGTH } from '../pushes/idempotency.ts'
 
 /** What the server gives a push, and what imported pushes keep. */

@@ -1,8 +1,7 @@
 // The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes on the first request.
 
-import { type AnyElysia, Elysia } from 'elysia'
 import type { PushLimits } from '../domain/new-push.ts'
-import { publicPath } from '../http/door/paths.ts'
+import { type DescribedRoutes, generateDocument } from '../http/reference.ts'
 import { ANSWERS } from './answer-tables.ts'
 import { createRequests } from './request-tables.ts'
 
@@ -20,7 +19,7 @@ const SECURITY_SCHEMES = {
   basic: { type: 'http', scheme: 'basic', description: 'The same token as user or password.' },
 } as const
 
-export type ReferenceOptions = { routes: () => AnyElysia; limits: PushLimits; version: string }
+export type ReferenceOptions = { routes: () => DescribedRoutes; limits: PushLimits; version: string }
 
 /** Generates once, then resolves to the same JSON text. The operations are the `detail` of the routes. */
 export function createReference(options: ReferenceOptions): () => Promise<string> {
@@ -31,10 +30,6 @@ export function createReference(options: ReferenceOptions): () => Promise<string
   }
 }
 
-/** Where the plugin answers, in an app that serves nobody. */
-const GENERATED = '/reference'
-
-/** Runs the plugin in an app without a socket, because the plugin's own page would load scripts from outside. */
 async function generate({ routes, limits, version }: ReferenceOptions): Promise<string> {
   const documentation = {
     info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
@@ -56,13 +51,5 @@ async function generate({ routes, limits, version }: ReferenceOptions): Promise<
       securitySchemes: SECURITY_SCHEMES,
     },
   }
-  const { swagger } = await import('@elysiajs/swagger')
-  const app = new Elysia()
-    .use(routes())
-    .use(swagger({ path: GENERATED, documentation, excludeStaticFile: false }))
-  const answer = await app.handle(new Request(`http://localhost${GENERATED}/json`))
-  if (!answer.ok) throw new Error(`the reference could not be generated: ${answer.status}`)
-  const document = await answer.json()
-  const paths = Object.entries(document.paths).map(([path, item]) => [publicPath(path), item])
-  return JSON.stringify({ ...document, paths: Object.fromEntries(paths) })
+  return generateDocument(routes(), documentation)
 }

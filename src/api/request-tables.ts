@@ -1,7 +1,7 @@
 // The bodies of requests as the reference shows them: the table of a new push as JSON and as forms.
 
-import { type TSchema, Type } from '@sinclair/typebox'
 import type { PushLimits } from '../domain/new-push.ts'
+import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
 import { createPushTable } from '../http/intake/push-table.ts'
 

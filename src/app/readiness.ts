@@ -1,10 +1,10 @@
 // Makes the answer of /readyz: the parts that are checked, and who may see the details.
 
 import { createAnswerReady } from '../api/health.ts'
+import { createGetViewer } from '../api/viewer.ts'
 import { type Now, SECOND } from '../domain/time.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
-import { createGetViewer } from '../http/door/viewer.ts'
 import type { Departure } from '../operating/departure.ts'
 import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
 import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'

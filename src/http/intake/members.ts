@@ -5,6 +5,9 @@ import type { Static, TBoolean, TInteger, TSchema, TString } from '@sinclair/typ
 import type { Problem } from '../../domain/problems.ts'
 import { hasMoreBytes, hasMoreCharacters } from '../../domain/text-length.ts'
 
+/** The only room that names the library, so that its next major version is a change to one room. */
+export { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+
 /** Notes what is wrong with a value, and returns null in its place. */
 export type Blame = (problem: Problem) => null
 

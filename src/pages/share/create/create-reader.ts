@@ -1,13 +1,12 @@
 // Turns the fields of the create form into the members of the API. What only the form has is decided here: addresses
 // without a scheme, Wi-Fi networks, and times in minutes and hours.
 
-import { Type } from '@sinclair/typebox'
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import { hasMoreCharacters } from '../../../domain/text-length.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
 import { createFields, type Wire } from '../../../http/intake/fields.ts'
-import { asInteger, member } from '../../../http/intake/members.ts'
+import { asInteger, member, Type } from '../../../http/intake/members.ts'
 import type { Revised } from '../../../http/intake/receive-push.ts'
 import { WIFI_TYPES, wifiText } from '../../frame/wifi-text.ts'
 import { EXACT } from './expiry-chips.ts'

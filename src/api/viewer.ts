@@ -1,11 +1,10 @@
 // Identifies the caller of the API: the account of the request's API token, if there is one.
 
-import { type ApiTokens, mentionsApiToken } from '../../accounts/api-tokens.ts'
-import type { Account } from '../../domain/account.ts'
-import type { Viewer } from '../../domain/audit.ts'
-import { DomainError } from '../../domain/errors.ts'
-import { readAuthorization } from './authorization.ts'
-import { type Exchange, visitOf } from './exchange.ts'
+import { type ApiTokens, mentionsApiToken } from '../accounts/api-tokens.ts'
+import type { Account } from '../domain/account.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import { type Exchange, visitOf } from '../http/door/exchange.ts'
 
 /** A promise only for a request with a token. */
 export type GetViewer = (exchange: Exchange, guard: 'visitor' | 'account') => Viewer | Promise<Viewer>
@@ -62,4 +61,45 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
 
 function refusal(message: string): DomainError {
   return new DomainError('unauthenticated', message)
+}
+
+// Reads the Authorization header: the words that may be an API token, in every scheme that clients use.
+
+export type Authorization = {
+  /** Each may be the token; the first valid one counts. */
+  words: string[]
+  /** Whether the scheme says that this is an API token, so that an invalid one is refused. */
+  isClaim: boolean
+}
+/**
+ * Bearer (RFC 6750), `Token …` and `Token token=…` (as Rails reads them), Basic (RFC 7617) with the token in any of its
+ * places, and the token alone. Other schemes, such as Digest, have no words.
+ */
+export function readAuthorization(header: string | null): Authorization {
+  const value = header?.trim() ?? ''
+  const [scheme = ''] = value.split(/\s/, 1)
+  const rest = value.slice(scheme.length).trim()
+  switch (scheme.toLowerCase()) {
+    case '':
+      return { words: [], isClaim: false }
+    case 'bearer':
+      return { words: [rest], isClaim: true }
+    case 'token':
+      return { words: [tokenParameter(rest) ?? rest], isClaim: true }
+    case 'basic':
+      return { words: wordsOfBasic(rest), isClaim: false }
+    default:
+      return { words: rest === '' ? [value] : [], isClaim: false }
+  }
+}
+/** Returns abc for `token="abc", nonce="def"`. */
+function tokenParameter(parameters: string): string | null {
+  return /(?:^|[\s,;])token\s*=\s*"?([^\s",;]*)/i.exec(parameters)?.[1] ?? null
+}
+/** User and password, or the only word; last the undecoded word, since some clients do not encode the token. */
+function wordsOfBasic(credentials: string): string[] {
+  const decoded = Buffer.from(credentials, 'base64').toString('utf8')
+  const colon = decoded.indexOf(':')
+  const words = colon === -1 ? [decoded] : [decoded.slice(0, colon), decoded.slice(colon + 1)]
+  return [...words, credentials].map((word) => word.trim()).filter((word) => word !== '')
 }
