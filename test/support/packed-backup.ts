@@ -89,6 +89,8 @@ export async function losePushes(dataDir: string, now: number): Promise<number> 
   const visit = visitFrom({ ip: '', userAgent: 'oncebox/3.0.0 (restore)', referrer: '' })
   const lost = await store.endLive({ now, visit, onProgress: () => undefined }).finally(store.close)
   renameSync(copy, path)
+  // A restored folder was served nowhere yet.
+  rmSync(join(dataDir, 'serve.home'), { force: true })
   return lost
 }
 

@@ -12,14 +12,14 @@ import {
   wordsOf,
 } from '../../src/words/words.ts'
 
-const WEB = resolve(import.meta.dir, '../../src/http')
+const SRC = resolve(import.meta.dir, '../../src')
 const KEYS = Object.keys(CATALOGUES.en()) as WordKey[]
 
 const WORDS = resolve(import.meta.dir, '../../src/words/words.ts')
 
-const sources = [...new Glob('**/*.{ts,tsx}').scanSync(WEB)]
+const sources = [...new Glob('{http,api,pages}/**/*.{ts,tsx}').scanSync(SRC)]
   .filter((path) => !path.includes('words/'))
-  .map((path) => join(WEB, path))
+  .map((path) => join(SRC, path))
   .concat(WORDS)
   .map((path) => require('node:fs').readFileSync(path, 'utf8'))
   .join('\n')
