@@ -5,7 +5,7 @@ import { answerJson } from '../http/answers.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import { isLoopbackHost } from '../http/door/host.ts'
 import type { Asked } from '../http/door/router.ts'
-import type { LookAtHealth } from '../operating/health.ts'
+import { type LookAtHealth, wordOf } from '../operating/health.ts'
 
 export type ReadyOptions = {
   lookAtHealth: LookAtHealth
@@ -21,11 +21,12 @@ export type ReadyOptions = {
 export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOptions) {
   return async ({ exchange }: Asked): Promise<Response> => {
     // At once, because each may wait for a database that hangs.
-    const [{ isReady, ...details }, mayKnow] = await Promise.all([
+    const [{ isReady: ready, findings }, mayKnow] = await Promise.all([
       lookAtHealth(),
       isOnThisMachine(exchange, place) || isAdmin(exchange),
     ])
-    return answerJson(isReady ? 200 : 503, mayKnow ? { ready: isReady, ...details } : { ready: isReady })
+    const checks = Object.fromEntries(findings.map((finding) => [finding.part, wordOf(finding)]))
+    return answerJson(ready ? 200 : 503, mayKnow ? { ready, checks } : { ready })
   }
 }
 

@@ -1,13 +1,13 @@
 // The parts of a server that settings switch on, with their jobs and their part of its health: TLS and backups.
 
 import type { StartBackup } from '../backup/backup-child.ts'
-import { type Backups, createBackupCheck } from '../backup/backups.ts'
+import type { Backups } from '../backup/backups.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
-import { createCertificateCheck } from '../lan/certificate-check.ts'
 import { createCertificateWatch } from '../lan/certificate-watch.ts'
-import type { HealthCheck } from '../operating/health.ts'
+import { judgeBackup, judgeCertificate } from '../operating/checks.ts'
+import type { Check } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
 import { openBackups } from './backing-up.ts'
@@ -29,7 +29,7 @@ export type Extras = {
   /** Null without --backup-dir. */
   backups: Backups | null
   jobs: Job[]
-  checks: HealthCheck[]
+  checks: Check[]
 }
 
 /** After the store, because the authority and the note about backups lie in its folder. */
@@ -41,8 +41,10 @@ export async function openExtras(options: ExtrasOptions): Promise<Extras> {
     ...{ tls, backups },
     jobs: [tls?.watch.job, backups?.job].filter((job) => job !== undefined),
     checks: [
-      ...(tls === null ? [] : [createCertificateCheck({ certificate: tls.certificate, now })]),
-      ...(backups === null ? [] : [createBackupCheck(backups.status)]),
+      ...(tls === null
+        ? []
+        : [{ part: 'certificate', look: () => judgeCertificate(tls.certificate, now()) }]),
+      ...(backups === null ? [] : [{ part: 'backup', look: () => judgeBackup(backups.status()) }]),
     ],
   }
 }

@@ -5,9 +5,9 @@ import { createGetViewer } from '../api/viewer.ts'
 import { type Now, SECOND } from '../domain/time.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import type { Route } from '../http/door/router.ts'
+import { createServerChecks, type ServedOptions } from '../operating/checks.ts'
 import type { Departure } from '../operating/departure.ts'
-import { createLookAtHealth, type HealthCheck, type LookAtHealth } from '../operating/health.ts'
-import { createHealthChecks, type ServedHealthOptions } from '../operating/health-checks.ts'
+import { type Check, createLookAtHealth, type LookAtHealth, problem, wordOf } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
 import type { GetGuest } from '../pages/frame/guest.ts'
 import { nameDatabase } from '../settings/database.ts'
@@ -16,17 +16,17 @@ import type { Services } from './services.ts'
 
 export type HealthOptions = {
   config: Config
-  store: ServedHealthOptions['store']
+  store: ServedOptions['store']
   systemNow: Now
   /** Parts besides those of the store. */
-  moreChecks: readonly HealthCheck[]
+  moreChecks: readonly Check[]
 }
 
 export function createServedHealth({ config, moreChecks, ...options }: HealthOptions): LookAtHealth {
   const { dataDir } = config
   const databaseName = nameDatabase(config) ?? ''
   const minFreeSpace = needsDisk(config) ? config.minFreeSpace : null
-  const checks = createHealthChecks({ ...options, databaseName, dataDir, minFreeSpace })
+  const checks = createServerChecks({ ...options, databaseName, dataDir, minFreeSpace })
   return createLookAtHealth([...checks, ...moreChecks])
 }
 
@@ -50,7 +50,7 @@ export function createReadiness(options: ReadinessOptions): Route['answer'] {
     lookAtHealth: async () => {
       const isLeaving = departure.asked()
       const health = await lookAtHealth()
-      return isLeaving ? { isReady: false, checks: { ...health.checks, server: STOPPING } } : health
+      return isLeaving ? { isReady: false, findings: [...health.findings, STOPPING] } : health
     },
     isAdmin: createIsAdmin(options),
     hasUndeclaredProxy: () => listUndeclaredProxies().length > 0,
@@ -77,10 +77,10 @@ function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exc
 }
 
 const PATIENCE_MS = SECOND
-const STOPPING = 'The server is stopping. It answers requests until then.'
+const STOPPING = { part: 'server', ...problem('The server is stopping. It answers requests until then.') }
 
 /** Says at the start what needs attention, such as a disk with little space. */
 export async function tellHealth(lookAtHealth: LookAtHealth, log: Log): Promise<void> {
-  const { checks } = await lookAtHealth()
-  for (const [part, word] of Object.entries(checks)) if (word !== 'ok') log.warn({ part }, word)
+  const { findings } = await lookAtHealth()
+  for (const { part, ...found } of findings) if (found.state !== 'ok') log.warn({ part }, wordOf(found))
 }

@@ -3,8 +3,7 @@
 import { delayAtStart, graceOf, longestBackup, type MadeBackup, retryDelay } from '../domain/backup-plan.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
-import { formatLength, formatTime, type Now, SECOND, type Uptime } from '../domain/time.ts'
-import { FINE, type Finding, type HealthCheck } from '../operating/health.ts'
+import { formatLength, type Now, SECOND, type Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import type { Gauged } from '../operating/metrics.ts'
 import type { BackupChild } from './backup-child.ts'
@@ -178,26 +177,6 @@ export async function createBackups(options: BackupsOptions): Promise<Backups> {
 /** Times, sizes and names with them differ each time. */
 function reasonIn(said: string): string {
   return said.replace(/\d+(\.\d+)?/g, '')
-}
-
-/** Told and never blocking: a server without backups works, and other servers would not work better in its place. */
-export function createBackupCheck(status: () => BackupStatus): HealthCheck {
-  return { name: 'backup', look: () => examine(status()) }
-}
-
-function examine({ folder, last, making, failure, isOverdue }: BackupStatus): Finding {
-  const good =
-    last === null ? 'There is no backup yet.' : `The last good backup is of ${formatTime(last.at)}.`
-  if (failure !== null) {
-    const said = `No backup was made in ${folder} at ${formatTime(failure.at)}: ${failure.said}`
-    return { todo: `${said} It is tried again by itself. ${good}` }
-  }
-  if (!isOverdue) return FINE
-  const why =
-    making === null
-      ? 'See the log.'
-      : `One that began at ${formatTime(making)} is not done yet: check the disk.`
-  return { todo: `The backup in ${folder} is overdue. ${why} ${good}` }
 }
 
 /** Nothing is told of a last one while there is none. */

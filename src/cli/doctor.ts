@@ -12,15 +12,18 @@ import { placeWithService } from './service/service-settings.ts'
 import type { Shell } from './shell.ts'
 
 const HELP =
-  'Looks at everything that a support person would ask for, whether or not the server runs: the data folder, permissions, key, ' +
-  'database or database server, disk, bucket, clock, ports, names, certificate, proxies, the service unit and the version. Changes nothing (in a bucket it writes and deletes a small object), and prints no ' +
-  'secret. Root needs no flags for an installed service; otherwise give it the flags and variables of the server. The exit code is 1 when something is wrong.'
+  'Looks at everything that a support person would ask for: asks a running server for its checks (/readyz), looks at the same parts of ' +
+  'the data folder itself, and at ports, names, proxies and the service unit. Changes nothing (in a bucket it writes and deletes a ' +
+  'small object), and prints no secret. --deep also reads the whole database and every sealed file to its end, opens what the instance ' +
+  'key alone opens, and says what it cannot check. Root needs no flags for an installed service; otherwise give it the flags and ' +
+  'variables of the server. The exit code is 1 when something is wrong.'
 
 const EXAMPLES = `
 Examples:
   oncebox doctor
   sudo oncebox doctor                   the installed service
   sudo oncebox doctor --data-dir /srv/oncebox
+  oncebox doctor --deep                 read everything, which may take long
   oncebox doctor --json`
 
 const FAILED = 1
@@ -33,16 +36,17 @@ export function addDoctorCommand(program: Command, { shell, app }: { shell: Shel
     .summary('say what is wrong with this installation, and what to do')
     .description(HELP)
     .addHelpText('after', EXAMPLES)
+  command.option('--deep', 'read the whole database and every file, and open what the instance key opens')
   command.option('--json', 'print JSON')
   addSettingFlags(command, settings)
   command.action(async () => {
     const place = placeWithService(shell, givenFlags(command, settings))
     const { config } = getConfig(command, { ...shell, place })
     const { now, network } = shell
-    const findings = await app.examine({ config, now, network, version: app.version })
+    const { deep: isDeep = false, json } = command.opts<{ deep?: true; json?: true }>()
+    const findings = await app.examine({ config, now, network, version: app.version, isDeep })
     const isWell = !findings.some(({ state }) => state === 'problem')
-    if (command.opts().json === true)
-      shell.print(JSON.stringify({ version: app.version, ok: isWell, findings }, null, 2))
+    if (json) shell.print(JSON.stringify({ version: app.version, ok: isWell, findings }, null, 2))
     else for (const line of presentFindings(findings)) shell.print(line)
     if (!isWell) throw new ToldFailure(FAILED)
   })

@@ -144,8 +144,8 @@ function ofJobs({ listJobs, lookAtHealth }: GaugesOptions): Gauged[] {
       help: 'Each part of /readyz: 1 when it is in order, 0 when something has to be done.',
       label: 'part',
       read: async () => {
-        const { checks } = await lookAtHealth()
-        return Object.fromEntries(Object.entries(checks).map(([part, word]) => [part, Number(word === 'ok')]))
+        const { findings } = await lookAtHealth()
+        return Object.fromEntries(findings.map(({ part, state }) => [part, Number(state === 'ok')]))
       },
     },
     {

@@ -1,44 +1,66 @@
-// Whether the server can do its work: "ok" or a task for the operator, for each part by its name.
+// What a check tells of one part of a server or its data, and how a list of checks is gone through.
 
-/** The result of one check. */
-export type Finding = {
-  /** What is wrong and its remedy, in a sentence or two; null when nothing is. */
-  todo: string | null
-  /** Whether the server cannot take new pushes because of it. */
-  isBlocking?: boolean
+import { DomainError } from '../domain/errors.ts'
+import { SECOND } from '../domain/time.ts'
+
+export type Verdict = {
+  /** A warning needs attention. With a problem new pushes are refused, or the server does not start. */
+  state: 'ok' | 'warning' | 'problem'
+  said: string
+  /** What to do; null when nothing has to be done, or when `said` tells it. */
+  remedy: string | null
 }
 
-/** One part of the server. `look` is asked by monitoring every few seconds, so it has to be cheap. */
-export type HealthCheck = { name: string; look(): Promise<Finding> | Finding }
+export type Finding = Verdict & { part: string }
 
-export type Health = {
-  /** Whether the server can take new pushes. */
-  isReady: boolean
-  /** By the names of the parts: "ok", or what to do. */
-  checks: Record<string, string>
-}
+/** One part. `look` is asked by monitoring every few seconds, so it has to be cheap; it may throw. */
+export type Check = { part: string; look(): Promise<Verdict> | Verdict }
+
+export type Health = { isReady: boolean; findings: readonly Finding[] }
 
 export type LookAtHealth = () => Promise<Health>
 
-export const FINE: Finding = { todo: null }
+export const fine = (said: string): Verdict => ({ state: 'ok', said, remedy: null })
+export const warning = (said: string, remedy: string | null = null): Verdict => ({
+  ...{ state: 'warning', said, remedy },
+})
+export const problem = (said: string, remedy: string | null = null): Verdict => ({
+  ...{ state: 'problem', said, remedy },
+})
 
-export function createLookAtHealth(checks: readonly HealthCheck[]): LookAtHealth {
+/** What does not answer by then, such as a disk of the network, hangs. */
+const PATIENCE_MS = 25 * SECOND
+
+export function createLookAtHealth(checks: readonly Check[]): LookAtHealth {
   return async () => {
-    const looking = checks.map(async (check) => ({ name: check.name, ...(await look(check)) }))
-    const found = await Promise.all(looking)
-    return {
-      isReady: !found.some(({ isBlocking }) => isBlocking),
-      checks: Object.fromEntries(found.map(({ name, todo }) => [name, todo ?? 'ok'])),
-    }
+    const findings = await lookAtAll(checks)
+    return { isReady: !findings.some(({ state }) => state === 'problem'), findings }
   }
 }
 
-/** A check that throws counts as a blocking problem. */
-async function look(check: HealthCheck): Promise<Finding> {
-  try {
-    return await check.look()
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    return { todo: `This could not be checked: ${reason}`, isBlocking: true }
-  }
+/** A check that fails, or that hangs, is a problem itself; the others go on. */
+export function lookAtAll(checks: readonly Check[], patienceMs = PATIENCE_MS): Promise<Finding[]> {
+  return Promise.all(checks.map(async ({ part, look }) => ({ part, ...(await inTime(look, patienceMs)) })))
+}
+
+async function inTime(look: Check['look'], patienceMs: number): Promise<Verdict> {
+  const { promise: late, resolve } = Promise.withResolvers<Verdict>()
+  const timer = setTimeout(
+    () => resolve(problem('It does not answer. Check its disk or network.')),
+    patienceMs,
+  )
+  const looked = (async () => look())().catch(explainFailure)
+  return Promise.race([looked, late]).finally(() => clearTimeout(timer))
+}
+
+/** A refusal is told in its own words, which are those with which a start refuses. */
+function explainFailure(cause: unknown): Verdict {
+  if (cause instanceof DomainError) return problem(cause.message)
+  return problem(`This could not be checked: ${cause instanceof Error ? cause.message : String(cause)}`)
+}
+
+/** What a finding says to monitoring and to the log. */
+export function wordOf({ state, said, remedy }: Verdict): string {
+  if (state === 'ok') return 'ok'
+  return remedy === null ? said : `${said} ${remedy}`
 }

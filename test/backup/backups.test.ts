@@ -2,8 +2,10 @@
 
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import type { BackupEnd } from '../../src/backup/backup-child.ts'
-import { createBackupCheck, createBackupGauges, createBackups } from '../../src/backup/backups.ts'
+import { createBackupGauges, createBackups } from '../../src/backup/backups.ts'
 import type { MadeBackup } from '../../src/domain/backup-plan.ts'
+import { judgeBackup } from '../../src/operating/checks.ts'
+import { wordOf } from '../../src/operating/health.ts'
 import { createTestClock } from '../support/instance.ts'
 import { passUntil } from '../support/timers.ts'
 
@@ -180,14 +182,13 @@ describe('a failure', () => {
 
   test('does not block new pushes, and is told by /readyz with its remedy', async () => {
     const scene = await createScene()
-    const look = () => createBackupCheck(scene.status).look()
-    expect(await look()).toEqual({ todo: null })
+    const look = () => judgeBackup(scene.status())
+    expect(look().state).toBe('ok')
     scene.behave(FULL)
     await scene.pass(MINUTE)
-    const { todo, isBlocking = false } = await look()
-    expect(isBlocking).toBe(false)
+    expect(look().state).toBe('warning')
     for (const words of ['No backup was made in /mnt/b', '3.5 MiB are free.', 'There is no backup yet'])
-      expect(todo).toContain(words)
+      expect(wordOf(look())).toContain(words)
   })
 
   test('of the database leaves a backup, which is told and not tried again at once', async () => {
@@ -214,8 +215,8 @@ describe('a process that hangs', () => {
     await scene.pass(DAY)
     expect(scene.made()).toBe(2)
     await scene.pass(7 * HOUR)
-    const { todo } = await createBackupCheck(scene.status).look()
-    expect(todo).toContain('is overdue. One that began at')
+    const told = wordOf(judgeBackup(scene.status()))
+    expect(told).toMatch(/is overdue\. .* One that began at .* is not done yet: check the disk\./)
     expect(scene.signals).toEqual([])
     await scene.pass(2 * DAY, HOUR)
     expect([scene.made(), scene.signals]).toEqual([2, ['SIGKILL']])

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { createGauges } from '../../src/operating/gauges.ts'
+import { fine, problem } from '../../src/operating/health.ts'
 import { createCountLive } from '../../src/operating/live-count.ts'
 import { createMetrics } from '../../src/operating/metrics.ts'
 
@@ -59,7 +60,13 @@ test('values of the parts are read at each scrape, and a failing part does not h
       },
       bucket: null,
       damage: { report: () => undefined, count: () => 6 },
-      lookAtHealth: async () => ({ isReady: false, checks: { database: 'ok', disk: 'full' } }),
+      lookAtHealth: async () => ({
+        isReady: false,
+        findings: [
+          { part: 'database', ...fine('It answers.') },
+          { part: 'disk', ...problem('It is full.') },
+        ],
+      }),
       readProcess: () => ({ resident: 1e6, heap: 1e5, cpu: 2, startedAt: 3 }),
     }),
   )

@@ -1,26 +1,31 @@
-// The doctor: checks everything about an installation that a support person would ask for, and changes nothing.
+// The doctor: asks the server that runs for its checks, looks at the same parts of the folder itself, and adds what only somebody
+// beside a server sees. Changes nothing.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
 import { dirname } from 'node:path'
-import { reasonOf } from '../../domain/system-errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { Network } from '../../http/door/listener.ts'
-import { type DatabaseSettings, databaseSettingsOf } from '../../settings/database.ts'
+import { createDiskChecks, judgeFolder } from '../../operating/checks.ts'
+import { type Finding, fine, lookAtAll, problem, type Verdict, warning } from '../../operating/health.ts'
+import { databaseSettingsOf } from '../../settings/database.ts'
 import type { Config } from '../../settings/table.ts'
-import { type DataFolder, dataFolder, refuseBereft } from '../../store/folder/data-folder.ts'
+import {
+  type DataFolder,
+  dataFolder,
+  FOLDER,
+  isReadableByOthers,
+  requireOwnContents,
+} from '../../store/folder/data-folder.ts'
+import { findWriteProblem } from '../../store/folder/folder-checks.ts'
 import { isServed } from '../../store/folder/folder-lock.ts'
-import { becomeOwner } from '../../store/folder/ownership.ts'
-import { examineBackups } from './backups.ts'
-import { examineBucket } from './bucket.ts'
-import { examineCertificate } from './certificate.ts'
-import { examineClock, examineDatabase, examineLeftLog, type Read } from './database.ts'
-import { type Finding, fine, problem, warning } from './finding.ts'
-import { examineFolder, examineKey, examineLogFile, warnOfNoData } from './folder.ts'
-import { examineDisk, examineLimits, examineUnit } from './machine.ts'
-import { examineNodeKeys } from './node-keys.ts'
-import { examinePostgres } from './postgres.ts'
-import { examineReach } from './reach.ts'
+import { createFreeSpace } from '../../store/folder/free-space.ts'
+import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts'
+import { createDeepChecks } from './deep.ts'
+import { createMachineChecks } from './machine.ts'
+import { createOutsideChecks } from './outside.ts'
+import { askServer, createReachChecks } from './reach.ts'
+import { lookAtFolderRows, type Rows } from './rows.ts'
 
 export type { Finding }
 
@@ -29,100 +34,84 @@ export type DoctorOptions = {
   version: string
   now: Now
   network: Network
+  /** Reads the whole database and every sealed file as well. */
+  isDeep?: boolean
   /** The paths at which a systemd unit may be. */
   unitPlaces?: readonly string[]
 }
 
-const UNIT_PLACES = [
-  '/etc/systemd/system',
-  '/usr/local/lib/systemd/system',
-  '/usr/lib/systemd/system',
-  '/lib/systemd/system',
-].map((folder) => `${folder}/oncebox.service`)
+/** Of the data folder: `isUsable` when it is there and belongs to the user of this process. */
+export type Place = DoctorOptions & { folder: DataFolder; isUsable: boolean; isServed: boolean }
 
 /** The findings part by part, in the order in which a person would check them. */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
-  const { config, version, unitPlaces = UNIT_PLACES } = options
-  const { dataDir } = config
-  const folder = dataFolder(dataDir)
-  return [
-    fine('version', `Oncebox ${version} on ${platform()} ${release()}, ${arch()}.`),
-    ...(await examineAsOwner(folder, options)),
-    ...examineDisk(nearest(dataDir), config.minFreeSpace),
-    ...(await examineBucket(config)),
-    ...examineLogFile(config.logFile),
-    ...examineLimits(),
-    ...examineUnit({ places: unitPlaces, dataDir }),
-  ]
-}
-
-/** Root checks as the owner of the folder, because the server runs with the owner's rights. */
-async function examineAsOwner(folder: DataFolder, options: DoctorOptions): Promise<Finding[]> {
+  const { config, version } = options
+  const folder = dataFolder(config.dataDir)
+  const found = await lookAtAll([{ part: 'folder', look: () => lookAtFolder(folder, config) }])
+  const isFolder = statSync(folder.path, { throwIfNoEntry: false })?.isDirectory() === true
+  const isUsable = isFolder && isMine(folder.path)
+  const place = { ...options, folder, isUsable, isServed: isUsable && isServedOrUnknown(folder) }
+  const rows = await lookAtRows(place)
   try {
-    if (existsSync(folder.path)) becomeOwner(folder.path)
-  } catch (cause) {
-    return [problem('folder', reasonOf(cause), 'Run this as the user of the service.')]
-  }
-  const { config, now } = options
-  const server = databaseSettingsOf(config)
-  const { findings, holdsData } =
-    server !== null && !existsSync(folder.path) ? noFolderYet(folder) : examineFolder(folder)
-  const isFolder = findings[0]?.state === 'ok'
-  const served = (holdsData || (server !== null && isFolder)) && isServedOrUnknown(folder)
-  const looked = { options, isServed: served, isFolder, holdsData }
-  const rows = server === null ? examineRows(folder, looked) : await examineServerRows(server, looked)
-  return [
-    ...findings,
-    ...rows,
-    ...(await examineReach({ ...options, isServed: served })),
-    ...(await examineCertificate(config, { folder, now: now() })),
-    ...(server === null ? await examineBackups(config, { now: now(), isServed: served }) : [BACKUPS]),
-  ]
-}
-
-/** A node may start with an empty one. */
-function noFolderYet({ path }: DataFolder): ReturnType<typeof examineFolder> {
-  const remedy = 'Start "oncebox serve" once, which makes it.'
-  return {
-    findings: [warning('folder', `There is no data folder at ${path} yet.`, remedy)],
-    holdsData: false,
+    const own = await lookAtAll([
+      ...rows.checks,
+      ...createDiskChecks({ ...config, ...spaceOf(config) }),
+      ...createOutsideChecks(place),
+      ...createReachChecks(place),
+      ...createMachineChecks(options),
+    ])
+    const deep = options.isDeep ? await lookDeeper(place, rows) : []
+    const answer = await askServer(place)
+    return [
+      { part: 'version', ...fine(`Oncebox ${version} on ${platform()} ${release()}, ${arch()}.`) },
+      ...merge([...found, ...own], answer.checks),
+      ...deep,
+      ...answer.findings,
+    ]
+  } finally {
+    await rows.close()
   }
 }
 
-const BACKUPS = fine(
-  'backups',
-  'PostgreSQL has backups of its own (pg_dump, point-in-time recovery): see docs/beyond-one-machine.md.',
-)
-
-type Looked = { options: DoctorOptions; isServed: boolean; isFolder: boolean; holdsData: boolean }
-
-function examineRows(folder: DataFolder, looked: Looked): Finding[] {
-  const { isServed } = looked
-  const read = looked.holdsData ? examineDatabase(folder, { isServed }) : null
-  return examineData(folder, { ...looked, read })
+async function lookAtRows(place: Place): Promise<Rows> {
+  const server = databaseSettingsOf(place.config)
+  if (server === null) return lookAtFolderRows(place)
+  // Loaded only here, because a folder needs no client of PostgreSQL.
+  const { lookAtServerRows } = await import('./server-rows.ts')
+  return lookAtServerRows(server, place)
 }
 
-async function examineServerRows(
-  server: DatabaseSettings,
-  { options, holdsData }: Looked,
-): Promise<Finding[]> {
-  const { config, now } = options
-  const { dataDir } = config
-  const { keys, findings } = await examinePostgres(server, { dataDir, now })
-  return [
-    ...(holdsData ? [bothDatabases(dataDir)] : []),
-    ...findings,
-    ...examineNodeKeys(server.keyFile, keys),
-  ]
+/** What the running server complains of is told in its words, and once. */
+function merge(own: readonly Finding[], served: readonly Finding[]): Finding[] {
+  const told = served.filter(({ state }) => state !== 'ok')
+  return [...own.filter(({ part }) => !told.some((one) => one.part === part)), ...told]
 }
 
-/** A node is refused there, because nobody would see the other database. */
-function bothDatabases(dataDir: string): Finding {
-  return problem(
-    'folder',
-    `${dataDir} holds a database of its own, which is not served beside --database-url.`,
-    'Name another folder with --data-dir.',
-  )
+/** Of a timer. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/** Takes as long as it takes to read everything. */
+function lookDeeper(place: Place, rows: Rows): Promise<Finding[]> {
+  return lookAtAll(createDeepChecks(place, rows), LONGEST_MS)
+}
+
+/** Root looks as the owner of the folder, because the server runs with the owner's rights. */
+async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promise<Verdict> {
+  const { path } = folder
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) {
+    const missing = `There is no data folder at ${path}.`
+    // A node may start with an empty one.
+    if (databaseUrl !== null) return warning(missing, 'Start "oncebox serve" once, which makes it.')
+    return problem(missing, 'Start "oncebox serve" once, or name the right folder with --data-dir.')
+  }
+  if (!found.isDirectory()) return problem(`${path} is no folder.`, 'Name a folder with --data-dir.')
+  becomeOwner(path)
+  requireOwn(path, FOLDER)
+  requireOwnContents(folder)
+  if (isReadableByOthers(path))
+    return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)
+  return judgeFolder(path, await findWriteProblem([path, folder.database].filter(existsSync)))
 }
 
 function isServedOrUnknown(folder: DataFolder): boolean {
@@ -133,27 +122,12 @@ function isServedOrUnknown(folder: DataFolder): boolean {
   }
 }
 
-type Data = Looked & { read: Read | null }
-
-function examineData(folder: DataFolder, { read, options, isServed: served, isFolder }: Data): Finding[] {
-  const { config, now } = options
-  const clock = { now: now(), maxGap: config.maxClockGap, isServed: served }
-  if (read === null) return [...(isFolder ? [examineBereft(folder)] : []), examineClock(null, clock)]
-  return [
-    ...read.findings,
-    ...examineLeftLog(folder, { isServed: served }),
-    ...examineKey(config.keyFile ?? folder.key, read.verifiers),
-    examineClock(read.clock, clock),
-  ]
-}
-
-/** For a folder without data, which is new or has lost its database. */
-function examineBereft(folder: DataFolder): Finding {
-  try {
-    refuseBereft(folder)
-    return warnOfNoData(folder.path)
-  } catch (cause) {
-    return problem('database', reasonOf(cause), 'Restore the folder from a backup.')
+/** Pushes leave nothing on the disk of this machine when their rows and files are elsewhere. */
+function spaceOf({ dataDir, minFreeSpace, databaseUrl, filesUrl }: Config) {
+  const path = nearest(dataDir)
+  return {
+    minFreeSpace: databaseUrl === null || filesUrl === null ? minFreeSpace : null,
+    freeSpace: createFreeSpace({ path, floor: minFreeSpace, isFull: () => false }),
   }
 }
 

@@ -1,123 +1,82 @@
-// Checks how the server is reached: addresses, ports, names and proxies. Sends requests to a running server; for a stopped one
-// tries whether its ports are free.
+// How the server is reached: asks one that runs for its checks; for one that does not, tries whether its ports are free. Looks at
+// names and proxies.
 
 import { createServer } from 'node:net'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
-import { type Binding, bindingsOf, type Network } from '../../http/door/listener.ts'
-import { isUnixHost, socketPath } from '../../http/door/unix-socket.ts'
+import { bindingsOf } from '../../http/door/listener.ts'
+import { isUnixHost } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
-import type { Config } from '../../settings/table.ts'
+import { type Check, type Finding, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { readServingNote } from '../../store/folder/serving-note.ts'
-import { type Finding, fine, problem, warning } from './finding.ts'
+import type { Place } from './doctor.ts'
 
 const PATIENCE_MS = 5_000
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
-export type ReachOptions = { config: Config; network: Network; isServed: boolean; version: string }
-
-export async function examineReach(options: ReachOptions): Promise<Finding[]> {
-  const { config, network, isServed } = options
-  let bindings: Binding[]
-  try {
-    bindings = await bindingsOf(config.host, network.lookUp)
-  } catch (cause) {
-    return [problem('names', reasonOf(cause), 'Correct --host.')]
-  }
-  const ports = isServed ? await askServer(options, bindings) : await tryPorts(config, bindings)
-  return [...ports, ...(await examineBaseUrl(config, network)), ...examineProxies(config)]
-}
-
-/** The address at which this machine reaches a listening address: loopback for an unspecified one. */
-function hereOf(address: string): string {
-  const here = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
-  return here.includes(':') ? `[${here}]` : here
-}
-
-type Place = { start: string; socket: string | null; name: string }
-
-/** Where the settings say that the server listens. */
-function configuredPlace(config: Config, [first]: readonly Binding[]): Place | null {
-  if (first === undefined) return null
-  const { address } = first
-  if (isUnixHost(address)) return { start: 'http://localhost', socket: socketPath(address), name: address }
-  const scheme = config.tls === 'off' ? 'http' : 'https'
-  const start = `${scheme}://${hereOf(address)}:${config.port}`
-  return { start, socket: null, name: `${address}, port ${config.port}` }
-}
-
-/** Where the server has noted that it listens; null without a note, and when the settings say the same. */
-function notedPlace({ dataDir, port }: Config, configured: Place): Place | null {
-  const note = readServingNote(dataDir)
-  if (note === null) return null
-  const { protocol, host, port: noted } = new URL(note.url)
-  const isSame =
-    note.socket === configured.socket &&
-    (note.socket !== null || Number(noted || DEFAULT_PORTS[protocol]) === port)
-  if (isSame) return null
-  return { start: `${protocol}//${host}`, socket: note.socket, name: note.socket ?? note.url }
-}
-
-const DEFAULT_PORTS: Record<string, string> = { 'http:': '80', 'https:': '443' }
-
-async function askServer(
-  { config, version }: ReachOptions,
-  bindings: readonly Binding[],
-): Promise<Finding[]> {
-  const configured = configuredPlace(config, bindings)
-  if (configured === null) return []
-  const noted = notedPlace(config, configured)
-  const { start, socket, name } = noted ?? configured
-  const ask = (path: string) =>
-    fetch(`${start}${path}`, {
-      headers: { host: 'localhost' },
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      // Nothing secret is sent, so the certificate need not be verified.
-      tls: { rejectUnauthorized: false },
-      ...(socket === null ? {} : { unix: socket }),
-    })
-  try {
-    const facts = (await (await ask(API.version.path)).json()) as { application_version?: unknown }
-    const runs = String(facts.application_version ?? 'unknown')
-    return [
-      ...describeVersion(runs, version),
-      ...(await readChecks(ask)),
-      ...(noted === null || config.port === 0 ? [] : [describeOther(name, configured)]),
-      fine('ports', `The server answers on ${name}.`),
-    ]
-  } catch (cause) {
-    const remedy =
-      'Give the flags and variables here that the server has; if it hangs, see its log and restart it.'
-    return [
-      problem('ports', `The server of this folder does not answer on ${name}: ${reasonOf(cause)}.`, remedy),
-    ]
-  }
-}
-
-/** The other parts were looked at with settings that the server may not have. */
-function describeOther(name: string, configured: Place): Finding {
-  return warning(
-    'ports',
-    `The server listens on ${name}, and not on ${configured.name} as the settings here say.`,
-    'Give the flags and variables here that the server has.',
-  )
-}
-
-function describeVersion(runs: string, version: string): Finding[] {
-  if (runs === version) return []
+export function createReachChecks(place: Place): Check[] {
   return [
-    warning('version', `Version ${runs} is running, and this program is ${version}.`, 'Restart the server.'),
+    ...(place.isServed ? [] : [{ part: 'ports', look: () => tryPorts(place) }]),
+    ...(place.config.baseUrl === null ? [] : [{ part: 'names', look: () => lookUpName(place) }]),
+    { part: 'proxies', look: () => judgeProxies(place) },
   ]
 }
 
-/** The server's own report about its parts (/readyz), if it tells details to this machine. */
-async function readChecks(ask: (path: string) => Promise<Response>): Promise<Finding[]> {
-  const { checks = {} } = (await (await ask(FILES.ready.path)).json()) as { checks?: Record<string, string> }
-  return Object.entries(checks).flatMap(([part, word]) =>
-    word === 'ok' ? [] : [problem(part, 'The running server is not content with it.', word)],
-  )
+/** `findings` are about the server itself, `checks` its own. */
+export type Answer = { findings: readonly Finding[]; checks: readonly Finding[] }
+
+/** Nothing when no server holds the folder. */
+export async function askServer({ config, isServed, version }: Place): Promise<Answer> {
+  if (!isServed) return { findings: [], checks: [] }
+  const tell = (part: string, verdict: Verdict): Answer['findings'] => [{ part, ...verdict }]
+  try {
+    const note = readServingNote(config.dataDir)
+    if (note === null) throw new Error('it has not noted where it listens')
+    const { origin, port } = new URL(note.url)
+    const ask = async (path: string): Promise<Record<string, unknown>> => {
+      const answer = await fetch(`${note.socket === null ? origin : 'http://localhost'}${path}`, {
+        headers: { host: 'localhost' },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        // Nothing secret is sent, so the certificate need not be verified.
+        tls: { rejectUnauthorized: false },
+        ...(note.socket === null ? {} : { unix: note.socket }),
+      })
+      return Object(await answer.json())
+    }
+    const runs = String((await ask(API.version.path)).application_version ?? 'unknown')
+    const { ready, checks } = await ask(FILES.ready.path)
+    const name = note.socket ?? note.url
+    const isElsewhere = note.socket === null && config.port !== 0 && Number(port || 443) !== config.port
+    const asked = warning(
+      `The server answers on ${name}, and not on port ${config.port} as the settings here say.`,
+      'Give the flags and variables here that the server has.',
+    )
+    const older = warning(
+      `Version ${runs} is running, and this program is ${version}.`,
+      'Restart the server.',
+    )
+    return {
+      findings: [
+        ...(runs === version ? [] : tell('version', older)),
+        ...tell('ports', isElsewhere ? asked : fine(`The server answers on ${name}.`)),
+      ],
+      checks: Object.entries(Object(checks)).map(([part, word]) => ({
+        part,
+        ...judge(String(word), ready === true),
+      })),
+    }
+  } catch (cause) {
+    const said = `The server of this folder does not answer: ${reasonOf(cause)}.`
+    return { findings: tell('ports', problem(said, 'See its log, and restart it.')), checks: [] }
+  }
 }
 
-async function tryPorts(config: Config, bindings: readonly Binding[]): Promise<Finding[]> {
+function judge(word: string, isReady: boolean): Verdict {
+  if (word === 'ok') return fine(word)
+  return isReady ? warning(word) : problem(word)
+}
+
+async function tryPorts({ config, network }: Place): Promise<Verdict> {
+  const bindings = await bindingsOf(config.host, network.lookUp)
   const [metricsAddress = '', metricsPort = '0'] =
     /^\[?(.*?)\]?:(\d+)$/.exec(config.metricsListen ?? '')?.slice(1) ?? []
   const wanted = [
@@ -125,18 +84,19 @@ async function tryPorts(config: Config, bindings: readonly Binding[]): Promise<F
     ...bindings.map(({ address }) => ({ address, port: config.httpPort ?? 0, flag: '--http-port' })),
     { address: metricsAddress || '127.0.0.1', port: Number(metricsPort), flag: '--metrics-listen' },
   ].filter(({ address, port }) => port !== 0 && !isUnixHost(address))
-  const findings = (await Promise.all(wanted.map(tryPort))).filter((found) => found !== null)
-  return findings.length > 0 ? findings : [fine('ports', `Port ${config.port} is free; no server runs.`)]
+  const [taken] = (await Promise.all(wanted.map(tryPort))).filter((found) => found !== null)
+  return taken ?? fine(`Port ${config.port} is free; no server runs.`)
 }
 
 type Wanted = { address: string; port: number; flag: string }
 
-async function tryPort({ address, port, flag }: Wanted): Promise<Finding | null> {
+/** Null for one that is free. */
+async function tryPort({ address, port, flag }: Wanted): Promise<Verdict | null> {
   const code = await codeOfListening(address, port)
   // The server skips ::1 on a machine without IPv6.
   if (code === null || (address === '::1' && code !== 'EADDRINUSE')) return null
-  const said = `Port ${port} on ${address} cannot be listened on (${code}).`
-  return problem('ports', said, REMEDIES[code]?.replace('{flag}', flag) ?? `Choose another ${flag}.`)
+  const remedy = REMEDIES[code]?.replace('{flag}', flag) ?? `Choose another ${flag}.`
+  return problem(`Port ${port} on ${address} cannot be listened on (${code}).`, remedy)
 }
 
 const REMEDIES: Record<string, string> = {
@@ -154,48 +114,35 @@ function codeOfListening(host: string, port: number): Promise<string | null> {
   })
 }
 
-async function examineBaseUrl({ baseUrl }: Config, network: Network): Promise<Finding[]> {
-  if (baseUrl === null) return []
-  const { hostname } = new URL(baseUrl)
+async function lookUpName({ config, network }: Place): Promise<Verdict> {
+  const { hostname } = new URL(config.baseUrl ?? '')
   try {
     await network.lookUp(hostname.replace(/^\[|\]$/g, ''))
-    return [fine('names', `${hostname} of --base-url has an address.`)]
+    return fine(`${hostname} of --base-url has an address.`)
   } catch {
     const said = `The name ${hostname} of --base-url has no address here: links would lead nowhere.`
-    return [warning('names', said, 'Enter it in the DNS or the hosts file, or correct --base-url.')]
+    return warning(said, 'Enter it in the DNS or the hosts file, or correct --base-url.')
   }
 }
 
-function examineProxies({ baseUrl, trustedProxies, tls, host }: Config): Finding[] {
+function judgeProxies({ config: { baseUrl, trustedProxies, tls, host } }: Place): Verdict {
   const anybody = trustedProxies.find((network) => /\/0$/.test(network))
-  if (anybody !== undefined) {
-    const said = `--trusted-proxy ${anybody} believes everybody who says where a request came from.`
-    return [problem('proxies', said, 'Name the addresses of your proxies alone.')]
-  }
+  if (anybody !== undefined)
+    return problem(
+      `--trusted-proxy ${anybody} believes everybody who says where a request came from.`,
+      'Name the addresses of your proxies alone.',
+    )
   const isLocal = LOOPBACK.test(host) || isUnixHost(host)
   const isPublic = baseUrl !== null && !LOOPBACK.test(new URL(baseUrl).hostname)
-  if (isLocal && isPublic && trustedProxies.length === 0) {
-    const said =
-      'The base URL is public and the server listens here alone, but no proxy is declared: everybody counts as one client.'
-    const proxy = isUnixHost(host) ? 'unix' : '127.0.0.1'
-    return [
-      warning('proxies', said, `Start with --trusted-proxy ${proxy}, or with the address of your proxy.`),
-    ]
-  }
-  if (!isLocal && tls === 'off' && !baseUrl?.startsWith('https:')) {
-    const said = 'The network can read what is sent: there is no TLS.'
-    return [
-      warning(
-        'proxies',
-        said,
-        'Use --lan or --tls, or put a proxy with TLS in front and name it in --base-url.',
-      ),
-    ]
-  }
-  return [
-    fine(
-      'proxies',
-      trustedProxies.length === 0 ? 'None is needed.' : `Trusted: ${trustedProxies.join(', ')}.`,
-    ),
-  ]
+  if (isLocal && isPublic && trustedProxies.length === 0)
+    return warning(
+      'The base URL is public and the server listens here alone, but no proxy is declared: everybody counts as one client.',
+      `Start with --trusted-proxy ${isUnixHost(host) ? 'unix' : '127.0.0.1'}, or with the address of your proxy.`,
+    )
+  if (!isLocal && tls === 'off' && !baseUrl?.startsWith('https:'))
+    return warning(
+      'The network can read what is sent: there is no TLS.',
+      'Use --lan or --tls, or put a proxy with TLS in front and name it in --base-url.',
+    )
+  return fine(trustedProxies.length === 0 ? 'None is needed.' : `Trusted: ${trustedProxies.join(', ')}.`)
 }

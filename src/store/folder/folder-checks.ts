@@ -22,7 +22,7 @@ export function createFolderChecks({ written, tryToWrite, keyFile, keyring }: Se
 }
 
 /** Null when all of them can be written to. */
-async function findWriteProblem(written: readonly string[]): Promise<string | null> {
+export async function findWriteProblem(written: readonly string[]): Promise<string | null> {
   try {
     await Promise.all(written.map((place) => access(place, constants.W_OK)))
     return null

@@ -40,8 +40,9 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
     const { accounts, apiTokens, twoFactor } = createAccountOperations({ database, now, onDue })
     const requireKeys = (keyring: Keyring, keyFile: string) =>
       database.read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
-    const imports = { ...createImportLook(createSteps({ ...database, onDue })), requireKeys }
-    return { accounts, apiTokens, twoFactor, look: imports, close: database.close }
+    const steps = createSteps({ ...database, onDue })
+    const look = { ...createImportLook(steps), requireKeys, read: steps.read }
+    return { accounts, apiTokens, twoFactor, look, close: database.close }
   } catch (cause) {
     await database.close()
     throw cause

@@ -11,15 +11,8 @@ import { findServerProblems, readServerFacts } from './engine/server-facts.ts'
 import { applySettings } from './engine/session-settings.ts'
 import { findRefusal } from './instance/entering.ts'
 import { DATABASE_TIME, readInstance } from './instance/instance.ts'
-import { type KnownKey, readKeys } from './instance/instance-keys.ts'
 import { listNodes, readMark } from './instance/node-rows.ts'
-import { MIGRATIONS, type SchemaVersion } from './schema/schema-version.ts'
-
-export type Connections = {
-  /** That users without special rights may open. */
-  max: number
-  used: number
-}
+import type { SchemaVersion } from './schema/schema-version.ts'
 
 export type DatabaseInspection = {
   /** Such as `15.6`. */
@@ -29,24 +22,12 @@ export type DatabaseInspection = {
   /** Whether this connection is encrypted. */
   isEncrypted: boolean
   bytes: number
-  connections: Connections
   /** The server's clock minus that of this machine, and how far that may be wrong. Milliseconds. */
   clock: { offset: number; uncertainty: number }
-  vacuum: Vacuum
   /** Whether its log has the values of statements, which hold sealed keys and payloads. */
   logsValues: boolean
   /** Null without our tables. */
   instance: InstanceInspection | null
-  newest: number
-}
-
-export type Vacuum = {
-  isOn: boolean
-  /** Rows of pushes that are alive, and those that changes have left behind. */
-  live: number
-  dead: number
-  /** Transactions since the oldest row that was not frozen; the server stops before 2^31. */
-  age: number
 }
 
 export type InstanceInspection = SchemaVersion & {
@@ -54,7 +35,6 @@ export type InstanceInspection = SchemaVersion & {
   refusal: string | null
   clockMark: number
   clockDoubted: number | null
-  verifiers: KnownKey[]
   nodes: NodeReport[]
 }
 
@@ -90,48 +70,32 @@ async function inspectWithin(session: Session, options: InspectionOptions) {
   const facts = await readServerFacts(session)
   const [row] = await session.query<Row>(SERVER)
   if (row === undefined) throw new Error('PostgreSQL said nothing about itself')
-  const { isEncrypted, bytes, max, used, isOn, age, logsValues } = row
+  const { isEncrypted, bytes, logsValues } = row
   const [found] = await session.query<{ isThere: boolean }>(
     `SELECT to_regclass('${SCHEMA}.instance') IS NOT NULL AS "isThere"`,
   )
   const isThere = found?.isThere === true
-  const [rows] = isThere ? await session.query<{ live: number; dead: number }>(PUSHES) : []
   return {
     version: facts.version,
     problems: findServerProblems(facts),
     isEncrypted,
     bytes,
-    connections: { max, used },
     logsValues,
     clock,
-    vacuum: { isOn, age, live: rows?.live ?? 0, dead: rows?.dead ?? 0 },
     instance: isThere ? await inspectInstance(session, options) : null,
-    newest: MIGRATIONS.length,
   }
 }
 
 type Row = {
   isEncrypted: boolean
   bytes: number
-  max: number
-  used: number
-  isOn: boolean
-  age: number
   logsValues: boolean
 }
 
 const SERVER = `SELECT coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
     pg_database_size(current_database())::float8 AS bytes,
-    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-      - coalesce(current_setting('reserved_connections', true)::int, 0) AS max,
-    (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
-    current_setting('autovacuum')::bool AS "isOn",
     (current_setting('log_statement') IN ('mod', 'all') OR (SELECT setting FROM pg_settings WHERE name = 'log_min_duration_statement') <> '-1')
-      AND current_setting('log_parameter_max_length', true) IS DISTINCT FROM '0' AS "logsValues",
-    (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()) AS age`
-
-const PUSHES = `SELECT n_live_tup::float8 AS live, n_dead_tup::float8 AS dead FROM pg_stat_user_tables
-  WHERE relid = 'pushes'::regclass`
+      AND current_setting('log_parameter_max_length', true) IS DISTINCT FROM '0' AS "logsValues"`
 
 /** Takes the quickest of three looks: the less time a look takes, the less its way there and its way back can differ. */
 async function compareClocks({ query }: Session, now: () => number) {
@@ -152,7 +116,6 @@ async function inspectInstance(session: Session, { note }: InspectionOptions): P
   return {
     ...{ version, compatibleFrom, clockMark, clockDoubted },
     refusal: findRefusal(state, { note, mark, acceptDatabase: false }),
-    verifiers: await readKeys(session),
     nodes: await listNodes(session, null),
   }
 }

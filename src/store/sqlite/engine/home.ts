@@ -20,10 +20,14 @@ const SERVING_TEXT =
  * Call this before opening a database that no process serves. Returns whether the log of a killed server was removed. Takes the
  * note of that server away otherwise, because whoever closes the database moves the log into it.
  */
-export function takeLog({ serving, database }: DataFolder): boolean {
-  const isLost = existsSync(serving) && !existsSync(`${database}-wal`)
-  if (!isLost) rmSync(serving, { force: true })
+export function takeLog(folder: DataFolder): boolean {
+  const isLost = isLogLost(folder)
+  if (!isLost) rmSync(folder.serving, { force: true })
   return isLost
+}
+
+export function isLogLost({ serving, database }: DataFolder): boolean {
+  return existsSync(serving) && !existsSync(`${database}-wal`)
 }
 
 export type RequireHomeOptions = {

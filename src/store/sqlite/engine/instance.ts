@@ -15,11 +15,11 @@ import { instance, instanceKeys } from './schema.ts'
 const MAX_CHECKED_BYTES = 64 * 1024 * 1024
 
 /** Throws when the database is damaged in its structure. A large one is not checked: starting must not take minutes. */
-export function requireIntact({ database }: Connection): void {
+export function requireIntact({ database }: Connection, most = MAX_CHECKED_BYTES): void {
   const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
   const pageBytes = database.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
   if (isCutOff(database.filename, pageBytes)) throw damaged(database, 'it ends within a page')
-  if (pages * pageBytes > MAX_CHECKED_BYTES) return
+  if (pages * pageBytes > most) return
   const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
   if (found === null || found.integrity_check === 'ok') return
   throw damaged(database, found.integrity_check.replaceAll('\n', ' '))

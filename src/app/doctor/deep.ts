@@ -1,0 +1,160 @@
+// The deep look of the doctor: reads every sealed file to its end, opens what the instance key alone opens, and says what it cannot
+// check. The structure of the database is checked where it is opened.
+
+import { existsSync } from 'node:fs'
+import { openTotpSecret } from '../../accounts/two-factor.ts'
+import { findKey, type Keyring } from '../../crypto/keyring.ts'
+import { sealedSize } from '../../crypto/sealed-stream.ts'
+import { DamageError } from '../../domain/errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { openLabels } from '../../pushes/labels.ts'
+import { bucketSettingsOf } from '../../settings/bucket.ts'
+import { createFiles } from '../../store/files/files.ts'
+import type { SealedFiles } from '../../store/files-face.ts'
+import {
+  countPayloads,
+  findBucketFolder,
+  findFile,
+  type LabelledRow,
+  listFilesAfter,
+  listLabelsAfter,
+  listSecondFactorsAfter,
+} from '../../store/pushes/sealed-rows.ts'
+import { openBucket } from '../../store/s3/bucket.ts'
+import type { Step, Steps } from '../../store/steps.ts'
+import type { Place } from './doctor.ts'
+import type { Rows } from './rows.ts'
+
+const MIB = 1024 * 1024
+/** More places than these are only counted. */
+const MOST_TOLD = 20
+
+export function createDeepChecks(place: Place, { read, readKeys }: Rows): Check[] {
+  if (read === null)
+    return [
+      {
+        part: 'unchecked',
+        look: () => warning('Nothing that is sealed was read, because the database cannot be.'),
+      },
+    ]
+  return [
+    { part: 'sealed files', look: () => lookAtFiles(place, read) },
+    { part: 'sealed rows', look: () => lookAtSealed(read, readKeys()) },
+    { part: 'unchecked', look: () => tellUnchecked(place, read) },
+  ]
+}
+
+type Open = SealedFiles['open']
+
+async function lookAtFiles(place: Place, read: Steps['read']): Promise<Verdict> {
+  const open = await openFiles(place, read)
+  const [faults, count]: [string[], { files: number; bytes: number }] = [[], { files: 0, bytes: 0 }]
+  for await (const file of rowsOf(read, listFilesAfter, { pushId: 0, n: -1 })) {
+    const fault = await findFault(file, open)
+    // A push may have ended meanwhile, and its files with it.
+    if (fault !== null && (await read(() => findFile(file))) !== null)
+      faults.push(`File ${file.n + 1} of push ${file.pushId} (${file.fileId}) ${fault}.`)
+    count.files += 1
+    count.bytes += file.size
+  }
+  const said = `${count.files} files of live pushes, ${Math.ceil(count.bytes / MIB)} MiB`
+  if (faults.length === 0) return fine(`${said}: each is there, has its length, and can be read to its end.`)
+  return problem(`${faults.length} of ${said}, are damaged. ${listSome(faults)}`, 'See docs/damage.md.')
+}
+
+async function openFiles({ config, folder }: Place, read: Steps['read']): Promise<Open> {
+  const settings = bucketSettingsOf(config)
+  if (settings === null) return existsSync(folder.files) ? createFiles(folder.files).open : async () => null
+  const tag = await read(findBucketFolder)
+  if (tag === null) return async () => null
+  const { maxFileBytes } = config
+  return openBucket({ ...settings, maxFileBytes, tag, doubt: null, onWarning: () => undefined }).files.open
+}
+
+async function findFault(
+  { fileId, size }: { fileId: string; size: number },
+  open: Open,
+): Promise<string | null> {
+  try {
+    const file = await open(fileId)
+    if (file === null) return 'is missing'
+    try {
+      if (file.size !== sealedSize(size)) return `has ${file.size} bytes in place of ${sealedSize(size)}`
+      for (let start = 0; start < file.size; start += MIB) {
+        const length = Math.min(MIB, file.size - start)
+        if ((await file.read({ start, length })).length < length) return `ends at byte ${start}, or before`
+      }
+      return null
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    return `cannot be read: ${reasonOf(cause)}`
+  }
+}
+
+async function lookAtSealed(read: Steps['read'], keyring: Keyring | null): Promise<Verdict> {
+  if (keyring === null) return warning('Nothing was opened: there is no key file.')
+  const faults: string[] = []
+  let count = 0
+  for await (const row of rowsOf(read, ({ pushId }) => listLabelsAfter(pushId), { pushId: 0 })) {
+    count += 1
+    if (!areLabelsWhole(row, keyring)) faults.push(`The link, name or note of push ${row.pushId}.`)
+  }
+  for await (const { id, totpSecret } of rowsOf(read, (last) => listSecondFactorsAfter(last.id), {
+    id: 0,
+  })) {
+    count += 1
+    if (totpSecret !== null && openTotpSecret(totpSecret, { accountId: id, keyring }) === null)
+      faults.push(`The second factor of account ${id}.`)
+  }
+  if (faults.length === 0)
+    return fine(`All ${count} pushes of accounts and second factors open with the instance key.`)
+  return problem(
+    `${faults.length} of ${count} do not open with the instance key. ${listSome(faults)}`,
+    'See docs/damage.md.',
+  )
+}
+
+function areLabelsWhole(
+  { keyNumber, pushId, lookup, ownerId, ...labels }: LabelledRow,
+  keyring: Keyring,
+): boolean {
+  const instanceKey = findKey(keyring, keyNumber)
+  if (instanceKey === null) return false
+  try {
+    openLabels(labels, { instanceKey, pushId: lookup, ownerId, pushName: `push ${pushId}` })
+    return true
+  } catch (cause) {
+    if (cause instanceof DamageError) return false
+    throw cause
+  }
+}
+
+async function tellUnchecked({ config }: Place, read: Steps['read']): Promise<Verdict> {
+  const payloads = await read(countPayloads)
+  const rows = config.databaseUrl === null ? '' : ' Nor were the pages of PostgreSQL: see pg_amcheck.'
+  return fine(
+    `Not checked: the payloads of ${payloads} live pushes and what is in their files, which only their links open.${rows}`,
+  )
+}
+
+/** All rows, page by page; the last row of a page leads to the next. */
+async function* rowsOf<Last, Row extends Last>(
+  read: Steps['read'],
+  list: (after: Last) => Step<Row[]>,
+  after: Last,
+): AsyncGenerator<Row> {
+  for (let last: Last | undefined = after; last !== undefined; ) {
+    const from: Last = last
+    const page = await read(() => list(from))
+    yield* page
+    last = page.at(-1)
+  }
+}
+
+function listSome(faults: readonly string[]): string {
+  const more = faults.length - MOST_TOLD
+  return [...faults.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')
+}

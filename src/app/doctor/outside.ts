@@ -1,0 +1,132 @@
+// What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket and the backups.
+
+import { readFileSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { findFolderFault, isOnOneDisk } from '../../backup/own-folder.ts'
+import { readCertificate } from '../../crypto/certificate-facts.ts'
+import { graceOf } from '../../domain/backup-plan.ts'
+import { formatTime } from '../../domain/time.ts'
+import { openCertificateFiles } from '../../lan/certificate-files.ts'
+import { judgeBackup, judgeCertificate } from '../../operating/checks.ts'
+import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { bucketSettingsOf } from '../../settings/bucket.ts'
+import { readBackupNote } from '../../store/folder/backup-note.ts'
+import { type ProbeStep, probeBucket } from '../../store/s3/probe.ts'
+import { KEY_WARNING, showsInstanceKey } from '../backing-up.ts'
+import type { Place } from './doctor.ts'
+
+export function createOutsideChecks(place: Place): Check[] {
+  const { config } = place
+  const isThere = place.isUsable || config.tls === 'files'
+  return [
+    ...(config.filesUrl === null ? [] : [{ part: 'files', look: () => lookAtBucket(place) }]),
+    ...(config.tls === 'off' || !isThere
+      ? []
+      : [{ part: 'certificate', look: () => lookAtCertificate(place) }]),
+    { part: 'backup', look: () => lookAtBackups(place) },
+  ]
+}
+
+/** Writes a small object, reads and lists it, begins and aborts an upload, and deletes the object. */
+async function lookAtBucket({ config }: Place): Promise<Verdict> {
+  const settings = bucketSettingsOf(config)
+  if (settings === null) return fine('The files are in the data folder.')
+  const { name, failures, listsUploads, isVersioned } = await probeBucket(settings)
+  const [failure] = failures
+  if (failure !== undefined) {
+    const { step, words, isRefusal } = failure
+    const said = `The bucket ${name} cannot be used: ${TRIED[step]} failed: ${words}.`
+    return problem(said, isRefusal ? `${RIGHTS} ${RIGHT_TO[step]}.` : STORE)
+  }
+  if (isVersioned) return warning(KEPT, UNVERSIONED)
+  if (!listsUploads) return warning(LEFTOVERS, LIFECYCLE)
+  return fine(`The bucket ${name} takes, gives back, lists and deletes objects.`)
+}
+
+const TRIED: Record<ProbeStep, string> = {
+  write: 'writing an object',
+  read: 'reading a part of an object',
+  list: 'listing objects',
+  upload: 'beginning and aborting an upload in parts',
+  delete: 'deleting an object',
+}
+
+const STORE =
+  'See that the store runs, has room, and is the one that --files-url names (endpoint=), and try again.'
+const RIGHTS = 'Correct --files-url and the access key, and see that the key may'
+const RIGHT_TO: Record<ProbeStep, string> = {
+  write: 'write objects (s3:PutObject)',
+  read: 'read objects (s3:GetObject)',
+  list: 'list the bucket (s3:ListBucket)',
+  upload: 'abort and list uploads (s3:AbortMultipartUpload, s3:ListBucketMultipartUploads)',
+  delete: 'delete objects (s3:DeleteObject); a small object named probe-… stays behind',
+}
+const LEFTOVERS =
+  'The store does not list unfinished uploads: parts that a killed server leaves are not found.'
+const LIFECYCLE = 'Give the bucket a rule that removes unfinished uploads after a day.'
+const KEPT = 'The bucket keeps versions, so the sealed files of pushes that ended stay in it.'
+const UNVERSIONED =
+  'Take a bucket without versioning and object lock; where that cannot be, give it a rule that removes noncurrent versions after a day.'
+
+/** Makes none. */
+async function lookAtCertificate({ config, folder, now }: Place): Promise<Verdict> {
+  const { tls, tlsCert, tlsKey, baseUrl } = config
+  if (tls === 'auto' && statSync(folder.tlsCertificate, { throwIfNoEntry: false }) === undefined)
+    return fine('The next start makes one.')
+  const read = (path: string) => readFile(path, 'utf8')
+  const files = { certPath: tlsCert ?? '', keyPath: tlsKey ?? '', readFile: read, now }
+  const pem =
+    tls === 'auto'
+      ? readFileSync(folder.tlsCertificate, 'utf8')
+      : (await openCertificateFiles(files)).current().certificate
+  const { validUntil, names, addresses } = readCertificate(pem)
+  const known = [...names, ...addresses]
+  const name = baseUrl === null ? null : new URL(baseUrl).hostname.toLowerCase().replace(/^\[|\]$/g, '')
+  if (name !== null && !known.some((one) => covers(one.toLowerCase(), name)))
+    return problem(
+      `The certificate is not for ${name}, the name of --base-url (it is for ${known.join(', ')}).`,
+      'Get one for that name, or correct --base-url.',
+    )
+  return judgeCertificate({ validUntil: () => validUntil, authority: null }, now())
+}
+
+/** A wildcard stands for one label (RFC 9525, 6.3). */
+function covers(known: string, name: string): boolean {
+  return known === name || (known.startsWith('*.') && known.slice(2) === name.slice(name.indexOf('.') + 1))
+}
+
+async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict> {
+  const { dataDir, backupDir: folder, backupEvery: every, backupRecipients, databaseUrl } = config
+  if (databaseUrl !== null)
+    return fine(
+      'PostgreSQL has backups of its own (pg_dump, point-in-time recovery): see docs/beyond-one-machine.md.',
+    )
+  if (folder === null) return fine('This server makes none by itself (--backup-dir).')
+  const note = await readBackupNote(dataDir)
+  const fault = await findFolderFault({ folder, dataDir, note })
+  if (fault?.isMissing && !note.folders.includes(folder))
+    return warning(`There is no ${folder} yet.`, 'Start the server, which makes it, or mount its disk first.')
+  if (fault !== null) return problem(fault.said, fault.remedy)
+  const last = note.last?.folder === folder ? note.last : null
+  if (last === null)
+    return warning(`There is no backup in ${folder} yet.`, 'Start the server; it makes one soon after.')
+  const isOverdue = now() - last.at > every + graceOf(every)
+  // The running server knows better why, and says so.
+  const judged = judgeBackup({ folder, last, making: null, failure: null, isOverdue: isOverdue && !isServed })
+  if (judged.state !== 'ok') return judged
+  const advice = [
+    ...((await isOnOneDisk(folder, dataDir)) ? [ON_SAME_DISK] : []),
+    ...(showsInstanceKey(config) ? [KEY_WARNING] : []),
+  ]
+  const join = (words: string[]) => words.map((one) => `${one}.`).join(' ')
+  const [said, remedy] = [join(advice.map((one) => one.said)), join(advice.map((one) => one.remedy))]
+  if (advice.length > 0) return warning(`Of ${folder}: ${said}`, remedy)
+  const keys =
+    backupRecipients.length === 0 ? 'not encrypted' : `encrypted for ${backupRecipients.length} age keys`
+  return fine(`${folder} holds ${last.kept}, the last one of ${formatTime(last.at)}, ${keys}.`)
+}
+
+const ON_SAME_DISK = {
+  said: 'it is on the disk of the data, and a disk that fails takes both',
+  remedy: 'Mount another disk there, or name a folder on one with --backup-dir',
+}

@@ -1,0 +1,85 @@
+// What the doctor sees in a database that it opens for reading: whether it can be served, with this key and at this time, in the
+// words of a start.
+
+import { existsSync, statSync } from 'node:fs'
+import type { Keyring } from '../../crypto/keyring.ts'
+import { createClock } from '../../domain/clock.ts'
+import { wholeMilliseconds } from '../../domain/time.ts'
+import { judgeClock } from '../../operating/checks.ts'
+import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { holdsData, isReadableByOthers, requireUsable } from '../../store/folder/data-folder.ts'
+import { lookAtKeyring } from '../../store/folder/key-file.ts'
+import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/sqlite-look.ts'
+import type { Steps } from '../../store/steps.ts'
+import type { Place } from './doctor.ts'
+
+export type Rows = {
+  checks: readonly Check[]
+  /** Reads rows; null when the database cannot be read. */
+  read: Steps['read'] | null
+  /** Throws, in the words of a start, when the key file cannot be used; null when there is none yet. */
+  readKeys: () => Keyring | null
+  close(): Promise<void>
+}
+
+export async function lookAtFolderRows(place: Place): Promise<Rows> {
+  const { folder, config, now, isUsable } = place
+  const readKeys = () => lookAtKeyring(folder, config.keyFile)
+  if (!isUsable) return { checks: [], read: null, readKeys, close: async () => undefined }
+  let look: DatabaseLook | null = null
+  let lookAtDatabase: Check['look'] = () => lookAtNothing(place)
+  if (holdsData(folder))
+    try {
+      look = await lookIntoDatabase(folder, { ...place, isDeep: place.isDeep === true })
+      lookAtDatabase = () => fine(`${folder.database} can be opened.${tellLeftLog(place)}`)
+    } catch (cause) {
+      lookAtDatabase = () => Promise.reject(cause)
+    }
+  return {
+    checks: [
+      { part: 'database', look: lookAtDatabase },
+      { part: 'key', look: () => lookAtKey(config.keyFile ?? folder.key, readKeys, look?.requireKeys) },
+      { part: 'clock', look: () => lookAtClock(look, now(), config.maxClockGap) },
+    ],
+    read: look?.read ?? null,
+    readKeys,
+    close: async () => look?.close(),
+  }
+}
+
+/** Throws for a folder that has lost its database, or holds something else. */
+function lookAtNothing({ folder, config }: Place): Verdict {
+  requireUsable(folder, config.keyFile)
+  return warning(`There is no data in ${folder.path} yet.`, 'Start "oncebox serve" once.')
+}
+
+function tellLeftLog({ folder, isServed }: Place): string {
+  const size = statSync(`${folder.database}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  return isServed || size === 0 ? '' : ' The last server was killed; the next start finishes its log.'
+}
+
+/** `requireKeys` compares with the keys that the database was written with. */
+export async function lookAtKey(
+  path: string,
+  readKeys: Rows['readKeys'],
+  requireKeys: ((keyring: Keyring) => Promise<void> | void) | undefined,
+): Promise<Verdict> {
+  const keyring = readKeys()
+  if (keyring === null) return fine(`There is no key file ${path} yet: the first start makes it.`)
+  await requireKeys?.(keyring)
+  if (existsSync(path) && isReadableByOthers(path))
+    return problem(`Other users of this machine can read the key file ${path}.`, `chmod 600 ${path}`)
+  return fine(`${path} holds ${keyring.keys.length === 1 ? 'one key' : `${keyring.keys.length} keys`}.`)
+}
+
+/** As the next start would take it. */
+function lookAtClock(look: DatabaseLook | null, here: number, maxGap: number): Verdict {
+  const stored = look?.readClockMark(here) ?? { mark: 0, doubted: null }
+  const clock = createClock({
+    ...{ stored, maxGap },
+    systemNow: () => here,
+    uptime: () => wholeMilliseconds(0),
+    onChange: () => undefined,
+  })
+  return judgeClock({ doubt: clock.doubt(), here, was: clock.now(), isOnServer: false })
+}

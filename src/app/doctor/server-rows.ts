@@ -1,0 +1,116 @@
+// What the doctor sees of a database on PostgreSQL: whether it can be reached, trusted and served, with this key and at this time.
+
+import { presentDatabaseAddress } from '../../domain/database-address.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { judgeClock } from '../../operating/checks.ts'
+import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import type { DatabaseSettings } from '../../settings/database.ts'
+import { holdsData } from '../../store/folder/data-folder.ts'
+import { lookAtKeyring } from '../../store/folder/key-file.ts'
+import { createNodeNoteFile } from '../../store/folder/node-note.ts'
+import { openPostgresAccounts } from '../../store/opening/postgres-accounts.ts'
+import { type DatabaseInspection, inspectPostgres } from '../../store/postgres/inspection.ts'
+import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
+import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
+import { findSchemaProblem } from '../../store/postgres/schema/schema-version.ts'
+import type { Place } from './doctor.ts'
+import { lookAtKey, type Rows } from './rows.ts'
+
+const MIB = 1024 * 1024
+
+export async function lookAtServerRows(settings: DatabaseSettings, place: Place): Promise<Rows> {
+  const { folder, now } = place
+  const { address, keyFile } = settings
+  const readKeys = () => lookAtKeyring(folder, keyFile)
+  try {
+    const note = await createNodeNoteFile(folder.path).read()
+    const inspection = await inspectPostgres({ connect: connectTo(address), note, now })
+    const canOpen = inspection.instance !== null && findSchemaProblem(inspection.instance) === null
+    const opened = canOpen
+      ? await openPostgresAccounts({ address, create: false, onWarning: () => undefined })
+      : null
+    const look = opened?.look
+    const requireKeys =
+      look && ((keyring: Parameters<typeof look.requireKeys>[0]) => look.requireKeys(keyring, keyFile))
+    return {
+      checks: [
+        ...ownDatabase(place),
+        { part: 'database', look: () => judgeServer(inspection, settings) },
+        { part: 'tables', look: () => judgeTables(inspection, note !== null) },
+        { part: 'nodes', look: () => judgeNodes(inspection) },
+        { part: 'key', look: () => lookAtKey(keyFile, readKeys, requireKeys) },
+        { part: 'clock', look: () => judgeServerClock(inspection, now()) },
+      ],
+      read: look?.read ?? null,
+      readKeys,
+      close: async () => opened?.close(),
+    }
+  } catch (cause) {
+    const why = explainUnreachable(address, cause)?.error ?? cause
+    const look = (): Verdict => {
+      if (why instanceof DomainError) return problem(why.message, SEE)
+      throw why
+    }
+    const checks = [...ownDatabase(place), { part: 'database', look }]
+    return { checks, read: null, readKeys, close: async () => undefined }
+  }
+}
+
+/** A node is refused there, because nobody would see the other database. */
+function ownDatabase({ folder }: Place): Check[] {
+  const said = `${folder.path} holds a database of its own, which is not served beside --database-url.`
+  const look = () => problem(said, 'Name another folder with --data-dir.')
+  return holdsData(folder) ? [{ part: 'folder', look }] : []
+}
+
+const SEE = 'See docs/beyond-one-machine.md.'
+
+function judgeServer(inspection: DatabaseInspection, { address }: DatabaseSettings): Verdict {
+  const { version, problems, isEncrypted, bytes, logsValues, instance } = inspection
+  const { socket, tls } = address
+  const clear = isEncrypted ? `over TLS (${tls.mode})` : `not encrypted (${tls.mode})`
+  const way = socket === null ? clear : 'over its socket'
+  const size = Math.ceil(bytes / MIB)
+  const said = `${presentDatabaseAddress(address)}, PostgreSQL ${version}, ${way}, ${size} MiB.`
+  const refusal = problems[0] ?? instance?.refusal ?? null
+  if (refusal !== null) return problem(refusal, SEE)
+  if (logsValues) return warning(`${said} ${LOGS_VALUES}`, LOGS_REMEDY)
+  const weakness = warnAboutTls(address)
+  return weakness === null ? fine(said) : warning(`${said} ${weakness}`, SEE)
+}
+
+const LOGS_VALUES =
+  'PostgreSQL logs statements with their values: sealed payloads and keys, e-mail addresses and IP addresses stay in its log ' +
+  'after pushes have ended.'
+const LOGS_REMEDY =
+  'As a superuser: ALTER DATABASE … SET log_parameter_max_length = 0. Statements are then logged without values.'
+
+function judgeTables({ instance }: DatabaseInspection, wasServed: boolean): Verdict {
+  if (instance === null)
+    return wasServed
+      ? problem(
+          'The database is empty, though this data folder served one.',
+          'Restore it, or name the right one with --database-url.',
+        )
+      : warning('The database is empty.', 'Start "oncebox serve" once, which makes the tables.')
+  const refusal = findSchemaProblem(instance)
+  return refusal === null ? fine(`Version ${instance.version}.`) : problem(refusal)
+}
+
+function judgeNodes({ instance }: DatabaseInspection): Verdict {
+  const alive = instance?.nodes.filter(({ isAlive }) => isAlive) ?? []
+  const names = alive.map(({ name, version }) => `${name} (${version})`).join(', ')
+  if (alive.length === 0) return fine('No node serves the database now.')
+  return fine(
+    alive.length === 1
+      ? `One serves the database: ${names}.`
+      : `${alive.length} serve the database: ${names}.`,
+  )
+}
+
+function judgeServerClock({ clock, instance }: DatabaseInspection, here: number): Verdict {
+  const was = here + clock.offset
+  const doubted = instance?.clockDoubted ?? null
+  const doubt = doubted === null ? null : { said: doubted, expected: instance?.clockMark ?? was }
+  return judgeClock({ doubt, here, was, isOnServer: true })
+}

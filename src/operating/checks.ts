@@ -1,0 +1,224 @@
+// What is checked of a server and its data: ONE list of parts with the words for each. /readyz, /admin and the metrics ask it of the
+// server that runs; "oncebox doctor" asks that server, and looks at the same parts of a folder that nobody serves.
+
+import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
+import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
+import type { Authority, Certificate } from '../lan/certificate.ts'
+import type { DatabaseReport } from '../store/database-face.ts'
+import type { DamageReports } from '../store/face.ts'
+import type { BucketReport, FreeSpace } from '../store/files-face.ts'
+import { type Check, fine, problem, type Verdict, warning } from './health.ts'
+
+export type ServedOptions = {
+  store: {
+    now: Now
+    isAlive: () => Promise<boolean>
+    findWriteProblem: () => Promise<string | null>
+    findKeyProblem: () => Promise<string | null>
+    freeSpace: FreeSpace
+    bucket: BucketReport | null
+    damage: DamageReports
+    clock: { doubt(): Doubt | null }
+    /** Null when rows are in the data folder. */
+    database: DatabaseReport | null
+  }
+  /** Server and database, without the login; empty when rows are in the data folder. */
+  databaseName: string
+  dataDir: string
+  minFreeSpace: number | null
+  systemNow: Now
+}
+
+/** The parts of a server that runs, besides its certificate and its backups. */
+export function createServerChecks(options: ServedOptions): Check[] {
+  const { store, databaseName: name, dataDir, systemNow } = options
+  const { database, bucket, damage, freeSpace } = store
+  const lookAtFolder = async () => {
+    const why = await store.findWriteProblem()
+    // A full disk is told as the part of that name.
+    return judgeFolder(dataDir, freeSpace.isFull() ? null : why)
+  }
+  const lookAtDatabase = async () => ((await store.isAlive()) ? lookAtFolder() : problem(DEAD, DEAD_REMEDY))
+  return [
+    { part: 'database', look: database === null ? lookAtDatabase : () => judgeDatabase(database, name) },
+    ...(database === null ? [] : [{ part: 'folder', look: lookAtFolder }]),
+    ...createDiskChecks({ ...options, freeSpace }),
+    ...(bucket === null ? [] : [{ part: 'files', look: () => judgeBucket(bucket) }]),
+    { part: 'key', look: async () => judgeKey(database, await store.findKeyProblem()) },
+    { part: 'damage', look: () => judgeDamage(damage.count(), store) },
+    {
+      part: 'clock',
+      look: () => {
+        const doubt = store.clock.doubt()
+        return judgeClock({ doubt, here: systemNow(), was: store.now(), isOnServer: database !== null })
+      },
+    },
+  ]
+}
+
+export function judgeFolder(dataDir: string, why: string | null): Verdict {
+  return why === null
+    ? fine(`${dataDir} can be written to.`)
+    : problem(`Nothing can be written to ${dataDir}: ${why}.`)
+}
+
+const DEAD = 'The database does not answer.'
+const DEAD_REMEDY = 'See the log, check the disk, then start the server again.'
+
+/** Nodes write a heartbeat every five seconds. */
+const SILENT_MS = 20 * SECOND
+
+async function judgeDatabase(report: DatabaseReport, name: string): Promise<Verdict> {
+  const refusal = report.findRefusal()
+  if (refusal !== null) return problem(refusal)
+  if ((await report.look()) === null) {
+    const why =
+      report.explainLoss() ?? `${name} does not answer: see whether it runs, and can be reached from here.`
+    return problem(why, 'Requests that need it get 503 until then.')
+  }
+  const silence = report.sinceHeartbeat()
+  // A full one goes on with what needs no room: a balancer that asks for the health must not cut it off.
+  if (silence < SILENT_MS) return report.isFull() ? warning(FULL, FULL_REMEDY) : fine(`${name} answers.`)
+  const seconds = Math.round(silence / SECOND)
+  return problem(`${name} answers, but has written nothing for ${seconds} s.`, SILENT_REMEDY)
+}
+
+const FULL = 'The disk of the database server is full, so new pushes are refused (507).'
+const FULL_REMEDY = 'Make room on it, or give it a larger one; remove nothing from pg_wal by hand.'
+const SILENT_REMEDY =
+  'See its log, whether its disk is full, and whether a standby of synchronous_standby_names is missing (pg_stat_replication).'
+
+const MIB = 1024 * 1024
+/** What a push of the usual largest size needs: twice its bytes, in the database and in its log. */
+const LEAST_FREE = 2 * MIB
+/** A push needs one for each file, and the database a few. */
+const MIN_INODES = 100
+
+export type DiskOptions = {
+  dataDir: string
+  /** Null when pushes leave nothing on the disk of this machine. */
+  minFreeSpace: number | null
+  freeSpace: Pick<FreeSpace, 'measure' | 'isFull'>
+}
+
+export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: DiskOptions): Check[] {
+  async function lookAtSpace(): Promise<Verdict> {
+    const { free, total } = await freeSpace.measure()
+    const said = `${mib(free)} of ${mib(total)} are free on the disk of ${dataDir}`
+    const needs =
+      floor === null ? '' : `, and new pushes need ${mib(Math.max(floor, LEAST_FREE))} (--min-free-space)`
+    if (floor === null || (free >= Math.max(floor, LEAST_FREE) && !freeSpace.isFull()))
+      return fine(`${said}${needs}.`)
+    return problem(`${said}${needs}: they are refused.`, 'Remove other files, or give it a larger disk.')
+  }
+
+  async function lookAtInodes(): Promise<Verdict> {
+    const { inodes } = await freeSpace.measure()
+    if (inodes === null) return fine('The disk does not limit the number of files.')
+    const said = `The disk of ${dataDir} has room for ${inodes.free} more files`
+    if (inodes.free >= MIN_INODES) return fine(`${said}.`)
+    const tell = inodes.free === 0 ? problem : warning
+    return tell(`${said} only.`, 'Remove small files that nobody needs.')
+  }
+
+  return [
+    { part: 'disk', look: lookAtSpace },
+    { part: 'inodes', look: lookAtInodes },
+  ]
+}
+
+/** Pushes without files go on. */
+async function judgeBucket({ name, findProblem, isFull }: BucketReport): Promise<Verdict> {
+  const why = await findProblem()
+  if (why !== null) return warning(`The bucket ${name} cannot be used: ${why}.`, REFUSED_FILES)
+  if (isFull()) return warning(`The bucket ${name} is full.`, 'Make room in it, or raise its limit.')
+  return fine(`The bucket ${name} works.`)
+}
+
+const REFUSED_FILES = 'Pushes with files are refused until it works.'
+
+/** Links to this process may fail while it lacks a key of the others. It goes on without its file; the next start could not. */
+function judgeKey(database: DatabaseReport | null, why: string | null): Verdict {
+  const lack = database?.findKeyLack() ?? null
+  if (lack !== null) return lack.isBlocking ? problem(lack.why) : warning(lack.why)
+  return why === null ? fine('The key file holds the keys in use.') : warning(why)
+}
+
+function judgeDamage(
+  places: number,
+  { database, bucket }: Pick<ServedOptions['store'], 'database' | 'bucket'>,
+): Verdict {
+  if (places === 0) return fine('None was found since the start.')
+  const [count, are] = places === 1 ? ['1 place', 'is'] : [`${places} places`, 'are']
+  const medium = database === null ? 'on the disk' : 'in PostgreSQL'
+  const where = bucket === null ? medium : `${medium} or in the bucket`
+  const said = `${count} ${where} ${are} damaged`
+  return warning(`${said}; the log names them, and docs/damage.md says what to do for each.`)
+}
+
+/** `here`: what the clock of this machine says. `was`: the time of the app. */
+export type ClockState = { doubt: Doubt | null; here: number; was: number; isOnServer: boolean }
+
+export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdict {
+  if (doubt !== null) return warning(explainDoubt(doubt, isOnServer ? 'the database server' : undefined))
+  const said = `The clock of this machine says ${formatTime(here)}`
+  if (!isOnServer) {
+    const behind = explainBehind({ said: here, was })
+    return behind === null ? fine(`${said}.`) : warning(behind)
+  }
+  if (Math.abs(was - here) <= MINUTE) return fine(`${said}, as that of the database server does.`)
+  return warning(
+    `${said}, and the one of the database server ${formatTime(was)}.`,
+    'Pushes end by the latter, but the log and certificates go by the former: set the clocks right.',
+  )
+}
+
+/** How long before the end of a certificate an operator is warned. */
+const WARN_LEAF = 7 * DAY
+const WARN_AUTHORITY = 90 * DAY
+
+export function judgeCertificate(
+  {
+    validUntil,
+    authority,
+  }: Pick<Certificate, 'validUntil'> & { authority: Pick<Authority, 'validUntil'> | null },
+  now: number,
+): Verdict {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10)
+  const end = validUntil()
+  if (now > end) return problem(`The certificate lapsed on ${day(end)}.`, 'Renew it.')
+  if (now > end - WARN_LEAF) return warning(`The certificate lapses on ${day(end)}.`, 'Renew it.')
+  if (authority === null || now < authority.validUntil - WARN_AUTHORITY)
+    return fine(`The certificate is valid until ${day(end)}.`)
+  const remedy = 'A start in its last 30 days makes another one, to be trusted anew.'
+  return warning(`The authority ends on ${day(authority.validUntil)}.`, remedy)
+}
+
+export type BackupState = {
+  folder: string
+  /** When the last good one, the one that is being made, and the last that failed began. */
+  last: { at: number } | null
+  making: number | null
+  failure: { at: number; said: string } | null
+  isOverdue: boolean
+}
+
+/** Never a problem: a server without backups works, and other servers would not work better in its place. */
+export function judgeBackup({ folder, last, making, failure, isOverdue }: BackupState): Verdict {
+  const good =
+    last === null ? 'There is no backup yet.' : `The last good backup is of ${formatTime(last.at)}.`
+  if (failure !== null) {
+    const said = `No backup was made in ${folder} at ${formatTime(failure.at)}: ${failure.said}`
+    return warning(`${said} It is tried again by itself. ${good}`)
+  }
+  if (!isOverdue) return fine(good)
+  const why =
+    making === null
+      ? 'See the log.'
+      : `One that began at ${formatTime(making)} is not done yet: check the disk.`
+  return warning(`The backup in ${folder} is overdue. ${good}`, why)
+}
+
+function mib(bytes: number): string {
+  return `${Math.floor(bytes / MIB)} MiB`
+}
