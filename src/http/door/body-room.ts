@@ -98,3 +98,38 @@ function overloaded(): DomainError {
     retryAfter: 1,
   })
 }
+
+const PIECE = 64 * 1024
+type Holding = { exchange: Exchange; bodyRoom: Pick<BodyRoom, 'holdAnswer' | 'giveBack'> }
+
+/** The same answer. Bun itself would not tell when the client has received it. */
+export async function sendInPieces(answer: Response, { exchange, bodyRoom }: Holding): Promise<Response> {
+  const giveBack = () => bodyRoom.giveBack(exchange)
+  const { signal } = exchange.arrived
+  const { status, headers } = answer
+  const whole = await answer.bytes().catch((cause) => {
+    giveBack()
+    throw cause
+  })
+  if (whole.length <= PIECE || signal.aborted) {
+    giveBack()
+    return new Response(whole.length === 0 ? null : whole, { status, headers })
+  }
+  bodyRoom.holdAnswer(exchange, whole.length)
+  signal.addEventListener('abort', giveBack)
+  let at = 0
+  const pieces = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        controller.enqueue(whole.subarray(at, at + PIECE))
+        at += PIECE
+        if (at < whole.length) return
+        controller.close()
+        giveBack()
+      },
+      cancel: giveBack,
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(pieces, { status, headers })
+}

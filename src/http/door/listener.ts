@@ -4,8 +4,14 @@ import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import type { Secure } from '../answers.ts'
-import { createFetch, IDLE_SECONDS } from './fetch.ts'
-import { createListeningSocket, type Ending, type ListeningSocket, type Socket } from './listening-socket.ts'
+import {
+  createFetch,
+  createListeningSocket,
+  type Ending,
+  IDLE_SECONDS,
+  type ListeningSocket,
+  type Socket,
+} from './listening-socket.ts'
 import { listReachable } from './reachable.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'

@@ -6,8 +6,8 @@ import { Busboy, type BusboyInstance, type Dicer } from '@fastify/busboy'
 import { DomainError, isDomainError, type SizeLimit } from '../../domain/errors.ts'
 import { ANY_TYPE } from '../../domain/files.ts'
 import { tooLarge } from './body.ts'
-import { MAX_FIELD_NAME, MAX_FIELDS } from './fields.ts'
 import { readFilename } from './file-part-name.ts'
+import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
 
 export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 

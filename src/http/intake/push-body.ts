@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { findExcess } from '../../domain/json-shape.ts'
 import type { Exchange } from '../door/exchange.ts'
 import { type BodyLimits, readBody, streamBody } from './body.ts'
-import type { Wire } from './fields.ts'
+import type { Wire } from './members.ts'
 import { type FilePart, readMultipart } from './multipart.ts'
 import { parseUrlencoded } from './urlencoded.ts'
 

@@ -12,8 +12,8 @@ import {
 } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
-import { createFields, isGiven, type Wire } from './fields.ts'
 import type { JsonFile } from './json-files.ts'
+import { createFields, isGiven, type Wire } from './members.ts'
 import { createPushTable, type PushFields } from './push-table.ts'
 
 export type NewPushOptions = {

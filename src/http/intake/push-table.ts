@@ -12,8 +12,8 @@ import {
   type Range,
 } from '../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
-import type { Fields } from './fields.ts'
 import { asFiles, JSON_FILE } from './json-files.ts'
+import type { Fields } from './members.ts'
 import {
   asBoolean,
   asInteger,

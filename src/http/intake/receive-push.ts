@@ -2,12 +2,14 @@
 
 import { Readable } from 'node:stream'
 import type { Viewer } from '../../domain/audit.ts'
+import { networkOf } from '../../domain/client.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import type { NewPush, PushLimits } from '../../domain/new-push.ts'
+import type { PresentedKey } from '../../pushes/idempotency.ts'
 import type { Upload, Uploads } from '../../pushes/uploads.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
-import type { Wire } from './fields.ts'
+import type { Wire } from './members.ts'
 import type { FilePart } from './multipart.ts'
 import { type PushBodyOptions, readPushFields } from './push-body.ts'
 import { createParsePush, type NewPushOptions, requireFilesAllowed } from './push-input.ts'
@@ -69,4 +71,21 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
 
 function asSent(wire: Wire): Revised {
   return { wire }
+}
+
+/** Null without the header. Does not check the value. */
+export function presentedKey({
+  exchange,
+  viewer,
+}: {
+  exchange: Exchange
+  viewer: Viewer
+}): PresentedKey | null {
+  const key = exchange.request.headers.get('idempotency-key')
+  return key === null ? null : { key, scope: keyScopeOf(viewer) }
+}
+
+/** The account or, without one, the address: loopback is one, and so is an IPv6 /64. */
+export function keyScopeOf({ account, visit }: Viewer): string {
+  return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }

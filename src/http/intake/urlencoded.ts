@@ -1,7 +1,7 @@
 // Reads urlencoded fields, within a number of fields and in time proportional to their bytes.
 
 import { DomainError } from '../../domain/errors.ts'
-import { MAX_FIELD_NAME, MAX_FIELDS } from './fields.ts'
+import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
 
 /** Where the fields stand, for refusals. */
 export type Place = 'form' | 'query'

@@ -2,7 +2,7 @@
 
 import type { PushLimits } from '../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
-import { createFields } from '../../http/intake/fields.ts'
+import { createFields } from '../../http/intake/members.ts'
 import { createEditTable } from '../../http/intake/push-edit.ts'
 import type { WantedEdit } from '../../pushes/edit-push.ts'
 import type { Words } from '../../words/words.ts'

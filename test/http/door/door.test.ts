@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { createForwarding } from '../../../src/http/door/client-address.ts'
+import type { Asker } from '../../../src/http/door/host.ts'
 import { createHostRules, type HostRules } from '../../../src/http/door/host.ts'
-import type { Asker } from '../../../src/http/door/host-refusal.ts'
 import { canonicalPath, pathOf, withPath } from '../../../src/http/door/paths.ts'
 
 const forwarded = (headers: Record<string, string>) => new Headers(headers)

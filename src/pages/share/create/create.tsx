@@ -3,7 +3,7 @@
 import { DomainError, isDomainError, isOutage, type OutageError } from '../../../domain/errors.ts'
 import { answerSeeOther } from '../../../http/answers.ts'
 import type { BodyLimits } from '../../../http/intake/body.ts'
-import type { Wire } from '../../../http/intake/fields.ts'
+import type { Wire } from '../../../http/intake/members.ts'
 import { createReceivePush, type Received, type Revised } from '../../../http/intake/receive-push.ts'
 import { PAGES } from '../../../http/urls.ts'
 import type { Created } from '../../../pushes/create-push.ts'
