@@ -103,13 +103,14 @@ export type DiskOptions = {
 
 export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: DiskOptions): Check[] {
   async function lookAtSpace(): Promise<Verdict> {
+    if (freeSpace.isFull())
+      return problem(`The disk of ${dataDir} is full: new pushes are refused.`, MAKE_ROOM)
     const { free, total } = await freeSpace.measure()
     const said = `${mib(free)} of ${mib(total)} are free on the disk of ${dataDir}`
-    const needs =
-      floor === null ? '' : `, and new pushes need ${mib(Math.max(floor, LEAST_FREE))} (--min-free-space)`
-    if (floor === null || (free >= Math.max(floor, LEAST_FREE) && !freeSpace.isFull()))
-      return fine(`${said}${needs}.`)
-    return problem(`${said}${needs}: they are refused.`, 'Remove other files, or give it a larger disk.')
+    if (floor === null) return fine(`${said}.`)
+    const needed = Math.max(floor, LEAST_FREE)
+    const needs = `${said}, and new pushes need ${mib(needed)}${floor === needed ? ' (--min-free-space)' : ''}`
+    return free >= needed ? fine(`${needs}.`) : problem(`${needs}: they are refused.`, MAKE_ROOM)
   }
 
   async function lookAtInodes(): Promise<Verdict> {
@@ -126,6 +127,8 @@ export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: Di
     { part: 'inodes', look: lookAtInodes },
   ]
 }
+
+const MAKE_ROOM = 'Remove other files, or give it a larger disk.'
 
 /** Pushes without files go on. */
 async function judgeBucket({ name, findProblem, isFull }: BucketReport): Promise<Verdict> {

@@ -147,7 +147,7 @@ test('pages of the database that are damaged', async () => {
   bytes.fill(0xee, 3 * 4096, 5 * 4096)
   writeFileSync(path, bytes)
   const found = wrong(await look())
-  expect(found[0]?.said).toContain('is damaged (')
+  expect(found[0]?.said).toContain(`The database ${path} is damaged (`)
 })
 
 test('a clock that is behind, far ahead, or in doubt', async () => {
@@ -320,10 +320,12 @@ describe('the deep look', () => {
     const findings = await deep()
     expect(wrong(findings)).toEqual([])
     expect(said(findings, 'sealed files')).toBe(
-      'ok: 1 files of live pushes, 3 MiB: each is there, has its length, and can be read to its end.',
+      'ok: Files of live pushes: 1, with 3 MiB. Each is there, has its length, and can be read to its end.',
     )
-    expect(said(findings, 'sealed rows')).toStartWith('ok: All 1 pushes of accounts and second factors open')
-    expect(said(findings, 'unchecked')).toStartWith('ok: Not checked: the payloads of 2 live pushes')
+    expect(said(findings, 'sealed rows')).toBe(
+      'ok: Pushes of accounts, and second factors: 1. Each opens with the instance key.',
+    )
+    expect(said(findings, 'unchecked')).toStartWith('ok: Not checked: payloads (2)')
     expect((await look()).map(({ part }) => part)).not.toContain('sealed files')
   })
 
@@ -331,12 +333,12 @@ describe('the deep look', () => {
     truncateSync(file, 1_000)
     const cut = await deep()
     expect(said(cut, 'sealed files')).toMatch(
-      /^problem: 1 of 1 .*File 1 of push 2 \(\w+\) has 1000 bytes in place of \d+\.$/,
+      /^problem: .* Damaged: 1. File 1 of push 2 \(\w+\) has 1000 bytes in place of \d+\.$/,
     )
     rmSync(file)
     const gone = await deep()
     expect(said(gone, 'sealed files')).toMatch(/File 1 of push 2 \(\w+\) is missing\.$/)
-    expect(said(gone, 'sealed rows')).toStartWith('ok: All 1')
+    expect(said(gone, 'sealed rows')).toStartWith('ok: ')
   })
 
   test('names what was altered in a row that the key seals', async () => {
@@ -344,7 +346,7 @@ describe('the deep look', () => {
     database.run('UPDATE push_labels SET name = zeroblob(40)')
     database.close()
     expect(said(await deep(), 'sealed rows')).toBe(
-      'problem: 1 of 1 do not open with the instance key. The link, name or note of push 2.',
+      'problem: Pushes of accounts, and second factors: 1. Not opened by the instance key: 1. The link, name or note of push 2.',
     )
   })
 

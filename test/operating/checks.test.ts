@@ -164,7 +164,9 @@ describe('the disk', () => {
 
   test('that is full is told once, though the database cannot be written to either', async () => {
     const full = { isFull: true, writeProblem: 'database or disk is full', minFreeSpace: 0, free: 0 }
-    expect(await look('disk', full)).toContain('are free on the disk of /data')
+    expect(await look('disk', full)).toStartWith(
+      'not ready: The disk of /data is full: new pushes are refused.',
+    )
     expect(await look('database', full)).toBe('ok')
     expect(await look('database', { ...full, isFull: false })).toContain('Nothing can be written to /data')
   })

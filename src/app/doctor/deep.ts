@@ -40,7 +40,7 @@ export function createDeepChecks(place: Place, { read, readKeys }: Rows): Check[
     ]
   return [
     { part: 'sealed files', look: () => lookAtFiles(place, read) },
-    { part: 'sealed rows', look: () => lookAtSealed(read, readKeys()) },
+    { part: 'sealed rows', look: async () => lookAtSealed(read, await readKeys().catch(() => null)) },
     { part: 'unchecked', look: () => tellUnchecked(place, read) },
   ]
 }
@@ -58,9 +58,9 @@ async function lookAtFiles(place: Place, read: Steps['read']): Promise<Verdict> 
     count.files += 1
     count.bytes += file.size
   }
-  const said = `${count.files} files of live pushes, ${Math.ceil(count.bytes / MIB)} MiB`
-  if (faults.length === 0) return fine(`${said}: each is there, has its length, and can be read to its end.`)
-  return problem(`${faults.length} of ${said}, are damaged. ${listSome(faults)}`, 'See docs/damage.md.')
+  const said = `Files of live pushes: ${count.files}, with ${Math.ceil(count.bytes / MIB)} MiB.`
+  if (faults.length === 0) return fine(`${said} Each is there, has its length, and can be read to its end.`)
+  return problem(`${said} Damaged: ${faults.length}. ${listSome(faults)}`, 'See docs/damage.md.')
 }
 
 async function openFiles({ config, folder }: Place, read: Steps['read']): Promise<Open> {
@@ -95,7 +95,7 @@ async function findFault(
 }
 
 async function lookAtSealed(read: Steps['read'], keyring: Keyring | null): Promise<Verdict> {
-  if (keyring === null) return warning('Nothing was opened: there is no key file.')
+  if (keyring === null) return warning('Nothing was opened, because the key file cannot be used.')
   const faults: string[] = []
   let count = 0
   for await (const row of rowsOf(read, ({ pushId }) => listLabelsAfter(pushId), { pushId: 0 })) {
@@ -109,10 +109,10 @@ async function lookAtSealed(read: Steps['read'], keyring: Keyring | null): Promi
     if (totpSecret !== null && openTotpSecret(totpSecret, { accountId: id, keyring }) === null)
       faults.push(`The second factor of account ${id}.`)
   }
-  if (faults.length === 0)
-    return fine(`All ${count} pushes of accounts and second factors open with the instance key.`)
+  const said = `Pushes of accounts, and second factors: ${count}.`
+  if (faults.length === 0) return fine(`${said} Each opens with the instance key.`)
   return problem(
-    `${faults.length} of ${count} do not open with the instance key. ${listSome(faults)}`,
+    `${said} Not opened by the instance key: ${faults.length}. ${listSome(faults)}`,
     'See docs/damage.md.',
   )
 }
@@ -136,7 +136,7 @@ async function tellUnchecked({ config }: Place, read: Steps['read']): Promise<Ve
   const payloads = await read(countPayloads)
   const rows = config.databaseUrl === null ? '' : ' Nor were the pages of PostgreSQL: see pg_amcheck.'
   return fine(
-    `Not checked: the payloads of ${payloads} live pushes and what is in their files, which only their links open.${rows}`,
+    `Not checked: payloads (${payloads}) and the contents of files, which only their links open.${rows}`,
   )
 }
 

@@ -17,34 +17,34 @@ export type Rows = {
   checks: readonly Check[]
   /** Reads rows; null when the database cannot be read. */
   read: Steps['read'] | null
-  /** Throws, in the words of a start, when the key file cannot be used; null when there is none yet. */
-  readKeys: () => Keyring | null
+  /** Throws, in the words of a start, when the key file cannot be used with this database; null when there is none yet. */
+  readKeys: () => Promise<Keyring | null>
   close(): Promise<void>
 }
 
 export async function lookAtFolderRows(place: Place): Promise<Rows> {
   const { folder, config, now, isUsable } = place
-  const readKeys = () => lookAtKeyring(folder, config.keyFile)
-  if (!isUsable) return { checks: [], read: null, readKeys, close: async () => undefined }
   let look: DatabaseLook | null = null
   let lookAtDatabase: Check['look'] = () => lookAtNothing(place)
-  if (holdsData(folder))
+  if (isUsable && holdsData(folder))
     try {
       look = await lookIntoDatabase(folder, { ...place, isDeep: place.isDeep === true })
       lookAtDatabase = () => fine(`${folder.database} can be opened.${tellLeftLog(place)}`)
     } catch (cause) {
       lookAtDatabase = () => Promise.reject(cause)
     }
-  return {
-    checks: [
-      { part: 'database', look: lookAtDatabase },
-      { part: 'key', look: () => lookAtKey(config.keyFile ?? folder.key, readKeys, look?.requireKeys) },
-      { part: 'clock', look: () => lookAtClock(look, now(), config.maxClockGap) },
-    ],
-    read: look?.read ?? null,
-    readKeys,
-    close: async () => look?.close(),
+  const readKeys = async () => {
+    const keyring = lookAtKeyring(folder, config.keyFile)
+    if (keyring !== null) look?.requireKeys(keyring)
+    return keyring
   }
+  const checks: Check[] = [
+    { part: 'database', look: lookAtDatabase },
+    { part: 'key', look: () => lookAtKey(config.keyFile ?? folder.key, readKeys) },
+    { part: 'clock', look: () => lookAtClock(look, now(), config.maxClockGap) },
+  ]
+  const close = async () => look?.close()
+  return { checks: isUsable ? checks : [], read: look?.read ?? null, readKeys, close }
 }
 
 /** Throws for a folder that has lost its database, or holds something else. */
@@ -58,15 +58,9 @@ function tellLeftLog({ folder, isServed }: Place): string {
   return isServed || size === 0 ? '' : ' The last server was killed; the next start finishes its log.'
 }
 
-/** `requireKeys` compares with the keys that the database was written with. */
-export async function lookAtKey(
-  path: string,
-  readKeys: Rows['readKeys'],
-  requireKeys: ((keyring: Keyring) => Promise<void> | void) | undefined,
-): Promise<Verdict> {
-  const keyring = readKeys()
+export async function lookAtKey(path: string, readKeys: Rows['readKeys']): Promise<Verdict> {
+  const keyring = await readKeys()
   if (keyring === null) return fine(`There is no key file ${path} yet: the first start makes it.`)
-  await requireKeys?.(keyring)
   if (existsSync(path) && isReadableByOthers(path))
     return problem(`Other users of this machine can read the key file ${path}.`, `chmod 600 ${path}`)
   return fine(`${path} holds ${keyring.keys.length === 1 ? 'one key' : `${keyring.keys.length} keys`}.`)

@@ -21,7 +21,7 @@ const MIB = 1024 * 1024
 export async function lookAtServerRows(settings: DatabaseSettings, place: Place): Promise<Rows> {
   const { folder, now } = place
   const { address, keyFile } = settings
-  const readKeys = () => lookAtKeyring(folder, keyFile)
+  const lookAtFile = async () => lookAtKeyring(folder, keyFile)
   try {
     const note = await createNodeNoteFile(folder.path).read()
     const inspection = await inspectPostgres({ connect: connectTo(address), note, now })
@@ -29,19 +29,21 @@ export async function lookAtServerRows(settings: DatabaseSettings, place: Place)
     const opened = canOpen
       ? await openPostgresAccounts({ address, create: false, onWarning: () => undefined })
       : null
-    const look = opened?.look
-    const requireKeys =
-      look && ((keyring: Parameters<typeof look.requireKeys>[0]) => look.requireKeys(keyring, keyFile))
+    const readKeys = async () => {
+      const keyring = await lookAtFile()
+      if (keyring !== null) await opened?.look.requireKeys(keyring, keyFile)
+      return keyring
+    }
     return {
       checks: [
         ...ownDatabase(place),
         { part: 'database', look: () => judgeServer(inspection, settings) },
         { part: 'tables', look: () => judgeTables(inspection, note !== null) },
         { part: 'nodes', look: () => judgeNodes(inspection) },
-        { part: 'key', look: () => lookAtKey(keyFile, readKeys, requireKeys) },
+        { part: 'key', look: () => lookAtKey(keyFile, readKeys) },
         { part: 'clock', look: () => judgeServerClock(inspection, now()) },
       ],
-      read: look?.read ?? null,
+      read: opened?.look.read ?? null,
       readKeys,
       close: async () => opened?.close(),
     }
@@ -52,7 +54,7 @@ export async function lookAtServerRows(settings: DatabaseSettings, place: Place)
       throw why
     }
     const checks = [...ownDatabase(place), { part: 'database', look }]
-    return { checks, read: null, readKeys, close: async () => undefined }
+    return { checks, read: null, readKeys: lookAtFile, close: async () => undefined }
   }
 }
 

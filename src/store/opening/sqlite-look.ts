@@ -53,6 +53,8 @@ function openForReading({ database: path }: DataFolder, isServed: boolean): Conn
   const isImmutable = !isServed && !existsSync(`${path}-wal`)
   const address = `${Bun.pathToFileURL(path).href}${isImmutable ? '?immutable=1' : ''}`
   const database = new Database(address, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI)
+  // Refusals name the file, and not this address.
+  Object.assign(database, { filename: path })
   database.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
   return { database, orm: drizzle({ client: database }), close: () => database.close(true) }
 }
