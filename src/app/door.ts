@@ -23,7 +23,6 @@ import { bodyLimitsOf, maxBodyBytes } from '../http/intake/body.ts'
 import { routeClassOf } from '../http/route-class.ts'
 import { FILES } from '../http/urls.ts'
 import { createDeparture } from '../operating/departure.ts'
-import type { LookAtHealth } from '../operating/health.ts'
 import type { Meter } from '../operating/metrics.ts'
 import { createAssets } from '../pages/frame/assets.ts'
 import { createAnswerRefusal } from '../pages/frame/error-page.tsx'
@@ -42,7 +41,6 @@ export type DoorOptions = Served & {
   config: Config
   branding: Branding
   store: Pick<OpenedStore, 'now' | 'isAlive' | 'isOverloaded' | 'commitOverdue' | 'shared'>
-  lookAtHealth: LookAtHealth
   /** Null without metrics. */
   meter: Meter | null
   /** The addresses that the server listens on. */

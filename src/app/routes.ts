@@ -10,6 +10,7 @@ import type { PresentError } from '../http/door/errors.ts'
 import { createRouter, type Route } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import type { Authority } from '../lan/certificate.ts'
+import type { LookAtHealth } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
 import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import type { Assets } from '../pages/frame/assets.ts'
@@ -33,6 +34,7 @@ export type Served = {
   authority: Authority | null
   /** Null without --backup-dir. */
   backups: Backups | null
+  lookAtHealth: LookAtHealth
 }
 
 export type PagePartsOptions = {
@@ -42,7 +44,7 @@ export type PagePartsOptions = {
 }
 
 export function createServedPages(served: Served, { guests, ...parts }: PagePartsOptions): Route[] {
-  const { config, services, settings, store, authority, backups } = served
+  const { config, services, settings, store, authority, backups, lookAtHealth } = served
   const { assets, answer, getGuest } = guests
   const { anonymousAccess, signups } = config
   return createPageRoutes({
@@ -52,6 +54,7 @@ export function createServedPages(served: Served, { guests, ...parts }: PagePart
     getGuest,
     createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
     now: store.now,
+    lookAtHealth,
     listJobs: services.jobs.list,
     readBackups: () => backups?.status() ?? null,
     makeBackup: backups?.makeNow ?? null,

@@ -6,7 +6,6 @@ import { MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { LastSweep, Sweeper } from '../pushes/sweeper.ts'
 import type { DatabaseReport, NodeReport } from '../store/database-face.ts'
 import type { PushCounts, Store } from '../store/face.ts'
-import type { BucketReport } from '../store/files-face.ts'
 
 export type Status = PushCounts & {
   /** Bytes of the disk that holds the data folder. */
@@ -14,10 +13,8 @@ export type Status = PushCounts & {
   total: number
   /** False when rows and files are elsewhere, so that nobody needs room there. */
   needsDisk: boolean
-  /** Places of the database that were found damaged since the start. */
-  damaged: number
-  /** The bucket that holds the files; null when they are in the data folder. */
-  bucket: { name: string; state: 'works' | 'fails' | 'full' } | null
+  /** The name of the bucket that holds the files; null when they are in the data folder. */
+  bucket: string | null
   /** Null when rows are in the data folder. */
   database: DatabaseStatus | null
   lastSweep: LastSweep | null
@@ -50,7 +47,7 @@ export type ServingNode = Pick<
 const SILENT_MS = 12 * SECOND
 
 export type StatusOptions = {
-  store: Pick<Store, 'lists' | 'freeSpace' | 'damage' | 'bucket'> & { database: DatabaseReport | null }
+  store: Pick<Store, 'lists' | 'freeSpace' | 'bucket'> & { database: DatabaseReport | null }
   /** Of the database server. */
   databaseName: string
   sweeper: Sweeper
@@ -72,18 +69,12 @@ export function createReadStatus(options: StatusOptions): () => Promise<Status> 
   return async () => ({
     ...(await counts()),
     ...(await store.freeSpace.measure()),
-    damaged: store.damage.count(),
     needsDisk: store.database === null || store.bucket === null,
-    bucket: store.bucket && (await lookAt(store.bucket)),
+    bucket: store.bucket?.name ?? null,
     database: store.database && (await lookAtDatabase(store.database, { name: databaseName, now: now() })),
     lastSweep: sweeper.last(),
     doubt: doubt(),
   })
-}
-
-async function lookAt({ name, findProblem, isFull }: BucketReport): Promise<Status['bucket']> {
-  if ((await findProblem()) !== null) return { name, state: 'fails' }
-  return { name, state: isFull() ? 'full' : 'works' }
 }
 
 async function lookAtDatabase(

@@ -10,6 +10,7 @@ import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
+import type { LookAtHealth } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
@@ -34,6 +35,7 @@ export type AdminPageOptions = {
   accountLinks: AccountLinks
   nonces: PageNonces
   readStatus: () => Promise<Status>
+  lookAtHealth: LookAtHealth
   listJobs: () => readonly JobStatus[]
   /** Null for a server that makes no backups. */
   readBackups: () => BackupStatus | null
@@ -63,6 +65,7 @@ export function createAdminPages(options: AdminPageOptions) {
     accountLinks,
     nonces,
     readStatus,
+    lookAtHealth,
     listJobs,
     readBackups,
     settings,
@@ -75,7 +78,7 @@ export function createAdminPages(options: AdminPageOptions) {
     const { say } = guest.words
     const hasProblems = Object.keys(problems).length > 0
     const asked = askedOf(guest)
-    const status = await readStatus()
+    const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
@@ -104,7 +107,7 @@ export function createAdminPages(options: AdminPageOptions) {
           {...{ problems, email, isForAdmin }}
         />
         {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
-        <Health guest={guest} status={status} jobs={listJobs()} />
+        <Health guest={guest} status={status} findings={findings} jobs={listJobs()} />
         <Nodes database={status.database} words={guest.words} />
         <Backups guest={guest} status={readBackups()} isOnServer={status.database !== null} />
         <Settings guest={guest} settings={settings} />

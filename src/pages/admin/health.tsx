@@ -1,10 +1,11 @@
-// The health of the server on the administration page: its proxies, disk, damage and jobs.
+// The health of the server on the administration page: its proxies, its checks as /readyz tells them, its disk and its jobs.
 
+import { type Finding, wordOf } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
-import { Chip, DamageNotice, Moment, Notice } from '../frame/parts.tsx'
+import { Chip, Moment, Notice } from '../frame/parts.tsx'
 
 export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
   return addresses.length === 0 ? null : (
@@ -17,15 +18,15 @@ export function ProxyNotice({ addresses, words }: { addresses: string[]; words: 
   )
 }
 
-type HealthProps = { guest: Member; status: Status; jobs: readonly JobStatus[] }
+type HealthProps = { guest: Member; status: Status; findings: readonly Finding[]; jobs: readonly JobStatus[] }
 
-export function Health({ guest, status, jobs }: HealthProps) {
+export function Health({ guest, status, findings, jobs }: HealthProps) {
   const { words } = guest
   const { say } = words
   return (
     <section class="card" aria-labelledby="health-title">
       <h2 id="health-title">{say('admin_health')}</h2>
-      <DamageNotice damaged={status.damaged} words={words} />
+      <Findings findings={findings.filter((found) => !isTold(found, status))} />
       <dl class="facts">
         <dt>{say('admin_live')}</dt>
         <dd>{words.number(status.live)}</dd>
@@ -43,26 +44,36 @@ export function Health({ guest, status, jobs }: HealthProps) {
         {status.bucket !== null && (
           <>
             <dt>{say('admin_files')}</dt>
-            <dd>
-              <Bucket bucket={status.bucket} words={words} />
-            </dd>
+            <dd>{say('admin_files_bucket', { name: status.bucket })}</dd>
           </>
         )}
         <dt>{say('admin_sweep')}</dt>
         <dd>
           <LastSweep status={status} words={words} />
         </dd>
-        <dt>{say('admin_damage')}</dt>
-        <dd>
-          {status.damaged === 0 ? (
-            <Chip tone="good">{say('admin_damage_none')}</Chip>
-          ) : (
-            <Chip tone="bad">{words.number(status.damaged)}</Chip>
-          )}
-        </dd>
       </dl>
       <Jobs guest={guest} jobs={jobs} />
     </section>
+  )
+}
+
+/** Backups have a part of their own on this page, and a clock in doubt has a button. */
+function isTold({ part, state }: Finding, { doubt }: Status): boolean {
+  return state === 'ok' || part === 'backup' || (part === 'clock' && doubt !== null)
+}
+
+/** In English, as everywhere that the checks are told. */
+function Findings({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <>
+      {findings.map((found) => (
+        <Notice key={found.part} kind={found.state === 'problem' ? 'bad' : 'low'}>
+          <p lang="en" dir="ltr">
+            <strong>{found.part}</strong>: {wordOf(found)}
+          </p>
+        </Notice>
+      ))}
+    </>
   )
 }
 
@@ -89,23 +100,6 @@ function Database({ database, words }: { database: NonNullable<Status['database'
       </dd>
     </>
   )
-}
-
-/** Shows no reason, which names places of the network: the log has it. */
-function Bucket({ bucket, words }: { bucket: NonNullable<Status['bucket']>; words: Words }) {
-  const { name, state } = bucket
-  return (
-    <>
-      {words.say('admin_files_bucket', { name })}{' '}
-      <Chip tone={state === 'works' ? 'good' : 'bad'}>{words.say(BUCKET_WORDS[state])}</Chip>
-    </>
-  )
-}
-
-const BUCKET_WORDS: Record<NonNullable<Status['bucket']>['state'], WordKey> = {
-  works: 'bucket_works',
-  fails: 'bucket_fails',
-  full: 'bucket_full',
 }
 
 function LastSweep({ status: { lastSweep }, words }: { status: Status; words: Words }) {
