@@ -3,19 +3,16 @@
 /** Sealed files. An id is never written twice. The services seal the content and keep names and types. */
 export type SealedFiles = {
   /**
-   * Writes a file as its bytes arrive. The file exists, and is durable, once the promise resolves. A failure leaves
-   * nothing behind. Throws `disk_full`, and whatever `bytes` throws. All operations may throw `files_unreachable`.
+   * Writes a file as its bytes arrive. The file exists, and is durable, once the promise resolves. After a failure call
+   * `remove`. Throws `disk_full`, and whatever `bytes` throws. All operations may throw `files_unreachable`.
    */
   put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
   /** Null when there is no such file any more. */
   open(id: string): Promise<OpenedFile | null>
   /** Whether the file is there and as long as `size` plain bytes are when sealed. */
   has(file: { id: string; size: number }): Promise<boolean>
-  /**
-   * Removes a file, whole or unfinished. Does nothing when there is none. False: the file is gone for new readers, and has
-   * to be removed again later, because what is read now would be lost.
-   */
-  remove(id: string): Promise<boolean>
+  /** Removes a file, whole or unfinished. Does nothing when there is none. */
+  remove(id: string): Promise<void>
 }
 
 /** What an operator wants to know of the bucket that holds the files, when they are not in the data folder. */
@@ -30,7 +27,7 @@ export type BucketReport = {
   countRequests(): Readonly<Record<'ok' | 'retried' | 'missing' | 'failed', number>>
 }
 
-/** A file that is open for reading, until `close`. It stays readable when it is removed meanwhile. */
+/** A file that is open for reading, until `close`. On a disk it stays readable when it is removed meanwhile. */
 export type OpenedFile = {
   /** Sealed bytes. */
   size: number

@@ -196,6 +196,25 @@ export const filesDue = sqliteTable('files_due', {
   node: bytes(),
 })
 
+/** Downloads from a bucket, which keeps nothing for its readers: what `node` reads is removed later. */
+export const filesRead = sqliteTable('files_read', {
+  reader: bytes().primaryKey().notNull(),
+  id: text().notNull(),
+  node: bytes().notNull(),
+})
+
+/**
+ * `tag` names the folder of this database in a bucket. While that is not used, the files are on the disk of the one process that
+ * serves. `mark` tells that disk or bucket from others, and `address` names it to people.
+ */
+export const bucketFolder = sqliteTable('bucket_folder', {
+  id: integer().primaryKey(),
+  tag: text().notNull(),
+  isUsed: flag('is_used').notNull(),
+  mark: text().notNull(),
+  address: text().notNull(),
+})
+
 /** What was ever imported, by a keyed hash. */
 export const imported = sqliteTable('imported', {
   mark: bytes().primaryKey().notNull(),

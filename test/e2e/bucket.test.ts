@@ -161,7 +161,7 @@ test('config, doctor and serve know the bucket, and never show its key', async (
   expect(config.stdout).toContain(bucket.url)
   expect(config.stdout).toContain('ONCEBOX_S3_SECRET_ACCESS_KEY')
   const doctor = await run(['doctor'])
-  expect(doctor.stdout).toContain('takes, gives back, lists and deletes objects')
+  expect(doctor.stdout).toContain('takes, gives back and deletes objects')
   expect(doctor.stdout).not.toContain('keeps versions')
   const wrong = await run(['doctor'], { ONCEBOX_S3_SECRET_ACCESS_KEY: 'mistyped-key' })
   expect(wrong.stdout).toContain('the secret access key is wrong')

@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sealedSize } from '../../src/crypto/sealed-stream.ts'
-import { HOUR } from '../../src/domain/time.ts'
+import { HOUR, MINUTE } from '../../src/domain/time.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
+import { openObjects } from '../../src/store/s3/objects.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import { createTestClock, type TestClock } from '../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT, view } from '../support/store.ts'
@@ -64,7 +65,7 @@ test.each<Where>(['disk', 'bucket'])(
   async (where) => {
     const store = await open(where)
     const push = await pushFile(store, 'aa1')
-    await expect(open(other(where))).rejects.toThrow('A live push has its files')
+    await expect(open(other(where))).rejects.toThrow('need their files in')
     const again = await open(where)
     expect(await again.store.files.has({ id: 'aa1', size: SIZE })).toBe(true)
     await again.store.pushes.expirePush({ id: push.id, visit: VISIT })
@@ -78,7 +79,9 @@ test.each<Where>(['disk', 'bucket'])(
 test('files that can still be downloaded after a last view keep their place too', async () => {
   const store = await open('disk')
   await view(store, await pushFile(store, 'aa1', { expireAfterViews: 1 }))
-  await expect(open('bucket')).rejects.toThrow('can still be downloaded')
+  await expect(open('bucket')).rejects.toThrow(
+    'downloads after a last view, need their files in the data folder',
+  )
   clock.advance(HOUR)
   await open('bucket')
   expect(existsSync(join(dataDir, 'files', 'aa', 'aa1'))).toBe(false)
@@ -89,6 +92,34 @@ test('a restart finds its files in the bucket, and another bucket is refused', a
   const again = await open('bucket')
   expect(await again.store.files.has({ id: 'aa1', size: SIZE })).toBe(true)
   await expect(open({ prefix: 'elsewhere/' })).rejects.toThrow(LACKS)
+})
+
+test('another bucket is taken when it holds one of the files that are needed', async () => {
+  await pushFile(await open({ prefix: 'old/' }), 'aa1')
+  await pushFile(await open({ prefix: 'old/' }), 'aa2')
+  await expect(open({ prefix: 'new/' })).rejects.toThrow(LACKS)
+  const [key = ''] = bucket.listKeys().filter((key) => key.startsWith('old/') && key.endsWith('/aa1'))
+  const content = Buffer.alloc(sealedSize(SIZE), 3)
+  await openObjects(bucket.settings).objects.put(key.replace('old/', 'new/'), content)
+  const moved = await open({ prefix: 'new/' })
+  expect(await moved.store.files.has({ id: 'aa1', size: SIZE })).toBe(true)
+  expect(await moved.store.files.has({ id: 'aa2', size: SIZE })).toBe(false)
+  await expect(open({ prefix: 'old-too/' })).rejects.toThrow(LACKS)
+})
+
+test('a file in a bucket that a download reads is removed after it', async () => {
+  const opened = await open({ prefix: 'read/' })
+  const { store } = opened
+  const push = await pushFile(opened, 'aa1')
+  const file = await store.files.open('aa1')
+  await store.pushes.expirePush({ id: push.id, visit: VISIT })
+  await store.files.removeDue()
+  expect(await file?.read({ start: 0, length: 3 })).toEqual(Buffer.alloc(3, 3))
+  expect(bucket.listKeys().filter((key) => key.endsWith('/aa1') && key.startsWith('read/'))).toHaveLength(1)
+  await file?.close()
+  clock.advance(MINUTE)
+  await store.files.removeDue()
+  expect(bucket.listKeys().filter((key) => key.endsWith('/aa1') && key.startsWith('read/'))).toEqual([])
 })
 
 test('a prefix that was left before is refused like a new one while files are needed in the other', async () => {

@@ -1,21 +1,11 @@
 // A real S3 server on loopback (s3rver), and before it a proxy that does what s3rver cannot, and fails as tests ask: it
 // stalls, resets, answers with errors or swallows answers.
 
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import { bucketPlaceOf } from '../../src/domain/bucket-place.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
@@ -48,12 +38,6 @@ export type TestBucket = {
   listKeys(): string[]
   countUploads(): number
   remove(key: string): void
-  /** Makes an object look a week old. */
-  age(key: string): void
-  /** The text of an object. */
-  read(key: string): string
-  /** Puts an object there without any server. */
-  write(key: string, content: string): void
   close(): Promise<void>
 }
 
@@ -104,18 +88,6 @@ export async function openTestBucket(): Promise<TestBucket> {
       for (const ending of ['_object', '_metadata.json', '_object.md5'])
         rmSync(join(directory, BUCKET, `${key}._S3rver${ending}`), { force: true })
     },
-    age: (key) => {
-      const path = join(directory, BUCKET, `${key}._S3rver_object`)
-      const then = (statSync(path).mtimeMs - 7 * 24 * 60 * 60 * 1000) / 1000
-      utimesSync(path, then, then)
-    },
-    read: (key) => readFileSync(join(directory, BUCKET, `${key}._S3rver_object`), 'utf8'),
-    write: (key, content) => {
-      const path = join(directory, BUCKET, key)
-      mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(`${path}._S3rver_object`, content)
-      writeFileSync(`${path}._S3rver_metadata.json`, '{}')
-    },
     close: async () => {
       proxy.closeAllConnections()
       await new Promise((resolve) => proxy.close(resolve))
@@ -135,14 +107,22 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** s3rver can neither list nor abort uploads: both are done in its folder. */
-function answerUploads(folder: string, { method, key, query }: Seen, outgoing: ServerResponse): boolean {
+/**
+ * s3rver can neither list nor abort uploads: both are done in its folder. Nor does it say, as S3 does, that an upload is not there
+ * any more.
+ */
+function answerUploads(folder: string, asked: Seen, outgoing: ServerResponse): boolean {
+  const { method, key, query } = asked
   if (method === 'GET' && query.has('uploads')) {
     outgoing.setHeader('content-type', 'application/xml')
     outgoing.end(`<ListMultipartUploadsResult>${describeUploads(folder)}</ListMultipartUploadsResult>`)
     return true
   }
   const uploadId = query.get('uploadId')
+  if (method === 'POST' && uploadId !== null && !existsSync(join(folder, uploadId))) {
+    outgoing.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>')
+    return true
+  }
   if (method !== 'DELETE' || uploadId === null || key === '') return false
   rmSync(join(folder, uploadId), { recursive: true, force: true })
   outgoing.statusCode = 204

@@ -10,7 +10,7 @@ import { reasonOf } from '../../domain/system-errors.ts'
 import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { openLabels } from '../../pushes/labels.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
-import { createFiles } from '../../store/files/files.ts'
+import { createDiskFiles } from '../../store/files/disk.ts'
 import type { SealedFiles } from '../../store/files-face.ts'
 import {
   countPayloads,
@@ -65,11 +65,12 @@ async function lookAtFiles(place: Place, read: Steps['read']): Promise<Verdict> 
 
 async function openFiles({ config, folder }: Place, read: Steps['read']): Promise<Open> {
   const settings = bucketSettingsOf(config)
-  if (settings === null) return existsSync(folder.files) ? createFiles(folder.files).open : async () => null
+  if (settings === null)
+    return existsSync(folder.files) ? createDiskFiles(folder.files).open : async () => null
   const tag = await read(findBucketFolder)
   if (tag === null) return async () => null
   const { maxFileBytes } = config
-  return openBucket({ ...settings, maxFileBytes, tag, doubt: null, onWarning: () => undefined }).files.open
+  return openBucket({ ...settings, maxFileBytes, tag, onWarning: () => undefined }).files.open
 }
 
 async function findFault(

@@ -27,26 +27,25 @@ export function createOutsideChecks(place: Place): Check[] {
   ]
 }
 
-/** Writes a small object, reads and lists it, begins and aborts an upload, and deletes the object. */
+/** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
 async function lookAtBucket({ config }: Place): Promise<Verdict> {
   const settings = bucketSettingsOf(config)
   if (settings === null) return fine('The files are in the data folder.')
-  const { name, failures, listsUploads, isVersioned } = await probeBucket(settings)
-  const [failure] = failures
-  if (failure !== undefined) {
+  const { name, failure, listsUploads, isVersioned } = await probeBucket(settings)
+  if (failure !== null) {
     const { step, words, isRefusal } = failure
     const said = `The bucket ${name} cannot be used: ${TRIED[step]} failed: ${words}.`
     return problem(said, isRefusal ? `${RIGHTS} ${RIGHT_TO[step]}.` : STORE)
   }
   if (isVersioned) return warning(KEPT, UNVERSIONED)
   if (!listsUploads) return warning(LEFTOVERS, LIFECYCLE)
-  return fine(`The bucket ${name} takes, gives back, lists and deletes objects.`)
+  return fine(`The bucket ${name} takes, gives back and deletes objects.`)
 }
 
 const TRIED: Record<ProbeStep, string> = {
   write: 'writing an object',
   read: 'reading a part of an object',
-  list: 'listing objects',
+  list: 'asking for a missing object',
   upload: 'beginning and aborting an upload in parts',
   delete: 'deleting an object',
 }

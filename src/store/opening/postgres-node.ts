@@ -3,13 +3,14 @@
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Job } from '../../domain/job.ts'
 import { createDamage } from '../every-engine/damage.ts'
-import type { PostgresDatabase } from '../postgres/engine/database.ts'
+import { giveUpAbandoned } from '../files/file-records.ts'
+import { openFiles } from '../files/open-files.ts'
+import type { PostgresDatabase, Session } from '../postgres/engine/database.ts'
 import { createPruningJob } from '../postgres/engine/pruning.ts'
-import { createSteps } from '../postgres/engine/run-steps.ts'
-import { giveUpAbandoned } from '../postgres/files/abandoned.ts'
-import { openNodeFiles } from '../postgres/files/open-files.ts'
+import { createSteps, drive } from '../postgres/engine/run-steps.ts'
 import type { DatabaseClock } from '../postgres/instance/clock.ts'
 import { createKeyWatch, type KeyWatch } from '../postgres/instance/key-watch.ts'
+import { listLiveNodes } from '../postgres/instance/node-rows.ts'
 import { createNodes, type Nodes } from '../postgres/instance/nodes.ts'
 import type { Standing } from '../postgres/instance/standing.ts'
 import { createPostgresOperations } from '../postgres/operations.ts'
@@ -42,9 +43,11 @@ export async function openNode(options: PostgresStoreOptions, parts: NodeParts) 
   const keys = createKeyWatch({ ...options, keyring, elapsed: options.clock.uptime })
   const nodes = await join(options, parts, { guarded, keys })
   const shared = createSharedRows({ ...guarded, now, trusted, keyring, onError })
-  const { name } = options.label
-  const place = { node, name, path }
-  const opening = openNodeFiles({ ...options, ...place, database: guarded, now })
+  const address = `${path} on the disk of the node ${options.label.name}`
+  const findOther = async () =>
+    (await nodes.list()).find(({ isThis, isAlive }) => isAlive && !isThis)?.name ?? null
+  const steps = createSteps({ ...guarded, onDue: () => undefined })
+  const opening = openFiles({ ...options, steps, node, path, address, findOther, now })
   const files = await leavingOnFailure(nodes, opening)
   const onDue = files.removeDue
   const damage = createDamage(onError)
@@ -99,11 +102,20 @@ async function join(
     beatMs: options.pace?.beatMs,
     onBeat: options.outage?.onBeat ?? (() => undefined),
     onDurable: dates.mend,
-    clearUp: (session) => giveUpAbandoned(session, clock.now()),
+    clearUp: (session) => clearUp(session, clock.now()),
   })
   if (options.clock.accept) await writeTime(database, clock.now())
   await nodes.beat()
   return nodes
+}
+
+/** Within a transaction: what nodes that are gone have not finished. */
+async function clearUp(session: Session, now: number): Promise<void> {
+  const alive = new Set((await listLiveNodes(session)).map(({ id }) => id.toHex()))
+  await drive(
+    giveUpAbandoned((node) => alive.has(node.toHex()), now),
+    session,
+  )
 }
 
 /** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */

@@ -7,6 +7,8 @@ import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/
 import type { Job } from '../../domain/job.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
+import { giveUpAbandoned } from '../files/file-records.ts'
+import { openFiles } from '../files/open-files.ts'
 import { removeCopyPlaces } from '../folder/copy-place.ts'
 import {
   type DataFolder,
@@ -31,7 +33,6 @@ import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
-import { openFilesWithRows } from '../sqlite/files/open-files.ts'
 import { createAccountOperations, createPushOperations } from '../sqlite/operations.ts'
 import type { OpenedStore } from './opened-store.ts'
 import type { CommonStoreOptions } from './store-options.ts'
@@ -67,9 +68,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     try {
       const opening = { connection, keyring, folder, lock, options }
       const copy = await verifyDatabase({ ...opening, isLogLost })
-      const { confirmPlace, ...store } = openParts(opening, copy)
-      await confirmPlace()
-      return store
+      return await openParts(opening, copy)
     } catch (cause) {
       if (!isLogLost) rmSync(folder.serving, { force: true })
       connection.close()
@@ -89,14 +88,14 @@ type Opening = {
   options: StoreOptions
 }
 
-function openParts(opening: Opening, copy: string | null) {
+async function openParts(opening: Opening, copy: string | null) {
   const { connection, keyring, folder, lock, options } = opening
   const { database } = connection
   lock.opened()
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const disk = watchDisk(opening)
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
-  const { steps, idle, ...operations } = openOperations(opening, { clock, disk, commits })
+  const { steps, idle, ...operations } = await openOperations(opening, { clock, disk, commits })
   const keeping = createClockKeeping({
     ...{ ...options, steps, clock, forgetMark },
     systemNow: options.clock.systemNow,
@@ -200,10 +199,13 @@ function openCommits({ connection, options }: Opening, { clock, disk }: { clock:
 
 const REMOVED = new Error('The database or its log was removed or replaced while it was served')
 
+/** Names the one process that serves in the rows of its uploads. */
+const THIS_PROCESS = new Uint8Array(1)
+
 type OperationsOptions = { clock: Clock; disk: Disk; commits: GroupCommit }
 
 /** `idle` resolves when no operation is under way any more. */
-function openOperations(opening: Opening, { clock, disk, commits }: OperationsOptions) {
+async function openOperations(opening: Opening, { clock, disk, commits }: OperationsOptions) {
   const { now, trusted } = clock
   const { connection, options } = opening
   const { transact } = commits
@@ -211,8 +213,9 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
     if (effect === 'due') files.removeDue()
     else disk.checkpointer.request()
   })
-  const path = opening.folder.files
-  const files = openFilesWithRows({ onStep: undefined, ...options, connection, path, now, steps })
+  await steps.write(() => giveUpAbandoned(() => false, now()))
+  const place = { path: opening.folder.files, address: 'the data folder', findOther: async () => null }
+  const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
   const parts = { ...options, ...commits, steps, now, trusted, hasRoom: disk.freeSpace.hasRoom }
 
   async function idle(): Promise<void> {
@@ -227,7 +230,6 @@ function openOperations(opening: Opening, { clock, disk, commits }: OperationsOp
     shared: createMemoryState(now),
     files: files.store,
     bucket: files.bucket,
-    confirmPlace: files.confirmPlace,
     idle,
   }
 }

@@ -6,9 +6,6 @@ import type { SealedFile } from '../face.ts'
 import { addTo, all, causing, first, type RowOf, run, type Step, select, statement } from '../steps.ts'
 import { filesDue, pushFiles } from '../tables.ts'
 
-/** No push has this id. It stands for the end of all grants, in the rows of files that are being removed. */
-export const NO_PUSH = 0
-
 /** When the files of a push become due: at a time, or when the grants of its last view end, at most until the given time. */
 export type Release = { at: number } | { viewedAt: number; until: number }
 

@@ -1,16 +1,16 @@
-// Opens the bucket for one serving process: its files, and what an operator wants to know of it.
+// Sealed files in a bucket, each under its id in the folder of this database, and what an operator wants to know of the bucket. The
+// keys of the objects tell nothing.
 
+import { sealedSize } from '../../crypto/sealed-stream.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { DomainError } from '../../domain/errors.ts'
-import type { BucketFolder } from '../files/bucket-folder.ts'
-import { createBucketFiles } from './bucket-files.ts'
-import { createBucketReport } from './bucket-report.ts'
+import type { BucketReport, OpenedFile, SealedFiles } from '../files-face.ts'
 import { PATIENCE, type Patience } from './client.ts'
-import { isFailure } from './failures.ts'
-import { openObjects } from './open-objects.ts'
-import { createPartBuffers, partSizes } from './part-buffers.ts'
-import { createPlaceCheck } from './place-check.ts'
+import { S3Failure } from './failures.ts'
+import { openObjects } from './objects.ts'
+import { createOpenObject } from './reading.ts'
 import type { Credentials } from './signed-requests.ts'
+import { createPartBuffers, createUpload, partSizes } from './uploading.ts'
 
 export type BucketOptions = {
   place: BucketPlace
@@ -21,47 +21,77 @@ export type BucketOptions = {
   patience?: Patience
 }
 
-export type OpenBucketOptions = BucketOptions & BucketFolder & { onWarning: (warning: string) => void }
+/** `tag` is the folder of this database in the bucket. */
+export type OpenBucketOptions = BucketOptions & { tag: string; onWarning: (warning: string) => void }
 
-export type Bucket = ReturnType<typeof openBucket>
+/** The bucket is asked how it is only after this long again, because that costs a request. */
+const LOOK_EVERY_MS = 10_000
+/** How long monitoring waits for the bucket. */
+const LOOK_MS = 2_000
 
-export function openBucket(options: OpenBucketOptions) {
-  const { place, tag, doubt, maxFileBytes, onWarning, patience = PATIENCE } = options
-  const root = `${place.prefix}${tag}/`
+export function openBucket(options: OpenBucketOptions): { files: SealedFiles; report: BucketReport } {
+  const { place, tag, maxFileBytes, onWarning, patience = PATIENCE } = options
+  const keyOf = (id: string) => `${place.prefix}${tag}/${id}`
   const { name, reachability, objects, countRequests } = openObjects({ ...options, onChange: onWarning })
-  const confirmPlace = createPlaceCheck(doubt, async (id) => (await objects.measure(root + id)) !== null)
-  const files = createBucketFiles({
+  const openObject = createOpenObject(objects)
+  const upload = createUpload(
     objects,
-    buffers: createPartBuffers({ ...partSizes(maxFileBytes), patience: patience.whole }),
-    patience: patience.whole,
-    keyOf: (id) => root + id,
-    requirePlace,
-    onStored: reachability.stored,
-    onSpoiled: reachability.spoiled,
-  })
-  const report = createBucketReport({ name, countRequests, reachability, look })
+    createPartBuffers({ ...partSizes(maxFileBytes), patience: patience.whole }),
+  )
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking: Promise<unknown> = Promise.resolve()
 
-  /** Reports a bucket without our files like one that does not work. */
-  async function requirePlace(): Promise<void> {
-    await confirmPlace().catch((cause) => {
-      if (isFailure(cause, 'misplaced')) reachability.failed(cause.message, cause.kind)
-      throw cause
-    })
-    reachability.placed()
+  async function has({ id, size }: { id: string; size: number }): Promise<boolean> {
+    return (await explained(objects.measure(keyOf(id)))) === sealedSize(size)
   }
 
-  async function look(): Promise<void> {
-    await requirePlace()
-    await objects.measure(`${root}look`)
+  async function open(id: string): Promise<OpenedFile | null> {
+    const opened = await explained(openObject(keyOf(id)))
+    return opened && { ...opened, read: (span) => explained(opened.read(span)) }
   }
 
-  /** Throws `conflict` when the bucket lacks our files. A bucket that does not work does not keep the server from starting. */
-  async function confirm(): Promise<void> {
-    await confirmPlace().catch((cause) => {
-      if (isFailure(cause, 'misplaced'))
-        throw new DomainError('conflict', `The bucket ${name} cannot be used: ${cause.message}.`)
-    })
+  /** Also the parts that a killed process left of its upload. */
+  async function removeObject(key: string): Promise<void> {
+    for (const unfinished of await objects.listUploads(key)) await objects.abortUpload(unfinished)
+    await objects.remove(key)
   }
 
-  return { files, confirm, report, idle: files.idle }
+  /** Never takes long: the next call learns what a slow look finds. */
+  async function findProblem(): Promise<string | null> {
+    if (performance.now() - lookedAt >= LOOK_EVERY_MS) {
+      lookedAt = performance.now()
+      looking = objects.measure(keyOf('look')).catch(() => null)
+    }
+    await Promise.race([looking, Bun.sleep(LOOK_MS)])
+    return reachability.problem()
+  }
+
+  return {
+    files: {
+      put: (id, bytes) => explained(upload(keyOf(id), bytes)),
+      has,
+      open,
+      remove: (id) => explained(removeObject(keyOf(id))),
+    },
+    report: { name, findProblem, isFull: reachability.isFull, countRequests },
+  }
+}
+
+/** Turns a failure of the store into a refusal of this server. */
+async function explained<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (!(cause instanceof S3Failure)) throw cause
+    throw cause.kind === 'full' ? storeFull() : filesUnreachable()
+  }
+}
+
+function storeFull(): DomainError {
+  return new DomainError('disk_full', 'The store for the files of this server is full; nothing was stored.')
+}
+
+function filesUnreachable(): DomainError {
+  const message = 'The files of this server cannot be reached at the moment; nothing was stored or counted.'
+  return new DomainError('files_unreachable', message, { retryAfter: 5 })
 }

@@ -2,7 +2,8 @@
 // sent again a few times, with jitter; while the store is known to fail, requests are refused at once.
 
 import { randomKey } from '../../crypto/random.ts'
-import { type FailureKind, S3Failure } from './failures.ts'
+import type { BucketReport } from '../files-face.ts'
+import { S3Failure } from './failures.ts'
 import type { Reachability } from './reachability.ts'
 import type { S3Answer, S3Request, SendOnce } from './signed-requests.ts'
 
@@ -22,20 +23,8 @@ export const PATIENCE: Patience = { whole: 9_000, once: 3_000, pause: 150 }
 const BYTES_PER_MS = 1024
 const MAX_TRIES = 4
 
-export type SendOptions = {
-  /** Bytes that the request or its answer may have. */
-  bytes?: number
-  /** A time of `performance.now()` by which it must be over, when it is part of something larger. */
-  by?: number
-  /** Milliseconds for one try, when the store has to work before it answers. */
-  once?: number
-  /** Breaks it off, and is not tried again then. */
-  signal?: AbortSignal
-  /** Asks also when the store has just failed, to find out what came of that. */
-  isFollowUp?: boolean
-}
-
-export type Client = ReturnType<typeof createClient>
+/** `bytes`: that the request or its answer may have, or that the store has to copy before it answers. */
+export type Send = <T>(request: S3Request, bytes: number, read: (answer: S3Answer) => T) => Promise<T>
 
 export type ClientOptions = {
   sendOnce: SendOnce
@@ -43,36 +32,35 @@ export type ClientOptions = {
   patience?: Patience | undefined
 }
 
-/** How many requests ended in which way, since the start. */
-export type RequestCounts = { ok: number; retried: number; missing: number; failed: number }
+/** `count`: how many requests ended in which way, since the start. */
+export type Client = { send: Send; count: BucketReport['countRequests'] }
 
-export function createClient({ sendOnce, reachability, patience = PATIENCE }: ClientOptions) {
-  const counts: RequestCounts = { ok: 0, retried: 0, missing: 0, failed: 0 }
+export function createClient({ sendOnce, reachability, patience = PATIENCE }: ClientOptions): Client {
+  const counts = { ok: 0, retried: 0, missing: 0, failed: 0 }
 
-  /** Throws S3Failure. */
-  async function send(request: S3Request, options: SendOptions = {}): Promise<S3Answer> {
-    if (!options.isFollowUp) reachability.requireWorking()
+  /** Resolves to what `read` makes of the answer. Throws S3Failure. */
+  const send: Send = async (request, bytes, read) => {
+    reachability.requireWorking()
     try {
-      const answer = await sendUntil(request, options)
+      const found = read(await sendUntil(request, patience.once + bytes / BYTES_PER_MS))
       counts.ok += 1
-      reachability.worked()
-      return answer
+      reachability.worked({ stored: request.method === 'PUT' })
+      return found
     } catch (cause) {
-      note(cause)
+      if (cause instanceof S3Failure) note(cause)
       throw cause
     }
   }
 
-  async function sendUntil(request: S3Request, options: SendOptions): Promise<S3Answer> {
-    const { bytes = 0, once = patience.once, signal } = options
-    const end = options.by ?? performance.now() + patience.whole
+  async function sendUntil(request: S3Request, once: number): Promise<S3Answer> {
+    const end = performance.now() + Math.max(patience.whole, once)
     for (let tried = 1; ; tried += 1) {
-      const limit = Math.min(end - performance.now(), once + bytes / BYTES_PER_MS)
+      const limit = Math.min(end - performance.now(), once)
       try {
-        return await sendOnce(request, Math.max(1, Math.floor(limit)), signal)
+        return await sendOnce(request, Math.max(1, Math.floor(limit)))
       } catch (cause) {
         const pause = patience.pause * 2 ** (tried - 1) * (0.5 + jitter())
-        const isOver = performance.now() + pause >= end || tried === MAX_TRIES || signal?.aborted
+        const isOver = performance.now() + pause >= end || tried === MAX_TRIES
         if (isOver || !(cause instanceof S3Failure && cause.isPassing)) throw cause
         counts.retried += 1
         await Bun.sleep(pause)
@@ -81,18 +69,14 @@ export function createClient({ sendOnce, reachability, patience = PATIENCE }: Cl
   }
 
   /** What is missing or not supported says that the store works. */
-  function note(cause: unknown): void {
-    const kind: FailureKind = cause instanceof S3Failure ? cause.kind : 'failing'
-    if (kind === 'missing' || kind === 'unsupported') {
-      counts.missing += 1
-      reachability.worked()
-      return
-    }
-    counts.failed += 1
-    reachability.failed(cause instanceof Error ? cause.message : String(cause), kind)
+  function note(cause: S3Failure): void {
+    const isAnswer = cause.kind === 'missing' || cause.kind === 'unsupported'
+    counts[isAnswer ? 'missing' : 'failed'] += 1
+    if (isAnswer) reachability.worked({ stored: false })
+    else reachability.failed(cause)
   }
 
-  return { send, patience, counts: (): RequestCounts => ({ ...counts }) }
+  return { send, count: () => ({ ...counts }) }
 }
 
 /** From 0 to 1, so that servers that failed together do not come back together. */

@@ -4,11 +4,8 @@ import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { valueIn } from './xml.ts'
 
-/**
- * `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation.
- * `misplaced`: it does not hold the files of this database.
- */
-export type FailureKind = 'missing' | 'full' | 'unsupported' | 'misplaced' | 'refused' | 'failing'
+/** `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation. */
+export type FailureKind = 'missing' | 'full' | 'unsupported' | 'refused' | 'failing'
 
 /** The message continues a sentence about the store ("it answers …"), for the operator. */
 export class S3Failure extends Error {
@@ -47,20 +44,13 @@ function quote(words: string | null): string | null {
 const FULL =
   /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|XMinioAdminBucketQuotaExceeded|AccountQuotaExceeded)$/
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
-const PASSING_CODES = new Set([
-  'RequestTimeout',
-  'SlowDown',
-  'InternalError',
-  'ServiceUnavailable',
-  'OperationAborted',
-])
+const PASSING_CODES = new Set(['RequestTimeout', 'SlowDown', 'OperationAborted'])
 
 export function explainRefusal(refusal: Refusal, place: BucketPlace): S3Failure {
-  const { status, body, method } = refusal
+  const { status, body } = refusal
   const code = codeIn(body) ?? ''
   if (status === 507 || FULL.test(code)) return new S3Failure('full', `it has no room (${code || status})`)
-  // An answer to HEAD has no body: what is missing may be the bucket, too.
-  if (code === 'NoSuchKey' || code === 'NoSuchUpload' || (status === 404 && method === 'HEAD'))
+  if (code === 'NoSuchKey' || code === 'NoSuchUpload')
     return new S3Failure('missing', 'it has no such object')
   if (status === 501 || code === 'NotImplemented')
     return new S3Failure('unsupported', `it does not support this request (${code || status})`)
@@ -85,10 +75,7 @@ const WORDS: Record<string, (refusal: Refusal, place: BucketPlace) => string> = 
   NoSuchBucket: (_, { bucket }) => `there is no bucket ${bucket}`,
   InvalidAccessKeyId: () => 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)',
   SignatureDoesNotMatch: () => 'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
-  InvalidToken: () => 'the access keys are temporary ones, which cannot be used',
-  ExpiredToken: () => 'the access keys have lapsed',
   AccessDenied: ({ method }) => `the access keys may not do this (${method})`,
-  AllAccessDisabled: () => 'the account of the bucket is closed',
   // Without the times, so that the log has the same words once.
   RequestTimeTooSkewed: () =>
     'the clock of this machine and the clock of the store differ too much: set both by the same server (NTP)',
@@ -98,7 +85,7 @@ const WORDS: Record<string, (refusal: Refusal, place: BucketPlace) => string> = 
   TemporaryRedirect: elsewhere,
 }
 
-/** For answers without a code, such as those to HEAD. */
+/** For answers without a code, such as those of a proxy. */
 function explainStatus({ status, method }: Refusal, code: string): string {
   if (status === 401 || status === 403)
     return `it refuses the access keys, or they may not do this (${method}, ${status})`

@@ -1,142 +1,177 @@
 // The requests that are made of a bucket, by their names in S3.
 
-import type { Client, SendOptions } from './client.ts'
+import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
+import { createClient, type Patience, type Send } from './client.ts'
 import { codeIn, isFailure, S3Failure } from './failures.ts'
+import { createReachability } from './reachability.ts'
+import { type Credentials, createSendOnce, type S3Answer } from './signed-requests.ts'
 import { escapeXml, valueIn, valuesIn } from './xml.ts'
 
 export type Part = { number: number; etag: string }
 
-export type ListedUpload = { key: string; uploadId: string }
+/** An unfinished upload in parts. */
+export type PartUpload = { key: string; uploadId: string }
 
 /** `isVersioned`: the bucket keeps the object when it is deleted. */
 export type Stored = { isVersioned: boolean }
-
-type Until = Pick<SendOptions, 'by' | 'isFollowUp'>
 
 const LEAST_ANSWER_BYTES = 64 * 1024
 /** It becomes a part of URLs. */
 const MOST_ID_CHARACTERS = 2048
 /** Of a listing, by the rules of S3. */
 const MOST_ITEMS = 1000
+/** A store that copies all parts to join them copies faster than it is sent them. */
+const COPIED_PER_SENT = 16
+
+export type OpenObjectsOptions = {
+  place: BucketPlace
+  credentials: Credentials
+  patience?: Patience | undefined
+  /** Is given a sentence when the store begins to fail, fails in another way, or works again. */
+  onChange?: (sentence: string) => void
+}
+
+/** What speaks to one bucket: its requests, and whether it works. */
+export function openObjects({
+  place,
+  credentials,
+  patience,
+  onChange = () => undefined,
+}: OpenObjectsOptions) {
+  const name = nameBucket(place)
+  const reachability = createReachability({ name, onChange })
+  const { send, count } = createClient({
+    sendOnce: createSendOnce(place, credentials),
+    reachability,
+    patience,
+  })
+  return { name, reachability, objects: createObjects(send), countRequests: count }
+}
 
 export type Objects = ReturnType<typeof createObjects>
 
-export function createObjects({ send }: Pick<Client, 'send'>) {
-  async function put(key: string, body: Uint8Array<ArrayBuffer>, options: Until = {}): Promise<Stored> {
-    const { headers } = await send(
-      { method: 'PUT', key, body, headers: BINARY },
-      { ...options, bytes: body.length },
-    )
-    return { isVersioned: (headers.get('x-amz-version-id') ?? 'null') !== 'null' }
+/** All throw S3Failure. */
+export function createObjects(send: Send) {
+  function put(key: string, body: Uint8Array<ArrayBuffer>): Promise<Stored> {
+    return send({ method: 'PUT', key, body, headers: BINARY }, body.length, ({ headers }) => ({
+      isVersioned: (headers.get('x-amz-version-id') ?? 'null') !== 'null',
+    }))
   }
 
   /** The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such object. */
-  async function read(key: string, { start, length }: { start: number; length: number }) {
+  function read(
+    key: string,
+    { start, length }: { start: number; length: number },
+    size: number | null = null,
+  ) {
     const headers = { range: `bytes=${start}-${start + length - 1}` }
     // Refusals are longer than the smallest ranges.
     const most = Math.max(length, LEAST_ANSWER_BYTES)
-    const answer = await send({ method: 'GET', key, headers, most }, { bytes: length }).catch(nullIfMissing)
-    if (answer === null) return null
-    const size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1])
-    if (!Number.isSafeInteger(size)) throw new S3Failure('refused', 'it ignores ranges, which are needed')
-    return { bytes: answer.body, size }
+    const readPart = (answer: S3Answer) => {
+      const found = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1])
+      if (!Number.isSafeInteger(found)) throw new S3Failure('refused', 'it ignores ranges, which are needed')
+      if (size !== null && found !== size) throw keptOther(found, size)
+      if (answer.body.length !== Math.min(length, found - start))
+        throw new S3Failure('failing', 'it answered with fewer bytes than it has')
+      return { bytes: answer.body, size: found }
+    }
+    return send({ method: 'GET', key, headers, most }, length, readPart).catch(nullIfMissing)
   }
 
-  /** Bytes; null when there is no such object. */
-  async function measure(key: string, options: Until = {}): Promise<number | null> {
-    try {
-      const { headers } = await send({ method: 'HEAD', key }, options)
-      return Number(headers.get('content-length'))
-    } catch (cause) {
-      if (!isFailure(cause, 'missing')) throw cause
-      // An answer to HEAD cannot say what is missing: the object, or the whole bucket.
-      return (await read(key, { start: 0, length: 1 }))?.size ?? null
-    }
+  /** Bytes; null when there is no such object. Not by HEAD: its answer cannot say whether the whole bucket is missing. */
+  async function measure(key: string): Promise<number | null> {
+    return (await read(key, START))?.size ?? null
+  }
+
+  /** Throws unless all bytes of an object are there. */
+  async function requireSize(key: string, size: number): Promise<void> {
+    if ((await read(key, START, size)) === null) throw keptOther(0, size)
   }
 
   /** Does nothing when there is no such object. */
   async function remove(key: string): Promise<void> {
-    await send({ method: 'DELETE', key }).catch(nullIfMissing)
+    await send({ method: 'DELETE', key }, 0, () => null).catch(nullIfMissing)
   }
 
-  async function beginUpload(key: string): Promise<string> {
-    const { body } = await send({ method: 'POST', key, query: { uploads: '' }, headers: BINARY })
-    const uploadId = valueIn(textOf(body), 'UploadId')
-    if (uploadId === null || uploadId === '' || uploadId.length > MOST_ID_CHARACTERS)
-      throw new S3Failure('refused', 'it does not answer as an S3-compatible store')
-    return uploadId
+  function beginUpload(key: string): Promise<PartUpload> {
+    return send({ method: 'POST', key, query: { uploads: '' }, headers: BINARY }, 0, ({ body }) => {
+      const uploadId = valueIn(textOf(body), 'UploadId') ?? ''
+      if (uploadId === '' || uploadId.length > MOST_ID_CHARACTERS)
+        throw new S3Failure('refused', 'it does not answer as an S3-compatible store')
+      return { key, uploadId }
+    })
   }
 
-  type Place = { key: string; uploadId: string }
-
-  async function putPart(
-    { key, uploadId }: Place,
+  function putPart(
+    { key, uploadId }: PartUpload,
     number: number,
     body: Uint8Array<ArrayBuffer>,
-    options: Until = {},
-  ) {
+  ): Promise<Part> {
     const query = { partNumber: String(number), uploadId }
-    const { headers } = await send({ method: 'PUT', key, query, body }, { ...options, bytes: body.length })
-    return { number, etag: headers.get('etag') ?? '' }
+    return send({ method: 'PUT', key, query, body }, body.length, ({ headers }) => ({
+      number,
+      etag: headers.get('etag') ?? '',
+    }))
   }
 
-  /** A success may still hold an error, because a store may begin its answer before it has joined the parts. */
-  async function completeUpload({ key, uploadId }: Place, parts: readonly Part[], options: SendOptions) {
+  /** Joins the parts. Does nothing when there is no such upload, because an earlier try may have succeeded. */
+  async function completeUpload({ key, uploadId }: PartUpload, parts: readonly Part[], size: number) {
     const xml = parts.map(
       ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
     )
     const body = Buffer.from(`<CompleteMultipartUpload>${xml.join('')}</CompleteMultipartUpload>`)
     const headers = { 'content-type': 'application/xml' }
-    const answer = await send({ method: 'POST', key, query: { uploadId }, body, headers }, options)
-    const code = codeIn(textOf(answer.body))
-    if (code !== null) throw new S3Failure('failing', `it could not join the parts of a file (${code})`)
+    const request = { method: 'POST', key, query: { uploadId }, body, headers } as const
+    await send(request, size / COPIED_PER_SENT, requireNoError).catch(nullIfMissing)
   }
 
-  async function abortUpload({ key, uploadId }: Place): Promise<void> {
-    const aborted = send({ method: 'DELETE', key, query: { uploadId } }, { isFollowUp: true })
-    await aborted.catch(nullIfMissing)
+  /** Does nothing when there is no such upload. */
+  async function abortUpload({ key, uploadId }: PartUpload): Promise<void> {
+    await send({ method: 'DELETE', key, query: { uploadId } }, 0, () => null).catch(nullIfMissing)
   }
 
-  /** The first thousand keys that begin with `prefix`. */
-  async function listKeys(prefix: string): Promise<string[]> {
-    const { body } = await send({ method: 'GET', query: { 'list-type': '2', prefix } })
-    return itemsIn(textOf(body), 'Contents').map((found) => valueIn(found, 'Key') ?? '')
-  }
-
-  /** The first thousand unfinished uploads whose keys begin with `prefix`. None when the store cannot list them. */
-  async function listUploads(prefix: string): Promise<ListedUpload[]> {
-    const answer = await send({ method: 'GET', query: { uploads: '', prefix } }).catch(nullIfUnsupported)
-    if (answer === null) return []
-    return itemsIn(textOf(answer.body), 'Upload').map((found) => ({
-      key: valueIn(found, 'Key') ?? '',
-      uploadId: valueIn(found, 'UploadId') ?? '',
-    }))
+  /** Unfinished uploads of one object, at most a thousand. None when the store cannot list them. */
+  async function listUploads(key: string): Promise<PartUpload[]> {
+    const request = { method: 'GET', query: { uploads: '', prefix: key } } as const
+    const found = await send(request, 0, readUploads).catch(nullIfUnsupported)
+    return found?.filter((upload) => upload.key === key) ?? []
   }
 
   return {
     put,
     read,
     measure,
+    requireSize,
     remove,
     beginUpload,
     putPart,
     completeUpload,
     abortUpload,
-    listKeys,
     listUploads,
   }
 }
 
 const BINARY = { 'content-type': 'application/octet-stream' }
+const START = { start: 0, length: 2 }
 
 function textOf(body: Uint8Array): string {
   return Buffer.from(body).toString('utf8')
 }
 
-function itemsIn(text: string, name: string): string[] {
-  const items = valuesIn(text, name)
-  if (items.length > MOST_ITEMS) throw new S3Failure('refused', 'its listing is longer than a page may be')
-  return items
+/** A success may still hold an error, because a store may begin its answer before it has joined the parts. */
+function requireNoError({ body }: S3Answer): void {
+  const code = codeIn(textOf(body))
+  if (code !== null) throw new S3Failure('failing', `it could not join the parts of a file (${code})`)
+}
+
+function readUploads({ body }: S3Answer): PartUpload[] {
+  const found = valuesIn(textOf(body), 'Upload')
+  if (found.length > MOST_ITEMS) throw new S3Failure('refused', 'its listing is longer than a page may be')
+  return found.map((one) => ({ key: valueIn(one, 'Key') ?? '', uploadId: valueIn(one, 'UploadId') ?? '' }))
+}
+
+function keptOther(found: number, size: number): S3Failure {
+  return new S3Failure('failing', `it kept ${found} of ${size} bytes of a file`)
 }
 
 function nullIfMissing(cause: unknown): null {

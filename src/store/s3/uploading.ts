@@ -1,151 +1,161 @@
-// Puts one file into the bucket as its bytes arrive: whole when it fits into one part, else part after part.
+// Puts one file into the bucket as its bytes arrive: whole when it fits into one part, else part after part. The memory for the
+// parts of all uploads has a bound.
 
-import { MINUTE } from '../../domain/time.ts'
-import { type Cut, cutUp } from './cutting.ts'
-import { isFailure, S3Failure } from './failures.ts'
-import type { Objects, Part } from './objects.ts'
-import type { PartBuffers } from './part-buffers.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { Objects, Part, PartUpload } from './objects.ts'
 
-export type UploadingOptions = {
-  objects: Objects
-  buffers: PartBuffers
-  /** Milliseconds that storing may take once the last byte has arrived. */
-  patience: number
-  /** Is told of an unfinished upload that has to go. */
-  onBroken: (upload: { key: string; uploadId: string }) => void
-  /** Uploads under way, which the sweep must leave alone. */
-  running: Set<string>
+type PartBuffer = Buffer<ArrayBuffer>
+
+export type PartBuffers = {
+  /** Throws `overloaded` when none becomes free in time. */
+  take(): Promise<PartBuffer>
+  giveBack(buffer: PartBuffer): void
+}
+
+/** Unused buffers that are kept for the next upload. */
+const SPARE = 2
+
+const MIB = 1024 * 1024
+/** At least 5 MiB, by the rules of S3; all parts but the last have the same size, which some stores demand. */
+const LEAST_PART_BYTES = 5 * MIB
+const MOST_PARTS = 10_000
+/** Bytes of parts that are filled or sent, for all uploads together. */
+const BUFFERED_BYTES = 240 * MIB
+
+/** Parts so large that the largest file has no more of them than a store takes. */
+export function partSizes(maxFileBytes: number): { bytes: number; most: number } {
+  // Sealing adds less than a thousandth.
+  const needed = Math.ceil((maxFileBytes * 1.001) / MOST_PARTS / MIB) * MIB
+  const bytes = Math.max(LEAST_PART_BYTES, needed)
+  return { bytes, most: Math.max(4, Math.floor(BUFFERED_BYTES / bytes)) }
+}
+
+/** `most` buffers of so many `bytes`. `patience`: milliseconds that an upload waits for one. */
+export function createPartBuffers(options: { bytes: number; most: number; patience: number }): PartBuffers {
+  const { bytes, most, patience } = options
+  const spare: PartBuffer[] = []
+  const waiting: ((buffer: PartBuffer) => void)[] = []
+  let used = 0
+
+  async function take(): Promise<PartBuffer> {
+    if (used < most) {
+      used += 1
+      return spare.pop() ?? Buffer.allocUnsafeSlow(bytes)
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<PartBuffer>()
+    waiting.push(resolve)
+    const timer = setTimeout(() => {
+      waiting.splice(waiting.indexOf(resolve), 1)
+      reject(tooMany())
+    }, patience)
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  function giveBack(buffer: PartBuffer): void {
+    const next = waiting.shift()
+    if (next !== undefined) {
+      next(buffer)
+      return
+    }
+    used -= 1
+    if (spare.length < SPARE) spare.push(buffer)
+  }
+
+  return { take, giveBack }
+}
+
+function tooMany(): DomainError {
+  const message = 'Too many files are being uploaded at once; nothing was stored.'
+  return new DomainError('overloaded', message, { retryAfter: 5 })
+}
+
+/** The first `length` bytes of the buffer are a part. */
+export type Cut = { buffer: PartBuffer; length: number; isLast: boolean }
+
+/** Fills one buffer after another. The caller gives the buffer of each part back. A file without bytes is one empty part. */
+export async function* cutUp(
+  bytes: AsyncIterable<Uint8Array>,
+  { take, giveBack }: PartBuffers,
+): AsyncGenerator<Cut> {
+  let filling: Cut | null = null
+  const begin = async (): Promise<Cut> => ({ buffer: await take(), length: 0, isLast: false })
+  try {
+    for await (const chunk of bytes) {
+      for (let rest = chunk; rest.length > 0; rest = fill(filling, rest)) {
+        // A full part is handed on only when more bytes follow, because the last one is told apart.
+        if (filling !== null && filling.length === filling.buffer.length) {
+          const full: Cut = filling
+          filling = null
+          yield full
+        }
+        filling = filling ?? (await begin())
+      }
+    }
+    const last: Cut = filling ?? (await begin())
+    filling = null
+    yield { ...last, isLast: true }
+  } finally {
+    if (filling !== null) giveBack(filling.buffer)
+  }
+}
+
+/** Returns the bytes for which there is no room. */
+function fill(filling: Cut, bytes: Uint8Array): Uint8Array {
+  const part = bytes.subarray(0, filling.buffer.length - filling.length)
+  filling.buffer.set(part, filling.length)
+  filling.length += part.length
+  return bytes.subarray(part.length)
 }
 
 export type Upload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>
 
-/** The longest that a store may take to join the parts of a file, while it answers other requests. */
-const JOINING_MS = 15 * MINUTE
-const LOOK_EVERY_MS = 2_000
-const END = () => 'ended' as const
-
-export function createUpload(options: UploadingOptions): Upload {
-  const { objects, buffers, patience } = options
-
+/** A failure may leave parts in the bucket, when they cannot be aborted at once. */
+export function createUpload(objects: Objects, buffers: PartBuffers): Upload {
   return async (key, bytes) => {
+    const sender = createSender(objects, key)
     let size = 0
-    let parts: ReturnType<typeof createParts> | null = null
+    let sending: Promise<void> = Promise.resolve()
     try {
       for await (const cut of cutUp(bytes, buffers)) {
+        const before = sending
         size += cut.length
-        if (cut.isLast && parts === null) await putWhole(key, cut)
-        else {
-          parts = parts ?? createParts(key, options)
-          await parts.add(cut)
-        }
+        sending = sender.send(cut, before).finally(() => buffers.giveBack(cut.buffer))
+        // One part is sent while the next one fills, so a failure of it may come before anything waits for it.
+        sending.catch(() => undefined)
+        await before
       }
-      if (parts !== null) await parts.complete(size)
-    } catch (cause) {
-      parts?.breakOff()
-      throw cause
-    }
-  }
-
-  async function putWhole(key: string, { buffer, length }: Cut): Promise<void> {
-    const by = performance.now() + patience
-    try {
-      await objects.put(key, buffer.subarray(0, length), { by })
-    } finally {
-      buffers.giveBack(buffer)
-    }
-    await requireLength(objects, { key, size: length, by })
-  }
-}
-
-/** The parts of one file. One is sent while the next one fills. */
-function createParts(key: string, { objects, buffers, patience, onBroken, running }: UploadingOptions) {
-  const done: Part[] = []
-  let uploadId: string | null = null
-  let sending: Promise<void> = Promise.resolve()
-  let number = 0
-  /** By when all must be over; unknown while bytes arrive. */
-  let by: number | undefined
-
-  async function add(cut: Cut): Promise<void> {
-    if (cut.isLast) by = performance.now() + patience
-    try {
       await sending
-      uploadId = uploadId ?? (await begin())
+      await sender.complete(size)
     } catch (cause) {
-      buffers.giveBack(cut.buffer)
+      await sending.catch(() => undefined)
+      await sender.abort()
       throw cause
     }
-    number += 1
-    sending = send(cut, { number, uploadId })
-    // A failure is thrown by the next part or the end.
-    sending.catch(() => undefined)
   }
-
-  async function begin(): Promise<string> {
-    const begun = await objects.beginUpload(key)
-    running.add(begun)
-    return begun
-  }
-
-  async function send({ buffer, length }: Cut, part: { number: number; uploadId: string }): Promise<void> {
-    const body = buffer.subarray(0, length)
-    const until = by === undefined ? {} : { by }
-    try {
-      done.push(await objects.putPart({ key, uploadId: part.uploadId }, part.number, body, until))
-    } finally {
-      buffers.giveBack(buffer)
-    }
-  }
-
-  async function complete(size: number): Promise<void> {
-    await sending
-    if (uploadId === null) throw new Error('an upload ended before it began')
-    await join({ key, uploadId }).catch(async (cause) => {
-      // The answer may be lost though the file is whole: its length decides.
-      const found = await objects.measure(key, { by: soon(), isFollowUp: true }).catch(() => null)
-      if (found !== size) throw cause
-    })
-    await requireLength(objects, { key, size, by: performance.now() + patience })
-    running.delete(uploadId)
-  }
-
-  /** Some stores copy all parts while they join them: this waits as long as the store answers other requests. */
-  async function join(upload: { key: string; uploadId: string }): Promise<void> {
-    const silence = new AbortController()
-    const once = JOINING_MS
-    const by = performance.now() + once
-    const joining = objects.completeUpload(upload, done, { by, once, signal: silence.signal })
-    const ended = joining.then(END, END)
-    while ((await Promise.race([ended, Bun.sleep(LOOK_EVERY_MS)])) !== 'ended') {
-      const isSilent = await objects.measure(key, { by: soon(), isFollowUp: true }).then(
-        () => false,
-        (cause) => isFailure(cause, 'failing'),
-      )
-      if (isSilent) silence.abort()
-    }
-    await joining
-  }
-
-  /** For a look whether the store answers at all. */
-  function soon(): number {
-    return performance.now() + patience / 2
-  }
-
-  /** Hands the upload over for removal, after the part that is being sent. */
-  function breakOff(): void {
-    if (uploadId === null) return
-    const broken = { key, uploadId }
-    void sending.catch(() => undefined).finally(() => onBroken(broken))
-  }
-
-  return { add, complete, breakOff }
 }
 
-type Expected = { key: string; size: number; by: number }
+/** Sends the parts of one file, one after another. */
+function createSender(objects: Objects, key: string) {
+  const parts: Part[] = []
+  let upload: PartUpload | null = null
 
-/** A push may name a file only when all of it is there. */
-async function requireLength(objects: Objects, { key, size, by }: Expected): Promise<void> {
-  const found = await objects.measure(key, { by })
-  if (found !== size)
-    throw new S3Failure('failing', `it kept ${found ?? 'nothing'} of ${size} bytes of a file`)
+  async function send({ buffer, length, isLast }: Cut, before: Promise<void>): Promise<void> {
+    await before
+    const body = buffer.subarray(0, length)
+    if (isLast && upload === null) return void (await objects.put(key, body))
+    upload = upload ?? (await objects.beginUpload(key))
+    parts.push(await objects.putPart(upload, parts.length + 1, body))
+  }
+
+  /** A push may name a file only when all of it is there, so this asks, also because the store may not have joined the parts. */
+  async function complete(size: number): Promise<void> {
+    if (upload !== null) await objects.completeUpload(upload, parts, size)
+    await objects.requireSize(key, size)
+  }
+
+  async function abort(): Promise<void> {
+    if (upload !== null) await objects.abortUpload(upload).catch(() => undefined)
+  }
+
+  return { send, complete, abort }
 }

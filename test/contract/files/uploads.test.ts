@@ -213,7 +213,7 @@ test('an upload that a crash cut off is removed at the next start', async () => 
   const { Database } = await import('bun:sqlite')
   const database = new Database(join(at.api.dataDir, 'oncebox.db'))
   const id = 'zz'.padEnd(26, '0')
-  database.run('INSERT INTO files_due (id, at) VALUES (?, NULL)', [id])
+  database.run("INSERT INTO files_due (id, node) VALUES (?, x'00')", [id])
   database.close()
   await Bun.write(join(at.api.dataDir, 'files', 'zz', `${id}.part`), 'half')
   await at.api.restart()

@@ -21,7 +21,6 @@ const openFiles: OpenFiles = () => {
   const { files } = openBucket({
     ...bucket.settings,
     tag: `tag${opened}`,
-    doubt: null,
     onWarning: () => undefined,
   })
   return { files, close: () => undefined }

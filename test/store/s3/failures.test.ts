@@ -13,7 +13,6 @@ function explain(method: string, status: number, code = '', members = '') {
 test.each([
   ['GET', 404, 'NoSuchKey', 'missing', false],
   ['POST', 404, 'NoSuchUpload', 'missing', false],
-  ['HEAD', 404, '', 'missing', false],
   ['HEAD', 403, '', 'refused', false],
   ['GET', 404, '', 'refused', false],
   ['GET', 404, 'NoSuchBucket', 'refused', false],

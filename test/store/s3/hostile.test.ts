@@ -32,7 +32,7 @@ beforeEach(async () => {
   const place = bucketPlaceOf(`s3://box?endpoint=${urlOf(server)}`)
   const reachability = createReachability({ name: 'box', onChange: (sentence) => told.push(sentence) })
   const sendOnce = createSendOnce(place, CREDENTIALS)
-  objects = createObjects(createClient({ sendOnce, reachability, patience: PATIENCE }))
+  objects = createObjects(createClient({ sendOnce, reachability, patience: PATIENCE }).send)
 })
 afterEach(() => close(server))
 
@@ -66,7 +66,7 @@ test('an answer without an end is broken off at its bound', async () => {
     }
     more()
   }
-  await expect(objects.listKeys('')).rejects.toThrow('longer than asked for')
+  await expect(objects.listUploads('')).rejects.toThrow('longer than asked for')
   expect(sent).toBeLessThan(128 * MIB)
 })
 
@@ -74,7 +74,7 @@ test('a small answer that unpacks to a large one is not unpacked', async () => {
   const packed = gzipSync(Buffer.alloc(256 * MIB, '<'))
   answer = (_, outgoing) => outgoing.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
   const before = process.memoryUsage().rss
-  expect(await objects.listKeys('')).toEqual([])
+  expect(await objects.listUploads('')).toEqual([])
   expect(process.memoryUsage().rss - before).toBeLessThan(128 * MIB)
 })
 
@@ -84,13 +84,13 @@ test('an answer that comes drop by drop, or ends too early, is given up in time'
     const drop = setInterval(() => outgoing.write('<'), 20)
     outgoing.on('close', () => clearInterval(drop))
   }
-  await expect(objects.listKeys('')).rejects.toThrow('did not answer within')
+  await expect(objects.listUploads('')).rejects.toThrow('did not answer within')
   answer = (_, outgoing) => {
-    outgoing.writeHead(200, { 'content-length': '100000' }).write('<ListBucketResult>')
+    outgoing.writeHead(200, { 'content-length': '100000' }).write('<ListMultipartUploadsResult>')
     setTimeout(() => outgoing.destroy(), 20)
   }
   await Bun.sleep(1_100)
-  await expect(objects.listKeys('')).rejects.toMatchObject({ kind: 'failing' })
+  await expect(objects.listUploads('')).rejects.toMatchObject({ kind: 'failing' })
 }, 300_000)
 
 test('elements that never end are read once', () => {
@@ -104,8 +104,8 @@ test('elements that never end are read once', () => {
 })
 
 test('a page of more entries than S3 allows is refused', async () => {
-  answer = saying(200, '<Contents><Key>a</Key></Contents>'.repeat(1001))
-  await expect(objects.listKeys('')).rejects.toThrow('longer than a page')
+  answer = saying(200, '<Upload><Key>a</Key></Upload>'.repeat(1001))
+  await expect(objects.listUploads('')).rejects.toThrow('longer than a page')
 })
 
 test('a redirect is not followed, and where it leads is told in one line', async () => {
@@ -145,7 +145,7 @@ test('what it says of a refused request shows no key, no signature and no line o
 
 test('a success that holds an error is no success when parts are joined', async () => {
   answer = saying(200, '<?xml version="1.0"?>\n<Error><Code>InternalError</Code></Error>')
-  const joined = objects.completeUpload({ key: 'a', uploadId: '1' }, [{ number: 1, etag: '"x"' }], {})
+  const joined = objects.completeUpload({ key: 'a', uploadId: '1' }, [{ number: 1, etag: '"x"' }], 1)
   await expect(joined).rejects.toThrow('could not join the parts of a file (InternalError)')
 })
 

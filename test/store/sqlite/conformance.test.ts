@@ -4,7 +4,7 @@ import { describe } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFiles } from '../../../src/store/files/files.ts'
+import { createDiskFiles } from '../../../src/store/files/disk.ts'
 import { createTestClock } from '../../support/instance.ts'
 import { openTestStore } from '../../support/store.ts'
 import { describeAccounts } from '../conformance/accounts.ts'
@@ -61,7 +61,7 @@ async function openCrashing(): Promise<CrashingEngine> {
 
 const openFiles: OpenFiles = () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-files-'))
-  return { files: createFiles(folder), close: () => rmSync(folder, { recursive: true, force: true }) }
+  return { files: createDiskFiles(folder), close: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 describe('pushes', () => describePushes(openEngine))

@@ -14,6 +14,10 @@ const SHOWN_MS = HOUR
 /** The ids of the nodes that are alive, as a subquery. */
 export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`
 
+export function listLiveNodes({ query }: Pick<Session, 'query'>): Promise<{ id: Uint8Array }[]> {
+  return query<{ id: Uint8Array }>(LIVE_NODES)
+}
+
 /** Those that serve or did so lately. `thisNode`: the id of this one; null for a command. */
 export async function listNodes(
   { query }: Pick<Session, 'query'>,

@@ -1,25 +1,8 @@
 // The tables that only PostgreSQL has, or has in this form, but for those of instance-schema.ts. The SQL files in migrations/
 // create them; a test keeps the two equal.
 
-import { boolean, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { boolean, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { bigint, bytes } from './column-types.ts'
-
-export const filesRead = pgTable(
-  'files_read',
-  {
-    id: text().notNull(),
-    node: bytes().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.id, table.node] })],
-)
-
-export const bucketFolder = pgTable('bucket_folder', {
-  id: integer().primaryKey(),
-  tag: text().notNull(),
-  isUsed: boolean('is_used').notNull(),
-  mark: text().notNull(),
-  address: text().notNull(),
-})
 
 export const spentPoints = pgTable('spent_points', {
   name: text().primaryKey(),

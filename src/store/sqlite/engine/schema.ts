@@ -1,7 +1,7 @@
 // The tables that only SQLite has, or has in this form, as drizzle sees them. The SQL files in migrations/ create them.
 
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { bytes, flag } from '../../column-types.ts'
+import { bytes } from '../../column-types.ts'
 
 export const instance = sqliteTable('instance', {
   id: integer().primaryKey(),
@@ -18,11 +18,4 @@ export const home = sqliteTable('home', {
   id: integer().primaryKey(),
   mark: text().notNull(),
   path: text().notNull(),
-})
-
-export const bucketFolder = sqliteTable('bucket_folder', {
-  id: integer().primaryKey(),
-  tag: text().notNull(),
-  place: text().notNull(),
-  isUsed: flag('is_used').notNull(),
 })

@@ -67,7 +67,7 @@ const countIn = (table: string) => read<{ n: number }>(path, `SELECT count(*) AS
 test('an intact database is copied as it is', () => {
   expect(copy()).toMatchObject({ pushes: PUSHES, accounts: 0, damage: [] })
   for (const table of ['push_state', 'audit_entries']) expect(countIn(table)).toBe(PUSHES)
-  for (const table of ['push_secrets', 'push_keys']) expect(countIn(table)).toBe(0)
+  for (const table of ['push_secrets', 'push_keys', 'bucket_folder']) expect(countIn(table)).toBe(0)
 })
 
 test.each(['pushes', 'audit_entries', 'push_state'])(

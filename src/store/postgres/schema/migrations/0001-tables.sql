@@ -254,7 +254,6 @@ CREATE TABLE push_files (
   content_type bytea NOT NULL,
   PRIMARY KEY (push_id, n)
 );
-CREATE INDEX push_files_file ON push_files (file_id);
 
 -- Files to be removed at a time. Without one: uploads that are under way on `node`. After a last view `push_id` names the push
 -- whose grants may read the file until then.
@@ -268,12 +267,13 @@ CREATE INDEX files_due_at ON files_due (at) WHERE at IS NOT NULL;
 CREATE INDEX files_due_granted ON files_due (push_id) WHERE push_id IS NOT NULL;
 CREATE INDEX files_due_node ON files_due (node) WHERE node IS NOT NULL;
 
--- Files in a bucket that a node reads for a download. The other nodes remove them later.
+-- Downloads from a bucket, which keeps nothing for its readers: what `node` reads is removed later.
 CREATE TABLE files_read (
+  reader bytea PRIMARY KEY,
   id text NOT NULL,
-  node bytea NOT NULL,
-  PRIMARY KEY (id, node)
+  node bytea NOT NULL
 );
+CREATE INDEX files_read_id ON files_read (id);
 CREATE INDEX files_read_node ON files_read (node);
 
 CREATE TABLE imported (

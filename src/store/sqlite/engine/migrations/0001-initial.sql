@@ -242,9 +242,6 @@ CREATE TABLE push_files (
   PRIMARY KEY (push_id, n)
 ) STRICT, WITHOUT ROWID;
 
--- Finds the objects of a bucket that no push names.
-CREATE INDEX push_files_file ON push_files (file_id);
-
 -- Files to be removed at a time. Without one: uploads that are under way in the process `node`. After a last view `push_id`
 -- names the push whose grants may read the file until then.
 CREATE TABLE files_due (
@@ -257,12 +254,23 @@ CREATE TABLE files_due (
 CREATE INDEX files_due_at ON files_due (at) WHERE at IS NOT NULL;
 CREATE INDEX files_due_granted ON files_due (push_id) WHERE push_id IS NOT NULL;
 
--- Where files are: the folder of this database in a bucket, once it had one, the bucket that it was in last, and whether it is in use.
+-- Downloads from a bucket, which keeps nothing for its readers: what the process `node` reads is removed later.
+CREATE TABLE files_read (
+  reader BLOB PRIMARY KEY NOT NULL,
+  id TEXT NOT NULL,
+  node BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX files_read_id ON files_read (id);
+
+-- `tag` names the folder of this database in a bucket. While that is not used, the files are on the disk. `mark` tells the disk or
+-- the bucket from others, and `address` names it to people.
 CREATE TABLE bucket_folder (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   tag TEXT NOT NULL,
-  place TEXT NOT NULL,
-  is_used INTEGER NOT NULL CHECK (is_used IN (0, 1))
+  is_used INTEGER NOT NULL CHECK (is_used IN (0, 1)),
+  mark TEXT NOT NULL,
+  address TEXT NOT NULL
 ) STRICT;
 
 -- Everything that was ever imported, by a keyed hash: a repeated import adds nothing twice and brings nothing back that has

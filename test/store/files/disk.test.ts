@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFiles } from '../../../src/store/files/files.ts'
+import { createDiskFiles } from '../../../src/store/files/disk.ts'
 
 let folder: string
 beforeEach(() => {
@@ -28,7 +28,7 @@ async function* whole() {
 
 test('a write that fails removes what it wrote, and not the file that was there', async () => {
   write('abc')
-  await expect(createFiles(folder).put('abc', failing())).rejects.toThrow('the source failed')
+  await expect(createDiskFiles(folder).put('abc', failing())).rejects.toThrow('the source failed')
   expect(names()).toEqual(['abc'])
   expect(read('abc')).toBe('of another write')
 })
@@ -36,7 +36,7 @@ test('a write that fails removes what it wrote, and not the file that was there'
 test('a write that cannot begin removes nothing, not even what another write has begun', async () => {
   write('abc')
   write('abc.part')
-  await expect(createFiles(folder).put('abc', whole())).rejects.toThrow('EEXIST')
+  await expect(createDiskFiles(folder).put('abc', whole())).rejects.toThrow('EEXIST')
   expect(names()).toEqual(['abc', 'abc.part'])
   expect(read('abc.part')).toBe('of another write')
 })
@@ -45,6 +45,6 @@ test('a write that fails once it has its name leaves nothing', async () => {
   const onStep = (step: string) => {
     if (step === 'after a file was renamed') throw new Error('the disk failed')
   }
-  await expect(createFiles(folder, onStep).put('abc', whole())).rejects.toThrow('the disk failed')
+  await expect(createDiskFiles(folder, onStep).put('abc', whole())).rejects.toThrow('the disk failed')
   expect(names()).toEqual([])
 })

@@ -1,8 +1,7 @@
 // The parts into which the bytes of a file are cut.
 
 import { expect, test } from 'bun:test'
-import { type Cut, cutUp } from '../../../src/store/s3/cutting.ts'
-import { createPartBuffers } from '../../../src/store/s3/part-buffers.ts'
+import { type Cut, createPartBuffers, cutUp } from '../../../src/store/s3/uploading.ts'
 
 const PART = 4
 

@@ -10,7 +10,7 @@ import { diskFull } from '../every-engine/refusals.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
 
 /** `onStep` is called before and after each durable step, so that tests can end the process there. */
-export function createFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {
+export function createDiskFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
 
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id)
@@ -60,10 +60,9 @@ export function createFiles(folder: string, onStep: OnStep = () => undefined): S
     return file === null ? null : openedFile(file)
   }
 
-  async function remove(id: string): Promise<boolean> {
+  async function remove(id: string): Promise<void> {
     await unlink(pathOf(id))
     await rm(`${pathOf(id)}.part`, { force: true })
-    return true
   }
 
   async function unlink(path: string): Promise<void> {

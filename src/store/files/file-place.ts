@@ -1,0 +1,133 @@
+// Where the files of a database are: in one bucket for all nodes, or on the disk of the one process that serves. A start that would
+// look for them elsewhere is refused.
+
+import { randomBase32 } from '../../crypto/random.ts'
+import { DomainError } from '../../domain/errors.ts'
+import {
+  all,
+  insert,
+  insertInto,
+  locked,
+  type RowOf,
+  run,
+  type Step,
+  type Steps,
+  select,
+  statement,
+} from '../steps.ts'
+import { bucketFolder, filesDue, pushFiles } from '../tables.ts'
+
+/** A folder on a disk by what marks it or, if it `isUsed`, the bucket; and what people call it. */
+export type FilePlace = { isUsed: boolean; mark: string; address: string }
+
+/** `tag` is the folder of the database in a bucket: random, so that no other database has the same. */
+type PlaceRow = RowOf<typeof bucketFolder>
+
+export type FilePlaceOptions = {
+  steps: Steps
+  place: FilePlace
+  now: number
+  /** Another process that serves the database now; null when there is none. */
+  findOther(): Promise<string | null>
+  /** Whether the bucket holds a file in the folder `tag`. */
+  holds(tag: string, id: string): Promise<boolean>
+  /** Removes a file from the disk. */
+  removeFromDisk(id: string): Promise<unknown>
+  onWarning: (warning: string) => void
+}
+
+const ID = 1
+const TAG_CHARACTERS = 26
+/** How many files are looked for in a bucket that may be the wrong one. */
+const LOOKS = 8
+
+const ENTER = insertInto(
+  bucketFolder,
+  ['id', 'tag', 'isUsed', 'mark', 'address'],
+  'ON CONFLICT (id) DO NOTHING',
+)
+const FIND = locked(select(bucketFolder, `WHERE id = ${ID}`))
+const MOVE = statement('UPDATE bucket_folder SET is_used = $1, mark = $2, address = $3')
+const OF_PUSHES = select(pushFiles, `ORDER BY push_id DESC, n LIMIT ${LOOKS}`)
+const GRANTED = select(filesDue, `WHERE at > $1 AND push_id IS NOT NULL LIMIT ${LOOKS}`)
+const ALL_DUE = select(filesDue, '')
+const FORGET_DUE = statement('DELETE FROM files_due')
+
+/** Resolves to the folder in a bucket. Throws `conflict` when the files are elsewhere, and needed there. */
+export async function settleFilePlace(options: FilePlaceOptions): Promise<string> {
+  const { steps, place } = options
+  const before = await steps.write(() => enter(place))
+  if (!isSame(before, place)) await changePlace(before, options)
+  return before.tag
+}
+
+/** The place of before, which is this one at the first use. */
+function* enter(place: FilePlace): Step<PlaceRow> {
+  yield* insert(ENTER, { id: ID, tag: randomBase32(TAG_CHARACTERS), ...place })
+  const [row] = yield* all(FIND)
+  if (row === undefined) throw new Error('no place of files was entered')
+  return row
+}
+
+/** A folder keeps its mark when its machine gets another name, and its name when what marks it was removed. */
+function isSame(before: PlaceRow, { isUsed, mark, address }: FilePlace): boolean {
+  return before.isUsed === isUsed && (before.mark === mark || before.address === address)
+}
+
+/** Files are not carried over: a place is left only when nothing is needed there, or a new bucket holds what is. */
+async function changePlace(before: PlaceRow, options: FilePlaceOptions): Promise<void> {
+  const { steps, place, now, findOther, holds, removeFromDisk, onWarning } = options
+  const other = await findOther()
+  if (other !== null) throw servedElsewhere(other, before)
+  const { needed, due } = await steps.read(() => listHeld(now))
+  if (needed.length > 0) {
+    if (!before.isUsed || !place.isUsed) throw neededElsewhere(before)
+    if (!(await some(needed, (id) => holds(before.tag, id)))) throw lacksFiles(before, place)
+  } else if (before.isUsed && due.length > 0) onWarning(leftInBucket(due.length, before))
+  else for (const id of due) await removeFromDisk(id)
+  await steps.write(function* () {
+    if (needed.length === 0) yield* run(FORGET_DUE)
+    yield* run(MOVE, place.isUsed, place.mark, place.address)
+  })
+}
+
+/** Some of the files that live pushes have, the latest first, or that can be downloaded after a last view; and those that are due. */
+function* listHeld(now: number): Step<{ needed: string[]; due: string[] }> {
+  const ofPushes = (yield* all(OF_PUSHES)).map(({ fileId }) => fileId)
+  const granted = (yield* all(GRANTED, now)).map(({ id }) => id)
+  const due = yield* all(ALL_DUE)
+  return { needed: [...ofPushes, ...granted].slice(0, LOOKS), due: due.map(({ id }) => id) }
+}
+
+async function some(ids: readonly string[], test: (id: string) => Promise<boolean>): Promise<boolean> {
+  for (const id of ids) if (await test(id)) return true
+  return false
+}
+
+function servedElsewhere(other: string, { address }: PlaceRow): DomainError {
+  return new DomainError(
+    'conflict',
+    `The node ${other} serves this database with its files in ${address}. All nodes of one database keep their files in one ` +
+      'bucket: give each of them the same --files-url.',
+  )
+}
+
+function neededElsewhere({ isUsed, address }: PlaceRow): DomainError {
+  return new DomainError(
+    'conflict',
+    `Live pushes, or downloads after a last view, need their files in ${address}: start ` +
+      `${isUsed ? 'with the --files-url of before' : 'without --files-url there'} until they have ended.`,
+  )
+}
+
+function lacksFiles({ address }: PlaceRow, place: FilePlace): DomainError {
+  return new DomainError(
+    'conflict',
+    `${place.address} lacks the files that the database names, which were in ${address}. Start with the --files-url of ` +
+      'before, or copy the bucket. Files of pushes that have expired are not needed any more, some minutes later.',
+  )
+}
+
+function leftInBucket(count: number, { address, tag }: PlaceRow): string {
+  return `${count} objects that belong to no push may remain in ${address}, under ${tag}/: remove them there.`
+}
