@@ -28,7 +28,7 @@ import { createReload } from './operating/reload.ts'
 import type { SettingInEffect } from './pages/admin/settings.tsx'
 import { nameDatabase } from './settings/database.ts'
 import type { Config } from './settings/table.ts'
-import { removeSetupLink } from './store/folder/setup-link.ts'
+import { removeSetupLink } from './store/folder/notes.ts'
 import type { OpenedStore } from './store/opening/opened-store.ts'
 
 export { fetchAuthority, type Network, version }

@@ -7,8 +7,8 @@ import type { MadeBackup } from '../domain/backup-plan.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
-import { readBackupNote } from '../store/folder/backup-note.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
+import { readBackupNote } from '../store/folder/notes.ts'
 
 export type OpenBackupsOptions = {
   config: Config

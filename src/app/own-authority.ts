@@ -2,8 +2,8 @@
 
 import { readCertificate } from '../crypto/certificate-facts.ts'
 import { DomainError } from '../domain/errors.ts'
-import { createClosedFile } from '../store/folder/closed-file.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
+import { createClosedFile } from '../store/folder/durable-files.ts'
 
 export type AuthorityPlace = { dataDir: string; tlsAuthorityKey: string | null }
 

@@ -4,15 +4,16 @@ import { isUp } from '../client/up.ts'
 import { isUnixHost, socketPath } from '../http/door/unix-socket.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
-import { asOwner } from '../store/folder/ownership.ts'
 import {
+  type NotedSetting,
   readServingNote,
+  readSetupLink,
   removeServingNote,
   type ServingNote,
   writeServingNote,
-} from '../store/folder/serving-note.ts'
-import { type NotedSetting, writeSettingsNote } from '../store/folder/settings-note.ts'
-import { readSetupLink } from '../store/folder/setup-link.ts'
+  writeSettingsNote,
+} from '../store/folder/notes.ts'
+import { asOwner } from '../store/folder/ownership.ts'
 
 export type Serving = ServingNote & {
   /** The link that makes the first administrator; null when there is one already, or when a terminal shows the link. */

@@ -1,7 +1,7 @@
 // Keeps the link for the first administrator in a file, where no terminal can show it.
 
 import type { Log } from '../operating/log.ts'
-import { writeSetupLink } from '../store/folder/setup-link.ts'
+import { writeSetupLink } from '../store/folder/notes.ts'
 
 /** Null when the disk refuses; the log tells why. */
 export type KeepSetupLink = (link: string) => string | null

@@ -10,8 +10,9 @@ import { openOwnCertificate } from '../lan/own-certificate.ts'
 import { ownNames } from '../lan/own-names.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
-import { createClosedFile } from '../store/folder/closed-file.ts'
-import { dataFolder, isReadableByOthers } from '../store/folder/data-folder.ts'
+import { dataFolder } from '../store/folder/data-folder.ts'
+import { createClosedFile } from '../store/folder/durable-files.ts'
+import { isReadableByOthers } from '../store/folder/key-file.ts'
 
 export type TlsOptions = {
   config: Config

@@ -6,8 +6,8 @@ import type { Now } from '../domain/time.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { isServed } from '../store/folder/folder-lock.ts'
+import { type NotedSetting, readSettingsNote } from '../store/folder/notes.ts'
 import { asOwner } from '../store/folder/ownership.ts'
-import { type NotedSetting, readSettingsNote } from '../store/folder/settings-note.ts'
 import {
   type BackedUpKey,
   type BackupSource,

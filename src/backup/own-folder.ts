@@ -8,8 +8,8 @@ import { backupName, ownBackups, surplusBackups } from '../domain/backup-plan.ts
 import { DomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import { SECOND } from '../domain/time.ts'
-import type { BackupNote } from '../store/folder/backup-note.ts'
-import { syncFolder } from '../store/folder/sync-folder.ts'
+import { syncFolder } from '../store/folder/durable-files.ts'
+import type { BackupNote } from '../store/folder/notes.ts'
 import { isPartOfOtherHost } from './destination.ts'
 import { remedyFor } from './refusals.ts'
 

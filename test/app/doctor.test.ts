@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { judgeLimits } from '../../src/app/doctor/machine.ts'
-import { writeBackupNote } from '../../src/store/folder/backup-note.ts'
+import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
 import { configOf, START, startInstance } from '../support/instance.ts'
 

@@ -18,7 +18,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
-import { writeSettingsNote } from '../../src/store/folder/settings-note.ts'
+import { writeSettingsNote } from '../../src/store/folder/notes.ts'
 import { makeBackup, openBackedUp, readHiddenCopies, readMembers } from '../support/backup.ts'
 import { alterDatabase } from '../support/damage.ts'
 import { startInstance, type TestInstance } from '../support/instance.ts'
@@ -204,7 +204,7 @@ test('a backup of a stopped server is made, and changes nothing in its folder', 
   const list = () =>
     readdirSync(box.dataDir)
       .sort()
-      .filter((name) => name !== 'serve.lock' && name !== 'open.lock')
+      .filter((name) => name !== 'serve.lock')
   const before = list()
   const { report } = await makeBackup(box.dataDir)
   expect(report.manifest.pushes).toBe(5)

@@ -129,7 +129,7 @@ describe.skipIf(!isRoot)('as root', () => {
     ['a folder', ''],
     ['a key file', 'instance.key'],
     ['a database', 'oncebox.db'],
-    ['a lock', 'open.lock'],
+    ['a lock', 'serve.lock'],
     ['a folder of files', 'files'],
     ['a write-ahead log', 'oncebox.db-wal'],
     ['a journal of a lock', 'serve.lock-journal'],
@@ -178,8 +178,7 @@ describe.skipIf(!isRoot)('as root', () => {
   test('a command takes on the owner of the folder, so that nothing in it becomes root’s', async () => {
     const dataDir = await usedFolder()
     giveAll(dataDir, ANN)
-    for (const name of ['open.lock', 'serve.lock'])
-      renameSync(join(dataDir, name), join(stage.folder(), name))
+    renameSync(join(dataDir, 'serve.lock'), join(stage.folder(), 'serve.lock'))
     const added = await runBinary(
       ['user', 'add', 'bob@example.org', '--password-stdin', '--data-dir', dataDir],
       PASSWORD,
@@ -202,7 +201,7 @@ describe.skipIf(!isRoot)('as root', () => {
     const dataDir = newFolder()
     const target = join(stage.folder(), 'cron')
     mkdirSync(dataDir)
-    symlinkSync(target, join(dataDir, 'open.lock'))
+    symlinkSync(target, join(dataDir, 'serve.lock'))
     writeFileSync(join(dataDir, 'oncebox.db'), 'x'.repeat(4096))
     giveAll(dataDir, ANN)
     expect((await runBinary(['user', 'list', '--data-dir', dataDir])).code).toBe(1)

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BackupNote, readBackupNote, writeBackupNote } from '../../src/store/folder/backup-note.ts'
+import { type BackupNote, readBackupNote, writeBackupNote } from '../../src/store/folder/notes.ts'
 
 let dataDir = ''
 beforeEach(() => {

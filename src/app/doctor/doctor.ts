@@ -10,16 +10,10 @@ import { createDiskChecks, judgeFolder } from '../../operating/checks.ts'
 import { type Finding, fine, lookAtAll, problem, type Verdict, warning } from '../../operating/health.ts'
 import { databaseSettingsOf } from '../../settings/database.ts'
 import type { Config } from '../../settings/table.ts'
-import {
-  type DataFolder,
-  dataFolder,
-  FOLDER,
-  isReadableByOthers,
-  requireOwnContents,
-} from '../../store/folder/data-folder.ts'
-import { findWriteProblem } from '../../store/folder/folder-checks.ts'
+import { type DataFolder, dataFolder, FOLDER, requireOwnContents } from '../../store/folder/data-folder.ts'
+import { createFreeSpace, findWriteProblem } from '../../store/folder/disk-space.ts'
 import { isServed } from '../../store/folder/folder-lock.ts'
-import { createFreeSpace } from '../../store/folder/free-space.ts'
+import { isReadableByOthers } from '../../store/folder/key-file.ts'
 import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts'
 import { createDeepChecks } from './deep.ts'
 import { createMachineChecks } from './machine.ts'

@@ -7,7 +7,7 @@ import { bindingsOf } from '../../http/door/listener.ts'
 import { isUnixHost } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
 import { type Check, type Finding, fine, problem, type Verdict, warning } from '../../operating/health.ts'
-import { readServingNote } from '../../store/folder/serving-note.ts'
+import { readServingNote } from '../../store/folder/notes.ts'
 import type { Place } from './doctor.ts'
 
 const PATIENCE_MS = 5_000

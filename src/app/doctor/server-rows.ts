@@ -7,7 +7,7 @@ import { type Check, fine, problem, type Verdict, warning } from '../../operatin
 import type { DatabaseSettings } from '../../settings/database.ts'
 import { holdsData } from '../../store/folder/data-folder.ts'
 import { lookAtKeyring } from '../../store/folder/key-file.ts'
-import { createNodeNoteFile } from '../../store/folder/node-note.ts'
+import { createNodeNoteFile } from '../../store/folder/notes.ts'
 import { openPostgresAccounts } from '../../store/opening/postgres-accounts.ts'
 import { type DatabaseInspection, inspectPostgres } from '../../store/postgres/inspection.ts'
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'

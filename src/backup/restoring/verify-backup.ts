@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Now } from '../../domain/time.ts'
-import { removeUnfinished, unfinishedName } from '../../store/folder/unfinished.ts'
+import { removeUnfinished, unfinishedName } from '../../store/folder/new-folder.ts'
 import { type Examined, examineUnpacked } from './examine.ts'
 import { closeSource, type Opening } from './opening.ts'
 import { explainFull, type Unpacked, unpackBackup } from './unpack.ts'

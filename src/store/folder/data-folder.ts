@@ -1,30 +1,11 @@
-// The data folder: its paths, its permissions, and the key file in it.
+// The data folder: its paths, and whose it is.
 
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { NEW, syncFolder } from './durable-files.ts'
 import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
-import { syncFolder } from './sync-folder.ts'
-
-/** The suffix of a file that is being written. */
-export const NEW = '.oncebox-new'
 
 /** The name of a copy of the database made before a migration, complete or unfinished. */
 const COPY = /^before-update-from-\d+\.db(\.part)?$/
@@ -35,7 +16,6 @@ export type DataFolder = {
   key: string
   files: string
   lock: string
-  openingLock: string
   holder: string
   /** By which a database that was put back is noticed. */
   home: string
@@ -56,7 +36,6 @@ export function dataFolder(path: string): DataFolder {
     key: join(path, 'instance.key'),
     files: join(path, 'files'),
     lock: join(path, 'serve.lock'),
-    openingLock: join(path, 'open.lock'),
     holder: join(path, 'serve.holder'),
     home: join(path, 'serve.home'),
     serving: join(path, 'serve.running'),
@@ -76,9 +55,24 @@ export function isCopy(name: string): boolean {
  * it or anything of ours in it belongs to another user.
  */
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
+  prepare(folder, () => requireUsable(folder, keyFile))
+}
+
+/** As prepareDataFolder, for a node whose rows a database server keeps. Throws `conflict` when there is a database, too. */
+export function prepareNodeFolder(folder: DataFolder, keyFile: string): void {
+  prepare(folder, () => {
+    requireOwn(folder.path, FOLDER)
+    if (holdsData(folder)) throw holdsDatabase(folder)
+    // An operator may have removed a damaged note from a folder that was served.
+    const wasServed = existsSync(folder.node) || existsSync(folder.lock)
+    if (!wasServed) refuseForeign(folder, keyFile)
+  })
+}
+
+function prepare(folder: DataFolder, check: () => void): void {
   explained('use', folder.path, () => {
     if (mkdirSync(folder.path, { recursive: true, mode: 0o700 })) syncFolder(dirname(folder.path))
-    requireUsable(folder, keyFile)
+    check()
     chmodSync(folder.path, 0o700)
     requireOwnContents(folder)
   })
@@ -123,27 +117,11 @@ export function requireOwnContents(folder: DataFolder): void {
     requireOwn(path, CONTENT)
 }
 
-/** All files of ours, with those that SQLite keeps beside a database. */
-function pathsOf({ database, lock, openingLock, holder }: DataFolder): string[] {
-  return [database, lock, openingLock, holder].flatMap((path) =>
+/** Database, lock and its note, with what SQLite keeps beside a database. */
+function pathsOf({ database, lock, holder }: DataFolder): string[] {
+  return [database, lock, holder].flatMap((path) =>
     ['', '-journal', '-wal', '-shm'].map((ending) => `${path}${ending}`),
   )
-}
-
-/** Reads the key file; makes one only where no database exists yet. */
-export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
-  const path = keyFile ?? folder.key
-  return explained('use the key file', path, () => {
-    // Container platforms mount key files that belong to root.
-    requireOwn(path, KEY_FILE, { mayBeRoots: keyFile !== null })
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeKeyFile(path, folder)
-    return parseKeyFile(readFileSync(path, 'utf8'))
-  })
-}
-
-/** True when others on this machine may read the file. Always false on Windows, where modes do not show it. */
-export function isReadableByOthers(path: string): boolean {
-  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
 }
 
 /** Whether the database contains anything. It is an empty file until its first migration. */
@@ -170,8 +148,16 @@ export function refuseBereft(folder: DataFolder): void {
   )
 }
 
-export function refuseForeign(folder: DataFolder, keyFile: string | null): void {
-  const others = [folder.home, folder.key, keyFile ?? folder.key]
+function holdsDatabase({ path }: DataFolder): DomainError {
+  return new DomainError(
+    'conflict',
+    `${path} holds a database of its own, which nobody would see beside --database-url. Name another folder with ` +
+      '--data-dir.',
+  )
+}
+
+function refuseForeign(folder: DataFolder, keyFile: string | null): void {
+  const others = [folder.key, keyFile ?? folder.key]
   const ours = new Set([...pathsOf(folder), ...others].map((path) => basename(path))).add('lost+found')
   const isOurs = (name: string) => ours.has(name) || name.endsWith(NEW) || isCopy(name)
   const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
@@ -183,43 +169,14 @@ export function refuseForeign(folder: DataFolder, keyFile: string | null): void 
   )
 }
 
-function makeKeyFile(path: string, folder: DataFolder): void {
-  if (existsSync(folder.database)) {
-    const remedy = 'Put the file back, or name it with --key-file. A new key would open nothing of it.'
-    throw new DomainError(
-      'conflict',
-      `The key file ${path} is missing beside an existing database. ${remedy}`,
-    )
-  }
-  explained('write the key file', path, () => writeDurably(path, newKeyFile()))
-}
-
-/** Writes a new file atomically and durably. Fails when another process has made the file meanwhile. */
-export function writeDurably(path: string, text: string): void {
-  const unfinished = `${path}.${process.pid}${NEW}`
-  rmSync(unfinished, { force: true })
-  const file = openSync(unfinished, 'wx', 0o600)
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
-  try {
-    linkSync(unfinished, path)
-  } catch (cause) {
-    // Some file systems have no hard links.
-    if (existsSync(path)) throw cause
-    renameSync(unfinished, path)
-  }
-  rmSync(unfinished, { force: true })
-  syncFolder(dirname(path))
-}
-
 /** Turns errors of the system into a `conflict` that names the path. Rethrows a DomainError as it is. */
 export function explained<T>(what: string, path: string, work: () => T): T {
   try {
     return work()
   } catch (cause) {
     if (cause instanceof DomainError) throw cause
-    throw new DomainError('conflict', `Cannot ${what} ${path}: ${reasonOf(cause)}`)
+    const reason = REASONS[codeOf(cause)] ?? reasonOf(cause)
+    throw new DomainError('conflict', `Cannot ${what} ${path}: ${reason}`)
   }
 }
 
@@ -234,9 +191,4 @@ const REASONS: Record<string, string> = {
   EROFS: `its disk is read-only. Mount it for writing, ${OTHER}`,
   ENOSPC: 'its disk has no room ("df -h"), or no inodes ("df -i"). Remove other files there.',
   ENOENT: `its folder does not exist. Make it, ${OTHER}`,
-}
-
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause)
-  return REASONS[codeOf(cause)] ?? explainSystemError(cause) ?? cause.message
 }

@@ -1,12 +1,49 @@
-// A key file that lies outside the data folder, and a look at any that makes none.
+// The key file: in the data folder, or elsewhere.
 
-import { accessSync, constants, existsSync, lstatSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { type DataFolder, explained, readKeyring, writeDurably } from './data-folder.ts'
+import { type DataFolder, explained } from './data-folder.ts'
+import { writeNew } from './durable-files.ts'
 import { KEY_FILE, requireOwn } from './ownership.ts'
+
+/** The keyring of a data folder. Makes the file only where no database exists yet. */
+export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
+  const path = keyFile ?? folder.key
+  return explained('use the key file', path, () => {
+    // Container platforms mount key files that belong to root.
+    requireOwn(path, KEY_FILE, { mayBeRoots: keyFile !== null })
+    if (!isThere(path)) {
+      if (existsSync(folder.database)) throw missing(path)
+      explained('write the key file', path, () => writeNew(path, newKeyFile()))
+    }
+    return parseKeyFile(readFileSync(path, 'utf8'))
+  })
+}
+
+/** As readKeyring, but makes nothing: null where that would make a key. */
+export function lookAtKeyring(folder: DataFolder, keyFile: string | null): Keyring | null {
+  const path = keyFile ?? folder.key
+  if (isThere(path) || existsSync(folder.database)) return readKeyring(folder, keyFile)
+  if (keyFile !== null) explained('write the key file', path, () => accessSync(dirname(path), constants.W_OK))
+  return null
+}
+
+/** Also true for a link that leads nowhere. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function missing(path: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `The key file ${path} is missing beside an existing database. Put the file back, or name it with --key-file. A new key cannot ` +
+      'decrypt existing pushes.',
+  )
+}
 
 /** Never makes one. Throws `conflict` when it cannot be read, or belongs to somebody else. */
 export function readKeyFile(path: string): Keyring {
@@ -14,8 +51,7 @@ export function readKeyFile(path: string): Keyring {
   try {
     return parseKeyFile(readFileSync(path, 'utf8'))
   } catch (cause) {
-    const why = reasonOf(cause)
-    throw new DomainError('conflict', `Cannot use the key file ${path}: ${why}.`)
+    throw new DomainError('conflict', `Cannot use the key file ${path}: ${reasonOf(cause)}.`)
   }
 }
 
@@ -28,27 +64,33 @@ export function makeKeyFile(path: string): Keyring {
     )
   try {
     const text = newKeyFile()
-    writeDurably(path, text)
+    writeNew(path, text)
     return parseKeyFile(text)
   } catch (cause) {
-    throw new DomainError(
-      'conflict',
-      `Cannot write the key file ${path}: ${reasonOf(cause)}.${folderRemedy(path)}`,
-    )
+    const remedy = existsSync(dirname(path)) ? '' : ` Make the folder first: mkdir -p ${dirname(path)}`
+    throw new DomainError('conflict', `Cannot write the key file ${path}: ${reasonOf(cause)}.${remedy}`)
   }
 }
 
-/** As readKeyring, but makes nothing: null where that would make a key. */
-export function lookAtKeyring(folder: DataFolder, keyFile: string | null): Keyring | null {
-  const path = keyFile ?? folder.key
-  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  if (isThere || existsSync(folder.database)) return readKeyring(folder, keyFile)
-  if (keyFile !== null) explained('write the key file', path, () => accessSync(dirname(path), constants.W_OK))
-  return null
+/** True when others on this machine may read the file. Always false on Windows, where modes do not show it. */
+export function isReadableByOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
 }
 
-/** A sentence for the operator, when the folder of a file is missing. */
-function folderRemedy(path: string): string {
-  const folder = dirname(path)
-  return existsSync(folder) ? '' : ` Make the folder first: mkdir -p ${folder}`
+/**
+ * Why the next start could not use the key file; null while it holds the keys that the server opened it with. The server goes on
+ * with these.
+ */
+export async function findKeyProblem(path: string, keyring: Keyring): Promise<string | null> {
+  const remedy = `Put the right file back at ${path}, from your backup, before the next start: without it every push is lost.`
+  try {
+    const found = parseKeyFile(await readFile(path, 'utf8'))
+    const isThere = ({ number, verifier }: Keyring['sealing']) =>
+      found.keys.some((key) => key.number === number && Buffer.from(key.verifier).equals(verifier))
+    return keyring.keys.every(isThere)
+      ? null
+      : `The key file does not hold the keys that this server runs with. ${remedy}`
+  } catch (cause) {
+    return `The key file cannot be used: ${reasonOf(cause)}. ${remedy}`
+  }
 }

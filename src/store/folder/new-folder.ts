@@ -1,4 +1,5 @@
-// A data folder that is made as a whole or not at all: its files are put together elsewhere on the same disk, and moved.
+// A data folder that is made as a whole or not at all: its files are put together in a folder within it, and moved; the
+// database comes last, and a server takes a folder without one for no folder of its own.
 
 import {
   chmodSync,
@@ -16,14 +17,12 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
+import { codeOf } from '../../domain/system-errors.ts'
 import { type DataFolder, dataFolder } from './data-folder.ts'
-import { type Belonging, requireOwn } from './ownership.ts'
-import { syncFolder } from './sync-folder.ts'
-import { removeUnfinished, unfinishedName } from './unfinished.ts'
+import { syncFolder } from './durable-files.ts'
+import { type Belonging, isMine, requireOwn } from './ownership.ts'
 
 const PREFIX = '.oncebox-restore-'
-/** The root of a disk has it. */
-const NOTHING = new Set(['lost+found'])
 const FOLDER: Belonging = {
   what: 'The folder',
   remedy: 'Run this as {owner}, or name another folder with --data-dir.',
@@ -32,7 +31,7 @@ const FOLDER: Belonging = {
 export type NewFolder = {
   /** Where the files are put, by the names that they will have. */
   unfinished: DataFolder
-  /** Moves them to their place, durably; the database comes last. Nothing may have them open. */
+  /** Moves them to their place, durably. Nothing may have them open. */
   complete(): void
   /** Leaves everything as it was before. Does nothing once it is complete. */
   abandon(): void
@@ -43,69 +42,47 @@ export type OnStep = (step: string) => void
 
 /** Throws `conflict` when something is there already. Changes nothing. */
 export function requireVacant(path: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found === undefined) return
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw occupied(path, 'that is no folder')
-  const names = readdirSync(path).filter((name) => !NOTHING.has(name))
-  const remains = names.some(isOfRestore) ? remainsIn(path) : []
-  const other = names.find((name) => !isOfRestore(name) && !remains.includes(name))
+  const names = readdirSync(path)
+  const remains = names.some((name) => name.startsWith(PREFIX)) ? remainsIn(path) : []
+  // The root of a disk has lost+found.
+  const isOurs = (name: string) =>
+    name === 'lost+found' || name.startsWith(PREFIX) || remains.includes(join(path, name))
+  const other = names.find((name) => !isOurs(name))
   if (other !== undefined) throw occupied(path, `it is not empty (there is ${JSON.stringify(other)})`)
 }
 
 /** What a killed restore had moved to its place: all but the database, which comes last. */
 function remainsIn(path: string): string[] {
   const { database, key, tlsAuthority } = dataFolder(path)
-  return existsSync(database) ? [] : [key, tlsAuthority].map((file) => basename(file))
+  return existsSync(database) ? [] : [key, tlsAuthority]
 }
 
-/**
- * An empty folder may exist, also as the root of a disk: then its files are put together within it. Otherwise they are put
- * together beside its place. Removes what killed restores have left.
- */
+/** Makes the folder when it is missing. Removes what killed restores have left in it. */
 export function prepareNewFolder(path: string, onStep: OnStep): NewFolder {
   requireVacant(path)
-  return existsSync(path) ? withinFolder(resolve(path), onStep) : besidePlace(resolve(path), onStep)
-}
-
-function besidePlace(place: string, onStep: OnStep): NewFolder {
-  const parent = dirname(place)
-  const made = mkdirSync(parent, { recursive: true, mode: 0o700 }) ?? null
-  const prefix = `${PREFIX}${basename(place)}-`
-  removeUnfinished(parent, prefix)
-  const unfinished = join(parent, unfinishedName(prefix))
+  const place = resolve(path)
   onStep('before the unfinished folder')
-  mkdirSync(unfinished, { mode: 0o700 })
-
-  function complete(): void {
-    synchronize(unfinished)
-    onStep('before the rename')
-    // Replaces nothing but an empty folder.
-    renameSync(unfinished, place)
-    onStep('after the rename')
-    syncFolder(parent)
-    if (made !== null) syncFolder(dirname(made))
-  }
-
-  return removable(unfinished, { complete, undo: () => made !== null && removeEmpty(parent, made) })
-}
-
-function withinFolder(place: string, onStep: OnStep): NewFolder {
+  const made = mkdirSync(place, { recursive: true, mode: 0o700 }) ?? null
   requireOwn(place, FOLDER)
-  const { inUse } = removeUnfinished(place, PREFIX)
-  if (inUse[0] !== undefined)
-    throw occupied(place, `another restore is under way in it (${JSON.stringify(inUse[0])})`)
-  for (const name of remainsIn(place)) rmSync(join(place, name), { force: true })
+  const [other] = removeUnfinished(place, PREFIX)
+  if (other !== undefined)
+    throw occupied(place, `another restore is under way in it (${JSON.stringify(other)})`)
   const unfinished = join(place, unfinishedName(PREFIX))
-  onStep('before the unfinished folder')
+  const clear = () => {
+    rmSync(unfinished, { recursive: true, force: true })
+    for (const file of remainsIn(place)) rmSync(file, { force: true })
+  }
+  clear()
   mkdirSync(unfinished, { mode: 0o700 })
 
   function complete(): void {
     chmodSync(place, 0o700)
-    synchronize(unfinished)
+    for (const name of readdirSync(unfinished)) synchronize(join(unfinished, name))
     const database = basename(dataFolder(place).database)
     const others = readdirSync(unfinished).filter((name) => name !== database)
-    // A server takes a folder with a database for a whole one.
     for (const name of [...others, database]) {
       onStep(`before ${name} is moved`)
       if (name === database) syncFolder(place)
@@ -114,56 +91,33 @@ function withinFolder(place: string, onStep: OnStep): NewFolder {
     onStep('after the moves')
     rmdirSync(unfinished)
     syncFolder(place)
-  }
-
-  const undo = () => {
-    for (const name of remainsIn(place)) rmSync(join(place, name), { force: true })
-  }
-  return removable(unfinished, { complete, undo })
-}
-
-/** Removes the unfinished folder also when the process is asked to end. */
-function removable(path: string, { complete, undo }: { complete(): void; undo(): void }): NewFolder {
-  let isDone = false
-  const abandon = () => {
+    if (made !== null) syncFolder(dirname(made))
     process.off('exit', abandon)
-    if (isDone) return
-    rmSync(path, { recursive: true, force: true })
-    undo()
-    isDone = true
   }
+
+  function abandon(): void {
+    process.off('exit', abandon)
+    if (existsSync(dataFolder(place).database)) return
+    clear()
+    if (made !== null) removeEmpty(place, made)
+  }
+
+  // Also when the process is asked to end.
   process.once('exit', abandon)
-  return {
-    unfinished: dataFolder(path),
-    complete: () => {
-      complete()
-      isDone = true
-      process.off('exit', abandon)
-    },
-    abandon,
-  }
+  return { unfinished: dataFolder(unfinished), complete, abandon }
 }
 
-function isOfRestore(name: string): boolean {
-  return name.startsWith(PREFIX)
+function synchronize(path: string): void {
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
 }
 
-function synchronize(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const file = openSync(join(folder, name), 'r+')
-    fsyncSync(file)
-    closeSync(file)
-  }
-  syncFolder(folder)
-}
-
-/** Folders above the place, up to the first one that was made for it. */
-function removeEmpty(from: string, last: string): void {
+/** Removes folders from `path` up to `last`. */
+function removeEmpty(path: string, last: string): void {
   try {
-    for (let path = from; ; path = dirname(path)) {
-      rmdirSync(path)
-      if (path === last) return
-    }
+    rmdirSync(path)
+    if (path !== last) removeEmpty(dirname(path), last)
   } catch {
     // Somebody has put something there meanwhile.
   }
@@ -174,4 +128,37 @@ function occupied(path: string, why: string): DomainError {
     'conflict',
     `Cannot restore into ${path}: ${why}. A restore never replaces anything: name a new or empty folder with --data-dir.`,
   )
+}
+
+/** A name for what a command works on until it is done: what a killed one left can be told by the number of its process. */
+export function unfinishedName(prefix: string): string {
+  return `${prefix}${process.pid}`
+}
+
+/** Removes what ended processes of this user have left in `parent`. Returns the names of those that are still in use. */
+export function removeUnfinished(parent: string, prefix: string): string[] {
+  const inUse: string[] = []
+  for (const name of readdirSync(parent)) {
+    const pid = pidIn(name, prefix)
+    if (pid === null || pid === process.pid || !isMine(join(parent, name))) continue
+    if (isAlive(pid)) inUse.push(name)
+    else rmSync(join(parent, name), { recursive: true, force: true })
+  }
+  return inUse
+}
+
+/** A name that `mkdtemp` made goes on behind the number. */
+function pidIn(name: string, prefix: string): number | null {
+  const [, pid] = name.startsWith(prefix) ? (/^(\d+)(?:-\w+)?$/.exec(name.slice(prefix.length)) ?? []) : []
+  return pid === undefined ? null : Number(pid)
+}
+
+/** Also true for a process of another user. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    return codeOf(cause) !== 'ESRCH'
+  }
 }

@@ -10,22 +10,24 @@ import {
   openSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statfsSync,
   statSync,
 } from 'node:fs'
-import { dirname, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { findKey, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
-import { type CopyPlace, createCopyPlace } from '../folder/copy-place.ts'
 import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-folder.ts'
-import { whileOpening } from '../folder/folder-lock.ts'
+import { besideServer } from '../folder/folder-lock.ts'
+import { removeUnfinished, unfinishedName } from '../folder/new-folder.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { takeLog } from '../sqlite/engine/home.ts'
 import { type KeylessCopy, openKeylessCopy, type UnfinishedCopy } from '../sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS } from '../sqlite/engine/migrate.ts'
 
 const MIB = 1024 * 1024
+const COPY_PREFIX = 'backup-copy-'
 const MAX_KEY_BYTES = 64 * 1024
 
 export type BackupSource = KeylessCopy & {
@@ -57,7 +59,7 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
   requireDataFolder(folder)
   onCopying(statSync(folder.database).size)
   try {
-    const { place, copy } = whileOpening(folder, ({ isServed }) => {
+    const { place, copy } = besideServer(folder, (isServed) => {
       if (!isServed) takeLog(folder)
       onStep('before the copy has a place')
       return openCopy(folder, { minFreeSpace, onStep })
@@ -90,6 +92,43 @@ function openCopy(
     place.close()
     throw cause
   }
+}
+
+type CopyPlace = {
+  path: string
+  /** Open for reading until `close`. */
+  descriptor: number
+  /** Removes the name. Call it once SQLite has opened the path. On Windows the file keeps its name until `close`. */
+  hide(): void
+  close(): void
+}
+
+/**
+ * A temporary file in the data folder for the copy of the database. Its name is removed as soon as it is open, so that the system
+ * removes the file when the process ends, even by kill -9.
+ */
+function createCopyPlace(folder: DataFolder): CopyPlace {
+  removeCopyPlaces(folder)
+  const path = join(folder.path, unfinishedName(COPY_PREFIX))
+  const descriptor = openSync(path, 'wx+', 0o600)
+  const remove = () => rmSync(path, { force: true })
+
+  function hide(): void {
+    if (process.platform !== 'win32') remove()
+  }
+
+  function close(): void {
+    closeSync(descriptor)
+    remove()
+  }
+
+  return { path, descriptor, hide, close }
+}
+
+/** Removes what killed backups have left. */
+export function removeCopyPlaces({ path }: DataFolder): void {
+  rmSync(join(path, unfinishedName(COPY_PREFIX)), { force: true })
+  removeUnfinished(path, COPY_PREFIX)
 }
 
 type Writing = {

@@ -1,12 +1,34 @@
-// What opening a store returns to the one serving process, whichever engine keeps the rows.
+// What opening a store takes and returns, whichever engine keeps the rows.
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Doubt, Trusted } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
-import type { Now } from '../../domain/time.ts'
+import type { Now, Uptime } from '../../domain/time.ts'
 import type { DatabaseReport } from '../database-face.ts'
 import type { Store } from '../face.ts'
+import type { BucketOptions } from '../s3/bucket.ts'
 import type { SharedState } from '../shared-face.ts'
+
+export type CommonStoreOptions = {
+  dataDir: string
+  /** Where the files are; null for the data folder. */
+  bucket: BucketOptions | null
+  /** Bytes of the disk that must stay free: creating is refused below. */
+  minFreeSpace: number
+  clock: CommonClockOptions
+  /** Is given a sentence for the operator. */
+  onWarning: (warning: string) => void
+  /** Something failed in the background; the store goes on. */
+  onError: (cause: unknown) => void
+}
+
+export type CommonClockOptions = {
+  uptime: Uptime
+  /** Accepts the clock, whatever it says. */
+  accept: boolean
+  /** Milliseconds since the last use beyond which a start doubts the clock. */
+  maxGap: number
+}
 
 /** The caller starts the jobs, and stops them before it closes. */
 export type OpenedStore = Store & {

@@ -4,7 +4,7 @@ import type { Now } from '../../domain/time.ts'
 import type { OnState } from '../postgres/engine/absence.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import type { SeenNode } from '../postgres/instance/node-rows.ts'
-import type { CommonStoreOptions } from './store-options.ts'
+import type { CommonStoreOptions } from './opened-store.ts'
 
 export type PostgresStoreOptions = CommonStoreOptions & {
   /** All nodes have the same instance key. */

@@ -1,13 +1,13 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
 
+import type { Keyring } from '../../crypto/keyring.ts'
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
 import { formatLength } from '../../domain/time.ts'
-import { type DataFolder, dataFolder } from '../folder/data-folder.ts'
-import { createFolderChecks } from '../folder/folder-checks.ts'
+import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
+import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
-import { createFreeSpace } from '../folder/free-space.ts'
-import { prepareNodeFolder } from '../folder/node-folder.ts'
-import { createNodeNoteFile } from '../folder/node-note.ts'
+import { findKeyProblem } from '../folder/key-file.ts'
+import { createNodeNoteFile } from '../folder/notes.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
@@ -29,7 +29,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const lock = await lockFolder(folder, { onWait })
   try {
     const opened = await openDatabase(options, folder)
-    lock.opened()
     const close = () => opened.close().finally(lock.release)
     return { ...opened, close }
   } catch (cause) {
@@ -101,12 +100,13 @@ function tellServing(onWarning: (warning: string) => void) {
   }
 }
 
-type Checked = { folder: DataFolder; keyring: Parameters<typeof createFolderChecks>[0]['keyring'] }
+type Checked = { folder: DataFolder; keyring: Keyring }
 
 function checksOf({ keyFile, bucket, minFreeSpace }: PostgresStoreOptions, { folder, keyring }: Checked) {
   const floor = bucket === null ? minFreeSpace : 0
   return {
     freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
-    ...createFolderChecks({ written: [folder.path], keyFile, keyring }),
+    findWriteProblem: () => findWriteProblem([folder.path]),
+    findKeyProblem: () => findKeyProblem(keyFile, keyring),
   }
 }

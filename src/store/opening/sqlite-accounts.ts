@@ -7,10 +7,10 @@ import {
   dataFolder,
   holdsData,
   prepareDataFolder,
-  readKeyring,
   requireDataFolder,
 } from '../folder/data-folder.ts'
-import { whileOpening } from '../folder/folder-lock.ts'
+import { besideServer } from '../folder/folder-lock.ts'
+import { readKeyring } from '../folder/key-file.ts'
 import { becomeOwner } from '../folder/ownership.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { createImportLook } from '../pushes/imports.ts'
@@ -19,11 +19,12 @@ import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact, requireKeys, verifyKeys } from '../sqlite/engine/instance.ts'
-import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
+import { migrate, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
 import { createAccountOperations } from '../sqlite/operations.ts'
 
 const COMMAND_BUSY_MS = 5_000
+const RETRY_MS = 100
 
 export type AccountStore = ReturnType<typeof openAccountStore>
 
@@ -60,24 +61,39 @@ export function openAccountStore({ dataDir, now, create }: AccountStoreOptions) 
   }
 }
 
-/** Checks the database as a server does at its start. When a server runs, it has done so already. */
+/**
+ * Checks the database as a server does at its start. When a server runs, it has done so already; one that is only starting gets
+ * a moment to make or upgrade the database.
+ */
 function openBeside(folder: DataFolder, create: AccountStoreOptions['create']): Connection {
+  const started = performance.now()
+  for (;;) {
+    let isServed = false
+    try {
+      return besideServer(folder, (served) => {
+        isServed = served
+        if (served) return openChecked(folder)
+        if (create !== undefined && !holdsData(folder)) makeDatabase(folder, create.keyFile)
+        takeLog(folder)
+        return openChecked(folder, requireIntact)
+      })
+    } catch (cause) {
+      if (!isServed || performance.now() - started > COMMAND_BUSY_MS)
+        throw explainFailure(folder.database, cause)
+      Bun.sleepSync(RETRY_MS)
+    }
+  }
+}
+
+function openChecked(folder: DataFolder, check: (connection: Connection) => void = () => undefined) {
+  const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
   try {
-    return whileOpening(folder, ({ isServed }) => {
-      if (create !== undefined && !isServed && !holdsData(folder)) makeDatabase(folder, create.keyFile)
-      if (!isServed) takeLog(folder)
-      const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
-      try {
-        if (!isServed) requireIntact(connection)
-        requireCurrentSchema(connection.database)
-        return connection
-      } catch (cause) {
-        connection.close()
-        throw cause
-      }
-    })
+    check(connection)
+    requireCurrentSchema(connection.database)
+    return connection
   } catch (cause) {
-    throw explainFailure(folder.database, cause)
+    connection.close()
+    throw cause
   }
 }
 
@@ -91,4 +107,20 @@ function makeDatabase(folder: DataFolder, keyFile: string | null): void {
   } finally {
     connection.close()
   }
+}
+
+/** The schema version of a data folder. When root runs it, the process becomes the owner of the folder. */
+export function readSchema(dataDir: string): number {
+  const folder = dataFolder(dataDir)
+  becomeOwner(folder.path)
+  requireDataFolder(folder)
+  return besideServer(folder, (isServed) => {
+    if (!isServed) takeLog(folder)
+    const connection = openConnection(folder.database, { create: false, busyTimeout: COMMAND_BUSY_MS })
+    try {
+      return schemaVersion(connection.database)
+    } finally {
+      connection.close()
+    }
+  })
 }

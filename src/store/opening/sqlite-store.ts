@@ -9,18 +9,10 @@ import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
 import { openFiles } from '../files/open-files.ts'
-import { removeCopyPlaces } from '../folder/copy-place.ts'
-import {
-  type DataFolder,
-  dataFolder,
-  isReadableByOthers,
-  prepareDataFolder,
-  readKeyring,
-} from '../folder/data-folder.ts'
-import { createFolderChecks, watchPlace } from '../folder/folder-checks.ts'
+import { type DataFolder, dataFolder, prepareDataFolder } from '../folder/data-folder.ts'
+import { createFreeSpace, createReserve, findWriteProblem, makeRoomToStart } from '../folder/disk-space.ts'
 import { type FolderLock, lockFolder } from '../folder/folder-lock.ts'
-import { createFreeSpace } from '../folder/free-space.ts'
-import { createReserve, makeRoomToStart } from '../folder/reserve.ts'
+import { findKeyProblem, isReadableByOthers, readKeyring } from '../folder/key-file.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { createMemoryState } from '../memory/shared-state.ts'
 import { OWN_KEYS } from '../shared-face.ts'
@@ -28,14 +20,14 @@ import { createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { createGroupCommit, type GroupCommit } from '../sqlite/engine/group-commit.ts'
-import { leave, takeLog } from '../sqlite/engine/home.ts'
+import { leave, takeLog, watchPlace } from '../sqlite/engine/home.ts'
 import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
 import { createAccountOperations, createPushOperations } from '../sqlite/operations.ts'
-import type { OpenedStore } from './opened-store.ts'
-import type { CommonStoreOptions } from './store-options.ts'
+import { removeCopyPlaces } from './backup-source.ts'
+import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { type Verifying, verifyDatabase } from './verify-database.ts'
 
 const START_BUSY_MS = 5_000
@@ -91,7 +83,6 @@ type Opening = {
 async function openParts(opening: Opening, copy: string | null) {
   const { connection, keyring, folder, lock, options } = opening
   const { database } = connection
-  lock.opened()
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const disk = watchDisk(opening)
   const { forgetMark, ...commits } = openCommits(opening, { clock, disk })
@@ -132,12 +123,9 @@ async function openParts(opening: Opening, copy: string | null) {
     confirmStart: () => removeOldCopies(folder, copy),
     /** Whether the database answers. */
     isAlive: async () => commits.isInPlace() && canRead(database),
-    ...createFolderChecks({
-      written: [folder.path, folder.database],
-      tryToWrite: commits.findWriteProblem,
-      keyFile: options.keyFile ?? folder.key,
-      keyring,
-    }),
+    findWriteProblem: async () =>
+      (await findWriteProblem([folder.path, folder.database])) ?? commits.findWriteProblem(),
+    findKeyProblem: () => findKeyProblem(options.keyFile ?? folder.key, keyring),
     database: null,
     close,
   }

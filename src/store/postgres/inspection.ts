@@ -2,7 +2,7 @@
 
 import { SECOND } from '../../domain/time.ts'
 import type { NodeReport } from '../database-face.ts'
-import type { NodeNote } from '../folder/node-note.ts'
+import type { NodeNote } from '../folder/notes.ts'
 import { type Connect, openConnection } from './engine/connection.ts'
 import type { Session } from './engine/database.ts'
 import { deadlineIn } from './engine/deadline.ts'

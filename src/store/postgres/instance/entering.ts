@@ -3,7 +3,7 @@
 import { findKey, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
-import type { NodeNote } from '../../folder/node-note.ts'
+import type { NodeNote } from '../../folder/notes.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type InstanceState, readInstance } from './instance.ts'
 import { readKeys, verifyKeys } from './instance-keys.ts'

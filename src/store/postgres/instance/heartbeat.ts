@@ -2,7 +2,7 @@
 // mark from node to node.
 
 import type { Keyring } from '../../../crypto/keyring.ts'
-import type { NodeNote } from '../../folder/node-note.ts'
+import type { NodeNote } from '../../folder/notes.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import type { DatabaseClock } from './clock.ts'
 import { readInstance } from './instance.ts'

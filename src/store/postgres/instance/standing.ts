@@ -4,7 +4,7 @@
 
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import type { NodeNote } from '../../folder/node-note.ts'
+import type { NodeNote } from '../../folder/notes.ts'
 import type { Session } from '../engine/database.ts'
 import { findSchemaProblem } from '../schema/schema-version.ts'
 import { guardDatabase, type Works } from './guarded-database.ts'

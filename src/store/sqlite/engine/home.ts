@@ -2,12 +2,11 @@
 // database and `serve.home` both hold and which changes at each start and clean end. A copy has another path; a database that
 // was put back has an old mark.
 
-import { existsSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { createClosedFile } from '../../folder/closed-file.ts'
 import type { DataFolder } from '../../folder/data-folder.ts'
-import { syncFolder } from '../../folder/sync-folder.ts'
+import { createClosedFile, syncFolder } from '../../folder/durable-files.ts'
 import type { Connection } from './database.ts'
 import { home } from './schema.ts'
 
@@ -125,4 +124,12 @@ export async function leave(connection: Connection, options: ChangeOptions): Pro
   await changeMark(connection, options).catch(() => undefined)
   rmSync(options.folder.serving, { force: true })
   syncFolder(options.folder.path)
+}
+
+/** Whether the files that SQLite has open are still those that the next start would read. */
+export function watchPlace(path: string): () => boolean {
+  const files = [path, `${path}-wal`]
+  const inodeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino
+  const opened = files.map(inodeOf)
+  return () => files.every((file, index) => inodeOf(file) === opened[index])
 }

@@ -8,6 +8,8 @@ import initial from './migrations/0001-initial.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [initial]
+/** The version of the schema that this program makes, and the newest that it opens. */
+export const CURRENT_SCHEMA = MIGRATIONS.length
 
 export function schemaVersion(database: Database): number {
   const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()

@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type DataFolder, isCopy } from '../../folder/data-folder.ts'
+import { syncFolder } from '../../folder/durable-files.ts'
 import { isFull } from '../../folder/sqlite-failures.ts'
-import { syncFolder } from '../../folder/sync-folder.ts'
 import { openKeylessCopy } from './keyless-copy.ts'
 
 const MIB = 1024 * 1024

@@ -17,7 +17,7 @@ import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
 import { DAY, MINUTE } from '../../../../src/domain/time.ts'
 import { dataFolder } from '../../../../src/store/folder/data-folder.ts'
-import { lockFolder } from '../../../../src/store/folder/folder-lock.ts'
+import { besideServer, lockFolder } from '../../../../src/store/folder/folder-lock.ts'
 import { openAccountStore } from '../../../../src/store/opening/sqlite-accounts.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite/engine/migrate.ts'
 import * as schema from '../../../../src/store/sqlite/engine/schema.ts'
@@ -25,7 +25,6 @@ import * as tables from '../../../../src/store/tables.ts'
 import { createTestClock, START } from '../../../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
 import { pass, passUntil } from '../../../support/timers.ts'
-import { waitUntil } from '../../../support/waiting.ts'
 
 let opened: TestStore
 
@@ -181,24 +180,16 @@ test('a folder that is held is refused, naming the holder', async () => {
   ).rejects.toThrow(`process ${process.pid}`)
 })
 
-test('who opens a folder is waited for, and not called its server', async () => {
+test('a command that opens a folder is waited for, and the note of a server is gone after it', async () => {
   const folder = dataFolder(opened.dataDir)
   await opened.store.close()
-  const other = new Database(folder.openingLock)
-  other.run('BEGIN EXCLUSIVE')
+  expect(existsSync(folder.holder)).toBe(false)
   const waits: string[] = []
-  let isLocked = false
-  const locking = lockFolder(folder, { patience: 0, onWait: (holder) => waits.push(holder) })
-  const locked = locking.then((lock) => {
-    isLocked = true
-    return lock
+  const locking = besideServer(folder, (isServed) => {
+    expect(isServed).toBe(false)
+    return lockFolder(folder, { onWait: (holder) => waits.push(holder) })
   })
-  await waitUntil(() => waits.length > 0)
-  await Bun.sleep(100)
-  expect([isLocked, waits]).toEqual([false, ['another process, which opens it']])
-  other.close()
-  const lock = await locked
-  lock.opened()
+  const lock = await locking
   expect(() => openAccountStore({ ...opened, now: opened.clock.now }).close()).not.toThrow()
   lock.release()
   expect(existsSync(folder.holder)).toBe(false)

@@ -1,17 +1,47 @@
-// A small file of secrets that only the user of this process may read. It is replaced atomically.
+// Small files that only the user of this process may read, written so that a power cut leaves the old text or the new one.
 
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
-import { syncFolder } from './sync-folder.ts'
+
+/** The suffix of a file that is being written. */
+export const NEW = '.oncebox-new'
+
+/** Makes a new name in a folder survive a power cut. Windows cannot open folders and needs no such thing. */
+export function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+}
+
+/** Throws when something is at the path already: link(2) fails then, and rename(2) would overwrite it. */
+export function writeNew(path: string, text: string): void {
+  const unfinished = `${path}.${process.pid}${NEW}`
+  rmSync(unfinished, { force: true })
+  const file = openSync(unfinished, 'wx', 0o600)
+  writeSync(file, text)
+  fsyncSync(file)
+  closeSync(file)
+  try {
+    linkSync(unfinished, path)
+  } catch (cause) {
+    // Some file systems have no hard links.
+    if (existsSync(path)) throw cause
+    renameSync(unfinished, path)
+  }
+  rmSync(unfinished, { force: true })
+  syncFolder(dirname(path))
+}
 
 export type ClosedFile = {
   path: string
   /** Null when there is none. Throws `conflict` when it belongs to another user, or cannot be read. */
   read(): Promise<string | null>
-  /** Survives a power cut, and a `kill -9` at any step leaves the old text or the new one. */
+  /** A `kill -9` at any step leaves the old text or the new one. */
   write(text: string): Promise<void>
 }
 
@@ -22,6 +52,7 @@ const BELONGING: Belonging = {
     'comes from.',
 }
 
+/** A file of secrets. */
 export function createClosedFile(path: string): ClosedFile {
   async function read(): Promise<string | null> {
     requireOwn(path, BELONGING)
@@ -34,7 +65,7 @@ export function createClosedFile(path: string): ClosedFile {
   }
 
   async function write(text: string): Promise<void> {
-    const unfinished = `${path}.${process.pid}.oncebox-new`
+    const unfinished = `${path}.${process.pid}${NEW}`
     await rm(unfinished, { force: true })
     const file = await open(unfinished, 'wx', 0o600)
     try {

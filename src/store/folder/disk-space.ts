@@ -1,0 +1,167 @@
+// The disk under the data folder: how much is free, and a reserve that is given up on a full disk, so that retrieving, deleting
+// and expiring still work.
+
+import { constants, existsSync, statfsSync, statSync, truncateSync } from 'node:fs'
+import { access, open, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fillRandomly } from '../../crypto/random.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { Job, JobReport } from '../../domain/job.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+import { SECOND } from '../../domain/time.ts'
+import type { FreeSpace } from '../files-face.ts'
+
+const MIB = 1024 * 1024
+/** Twice the usual size of the write-ahead log, because emptying the log first writes the same amount to the database. */
+const RESERVE_BYTES = 16 * MIB
+const PIECE_BYTES = 64 * 1024
+/** With less free space than this, the reserve itself would fill the disk. */
+const MIN_FREE_BYTES = 2 * RESERVE_BYTES
+/** What a start writes is less. */
+const START_BYTES = MIB
+
+/** `isFull` tells whether a write failed on a full disk, and the disk has had no room since. */
+export function createFreeSpace(options: { path: string; floor: number; isFull: () => boolean }): FreeSpace {
+  const { path, floor, isFull } = options
+  let readAt = Number.NEGATIVE_INFINITY
+  let free = Number.POSITIVE_INFINITY
+  let reading = Promise.resolve()
+
+  async function read(): Promise<void> {
+    const { bavail, bsize } = await statfs(path)
+    free = bavail * bsize
+  }
+
+  /** Asks at most once a second. */
+  function look(): Promise<void> {
+    const now = performance.now()
+    if (now - readAt > SECOND) {
+      readAt = now
+      reading = read()
+    }
+    return reading
+  }
+
+  async function requireFloor(): Promise<void> {
+    if (isFull()) throw new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
+    if (floor === 0) return
+    await look()
+    if (free >= floor) return
+    const message = `The disk of this server is nearly full: less than --min-free-space (${Math.ceil(floor / MIB)} MiB) is free.`
+    throw new DomainError('disk_full', message)
+  }
+
+  function hasRoom(): boolean {
+    if (floor === 0) return !isFull()
+    // A disk that cannot be measured is the next create's failure.
+    look().catch(() => undefined)
+    return !isFull() && free >= floor
+  }
+
+  async function measure() {
+    const { bavail, blocks, bsize, ffree, files } = await statfs(path)
+    // Some file systems, such as Btrfs, have no fixed number and say 0.
+    const inodes = files === 0 ? null : { free: ffree, total: files }
+    return { free: bavail * bsize, total: blocks * bsize, inodes }
+  }
+
+  return { require: requireFloor, hasRoom, isFull, measure }
+}
+
+/** Why one of these paths cannot be written to; null when all can. */
+export async function findWriteProblem(written: readonly string[]): Promise<string | null> {
+  try {
+    await Promise.all(written.map((place) => access(place, constants.W_OK)))
+    return null
+  } catch (cause) {
+    return reasonOf(cause)
+  }
+}
+
+export type Reserve = Job & {
+  /** Frees the reserved space. Returns false when none is reserved. */
+  spend(): boolean
+  /** Whether the space was freed, and the disk has had no room since. */
+  isSpent(): boolean
+}
+
+export type ReserveOptions = {
+  path: string
+  /** Bytes that are free on the disk. */
+  measureFree: () => Promise<number>
+}
+
+/** Before a start on a full disk: gives the reserve up, so that the start can write what it has to. */
+export function makeRoomToStart(path: string): void {
+  const { bavail, bsize } = statfsSync(dirname(path))
+  if (bavail * bsize < START_BYTES) giveUp(path)
+}
+
+function giveUp(path: string): void {
+  if (existsSync(path)) truncateSync(path)
+}
+
+/** Fills the reserve in the background: after the start, and again whenever the disk has room. */
+export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
+  const found = statSync(path, { throwIfNoEntry: false })?.size
+  let isFilled = found === RESERVE_BYTES
+  // An empty one was given up, by this process or the last one.
+  let isSpent = found === 0
+  let filling: Promise<void> | null = null
+  let timer: Timer | undefined
+
+  function refillOnce(report: JobReport): void {
+    if (isFilled || filling !== null) return
+    filling = refill(report)
+      .catch(report.failed)
+      .finally(() => {
+        filling = null
+      })
+  }
+
+  async function refill(report: JobReport): Promise<void> {
+    // The freed reserve itself counts as free space, so look for more than that.
+    if ((await measureFree()) < MIN_FREE_BYTES) return
+    isSpent = false
+    try {
+      await writeReserve(path)
+    } catch (cause) {
+      giveUp(path)
+      throw cause
+    }
+    isFilled = true
+    report.did()
+  }
+
+  function spend(): boolean {
+    if (!isFilled) return false
+    isFilled = false
+    isSpent = true
+    giveUp(path)
+    return true
+  }
+
+  function start(report: JobReport): void {
+    timer = setInterval(refillOnce, SECOND, report)
+  }
+
+  async function stop(): Promise<void> {
+    clearInterval(timer)
+    await filling
+  }
+
+  return { name: 'reserve', start, stop, spend, isSpent: () => isSpent }
+}
+
+/** Writes random bytes, which no file system can compress. */
+async function writeReserve(path: string): Promise<void> {
+  const file = await open(path, 'w', 0o600)
+  try {
+    const piece = Buffer.alloc(PIECE_BYTES)
+    for (let written = 0; written < RESERVE_BYTES; written += PIECE_BYTES)
+      await file.write(fillRandomly(piece))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}

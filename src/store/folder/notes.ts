@@ -1,0 +1,208 @@
+// Notes that a server leaves in its data folder for commands: where it listens, with which settings it runs, how its last
+// backup was, what a node knows of its row, and the link that makes the first administrator.
+
+import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomBase32 } from '../../crypto/random.ts'
+import type { MadeBackup } from '../../domain/backup-plan.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { dataFolder } from './data-folder.ts'
+import { createClosedFile } from './durable-files.ts'
+import { isServed } from './folder-lock.ts'
+
+const MAX_BYTES = 256 * 1024
+
+/** Only the owner may read it. Replaces an earlier one; `wx` opens nothing that somebody has put there meanwhile. */
+function writeNote(path: string, text: string): void {
+  rmSync(path, { force: true })
+  writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
+}
+
+/** The text of a plain file; null when there is none, or none that can be read. */
+function readNote(path: string): string | null {
+  try {
+    const stats = lstatSync(path)
+    return stats.isFile() && stats.size <= MAX_BYTES ? readFileSync(path, 'utf8') : null
+  } catch {
+    return null
+  }
+}
+
+/** The members of an object in JSON; none when the text is something else. */
+function membersOf(text: string | null): Record<string, unknown> {
+  try {
+    const read: unknown = JSON.parse(text ?? 'null')
+    return typeof read === 'object' && read !== null ? { ...read } : {}
+  } catch {
+    return {}
+  }
+}
+
+export type ServingNote = {
+  pid: number
+  /** The address for a browser on this computer. */
+  url: string
+  /** The path of a Unix socket, which no browser opens; null for an address. */
+  socket: string | null
+}
+
+const servingNoteIn = (dataDir: string) => join(dataDir, 'serve.url')
+
+export function writeServingNote(dataDir: string, note: ServingNote): void {
+  writeNote(servingNoteIn(dataDir), `${JSON.stringify(note)}\n`)
+}
+
+export function removeServingNote(dataDir: string): void {
+  rmSync(servingNoteIn(dataDir), { force: true })
+}
+
+/** Null unless a server holds the lock of the folder, because a killed server leaves its note behind. */
+export function readServingNote(dataDir: string): ServingNote | null {
+  const path = servingNoteIn(dataDir)
+  if (!existsSync(path) || !isServed(dataFolder(dataDir))) return null
+  const { pid, url, socket } = membersOf(readNote(path))
+  const isWhole = typeof pid === 'number' && typeof url === 'string' && URL.canParse(url)
+  return isWhole ? { pid, url, socket: typeof socket === 'string' ? socket : null } : null
+}
+
+export type NotedSetting = { flag: string; value: string; from: string; isChanged: boolean }
+
+/** The settings that a server runs with, without secrets, for backups. */
+export type SettingsNote = {
+  /** Of the program. */
+  version: string
+  settings: NotedSetting[]
+  /** Null for the file in the data folder. */
+  keyFile: string | null
+  tlsAuthorityKey: string | null
+  minFreeSpace: number
+}
+
+const settingsNoteIn = (dataDir: string) => join(dataDir, 'serve.settings')
+
+/** Stays when the server ends: a backup may come later. */
+export function writeSettingsNote(dataDir: string, note: SettingsNote): void {
+  writeNote(settingsNoteIn(dataDir), `${JSON.stringify(note, null, 2)}\n`)
+}
+
+/** Null when there is none, or none that can be read. */
+export function readSettingsNote(dataDir: string): SettingsNote | null {
+  const note = membersOf(readNote(settingsNoteIn(dataDir)))
+  const { version, settings, keyFile, tlsAuthorityKey, minFreeSpace } = note
+  const areWords = typeof version === 'string' && isPath(keyFile) && isPath(tlsAuthorityKey)
+  if (!areWords || typeof minFreeSpace !== 'number' || !Array.isArray(settings)) return null
+  return { version, settings: settings.filter(isNotedSetting), keyFile, tlsAuthorityKey, minFreeSpace }
+}
+
+function isPath(value: unknown): value is string | null {
+  return value === null || typeof value === 'string'
+}
+
+function isNotedSetting(read: unknown): read is NotedSetting {
+  if (typeof read !== 'object' || read === null) return false
+  const { flag, value, from, isChanged }: Record<string, unknown> = { ...read }
+  return [flag, value, from].every((word) => typeof word === 'string') && typeof isChanged === 'boolean'
+}
+
+const setupLinkIn = (dataDir: string) => join(dataDir, 'setup-link')
+
+/** For servers without a terminal to show the link. Returns the path. */
+export function writeSetupLink(dataDir: string, link: string): string {
+  writeNote(setupLinkIn(dataDir), `${link}\n`)
+  return setupLinkIn(dataDir)
+}
+
+export function removeSetupLink(dataDir: string): void {
+  rmSync(setupLinkIn(dataDir), { force: true })
+}
+
+/** The link for this computer; null when there is none. */
+export function readSetupLink(dataDir: string): string | null {
+  return readNote(setupLinkIn(dataDir))?.split('\n')[0] || null
+}
+
+/** Of the backups that a server makes by itself: where they go, and how the last one was. */
+export type BackupNote = {
+  /** Of this data folder, by chance. Part of the names of its backups and of its marks in their folders. */
+  mark: string
+  /** Those that got the mark. */
+  folders: readonly string[]
+  last: (MadeBackup & { folder: string }) | null
+}
+
+const backupNoteIn = (dataDir: string) => createClosedFile(join(dataDir, 'backups.json'))
+
+/** A note that is missing is a new one. Throws `conflict` for one that cannot be read. */
+export async function readBackupNote(dataDir: string): Promise<BackupNote> {
+  const { path, read } = backupNoteIn(dataDir)
+  const text = await read()
+  if (text === null) return { mark: randomBase32(6), folders: [], last: null }
+  const { mark, folders, last } = membersOf(text)
+  if (typeof mark === 'string' && /^[0-9a-z]{1,16}$/.test(mark) && Array.isArray(folders))
+    return { mark, folders: folders.filter((folder) => typeof folder === 'string'), last: parseLast(last) }
+  throw new DomainError(
+    'conflict',
+    `${path} is damaged. Remove it: backups go on then, and the earlier ones stay until you remove them.`,
+  )
+}
+
+export async function writeBackupNote(dataDir: string, note: BackupNote): Promise<void> {
+  await backupNoteIn(dataDir).write(`${JSON.stringify(note)}\n`)
+}
+
+function parseLast(read: unknown): BackupNote['last'] {
+  if (typeof read !== 'object' || read === null) return null
+  const { folder, name, at, bytes, durationMs, kept, isSameDisk }: Record<string, unknown> = { ...read }
+  const areWords = typeof folder === 'string' && typeof name === 'string' && typeof isSameDisk === 'boolean'
+  const areNumbers = typeof at === 'number' && typeof bytes === 'number' && typeof durationMs === 'number'
+  if (!areWords || !areNumbers || typeof kept !== 'number') return null
+  return { folder, name, at, bytes, durationMs, kept, isSameDisk }
+}
+
+/** What a node writes down, by which it knows its row in the database again. */
+export type NodeNote = {
+  /** The tag of the instance. Copies of its database have the same. */
+  instance: string
+  /** When all pushes there were expired last, in milliseconds since 1970; 0 for never. */
+  expiredAllAt: number
+  /** The id of the node, in hex. */
+  node: string
+  /** The mark that its row had last, and the one that it gets next: one of the two is there. */
+  last: string
+  next: string
+}
+
+export type NodeNoteFile = {
+  path: string
+  /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
+  read(): Promise<NodeNote | null>
+  /** Survives a power cut. */
+  write(note: NodeNote): Promise<void>
+}
+
+export function createNodeNoteFile(dataDir: string): NodeNoteFile {
+  const file = createClosedFile(dataFolder(dataDir).node)
+
+  async function read(): Promise<NodeNote | null> {
+    const text = await file.read()
+    if (text === null) return null
+    const { instance, expiredAllAt, node, last, next } = membersOf(text)
+    if (typeof instance === 'string' && isTime(expiredAllAt) && isMark(node) && isMark(last) && isMark(next))
+      return { instance, expiredAllAt, node, last, next }
+    throw new DomainError(
+      'conflict',
+      `The file ${file.path} is damaged: it tells whether the database was set back. If you know that it was not, remove the ` +
+        'file and start again.',
+    )
+  }
+
+  return { path: file.path, read, write: (note) => file.write(`${JSON.stringify(note)}\n`) }
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value)
+}
+
+function isMark(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{32}$/.test(value)
+}
