@@ -87,12 +87,14 @@ export const EMPTY_COUNTS: LogCounts = {
 /** What else decides whether a failure is kept. Nobody can read the log of a push without an owner. */
 export type LogPlace = { ownerId: number | null; hasRoom: boolean }
 
+export type NewEntry = { kind: AuditKind; at: number; visit: VisitTexts }
+
 /** The counts after a visit, and whether it becomes an entry. Otherwise it is only counted. */
-export function countEntry(
-  counts: LogCounts,
-  { kind, at, visit }: { kind: AuditKind; at: number; visit: VisitTexts },
+export function countEntry<Counts extends LogCounts>(
+  counts: Counts,
+  { kind, at, visit }: NewEntry,
   place: LogPlace,
-): { counts: LogCounts; isKept: boolean } {
+): { counts: Counts; isKept: boolean } {
   const bound = boundOf(kind)
   const { auditEntries } = counts
   if (bound === null) return { counts: { ...counts, auditEntries: auditEntries + 1 }, isKept: true }

@@ -74,7 +74,7 @@ export const pushChoices = sqliteTable('push_choices', {
 
 /** The only row that a view changes. Whoever holds its lock may also change the push, and what belongs to it. */
 export const pushState = sqliteTable('push_state', {
-  pushId: integer('push_id').primaryKey(),
+  id: integer('push_id').primaryKey(),
   updatedAt: integer('updated_at').notNull(),
   views: integer().notNull(),
   lastViewedAt: integer('last_viewed_at').notNull(),

@@ -5,8 +5,8 @@ import {
   countEntry,
   type LogCounts,
   type LogPlace,
+  type NewEntry,
   PAGE_SIZE,
-  type VisitTexts,
 } from '../../domain/audit.ts'
 import type { AuditStore } from '../face.ts'
 import { addTo, all, first, type RowOf, type Step, type Steps, select } from '../steps.ts'
@@ -46,19 +46,19 @@ export type Room = Pick<LogPlace, 'hasRoom'>
 /** Appends an entry, or only counts it. Returns the push with its counts as they are then. */
 export function* append<P extends LogCounts & { id: number; ownerId: number | null }>(
   push: P,
-  { kind, at, ...visit }: AuditEntry,
+  entry: NewEntry,
   { hasRoom }: Room,
 ): Step<P> {
-  const { counts, isKept } = countEntry(push, { kind, at, visit }, { ownerId: push.ownerId, hasRoom })
-  if (isKept) yield* add({ pushId: push.id, n: push.auditEntries, kind, at, ...storable(visit) })
-  return { ...push, ...counts }
+  const { counts, isKept } = countEntry(push, entry, { ownerId: push.ownerId, hasRoom })
+  if (isKept) {
+    const { kind, at, visit } = entry
+    const texts = { ip: plain(visit.ip), userAgent: plain(visit.userAgent), referrer: plain(visit.referrer) }
+    yield* add({ pushId: push.id, n: push.auditEntries, kind, at, ...texts })
+  }
+  return counts
 }
 
 /** PostgreSQL takes no text with U+0000. */
-function storable({ ip, userAgent, referrer }: VisitTexts): VisitTexts {
-  return { ip: plain(ip), userAgent: plain(userAgent), referrer: plain(referrer) }
-}
-
 function plain(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }

@@ -2,12 +2,14 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { isFromAhead, setBack } from '../../domain/push.ts'
-import { all, type Step, select } from '../steps.ts'
-import { pushes } from '../tables.ts'
-import { lockPushes, writeDates } from './push-rows.ts'
+import { all, type Step, select, updateOf } from '../steps.ts'
+import { pushes, pushState } from '../tables.ts'
+import { lockPushes } from './push-rows.ts'
 
 const PIECE = 500
 const LATEST = select(pushes, `WHERE id < $1 ORDER BY id DESC LIMIT ${PIECE}`)
+const updateState = updateOf(pushState, ['updatedAt'])
+const updatePush = updateOf(pushes, ['createdAt', 'expiresAt'])
 
 /**
  * Moves the dates of pushes that were made more than a day in the future back by as much as the clock was ahead. Handles some
@@ -24,6 +26,10 @@ export function* setBackSome(
   const early = some.filter((push) => isFromAhead(push, now)).map(({ id }) => id)
   // Another node may have moved it in the meantime.
   for (const push of yield* lockPushes(early))
-    if (isFromAhead(push, now)) yield* writeDates(setBack(push, { ahead: clock.wasAhead(), now }))
+    if (isFromAhead(push, now)) {
+      const moved = setBack(push, { ahead: clock.wasAhead(), now })
+      yield* updateState(moved)
+      yield* updatePush(moved)
+    }
   return early.length === 0 || some.length < PIECE ? null : (some.at(-1)?.id ?? null)
 }

@@ -230,5 +230,5 @@ function breathe(): Promise<void> {
 }
 
 function presentListed({ pushId: _, urlToken, name, note, seenViews, ...row }: Listed): ListedPush {
-  return { push: presentPush(row, { ...row, pushId: row.id }), labels: { urlToken, name, note }, seenViews }
+  return { push: presentPush(row, row), labels: { urlToken, name, note }, seenViews }
 }

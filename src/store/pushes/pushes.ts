@@ -78,18 +78,21 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
     return later && { push: later, sealed }
   }
 
-  function* claim({ id, ...asked }: Claim): Step<Claimed | null> {
-    const before = yield* lockPush(id)
+  function* claim(asked: Claim): Step<Claimed | null> {
+    const before = yield* lockPush(asked.id)
     return before && (yield* count(before, asked))
   }
 
-  function* claimPlain<T>({ lookup, open, ...asked }: PlainClaim<T>) {
-    const before = yield* lockByLookup(lookup)
+  function* claimPlain<T>(
+    asked: PlainClaim<T>,
+  ): Step<(Claimed & { content: T | null }) | 'not_plain' | null> {
+    const before = yield* lockByLookup(asked.lookup)
     if (before === null) return null
     if (before.passphraseRequired || before.files > 0) return 'not_plain' as const
     const isOver = isExpired(before, timeOf(before))
-    const content = isOver ? null : open({ push: before, sealed: yield* findContent(before) })
-    return { ...(yield* count(before, asked)), content }
+    const content = isOver ? null : asked.open({ push: before, sealed: yield* findContent(before) })
+    const { outcome, push } = yield* count(before, asked)
+    return { outcome, push, content }
   }
 
   function* count(before: StoredPush, asked: Omit<Claim, 'id'>): Step<Claimed> {

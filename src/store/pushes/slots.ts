@@ -3,7 +3,7 @@
 // A slot is overwritten in place and never deleted. Where rows are deleted SQLite merges pages, and copies of the moved rows
 // stay in unused space, where they could not be destroyed.
 
-import { causing, first, locked, run, type Step, statement } from '../steps.ts'
+import { causing, first, locked, returningId, run, type Step, statement } from '../steps.ts'
 
 export type Slots = {
   /** Writes into a free slot, or a new one; returns its number. */
@@ -23,11 +23,9 @@ export function createSlots({ table, column, bytes }: SlotTable): Slots {
     'FOR UPDATE SKIP LOCKED',
   )
   const fill = statement(`UPDATE ${table} SET is_free = FALSE, ${column} = $2 WHERE slot = $1`)
-  const append = statement<Slot>(
-    `INSERT INTO ${table} (is_free, ${column}) VALUES (FALSE, $1) RETURNING slot`,
-    {
-      numbers,
-    },
+  const append = returningId(
+    'slot',
+    statement(`INSERT INTO ${table} (is_free, ${column}) VALUES (FALSE, $1)`),
   )
   const wipe = causing(
     'destroyed',

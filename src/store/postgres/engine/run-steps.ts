@@ -51,6 +51,6 @@ async function ask({ query }: Session, { statement, values }: Ask): Promise<read
   return rows
 }
 
-function textOf({ text, lock }: Statement<unknown>): string {
-  return lock === '' ? text : `${text} ${lock}`
+function textOf({ text, suffix }: Statement<unknown>): string {
+  return suffix === '' ? text : `${text} ${suffix}`
 }

@@ -2,7 +2,7 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
-import type { Transact } from './group-commit.ts'
+import type { Transact, WorkOptions } from './group-commit.ts'
 
 type Bindings = SQLQueryBindings[]
 type Prepared = (values: Bindings) => Record<string, unknown>[]
@@ -29,28 +29,34 @@ export function createSteps(database: Database, transact: Transact, onEffect: On
   }
 
   /** Runs a step to its end at once. */
-  function drive<T>(step: Step<T>, effects?: Set<Effect>): T {
+  function drive<T>(step: Step<T>, note?: OnEffect): T {
     let next = step.next()
     while (!next.done) {
       const { effect } = next.value.statement
-      if (effect !== null) effects?.add(effect)
+      if (effect !== null) note?.(effect)
       next = step.next(ask(next.value))
     }
     return next.value
   }
 
-  async function write<T>(step: () => Step<T>, { grows = false } = {}): Promise<T> {
-    const effects = new Set<Effect>()
-    const value = await transact(() => drive(step(), effects), { grows })
-    effects.forEach(onEffect)
+  async function write<T>(step: () => Step<T>, options?: WorkOptions): Promise<T> {
+    let effects: Set<Effect> | undefined
+    const note = (effect: Effect) => {
+      effects ??= new Set()
+      effects.add(effect)
+    }
+    const value = await transact(() => drive(step(), note), options)
+    effects?.forEach(onEffect)
     return value
   }
 
   return { read: async (step) => drive(step()), write, within: drive }
 }
 
-function prepare(database: Database, { text, flags }: Statement<unknown>): Prepared {
+function prepare(database: Database, { text, flags, id }: Statement<unknown>): Prepared {
   const statement = database.prepare<Record<string, unknown>, Bindings>(text.replace(/\$(\d+)/g, '?$1'))
+  // RETURNING would take longer than the insert.
+  if (id !== null) return (values) => [{ [id]: Number(statement.run(...values).lastInsertRowid) }]
   if (statement.columnNames.length === 0)
     return (values) => {
       statement.run(...values)

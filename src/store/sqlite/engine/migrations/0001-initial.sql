@@ -107,7 +107,8 @@ CREATE TABLE pushes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   lookup BLOB NOT NULL UNIQUE CHECK (length(lookup) = 16),
   key_number INTEGER NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('text', 'file', 'url', 'qr')),
+  -- For more than two values IN makes a table, and takes a quarter of the time of the insert.
+  kind TEXT NOT NULL CHECK (kind = 'text' OR kind = 'file' OR kind = 'url' OR kind = 'qr'),
   owner_id INTEGER,
   created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
   expires_at INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
