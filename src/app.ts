@@ -14,10 +14,7 @@ import { createServices } from './app/services.ts'
 import { createServingNote, noteSettings } from './app/serving.ts'
 import { createKeepSetupLink } from './app/setup-link.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
-import { fetchAuthority } from './client/authority.ts'
-import { type Client, createClient, type ServerToAsk } from './client/client.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
-import { randomBase32 } from './crypto/random.ts'
 import type { Now, Uptime } from './domain/time.ts'
 import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
@@ -31,10 +28,7 @@ import type { Config } from './settings/table.ts'
 import { removeSetupLink } from './store/folder/notes.ts'
 import type { OpenedStore } from './store/opening/opened-store.ts'
 
-export { fetchAuthority, type Network, version }
-
-/** How the client commands introduce themselves, and how long a server may stay silent. */
-const CLIENT = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }
+export type { Network }
 
 /** The world outside: the system's clocks in milliseconds, and where a finished log line goes. */
 export type Ports = {
@@ -241,9 +235,4 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
     await instance.close()
     throw cause
   }
-}
-
-/** For commands that speak to a server, this one or another. */
-export function openClient(asked: ServerToAsk): Client {
-  return createClient({ ...asked, ...CLIENT, newBoundary: () => `oncebox-${randomBase32(20)}` })
 }

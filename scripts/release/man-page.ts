@@ -44,6 +44,7 @@ const FILES = [
   ['/etc/oncebox/oncebox.env', 'Settings of the service of this machine, a line each.'],
   ['/var/lib/oncebox', 'Its data: the database, the files and the instance key.'],
   ['~/.local/share/oncebox', 'The data of a server that a user starts.'],
+  ['~/.config/oncebox/client.json', 'The servers that a user is logged in to, with their tokens.'],
 ] as const
 
 /** A group shows its commands, which say all. */

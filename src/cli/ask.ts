@@ -1,13 +1,10 @@
 // Questions at the terminal: a new password or passphrase, and confirmations.
 
-import { accessSync, constants, statSync } from 'node:fs'
-import type { Command } from 'commander'
 import { passwordProblem } from '../domain/account.ts'
 import { MAX_PASSPHRASE_BYTES } from '../domain/new-push.ts'
 import { explainProblem } from '../domain/problems.ts'
 import { refusalOf } from '../domain/system-errors.ts'
 import { CommandFailure, UsageError } from './failures.ts'
-import { textFlag } from './flags.ts'
 import type { Shell } from './shell.ts'
 
 /** Reads it from standard input, or asks twice without echoing it. */
@@ -52,26 +49,13 @@ export async function readNewPassphrase(
   return passphrase
 }
 
-/** The problems with --passphrase-file, found before anything is read or sent. */
-export function passphraseFileProblems(command: Command): string[] {
-  const path = textFlag(command, 'passphrase-file')
-  if (path === undefined) return []
-  if (path === '') return ['--passphrase-file: a value is missing, it must be a path']
-  try {
-    accessSync(path, constants.R_OK)
-    return statSync(path).isDirectory() ? [presentFileProblem(path, 'is a folder')] : []
-  } catch (cause) {
-    return [presentFileProblem(path, `cannot be read: ${refusalOf(cause)}`)]
-  }
-}
-
 /** The file's content without a final line break. Throws UsageError, naming the flag, if it is unreadable or empty. */
 export function readPassphraseFile(
   path: string,
   { shell, command }: { shell: Shell; command: string },
 ): string {
   const refuse = (problem: string) =>
-    new UsageError([presentFileProblem(path, problem)], `oncebox ${command}`)
+    new UsageError([`--passphrase-file ${JSON.stringify(path)}: ${problem}`], `oncebox ${command}`)
   let text: string
   try {
     text = shell.readFile(path).replace(/\r?\n$/, '')
@@ -80,10 +64,6 @@ export function readPassphraseFile(
   }
   if (text === '') throw refuse('is empty')
   return text
-}
-
-function presentFileProblem(path: string, problem: string): string {
-  return `--passphrase-file ${JSON.stringify(path)}: ${problem}`
 }
 
 /** Throws unless the person agrees. */

@@ -1,16 +1,14 @@
 // Asks a person whether a server's own authority is the right one, by its fingerprint.
 
-import type { Command } from 'commander'
-import { type ClaimedAuthority, normalFingerprint } from '../client/authority.ts'
+import { type ClaimedAuthority, fetchAuthority, normalFingerprint } from '../client/authority.ts'
 import { UnknownAuthority } from '../client/unreachable.ts'
 import type { App } from './app.ts'
-import { hasProxy } from './client-command.ts'
 import { CommandFailure } from './failures.ts'
-import { textFlag } from './flags.ts'
 import type { Profile } from './profiles.ts'
 import type { Shell } from './shell.ts'
+import { hasProxy } from './visit.ts'
 
-type Parts = { shell: Shell; app: App }
+type Parts = { shell: Shell; app: Pick<App, 'openClient'> }
 
 export type Agreed = {
   server: string
@@ -21,19 +19,14 @@ export type Agreed = {
   fingerprint: string | null
 }
 
-export function fingerprintProblems(command: Command, flag: string): string[] {
-  const given = textFlag(command, flag)
-  if (given === undefined || normalFingerprint(given) !== null) return []
-  return [`--${flag}: must be a SHA-256 fingerprint of 64 hexadecimal digits, such as AB:CD:…`]
-}
-
 /** The authority to pin, in PEM; null when this computer trusts the server already, or it speaks plain http. */
-export async function agreeOnAuthority(agreed: Agreed, { shell, app }: Parts): Promise<string | null> {
+export async function agreeOnAuthority(agreed: Agreed, parts: Parts): Promise<string | null> {
+  const { shell } = parts
   const { server, known, fingerprint } = agreed
   if (!server.startsWith('https:')) return null
-  const distrust = fingerprint === null ? await findDistrust(agreed, { shell, app }) : null
+  const distrust = fingerprint === null ? await findDistrust(agreed, parts) : null
   if (fingerprint === null && distrust === null) return null
-  const claimed = await app.fetchAuthority(server)
+  const claimed = await fetchAuthority(server)
   if (claimed === null) {
     throw (
       distrust ??
@@ -52,12 +45,11 @@ async function findDistrust(
   { shell, app }: Parts,
 ): Promise<UnknownAuthority | null> {
   try {
-    await app
-      .openClient({
-        ...{ server, apiToken: null, caCerts, authority: null, hasProxy: hasProxy(shell.place.env) },
-        onWait: () => undefined,
-      })
-      .version()
+    const client = await app.openClient({
+      ...{ server, apiToken: null, caCerts, authority: null, hasProxy: hasProxy(shell.place.env) },
+      onWait: () => undefined,
+    })
+    await client.version()
     return null
   } catch (cause) {
     // Offers the server's authority only if the person has not named certificates.

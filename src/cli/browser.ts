@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Place } from '../settings/parsers.ts'
+import type { Shell } from './shell.ts'
 
 /** How long the file with the link stays. Long, because a browser that has to start first may need half a minute. */
 export const FILE_MS = 60_000
@@ -92,4 +93,14 @@ function start(command: string, args: string[]): ChildProcess {
   const child = spawn(command, args, { detached: true, stdio: 'ignore' })
   child.unref()
   return child
+}
+
+/** Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote terminal. */
+export function isStartedByClick({ place }: Shell): boolean {
+  return (place.platform === 'win32' || place.platform === 'darwin') && openerOf(place) !== null
+}
+
+/** Keeps the window open on Windows, which closes it with all output when the program ends. */
+export async function keepWindow({ place, isTerminal, ask }: Shell): Promise<void> {
+  if (place.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
 }

@@ -1,6 +1,18 @@
 // Completion scripts for four shells, each from the same description of the commands.
 
-import type { CompletedCommand, CompletedFlag } from './completion.ts'
+export type CompletedFlag = {
+  name: string
+  summary: string
+  /** The flag's value: none, any text, a path, or one of these words. */
+  value: 'none' | 'text' | 'path' | readonly string[]
+}
+
+/** `words` is empty for the program itself. */
+export type CompletedCommand = {
+  words: string
+  children: readonly { name: string; summary: string }[]
+  flags: readonly CompletedFlag[]
+}
 
 type Commands = readonly CompletedCommand[]
 

@@ -41,3 +41,10 @@ export function quote(text: string): string {
 export function formatCount(number: number | null, noun: string, plural = `${noun}s`): string {
   return `${number ?? '?'} ${number === 1 ? noun : plural}`
 }
+
+/** When a push ends by time: `on 2026-11-27 14:05`, or `7 days` where a server tells no exact time. */
+export function formatLimit(left: { expiresAt: string | null; daysRemaining: number | null }): string {
+  return left.expiresAt === null
+    ? formatCount(left.daysRemaining, 'day')
+    : `on ${formatLocalTime(left.expiresAt)}`
+}

@@ -1,64 +1,27 @@
 // `oncebox get`: receives a push, as text or as files.
 
-import type { Command } from 'commander'
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
-import { printable, printableLine } from '../domain/printable.ts'
-import { refusalOf } from '../domain/system-errors.ts'
+import { DIRECTION_MARK, printable, printableLine } from '../domain/printable.ts'
+import { numberedName } from '../domain/received-names.ts'
+import { codeOf, refusalOf } from '../domain/system-errors.ts'
 import { isWebAddress } from '../domain/web-address.ts'
-import { passphraseFileProblems, readPassphraseFile } from './ask.ts'
-import { addClientCommand, type ClientParts, type ClientVisit, printJson } from './client-command.ts'
-import { addTextFlag, textFlag } from './flags.ts'
+import { readPassphraseFile } from './ask.ts'
+import type { Given, Visit } from './command.ts'
 import { formatSize } from './format.ts'
-import { outputProblems, writeText } from './output.ts'
+import { isNamedAsFolder } from './paths.ts'
 import { drawQr } from './qr.ts'
 import { createReceivedFiles } from './received-files.ts'
 import type { Shell } from './shell.ts'
+import { printJson } from './visit.ts'
 
-const HELP =
-  'Opens a push, which uses up a view. Prints a text on standard output, or saves it to the file or folder that ' +
-  '--output names. Saves files in the current folder or in --output. Overwrites nothing, creates missing folders, and ' +
-  'replaces unsafe names. Resumes an interrupted download without another view, even when the same command runs later.'
-
-const EXAMPLES = `  oncebox get https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r
-  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd > note.txt
-  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd --output downloads`
-
-export function addGetCommand(program: Command, parts: ClientParts): void {
-  const command = addClientCommand(program, {
-    ...parts,
-    name: 'get',
-    summary: 'open a push: print its text or save its files',
-    help: HELP,
-    examples: EXAMPLES,
-    operands: ['LINK-OR-TOKEN'],
-    problems: (command) => [
-      ...outputProblems(textFlag(command, 'output')),
-      ...passphraseFileProblems(command),
-    ],
-    work: (visit, command) => get(visit, readOptions(command), parts),
-  })
-  addTextFlag(
-    command,
-    '--output <path>',
-    'File for a text or a single file, or a folder (end a new folder with /)',
-  )
-  addTextFlag(command, '--passphrase-file <path>', 'Read the passphrase from a file instead of asking for it')
-  command.option('--qr', 'Also draw the text as a QR code')
-  command.option('--json', "Print the server's response; do not download files")
-}
+/** The file name of a text in a folder. The sender's name for the push is private. */
+const TEXT_NAME = 'push.txt'
 
 type Options = { output: string | null; passphraseFile: string | null; qr: boolean; json: boolean }
 
-function readOptions(command: Command): Options {
-  return {
-    output: textFlag(command, 'output') ?? null,
-    passphraseFile: textFlag(command, 'passphrase-file') ?? null,
-    qr: command.getOptionValue('qr') === true,
-    json: command.getOptionValue('json') === true,
-  }
-}
-
-async function get(visit: ClientVisit, options: Options, { shell }: ClientParts): Promise<void> {
+export async function get({ flags: options, shell, ...visit }: Given<Options> & Visit): Promise<void> {
   const { json, output } = options
   const link = `${visit.server} ${visit.urlToken}`
   const files = createReceivedFiles({ output, link, shell, downloadPart: visit.client.downloadPart })
@@ -82,7 +45,7 @@ async function get(visit: ClientVisit, options: Options, { shell }: ClientParts)
 
 /** Asks for a passphrase if one is required. No view is counted until it is right. */
 async function retrieve(
-  { client, urlToken }: ClientVisit,
+  { client, urlToken }: Pick<Visit, 'client' | 'urlToken'>,
   { options, shell }: { options: Options; shell: Shell },
 ) {
   const { passphraseFile } = options
@@ -135,7 +98,49 @@ function printText(text: string, shell: Shell): void {
   const shown = shell.isOutputTerminal ? printable(text) : text
   const isOpen = shell.isOutputTerminal && !shown.endsWith('\n')
   shell.printExactly(isOpen ? `${shown}\n` : shown)
+  if (!shell.isOutputTerminal) return
+  if (DIRECTION_MARK.test(text))
+    shell.say(
+      'This text holds marks that change the direction of reading: what it copies as is not what it looks like elsewhere.',
+    )
   if (shown !== text) {
     shell.say('Control characters are shown as signs; redirect to a file ("> FILE") to keep them.')
+  }
+}
+
+/** Writes a new file that only this user can read; returns its path. Overwrites nothing and follows no link. */
+export function writeText(text: string, output: string): string {
+  if (!isNamedAsFolder(output)) {
+    mkdirSync(dirname(output), { recursive: true })
+    writeWhole(output, text)
+    return output
+  }
+  mkdirSync(output, { recursive: true })
+  for (let n = 1; ; n += 1) {
+    const path = join(output, numberedName(TEXT_NAME, n))
+    if (writeNew(path, text)) return path
+  }
+}
+
+function writeNew(path: string, text: string): boolean {
+  try {
+    writeWhole(path, text)
+    return true
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return false
+    throw cause
+  }
+}
+
+/** Leaves no part of the text behind, which somebody would take for the whole. */
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeFileSync(file, text)
+  } catch (cause) {
+    rmSync(path, { force: true })
+    throw cause
+  } finally {
+    closeSync(file)
   }
 }

@@ -1,19 +1,7 @@
 // Lines of `oncebox serve` in the format that --log-format asks for, so that a log collector can parse all of them.
 
-import type { Command } from 'commander'
-import { readSettings } from '../settings/fold.ts'
-import { settings } from '../settings/table.ts'
 import { presentFailure, ToldFailure } from './failures.ts'
-import { givenFlags } from './flags.ts'
 import type { Shell } from './shell.ts'
-
-const FORMAT = { logFormat: settings.logFormat }
-
-/** Whether --log-format asks for JSON, even if other flags are wrong. */
-export function wantsJson(command: Command, { place, readFile }: Shell): boolean {
-  const { config } = readSettings(FORMAT, { flags: givenFlags(command, FORMAT), place, readFile })
-  return config?.logFormat === 'json'
-}
 
 /** A shell that prints and says each line as JSON, like those of the log. */
 export function inJson(shell: Shell): Shell {

@@ -1,96 +1,63 @@
-// `oncebox expire`, `audit` and `list`: managing one's own pushes.
+// `oncebox expire`, `edit`, `audit` and `list`: managing one's own pushes.
 
-import type { Command } from 'commander'
 import { parsePush, type RemotePush } from '../client/answers.ts'
 import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
 import { printableLine } from '../domain/printable.ts'
-import { wholeNumber } from '../settings/parsers.ts'
-import { addClientCommand, type ClientParts, printJson } from './client-command.ts'
-import { addTextFlag, textFlag } from './flags.ts'
-import { formatCount, formatLocalTime } from './format.ts'
+import type { Given, Visit } from './command.ts'
+import { formatCount, formatLimit, formatLocalTime } from './format.ts'
+import { type LimitFlags, limitFields, nameFlags } from './push.ts'
 import type { Shell } from './shell.ts'
 import { fitColumns, separateByTabs } from './table.ts'
+import { printJson } from './visit.ts'
 
-const TOKEN = '7k3m9qx2vn4t8bw5hj6r0yzacd'
+type Managing<F> = Given<F & { json: boolean }> & Visit
 
-export function addExpireCommand(program: Command, parts: ClientParts): void {
-  const { shell } = parts
-  addClientCommand(program, {
-    ...parts,
-    name: 'expire',
-    summary: 'expire a push now',
-    help: 'Expires a push now and destroys its content: your own push, or one that its recipients may delete.',
-    examples: `  oncebox expire https://once.example/p/${TOKEN}/r`,
-    operands: ['LINK-OR-TOKEN'],
-    work: async ({ client, urlToken }, command) => {
-      const { body } = await client.expire(urlToken)
-      if (command.getOptionValue('json') === true) return printJson(body, shell)
-      const { deleted, expiredOn } = parsePush(body)
-      const when = expiredOn === null ? '' : ` on ${formatLocalTime(expiredOn)}`
-      shell.print(deleted ? `Expired${when}; nobody can open it any more.` : `It had already expired${when}.`)
-    },
-  }).option('--json', "Print the server's response")
+export async function expire({ client, urlToken, flags, shell }: Managing<unknown>): Promise<void> {
+  const { body } = await client.expire(urlToken)
+  if (flags.json) return printJson(body, shell)
+  const { deleted, expiredOn } = parsePush(body)
+  const when = expiredOn === null ? '' : ` on ${formatLocalTime(expiredOn)}`
+  shell.print(deleted ? `Expired${when}; nobody can open it any more.` : `It had already expired${when}.`)
 }
 
-export function addAuditCommand(program: Command, parts: ClientParts): void {
-  const { shell } = parts
-  const command = addClientCommand(program, {
-    ...parts,
-    name: 'audit',
-    needsLogin: true,
-    summary: 'show who opened one of your pushes, and when',
-    help: `Shows the log of one of your pushes, oldest entries first, ${PAGE_SIZE} a page. Needs a login.`,
-    examples: `  oncebox audit ${TOKEN}
-  oncebox audit ${TOKEN} --page 2`,
-    operands: ['LINK-OR-TOKEN'],
-    problems: pageProblems,
-    work: async ({ client, urlToken }, command) => {
-      const page = pageOf(command)
-      const { entries, answer } = await client.audit(urlToken, page)
-      if (command.getOptionValue('json') === true) return printJson(answer, shell)
-      const rows = entries.map(({ at, kind, ip, referrer, userAgent }) =>
-        [formatLocalTime(at), kind.replaceAll('_', ' '), ip, referrer || '-', userAgent || '-'].map(
-          printableLine,
-        ),
-      )
-      printTable(['TIME', 'WHAT', 'ADDRESS', 'REFERRER', 'PROGRAM'], {
-        rows,
-        page,
-        none: 'There are no entries.',
-        stretch: 4,
-        shell,
-      })
-    },
+export async function edit({ client, urlToken, flags, shell }: Managing<LimitFlags>): Promise<void> {
+  const { body } = await client.edit(urlToken, limitFields(flags)).catch((cause) => {
+    throw nameFlags(cause)
   })
-  addPageFlags(command)
+  if (flags.json) return printJson(body, shell)
+  const { expired, expiredOn, viewsRemaining, ...left } = parsePush(body)
+  const more = formatCount(viewsRemaining, 'more view')
+  shell.print(
+    expired
+      ? `Changed. It expired${expiredOn === null ? '' : ` on ${formatLocalTime(expiredOn)}`}.`
+      : `Changed. It expires after ${more} or ${formatLimit(left)}, whichever comes first.`,
+  )
 }
 
-export function addListCommand(program: Command, parts: ClientParts): void {
-  const { shell } = parts
-  const command = addClientCommand(program, {
-    ...parts,
-    name: 'list',
-    needsLogin: true,
-    summary: 'list your pushes',
-    help: `Lists your pushes that can still be opened, newest first, ${PAGE_SIZE} a page. Needs a login.`,
-    examples: `  oncebox list
-  oncebox list --expired --page 2`,
-    problems: pageProblems,
-    work: async ({ client }, command) => {
-      const page = pageOf(command)
-      const isExpired = command.getOptionValue('expired') === true
-      const { pushes, leftOut, answer } = await client.list(isExpired ? 'expired' : 'active', page)
-      if (command.getOptionValue('json') === true) return printJson(answer, shell)
-      const none = isExpired ? 'None of your pushes has expired.' : 'You have no active pushes.'
-      const header = ['CREATED', 'KIND', 'NAME', isExpired ? 'EXPIRED' : 'LEFT', 'LINK']
-      if (leftOut > 0)
-        shell.say(`Damaged on the server and not shown: ${leftOut}. The server's log names them.`)
-      const shortLast = pushes.map(({ urlToken }) => urlToken)
-      printTable(header, { rows: pushes.map(rowOf), shortLast, stretch: 2, leftOut, page, none, shell })
-    },
-  })
-  command.option('--expired', 'List expired pushes instead')
-  addPageFlags(command)
+export async function audit(given: Managing<{ page: number | null }>): Promise<void> {
+  const { client, urlToken, flags, shell } = given
+  const page = flags.page ?? 1
+  const { entries, answer } = await client.audit(urlToken, page)
+  if (flags.json) return printJson(answer, shell)
+  const rows = entries.map(({ at, kind, ip, referrer, userAgent }) =>
+    [formatLocalTime(at), kind.replaceAll('_', ' '), ip, referrer || '-', userAgent || '-'].map(
+      printableLine,
+    ),
+  )
+  const none = 'There are no entries.'
+  printTable(['TIME', 'WHAT', 'ADDRESS', 'REFERRER', 'PROGRAM'], { rows, page, none, stretch: 4, shell })
+}
+
+export async function list(given: Managing<{ page: number | null; expired: boolean }>): Promise<void> {
+  const { client, flags, shell } = given
+  const page = flags.page ?? 1
+  const { pushes, leftOut, answer } = await client.list(flags.expired ? 'expired' : 'active', page)
+  if (flags.json) return printJson(answer, shell)
+  const none = flags.expired ? 'None of your pushes has expired.' : 'You have no active pushes.'
+  const header = ['CREATED', 'KIND', 'NAME', flags.expired ? 'EXPIRED' : 'LEFT', 'LINK']
+  if (leftOut > 0) shell.say(`Damaged on the server and not shown: ${leftOut}. The server's log names them.`)
+  const shortLast = pushes.map(({ urlToken }) => urlToken)
+  printTable(header, { rows: pushes.map(rowOf), shortLast, stretch: 2, leftOut, page, none, shell })
 }
 
 function rowOf(push: RemotePush): string[] {
@@ -99,24 +66,6 @@ function rowOf(push: RemotePush): string[] {
   const state = expired ? formatLocalTime(expiredOn ?? '') || '-' : left
   return [formatLocalTime(createdAt), kind, name || '-', state, htmlUrl ?? urlToken].map(printableLine)
 }
-
-function addPageFlags(command: Command): void {
-  addTextFlag(command, '--page <number>', `Page, from 1 to ${MAX_PAGE}`)
-  command.option('--json', "Print the server's response")
-}
-
-function pageProblems(command: Command): string[] {
-  const text = textFlag(command, 'page')
-  const parsed = text === undefined ? null : parsePage(text)
-  return parsed !== null && 'problem' in parsed ? [`--page ${JSON.stringify(text)}: ${parsed.problem}`] : []
-}
-
-function pageOf(command: Command): number {
-  const parsed = parsePage(textFlag(command, 'page') ?? '1')
-  return 'value' in parsed ? parsed.value : 1
-}
-
-const parsePage = wholeNumber('1', String(MAX_PAGE))
 
 type Table = {
   rows: string[][]

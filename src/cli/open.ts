@@ -1,47 +1,30 @@
-// `oncebox open`: shows the server in the browser. A double click and the entry of a desktop's menu run it.
+// `oncebox open` and `health`: the server of a data folder, in the browser or for programs that know no HTTP.
 
-import type { Command } from 'commander'
+import { existsSync } from 'node:fs'
 import type { Serving } from '../app/serving.ts'
 import { isDomainError } from '../domain/errors.ts'
-import { type Config, settings } from '../settings/table.ts'
-import type { App } from './app.ts'
+import { placesFor } from '../install/places.ts'
+import type { Config } from '../settings/table.ts'
 import { FILE_MS, openerOf } from './browser.ts'
-import { getConfig } from './config.ts'
+import type { Given } from './command.ts'
 import { CommandFailure } from './failures.ts'
-import { addSettingFlags } from './flags.ts'
-import { serveFor } from './serve.ts'
+import { serve } from './serve.ts'
 import type { Shell } from './shell.ts'
 
-type Parts = { shell: Shell; app: App }
-
-const HELP = `
-On Windows and macOS, "oncebox" without arguments does the same, so that a double
-click on the file is enough. The server runs until its window is closed, the person
-signs out, or "oncebox open --stop".`
-
-export function addOpenCommand(program: Command, { shell, app }: Parts): void {
-  const command = program
-    .command('open')
-    .usage('[flags]')
-    .summary('show the server in the browser; start it if none runs')
-    .description('Shows the server of this data folder in the browser. Starts it if none runs.')
-    .option('--stop', 'Stop the server of this data folder')
-    .addHelpText('after', HELP)
-  addSettingFlags(command, settings)
-  command.action(async (options: { stop?: true }) => {
-    const { config } = getConfig(command, shell)
-    const serving = app.findServing(config.dataDir)
-    if (options.stop) return stop(serving, { config, shell })
-    if (serving !== null) return show(serving, { config, shell })
-    // A service of this machine may run on another data folder, which this user may not read.
-    const url = await app.findServerOn(config.port)
-    if (url !== null) return show({ url, socket: null, setupLink: null }, { config, shell })
-    await serveFor(command, { shell, app, isOpened: true }).catch((cause) => {
-      // Another server may have started at the same moment.
-      const other = isDomainError(cause, 'conflict') ? app.findServing(config.dataDir) : null
-      if (other === null) throw cause
-      return show(other, { config, shell })
-    })
+/** A double click and the entry of a desktop's menu run it. */
+export async function open(given: Given<{ stop: boolean }, Config>): Promise<void> {
+  const { config, shell, app, flags } = given
+  const serving = await app.findServing(config.dataDir)
+  if (flags.stop) return stop(serving, { config, shell })
+  if (serving !== null) return show(serving, { config, shell })
+  // A service of this machine may run on another data folder, which this user may not read.
+  const url = await app.findServerOn(config.port)
+  if (url !== null) return show({ url, socket: null, setupLink: null }, { config, shell })
+  await serve(given, { isOpened: true }).catch(async (cause) => {
+    // Another server may have started at the same moment.
+    const other = isDomainError(cause, 'conflict') ? await app.findServing(config.dataDir) : null
+    if (other === null) throw cause
+    return show(other, { config, shell })
   })
 }
 
@@ -70,12 +53,16 @@ function stop(serving: Serving | null, { config, shell }: Shown): void {
   if (!isStopped) throw new CommandFailure(`No server runs on ${config.dataDir}.`)
 }
 
-/** Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote terminal. */
-export function isStartedByClick({ place }: Shell): boolean {
-  return (place.platform === 'win32' || place.platform === 'darwin') && openerOf(place) !== null
+export async function tellHealth({ config, shell, app }: Given<unknown, Config>): Promise<void> {
+  const serving = await app.findServing(config.dataDir)
+  if (serving === null) throw new CommandFailure(`No server runs on ${config.dataDir}.${hintOf(shell)}`)
+  if (!(await serving.isUp())) throw new CommandFailure(`The server on ${config.dataDir} does not answer.`)
+  shell.print('ok')
 }
 
-/** Keeps the window open on Windows, which closes it with all output when the program ends. */
-export async function keepWindow({ place, isTerminal, ask }: Shell): Promise<void> {
-  if (place.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
+/** For a user who may not read the settings of the machine's service. */
+function hintOf({ place, findService }: Shell): string {
+  const { definition } = placesFor('machine', { place, self: '' })
+  if (findService() !== null || !existsSync(definition)) return ''
+  return ` To ask the service of this machine (${definition}), run this as root.`
 }

@@ -1,36 +1,17 @@
-// The command line: its commands, the format of the help, and the exit code.
+// The program: commander, made of the table of commands; the format of the help; the exit code.
 
-import { Command, Help, type Option } from 'commander'
+import { Command as Commander, Help, Option } from 'commander'
+import { version } from '../../package.json'
+import { defaultText, NO_VALUE, type Setting, type Table, variableOf } from '../settings/setting.ts'
 import type { App } from './app.ts'
-import { addBackupCommand } from './backup.ts'
-import { addVerifyCommand } from './backup-verify.ts'
-import { addCompletionCommand } from './completion.ts'
-import { addConfigCommand } from './config.ts'
-import { addDoctorCommand } from './doctor.ts'
-import { addEditCommand } from './edit.ts'
-import { addExpireAllCommand } from './expire-all.ts'
-import { addExportCommand } from './export.ts'
+import { isStartedByClick, keepWindow } from './browser.ts'
+import type { Command } from './command.ts'
+import { hiddenFlags, readCommandLine, wantsJson } from './command-line.ts'
+import { COMMANDS } from './commands.ts'
 import { presentFailure, UsageError } from './failures.ts'
-import { readOperands } from './flags.ts'
-import { addGetCommand } from './get.ts'
-import { addHealthCommand } from './health.ts'
-import { addImportCommands } from './import.ts'
-import { addLicensesCommand } from './licenses.ts'
-import { addLoginCommands } from './login.ts'
-import { addAuditCommand, addExpireCommand, addListCommand } from './manage.ts'
-import { addNewKeyCommand } from './new-key.ts'
-import { addOpenCommand, isStartedByClick, keepWindow } from './open.ts'
-import { addPushCommand } from './push.ts'
-import { addRestoreCommand } from './restore.ts'
-import { addSelftestCommand } from './selftest.ts'
-import { addServeCommand } from './serve.ts'
-import { addServiceCommands } from './service/command.ts'
+import { inJson, sayFailure } from './json-lines.ts'
 import type { Shell } from './shell.ts'
 import { didYouMean } from './suggestions.ts'
-import { addTokenCommands } from './token.ts'
-import { addTrustCommand } from './trust.ts'
-import { addUpgradeCommand } from './upgrade.ts'
-import { addUserCommands } from './user.ts'
 
 const EXAMPLES = `
 Examples:
@@ -41,11 +22,10 @@ Examples:
 
 const TERM_WIDTH = 24
 
+type Parts = { shell: Shell; app: App }
+
 /** Runs one command line (without the program's name) and resolves to the exit code. Never throws. */
-export async function runProgram(
-  argv: readonly string[],
-  parts: { shell: Shell; app: App },
-): Promise<number> {
+export async function runProgram(argv: readonly string[], parts: Parts): Promise<number> {
   const { shell } = parts
   const isClicked = argv.length === 0 && isStartedByClick(shell)
   try {
@@ -61,12 +41,12 @@ export async function runProgram(
   }
 }
 
-export function createProgram(parts: { shell: Shell; app: App }): Command {
-  const { shell, app } = parts
-  const program = new Command('oncebox')
+export function createProgram(parts: Parts): Commander {
+  const { shell } = parts
+  const program = new Commander('oncebox')
     .description('Oncebox shares passwords, files and links through secret links that expire.')
     .usage('[COMMAND] [flags]')
-    .version(app.version, '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help; works for each command too')
     .helpCommand('help [command]', 'show help')
     .addHelpText('after', EXAMPLES)
@@ -75,7 +55,7 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
       padWidth: () => TERM_WIDTH,
       formatItem,
       subcommandTerm,
-      optionDescription,
+      optionDescription: ({ description }) => description,
     })
     .configureOutput({
       writeOut: (text) => shell.print(text.trimEnd()),
@@ -84,39 +64,111 @@ export function createProgram(parts: { shell: Shell; app: App }): Command {
       getErrHelpWidth: () => shell.width,
     })
     .exitOverride()
-  addServeCommand(program, parts)
-  addOpenCommand(program, parts)
-  addHealthCommand(program, parts)
-  addConfigCommand(program, shell)
-  addUserCommands(program, parts)
-  addTokenCommands(program, parts)
-  addNewKeyCommand(program, parts)
-  addImportCommands(program, parts)
-  addVerifyCommand(addBackupCommand(program, parts), parts)
-  addRestoreCommand(program, parts)
-  addExpireAllCommand(program, parts)
-  addPushCommand(program, parts)
-  addGetCommand(program, parts)
-  addExpireCommand(program, parts)
-  addEditCommand(program, parts)
-  addAuditCommand(program, parts)
-  addListCommand(program, parts)
-  addExportCommand(program, parts)
-  addLoginCommands(program, parts)
-  addTrustCommand(program, parts)
-  addServiceCommands(program, shell)
-  addUpgradeCommand(program, parts)
-  addCompletionCommand(program, shell)
-  addSelftestCommand(program, shell)
-  addDoctorCommand(program, parts)
-  addLicensesCommand(program, shell)
-  addVersionCommand(program, parts)
-  for (const command of everyCommand(program)) command.allowUnknownOption().allowExcessArguments()
+    // Each command reports all problems itself, not only the first.
+    .allowUnknownOption()
+    .allowExcessArguments()
+  const made = new Map<string, Commander>([['', program]])
+  for (const row of COMMANDS) {
+    const words = row.name.split(' ')
+    const parent = made.get(words.slice(0, -1).join(' ')) ?? program
+    made.set(row.name, addCommand(parent, { row, word: words.at(-1) ?? '', parts }))
+  }
   return program
 }
 
+type Added = { row: Command; word: string; parts: Parts }
+
+function addCommand(parent: Commander, { row, word, parts }: Added): Commander {
+  const { flags = {}, settings = {}, operands } = row
+  const hasFlags = Object.keys({ ...flags, ...settings }).length > 0
+  const usage = [...(operands === undefined ? [] : [operands]), ...(hasFlags ? ['[flags]'] : [])].join(' ')
+  const made = parent
+    .command(word, { isDefault: row.name === 'serve' })
+    .summary(row.summary)
+    .description(row.help)
+    .allowUnknownOption()
+    .allowExcessArguments()
+  if (row.heading !== undefined) made.helpGroup(row.heading)
+  if (row.after !== undefined) made.addHelpText('after', row.after)
+  for (const setting of Object.values<Setting>(flags)) made.addOption(optionFor(setting))
+  addSettings(made, settings)
+  for (const setting of Object.values(hiddenFlags(row))) made.addOption(optionFor(setting).hideHelp())
+  // The flags of a command that has others below it are not for those.
+  if (parent.parent !== null && parent.options.length > 0)
+    made.configureHelp({ ...parent.configureHelp(), showGlobalOptions: false })
+  if (row.act === undefined)
+    return made
+      .helpCommand(true)
+      .usage('COMMAND')
+      .action(() => refuse(row, made))
+  // Commander shows usage of its own for an empty text.
+  return made.usage(row.usage ?? (usage || ' ')).action(() => run(row, made, parts))
+}
+
+async function run(row: Command, made: Commander, { shell, app }: Parts): Promise<void> {
+  if (!(row.isServer && wantsJson(row, made, shell))) return act(row, made, { shell, app })
+  await act(row, made, { shell: inJson(shell), app }).catch((cause) => {
+    throw sayFailure(shell, cause)
+  })
+}
+
+async function act(row: Command, made: Commander, parts: Parts): Promise<void> {
+  await row.act?.(readCommandLine(row, made, { ...parts, commands: COMMANDS }))
+}
+
+/** A group needs a command. */
+function refuse(row: Command, made: Commander): never {
+  const [first] = made.args
+  if (first === undefined) made.help({ error: true })
+  const names = made.commands.map((child) => child.name())
+  const problem = first?.startsWith('-')
+    ? `flags come after the command (one of ${names.join(', ')})`
+    : unknownCommand([row.name, first ?? ''], names)
+  throw new UsageError([problem], `oncebox ${row.name}`)
+}
+
+function unknownCommand(words: readonly string[], names: readonly string[]): string {
+  const near = didYouMean(words.at(-1) ?? '', names) || ` (there are ${names.join(', ')})`
+  return `unknown command ${JSON.stringify(words.join(' '))}${near}`
+}
+
+function addSettings(made: Commander, settings: Table): void {
+  const all = Object.values(settings)
+  for (const setting of all.filter(({ variableOnly }) => !variableOnly))
+    made.addOption(optionFor(setting).helpGroup(`${setting.group}:`))
+  const variables = all.filter(({ variableOnly }) => variableOnly)
+  if (variables.length === 0) return
+  const lines = variables.map((setting) => `  ${variablesOf(setting)}\n    ${setting.help}`)
+  made.addHelpText('after', `\nVariables without a flag:\n${lines.join('\n')}`)
+}
+
+/** Values are kept as raw text, so that all problems are reported at once. */
+function optionFor(setting: Setting): Option {
+  const { flag, placeholder, bare, flagOnly, help } = setting
+  // Commander would make --no-open the negation of a flag --open, which does not exist.
+  if (placeholder === '') return Object.assign(new Option(`--${flag}`, help), { negate: false })
+  const value = bare === undefined || bare === NO_VALUE ? `<${placeholder}>` : `[${placeholder}]`
+  const option = new Option(`--${flag} ${value}`, flagOnly ? help : describe(setting))
+  option
+    .argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
+    .preset(bare ?? NO_VALUE)
+  // Otherwise commander stops at the first missing value, and takes "--host" as the value of a bare "--port".
+  return Object.assign(option, { required: false, optional: true, negate: false })
+}
+
+function describe(setting: Setting): string {
+  return `${setting.help}.\nDefault: ${defaultText(setting)}. Environment: ${variablesOf(setting)}`
+}
+
+function variablesOf(setting: Setting): string {
+  const variable = variableOf(setting)
+  return setting.file ? `${variable} or ${variable}_FILE` : variable
+}
+
+const HELP_FLAGS: ReadonlySet<string> = new Set(['--help', '-h'])
+
 /** For help on an unknown command, commander would print other help without an error. */
-function requireKnownTopic(program: Command, argv: readonly string[]): void {
+function requireKnownTopic(program: Commander, argv: readonly string[]): void {
   const [first = '', ...rest] = argv
   const literal = argv.indexOf('--')
   const asksHelp = argv.slice(0, literal === -1 ? undefined : literal).some((word) => HELP_FLAGS.has(word))
@@ -124,46 +176,19 @@ function requireKnownTopic(program: Command, argv: readonly string[]): void {
   else if (asksHelp) requireKnown(program, argv)
 }
 
-const HELP_FLAGS: ReadonlySet<string> = new Set(['--help', '-h'])
-
 /** Skips flags and links, which must not be repeated on the screen. */
-function requireKnown(group: Command, [word = '', ...rest]: readonly string[]): void {
+function requireKnown(group: Commander, [word = '', ...rest]: readonly string[]): void {
   const names = group.commands.map((known) => known.name())
   if (names.length === 0 || word === '' || word === 'help' || /^-|\//.test(word)) return
-  const command = group.commands.find((known) => known.name() === word)
-  // A command with arguments of its own, such as `oncebox backup FILE`.
-  if (command === undefined && group.parent !== null && !group.usage().startsWith('COMMAND')) return
-  if (command !== undefined) {
-    requireKnown(command, rest)
+  const known = group.commands.find((candidate) => candidate.name() === word)
+  if (known !== undefined) {
+    requireKnown(known, rest)
     return
   }
+  // A command with arguments of its own, such as `oncebox backup FILE`.
+  if (group.parent !== null && !group.usage().startsWith('COMMAND')) return
   const path = group.parent === null ? [] : [group.name()]
-  const near = didYouMean(word, names) || ` (there are ${names.join(', ')})`
-  throw new UsageError(
-    [`unknown command ${JSON.stringify([...path, word].join(' '))}${near}`],
-    ['oncebox', ...path].join(' '),
-  )
-}
-
-function addVersionCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {
-  const command = program
-    .command('version')
-    .usage(' ')
-    .summary('print the version')
-    .description('Prints the version of this program, as --version does.')
-    .option('--json', 'Print version, schema of the database and system as JSON')
-  command.action(() => {
-    const { problems } = readOperands(command, { names: [] })
-    if (problems.length > 0) throw new UsageError(problems, 'oncebox version')
-    const isJson = command.getOptionValue('json') === true
-    const [executable = ''] = shell.self
-    shell.print(isJson ? JSON.stringify(app.describeProgram(executable)) : app.version)
-  })
-}
-
-/** All commands. They accept unknown words, so that each can report all problems, not only the first. */
-function everyCommand(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(everyCommand)]
+  throw new UsageError([unknownCommand([...path, word], names)], ['oncebox', ...path].join(' '))
 }
 
 /** Puts a long term on its own line, so that descriptions stay in one column. */
@@ -173,11 +198,6 @@ function formatItem(term: string, width: number, description: string, helper: He
   return `  ${term}\n${format('', width, description, helper)}`
 }
 
-/** The description alone. It already contains what commander would add. */
-function optionDescription(option: Option): string {
-  return option.description
-}
-
-function subcommandTerm(command: Command): string {
-  return `${command.name()} ${command.usage().replace('[flags]', '')}`.trim()
+function subcommandTerm(made: Commander): string {
+  return `${made.name()} ${made.usage().replace('[flags]', '')}`.trim()
 }

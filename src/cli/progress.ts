@@ -65,3 +65,16 @@ function format(_: unknown, state: State, { label }: { label: string }): string 
 function formatSeconds(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
+
+const LINE_MS = 2_000
+
+/** Says a line every two seconds, also where nobody watches a terminal. */
+export function createTellProgress({ say }: { say: (line: string) => void }): (line: string) => void {
+  let toldAt = performance.now()
+  return (line) => {
+    const now = performance.now()
+    if (now - toldAt < LINE_MS) return
+    toldAt = now
+    say(`… ${line}`)
+  }
+}

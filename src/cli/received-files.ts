@@ -1,6 +1,6 @@
 // Receives the files of a push into a folder: uses safe names, overwrites nothing, and resumes interrupted downloads.
 
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { RemoteFile } from '../client/answers.ts'
 import type { Client } from '../client/client.ts'
@@ -10,6 +10,7 @@ import { createUnfinishedNotes, type Unfinished, type UnfinishedFile } from '../
 import { printableLine } from '../domain/printable.ts'
 import { safeFilename, safeFilenames } from '../domain/received-names.ts'
 import { formatSize, quote } from './format.ts'
+import { isNamedAsFolder } from './paths.ts'
 import type { Shell } from './shell.ts'
 
 export type ReceivedFilesOptions = {
@@ -22,15 +23,6 @@ export type ReceivedFilesOptions = {
 }
 
 const CANCELLED = 'cancelled; the same command resumes from here while the server allows it'
-
-export function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory()
-}
-
-/** Whether a path names a folder, existing or not. */
-export function isNamedAsFolder(path: string): boolean {
-  return isFolder(path) || /[/\\]$/.test(path)
-}
 
 export function createReceivedFiles({ output, link, shell, downloadPart }: ReceivedFilesOptions) {
   const { platform } = shell.place

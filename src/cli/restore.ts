@@ -1,72 +1,53 @@
-// `oncebox restore FILE`: makes a new data folder of a backup, after it has told what that means.
+// `oncebox restore` and `backup verify`: a new data folder of a backup, after it has told what that means, or the proof that it
+// could be made.
 
-import type { Command } from 'commander'
-import type { Decision, RestorePlan } from '../backup/restoring/restore.ts'
-import { readSettings } from '../settings/fold.ts'
-import { settings } from '../settings/table.ts'
-import type { App } from './app.ts'
-import { confirm } from './ask.ts'
-import { addOpeningFlags, openingProblems, readOpening } from './backup-opening.ts'
-import { createBackupProgress } from './backup-progress.ts'
-import { CommandFailure, UsageError } from './failures.ts'
-import { addSettingFlags, givenFlags, isGiven, readOperands } from './flags.ts'
-import { addFolderOnlyFlags, requireFolderDatabase } from './folder-only.ts'
-import { presentPlan, presentRestored, presentTokens } from './restore-report.ts'
-import { placeWithService } from './service/service-settings.ts'
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import { type Opening, openBackupFile, streamPieces } from '../backup/restoring/opening.ts'
+import { type Decision, type RestorePlan, restoreBackup } from '../backup/restoring/restore.ts'
+import { verifyBackup as verify } from '../backup/restoring/verify-backup.ts'
+import { refusalOf } from '../domain/system-errors.ts'
+import { confirm, readPassphraseFile } from './ask.ts'
+import type { Given } from './command.ts'
+import { CommandFailure, ToldFailure, UsageError } from './failures.ts'
+import { STANDARD } from './paths.ts'
+import { createTellProgress } from './progress.ts'
+import { presentPlan, presentRestored, presentTokens, presentVerified } from './restore-report.ts'
 import type { Shell } from './shell.ts'
 
-const TABLE = { dataDir: settings.dataDir, keyFile: settings.keyFile }
-const NAME = 'restore'
+type OpeningFlags = { identity: string[]; passphraseFile: string | null }
+type RestoreFlags = OpeningFlags & { keepTokens: boolean; revokeTokens: boolean; yes: boolean }
+type Verification = Given<OpeningFlags & { tempDir: string | null }, { keyFile: string | null }>
 
-const HELP =
-  'Makes a new data folder of a backup, complete or not at all, and never over anything that exists. FILE may be "-" for ' +
-  'standard input. Checks the backup as "oncebox backup verify" does and tells what will come back before it begins: ' +
-  'accounts, names, notes and logs do; every push that could be opened comes back as expired, since what opens a push is in ' +
-  'no backup. API tokens that were revoked since would work again: keep them all or revoke them all.'
-
-const EXAMPLES = `
-Examples:
-  oncebox restore /backups/oncebox.tar --data-dir /srv/oncebox
-  oncebox restore oncebox.tar.age --identity key.txt --data-dir /srv/oncebox --key-file /etc/oncebox/key
-  ssh nas cat oncebox.tar | oncebox restore - --data-dir /srv/oncebox --revoke-tokens --yes`
-
-const OF_POSTGRES = {
-  does: '"oncebox restore" makes a data folder of a backup',
-  instead:
-    'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox expire-all". A backup ' +
-    'of a data folder can only be restored into a folder.',
+export async function verifyBackup(given: Verification): Promise<void> {
+  const { flags, config, shell } = given
+  const { opening, ...source } = readOpening(given, 'backup verify')
+  const progress = createProgress(shell, 'cancelled')
+  const tempDir = flags.tempDir === null ? tmpdir() : resolve(shell.place.cwd, flags.tempDir)
+  const ports = { now: shell.now, opening, onProgress: progress.update }
+  const verified = await verify({ ...source, ...config, tempDir }, ports).finally(progress.stop)
+  for (const line of presentVerified(verified, source.file)) shell.print(line)
+  if (verified.content.damaged > 0) throw new ToldFailure(1)
 }
 
-export function addRestoreCommand(program: Command, { shell, app }: { shell: Shell; app: App }): void {
-  const command = program
-    .command(NAME)
-    .usage('FILE|- [flags]')
-    .summary('make a new data folder of a backup')
-    .description(HELP)
-    .addHelpText('after', EXAMPLES)
-    .option('--keep-tokens', 'Keep all API tokens in the backup, also those that were revoked since')
-    .option('--revoke-tokens', 'Revoke all API tokens in the backup')
-    .option('--yes', 'Restore without asking')
-  addOpeningFlags(command)
-  addSettingFlags(command, TABLE)
-  addFolderOnlyFlags(command)
-  command.action(async () => {
-    const { operand, place, tokens } = readCommandLine(command, shell)
-    const { opening, ...source } = readOpening(command, operand, { shell, app, name: NAME })
-    const wish = { ...source, ...place }
-    const progress = createBackupProgress(shell, 'cancelled: nothing was restored')
-    const decide = async (plan: RestorePlan) => {
-      progress.clear()
-      for (const line of presentPlan(plan, wish)) shell.say(line)
-      const decision = await chooseTokens(plan, { tokens, shell })
-      if (shell.isTerminal && !isGiven(command, 'yes')) await confirm(shell, 'Restore now?')
-      return decision
-    }
-    const restored = await app
-      .restoreBackup(wish, { now: shell.now, opening, onProgress: progress.update, decide })
-      .finally(progress.stop)
-    for (const line of presentRestored(restored, place)) shell.print(line)
-  })
+export async function restore(
+  given: Given<RestoreFlags, { dataDir: string; keyFile: string | null }>,
+): Promise<void> {
+  const { flags, config, shell } = given
+  const { opening, ...source } = readOpening(given, 'restore')
+  const wish = { ...source, ...config }
+  const progress = createProgress(shell, 'cancelled: nothing was restored')
+  const tokens = flags.keepTokens ? 'keep' : flags.revokeTokens ? 'revoke' : null
+  const decide = async (plan: RestorePlan) => {
+    progress.clear()
+    for (const line of presentPlan(plan, wish)) shell.say(line)
+    const decision = await chooseTokens(plan, { tokens, shell })
+    if (shell.isTerminal && !flags.yes) await confirm(shell, 'Restore now?')
+    return decision
+  }
+  const ports = { now: shell.now, opening, onProgress: progress.update, decide }
+  const restored = await restoreBackup(wish, ports).finally(progress.stop)
+  for (const line of presentRestored(restored, config)) shell.print(line)
 }
 
 type Asking = { tokens: Decision['apiTokens'] | null; shell: Shell }
@@ -83,30 +64,70 @@ async function chooseTokens({ content }: RestorePlan, { tokens, shell }: Asking)
   throw new CommandFailure('Answer "keep" or "revoke". Nothing was restored.')
 }
 
-function readCommandLine(command: Command, shell: Shell) {
-  const { operands, problems } = readOperands(command, { names: ['FILE'] })
-  const flags = givenFlags(command, TABLE)
-  const surroundings = placeWithService(shell, flags)
-  requireFolderDatabase(command, { ...OF_POSTGRES, place: surroundings, shell })
-  const reading = readSettings(TABLE, { flags, place: surroundings, readFile: shell.readFile })
-  const [keep, revoke] = [isGiven(command, 'keepTokens'), isGiven(command, 'revokeTokens')]
-  const all = [
-    ...problems,
-    ...(keep && revoke ? ['--keep-tokens and --revoke-tokens: give only one of them'] : []),
-    ...(keep || revoke || shell.isTerminal
-      ? []
-      : [
-          'without a terminal, --keep-tokens or --revoke-tokens is needed: tokens that were revoked since would return',
-        ]),
-    ...openingProblems(command),
-    ...(reading.problems ?? []),
-  ]
-  const [operand] = operands
-  if (all.length > 0 || operand === undefined || reading.config === undefined)
-    throw new UsageError(all, `oncebox ${NAME}`)
-  return {
-    operand,
-    place: reading.config,
-    tokens: keep ? ('keep' as const) : revoke ? ('revoke' as const) : null,
+/** Where the backup comes from, and what opens it. Nothing of it is read yet. */
+function readOpening({ operands: [operand = ''], flags, shell }: Given<OpeningFlags>, command: string) {
+  const isInput = operand === STANDARD
+  const file = isInput ? 'standard input' : resolve(shell.place.cwd, operand)
+  const { identity, passphraseFile } = flags
+  const opening: Opening = {
+    identities: identity.map((given) => readIdentity(given, shell, command)),
+    passphrase: passphraseFile && readPassphraseFile(passphraseFile, { shell, command }),
+    askPassphrase: () => askPassphrase(shell),
   }
+  const open = async () => (isInput ? streamPieces(shell.readInputBytes()) : openBackupFile(file))
+  return { file, open, opening }
+}
+
+function readIdentity(path: string, { readFile }: Shell, name: string): Opening['identities'][number] {
+  try {
+    return { path, text: readFile(path) }
+  } catch (cause) {
+    const why = refusalOf(cause)
+    throw new UsageError([`--identity ${JSON.stringify(path)}: cannot be read: ${why}`], `oncebox ${name}`)
+  }
+}
+
+function askPassphrase(shell: Shell): Promise<string> {
+  if (!shell.isTerminal)
+    throw new CommandFailure(
+      'There is no terminal to ask for the passphrase of the backup: name a file with --passphrase-file.',
+    )
+  return shell.askHidden('Passphrase of the backup')
+}
+
+/** Less time needs no progress. */
+const QUIET_MS = 1_000
+
+/** The step that counts bytes. */
+const READING = 'reading'
+
+/**
+ * A bar while the bytes come, then a line now and then for the pushes. `cancelled` is told when a signal ends the command.
+ */
+function createProgress({ startProgress, say }: Pick<Shell, 'startProgress' | 'say'>, cancelled: string) {
+  const begun = performance.now()
+  let bar = startProgress('Reading', () => cancelled)
+  const tell = createTellProgress({
+    say: (line) => {
+      clear()
+      say(line)
+    },
+  })
+
+  function update(step: string, done: number, total: number): void {
+    const now = performance.now()
+    if (step === READING) {
+      if (now - begun > QUIET_MS) bar.update(done, total)
+      return
+    }
+    tell(`${step}: ${done} of ${total} pushes`)
+  }
+
+  /** Takes the bar from the screen. Signals still end the command as told. */
+  function clear(): void {
+    bar.stop()
+    bar = startProgress('', () => cancelled)
+  }
+
+  return { update, clear, stop: () => bar.stop() }
 }

@@ -1,73 +1,24 @@
 // `oncebox serve`: starts the server, says when it is ready, and stops it on a signal.
 
-import type { Command } from 'commander'
+import { version } from '../../package.json'
 import type { RunningServer } from '../app.ts'
 import type { Entry } from '../settings/fold.ts'
-import { type Config, settings } from '../settings/table.ts'
-import type { App } from './app.ts'
-import { addEnvFileFlag, getConfig, withEnvFile } from './config.ts'
+import type { Config } from '../settings/table.ts'
+import type { Given } from './command.ts'
 import { CommandFailure, presentFailure } from './failures.ts'
-import { addSettingFlags } from './flags.ts'
-import { inJson, sayFailure, wantsJson } from './json-lines.ts'
 import { explainStart } from './listen-failures.ts'
 import { drawQr } from './qr.ts'
 import { type Ready, readyJson, readyLines, type Setup, setupLinks } from './ready-lines.ts'
 import type { Shell } from './shell.ts'
 
-const EXAMPLES = `
-Examples:
-  oncebox                        for this machine only: http://localhost:5100
-  oncebox serve --host 0.0.0.0   for everyone on the network
-  oncebox serve --lan            the same as https://oncebox.local:5100
-  oncebox serve --base-url https://once.example --trusted-proxy 127.0.0.1
-                                 behind a reverse proxy with TLS
-
-A flag overrides its environment variable, and a variable overrides the default.
-"oncebox config" shows the values in effect.
-
-The first start prints a one-time link for creating the first account, and opens
-it in the browser of a desktop (--no-open does not). When standard output is no
-terminal, it prints the path of a file with the link instead. Later, "oncebox
-user add EMAIL" adds accounts, even while the server runs.`
-
-export function addServeCommand(program: Command, parts: { shell: Shell; app: App }): void {
-  const { app } = parts
-  const command = program
-    .command('serve', { isDefault: true })
-    .usage('[flags]')
-    .summary('start the server (what "oncebox" alone does)')
-    .description('Starts the server. It stores everything in one data folder, which it creates if missing.')
-    .addHelpText('after', EXAMPLES)
-  addEnvFileFlag(command)
-  addSettingFlags(command, settings)
-  command.action(() => serveFor(command, { shell: withEnvFile(command, parts.shell), app, isOpened: false }))
-}
-
-type ServeParts = {
-  shell: Shell
-  app: App
+type Opening = {
   /** Whether the browser shows the server in any case, not only the link that makes the administrator. */
   isOpened: boolean
 }
 
-/** Serves with the settings of the command until it is asked to stop. */
-export async function serveFor(command: Command, { shell, app, isOpened }: ServeParts): Promise<void> {
-  // One write, so that a program that waits for the address reads all lines at once.
-  const tell = (ready: Ready) => {
-    shell.print(readyLines(ready).join('\n'))
-    if (ready.trust !== null && shell.isOutputTerminal) shell.draw(drawQr(ready.trust.pages[0] ?? ''))
-  }
-  if (!wantsJson(command, shell)) return serve({ command, shell, app, isOpened, tell })
-  const tellJson = (ready: Ready) => shell.print(readyJson(ready, { version: app.version, now: shell.now }))
-  await serve({ command, shell: inJson(shell), app, isOpened, tell: tellJson }).catch((cause) => {
-    throw sayFailure(shell, cause)
-  })
-}
-
-type Parts = ServeParts & { command: Command; tell: (ready: Ready) => void }
-
-async function serve({ command, shell, app, isOpened, tell }: Parts): Promise<void> {
-  const { config, entries } = getConfig(command, shell)
+/** Serves until it is asked to stop. */
+export async function serve(given: Given<unknown, Config>, { isOpened }: Opening): Promise<void> {
+  const { config, entries, shell, app } = given
   const signals = listenForSignals(shell)
   const { now, uptime, network, place, self } = shell
   const abandoned = new AbortController()
@@ -89,11 +40,21 @@ async function serve({ command, shell, app, isOpened, tell }: Parts): Promise<vo
   server = await app.startServer(served, ports).catch((cause) => explainStart(cause, { config, shell }))
   signals.onReload(server.reload)
   const setup = setupOf(server, shell)
-  tell({ ...server, setup })
+  tellReady({ ...server, setup }, { config, shell })
   const closeBrowser = openBrowser({ setup, server, config, shell, isOpened })
   const stopped = signals.stopAsked.then(() => server.stop())
   const failure = await Promise.race([stopped, server.failed]).finally(closeBrowser)
   if (failure) throw new CommandFailure(failure.message)
+}
+
+/** One write, so that a program that waits for the address reads all lines at once. */
+function tellReady(ready: Ready, { config, shell }: { config: Config; shell: Shell }): void {
+  if (config.logFormat === 'json') {
+    shell.printExactly(`${readyJson(ready, { version, now: shell.now })}\n`)
+    return
+  }
+  shell.print(readyLines(ready).join('\n'))
+  if (ready.trust !== null && shell.isOutputTerminal) shell.draw(drawQr(ready.trust.pages[0] ?? ''))
 }
 
 /** How the first administrator is made. Only a terminal shows the link, because others may read the journal. */

@@ -10,10 +10,10 @@ import type { Network } from '../app.ts'
 import { printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import type { Uptime } from '../domain/time.ts'
+import { findService, type InstalledService } from '../install/installed.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
 import { createOpenLink, createOpenPage, type OpenLink, type OpenPage } from './browser.ts'
 import { createStartProgress, type StartProgress } from './progress.ts'
-import { findService, type InstalledService } from './service/installed.ts'
 
 export type Shell = {
   place: Place

@@ -1,11 +1,10 @@
 // A new file of a command: only this user can read it, it is whole or not there, and never takes the place of another.
 
-import { existsSync, lstatSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { type FileHandle, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { claimName } from '../client/claim-name.ts'
 import { createOwnFile } from '../client/own-files.ts'
-import { codeOf, reasonOf } from '../domain/system-errors.ts'
+import { reasonOf } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
 
 export type WholeFile = {
@@ -16,22 +15,6 @@ export type WholeFile = {
   drop(): Promise<void>
   /** The same at once, for a process that ends. */
   dropNow(): void
-}
-
-/** For the flags and arguments of a command, before anything is asked of a server. */
-export function newFileProblems(name: string, path: string): string[] {
-  if (path === '') return [`${name}: a value is missing, it must be a path`]
-  const problem = problemOf(path)
-  return problem === null ? [] : [`${name} ${JSON.stringify(path)}: ${problem}`]
-}
-
-function problemOf(path: string): string | null {
-  try {
-    return lstatSync(path).isDirectory() ? 'is a folder' : 'already exists'
-  } catch (cause) {
-    if (codeOf(cause) !== 'ENOENT') return `cannot be used: ${reasonOf(cause)}`
-    return existsSync(dirname(path)) ? null : `${dirname(path)} does not exist`
-  }
 }
 
 /** Throws CommandFailure, also later, for what the system refuses. */

@@ -6,6 +6,9 @@
  */
 export const UNPRINTABLE = /[^\P{Cc}\n\t]|(?![\u200c\u200d])\p{Cf}|[\p{Zl}\p{Zp}\p{Cs}]/gu
 
+/** A mark that changes the direction of text, so that it reads otherwise than it copies. */
+export const DIRECTION_MARK = /[\u202a-\u202e\u2066-\u2069]/
+
 /** Replaces unprintable characters by visible signs and keeps line breaks. For terminals and logs only, not for pipes. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (mark) => {

@@ -49,6 +49,7 @@ export const clientSecrets = {
     defaultWords: 'the one of the profile',
     file: true,
     secret: true,
+    variableOnly: true,
     help: 'API token',
   },
 } satisfies Table

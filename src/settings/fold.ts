@@ -6,7 +6,15 @@ import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
 import { databaseWarnings } from './database.ts'
 import type { Environment, Place } from './parsers.ts'
-import { type GivenFlags, nameOf, type Setting, type Table, type Values, variableOf } from './setting.ts'
+import {
+  type GivenFlags,
+  NO_VALUE,
+  nameOf,
+  type Setting,
+  type Table,
+  type Values,
+  variableOf,
+} from './setting.ts'
 import { ascending, settings } from './table.ts'
 
 export type Sources = {
@@ -142,7 +150,7 @@ function defaultValue(setting: Setting, place: Place): unknown {
 
 function findTexts(setting: Setting, sources: Sources): FoundTexts | { problem: string } {
   const variable = variableOf(setting)
-  const { env } = sources.place
+  const env = setting.flagOnly ? {} : sources.place.env
   const given = setting.variableOnly ? undefined : sources.flags[setting.flag]
   if (given !== undefined) return { from: `--${setting.flag}`, texts: splitList(setting, given) }
   if (env[variable]) return { from: variable, texts: splitList(setting, [env[variable]]) }
@@ -180,7 +188,7 @@ function readValueFile(named: {
 type Wrong = { from: string; text: string; problem: string; isSecret?: true }
 
 function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wrong): string {
-  if (text === '') return `${from}: a value is missing, it ${problem}`
+  if (text === '' || text === NO_VALUE) return `${from}: a value is missing, it ${problem}`
   return `${from} ${setting.secret || isSecret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
 }
 

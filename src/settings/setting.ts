@@ -31,6 +31,8 @@ export type Setting = {
   show?: (text: string) => string
   /** It has no flag, because other users of the machine can see a command's arguments. */
   variableOnly?: true
+  /** A flag of one command alone, which no variable sets. */
+  flagOnly?: true
   /** The variable of other programs that is read when nothing else names a value. */
   fallback?: string
   help: string
@@ -56,6 +58,9 @@ export type Values<T extends Table> = { [K in keyof T]: Value<T[K]> }
 export function variableOf(setting: Setting): string {
   return `ONCEBOX_${setting.flag.toUpperCase().replaceAll('-', '_')}`
 }
+
+/** Stands for the value of a flag that has none. No system passes NUL in an argument. */
+export const NO_VALUE = '\0'
 
 /** What a person calls it: its flag, or its variable when it has none. */
 export function nameOf(setting: Setting): string {

@@ -147,9 +147,9 @@ test('--json tells the same to programs', async () => {
 
 test.each([
   [['--recipient', 'age1wrong'], '--recipient "age1wrong": must be a public key of age'],
-  [['--recipient'], '--recipient "": must be a public key of age'],
+  [['--recipient'], '--recipient: a value is missing, it must be a public key of age'],
   [['--recipient', 'AGE-SECRET-KEY-1SECRET'], '--recipient (hidden): must be a public key of age'],
-  [['--passphrase', '--passphrase-file', '/dev/null'], 'give only one kind of them'],
+  [['--passphrase', '--passphrase-file', '/dev/null'], 'give only one of them'],
   [['backups/'], 'FILE "backups/": must name a file, not a folder'],
   [['a.tar', 'b.tar'], 'unexpected argument "b.tar"'],
   [['--unknown'], 'unknown flag --unknown'],

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { InstalledService } from '../../src/cli/service/installed.ts'
+import type { InstalledService } from '../../src/install/installed.ts'
 import { createTrial } from './trial.ts'
 
 const URL = 'postgres://oncebox:s3cret@db.example/boxes'

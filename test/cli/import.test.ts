@@ -63,12 +63,12 @@ test('a password on the command line is warned of, and never repeated', async ()
 
 test.each([
   [[], '--database is missing'],
-  [['--database'], '--database is missing'],
-  [['--database', 'oracle://u:secret@db/d'], '--database: oracle:// is not known'],
+  [['--database'], '--database: a value is missing'],
+  [['--database', 'oracle://u:secret@db/d'], '--database (hidden): oracle:// is not known'],
   [['--database', 'postgres://u:secret@db'], 'names no database'],
   [['--database', 'postgres://u:secret@db/d?sslmode=odd'], 'must be one of disable, prefer, require'],
-  [['--database', 'x', '--storage'], '--storage: the value is missing'],
-  [['--database', ADDRESS, '--database-password-file'], '--database-password-file: the value is missing'],
+  [['--database', 'x', '--storage'], '--storage: a value is missing'],
+  [['--database', ADDRESS, '--database-password-file'], '--database-password-file: a value is missing'],
   [
     ['--database', 'x', '--database-password-file', 'pw'],
     '--database-password-file: only with the address of a server',

@@ -12,7 +12,7 @@ const RUNNING: Serving = {
 
 async function serve(trial: Trial, ...argv: string[]): Promise<void> {
   const ended = trial.run(...argv)
-  await Bun.sleep(5)
+  await trial.isReady()
   trial.signal()
   expect(await ended).toBe(0)
 }
@@ -29,7 +29,7 @@ describe('oncebox open', () => {
     const trial = createTrial()
     trial.state.setupPath = '/welcome/abc'
     const ended = trial.run('open')
-    await Bun.sleep(5)
+    await trial.isReady()
     expect(trial.opened.map(({ link }) => link)).toEqual(['http://localhost:5100/welcome/abc'])
     expect(trial.state.keptLink).toBe('http://localhost:5100/welcome/abc')
     expect(trial.text()).not.toContain('/welcome/abc')

@@ -37,7 +37,7 @@ describe('wrong input', () => {
     ['user add ann', 'EMAIL "ann": must be an address such as ann@example.org'],
     ['user list ann@x', 'unexpected argument "ann@x"'],
     ['token revoke ann@x', 'NAME-OR-PREFIX is missing'],
-    ['token create ann@x --name', "--name: can't be blank"],
+    ['token create ann@x --name', "--name: a value is missing, it can't be blank"],
     ['user list --data-dir', '--data-dir: a value is missing, it must be a path'],
   ])('oncebox %s', async (line, problem) => {
     const trial = createTrial()
@@ -89,7 +89,7 @@ test.each<[string, boolean]>([
 ])('%s makes anonymous access %p', async (flags, expected) => {
   const trial = createTrial()
   const ended = trial.run(...flags.split(' '))
-  await Bun.sleep(0)
+  await trial.isReady()
   trial.signal()
   expect(await ended).toBe(0)
   expect(trial.state.config?.anonymousAccess).toBe(expected)

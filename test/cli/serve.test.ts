@@ -4,7 +4,7 @@ import { createTrial, type Trial } from './trial.ts'
 /** Runs `serve` until it has printed its addresses, and stops it. */
 async function start(trial: Trial, ...flags: string[]): Promise<string[]> {
   const ended = trial.run('serve', '--data-dir', 'box', ...flags)
-  await Bun.sleep(0)
+  await trial.isReady()
   trial.signal()
   expect(await ended).toBe(0)
   expect(trial.out).toHaveLength(1)
@@ -14,7 +14,7 @@ async function start(trial: Trial, ...flags: string[]): Promise<string[]> {
 test('oncebox without arguments serves, prints where, and stops on a signal', async () => {
   const trial = createTrial()
   const ended = trial.run()
-  await Bun.sleep(0)
+  await trial.isReady()
   expect(trial.out.join('\n').split('\n')).toEqual([
     'Open:                   http://localhost:5100',
     'From other computers:   not yet; "oncebox serve --host 0.0.0.0" serves the whole network',
@@ -89,7 +89,7 @@ describe('the browser', () => {
     const trial = createTrial({ isOutputTerminal: isTerminal })
     trial.state.setupPath = setupPath
     const ended = trial.run('serve', ...flags.filter(Boolean))
-    await Bun.sleep(0)
+    await trial.isReady()
     const links = trial.opened.map(({ link }) => link)
     trial.signal()
     expect(await ended).toBe(0)
@@ -114,9 +114,13 @@ describe('the browser', () => {
 
 test('a wish to reload reloads, also one from during the start, and does not stop the server', async () => {
   const trial = createTrial()
+  const start = trial.app.startServer
+  trial.app.startServer = (...given) => {
+    trial.signal('reload')
+    return start(...given)
+  }
   const ended = trial.run()
-  trial.signal('reload')
-  await Bun.sleep(0)
+  await trial.isReady()
   trial.signal('reload')
   trial.signal('reload')
   expect(trial.state).toMatchObject({ reloaded: 3, stopped: 0 })
@@ -127,7 +131,7 @@ test('a wish to reload reloads, also one from during the start, and does not sto
 test('with --log-format json every line is JSON: warnings, readiness, failures, wrong flags', async () => {
   const trial = createTrial({ env: { ONCEBOX_NONSENSE: '1' } })
   const ended = trial.run('serve', '--log-format', 'json')
-  await Bun.sleep(0)
+  await trial.isReady()
   trial.state.fail(new Error('The disk could not be trusted any more.'))
   expect(await ended).toBe(1)
   expect(await trial.run('serve', '--log-format=json', '--port', '99999', '--host', '/')).toBe(2)
@@ -147,7 +151,7 @@ test('with --log-format json every line is JSON: warnings, readiness, failures, 
 test('a second signal ends the process at once', async () => {
   const trial = createTrial()
   const ended = trial.run()
-  await Bun.sleep(0)
+  await trial.isReady()
   trial.signal()
   trial.signal()
   expect(trial.exits).toEqual([130])
@@ -156,16 +160,19 @@ test('a second signal ends the process at once', async () => {
 
 test('a signal during the start stops the server as soon as it has started', async () => {
   const trial = createTrial()
-  const ended = trial.run()
-  trial.signal()
-  expect(await ended).toBe(0)
+  const start = trial.app.startServer
+  trial.app.startServer = (...given) => {
+    trial.signal()
+    return start(...given)
+  }
+  expect(await trial.run()).toBe(0)
   expect(trial.state.stopped).toBe(1)
 })
 
 test('a permanent failure of the store ends the server, with the reason', async () => {
   const trial = createTrial()
   const ended = trial.run()
-  await Bun.sleep(0)
+  await trial.isReady()
   trial.state.fail(new Error('The disk could not be trusted any more.'))
   expect(await ended).toBe(1)
   expect(trial.err.at(-1)).toBe('oncebox: The disk could not be trusted any more.')

@@ -1,28 +1,20 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
+import { openClient } from '../../src/app/clients.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
-import { openToExpire } from '../../src/app/expire-all.ts'
 import { importCommand } from '../../src/app/import-command.ts'
-import { makeNewKey } from '../../src/app/new-key.ts'
-import { namesOfAuthority, readOwnAuthority } from '../../src/app/own-authority.ts'
 import type { Serving } from '../../src/app/serving.ts'
-import { fetchAuthority, openClient } from '../../src/app.ts'
-import { backUp } from '../../src/backup/backup.ts'
-import { backUpInFolder } from '../../src/backup/own-backup.ts'
-import { openBackupFile, streamPieces } from '../../src/backup/restoring/opening.ts'
-import { restoreBackup } from '../../src/backup/restoring/restore.ts'
-import { verifyBackup } from '../../src/backup/restoring/verify-backup.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
-import type { InstalledService } from '../../src/cli/service/installed.ts'
 import type { Shell } from '../../src/cli/shell.ts'
 import type { Account, ApiToken } from '../../src/domain/account.ts'
 import type { DatabaseAddress } from '../../src/domain/database-address.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { wholeMilliseconds } from '../../src/domain/time.ts'
-import { describeProgram, goBack, schemaForUpgrade, upgradeProgram } from '../../src/install/upgrade.ts'
+import type { InstalledService } from '../../src/install/installed.ts'
 import { nameDatabase } from '../../src/settings/database.ts'
 import type { Config } from '../../src/settings/table.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 export type Trial = ReturnType<typeof createTrial>
 
@@ -105,6 +97,8 @@ export function createTrial(
     ...{ out, err, exits, opened, pages, stoppedProcesses, shell, app, state },
     /** The whole standard output and standard error, for loose expectations. */
     text: () => [...out, ...err].join('\n'),
+    /** Resolves once the server says where it is. */
+    isReady: () => waitUntil(() => out.length > 0, 1),
     signal: (wish: 'stop' | 'reload' = 'stop') => {
       for (const listener of signals) listener(wish)
     },
@@ -136,21 +130,11 @@ function createMemoryApp() {
     return account
   }
   const app: App = {
-    version: '3.0.0',
-    openClient,
-    makeNewKey,
-    examine: async () => state.findings,
-    backUp,
-    backUpInFolder,
-    openToExpire,
-    fetchAuthority,
-    readOwnAuthority,
-    namesOfAuthority,
+    openClient: async (asked) => openClient(asked),
     importCommand,
-    findServing: () => state.serving,
+    examine: async () => state.findings,
+    findServing: async () => state.serving,
     findServerOn: async () => state.serverOnPort,
-    ...{ openBackupFile, streamPieces, restoreBackup, verifyBackup },
-    ...{ describeProgram, upgradeProgram, goBack, schemaForUpgrade },
     startServer: async ({ config }, { writeLog }) => {
       state.config = config
       writeLog('a line of the log')

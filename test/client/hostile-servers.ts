@@ -69,7 +69,7 @@ export function useHostileServers() {
   async function run(argv: string[], { patienceMs = PATIENCE_MS, ...given }: Given = {}) {
     const trial = createTrial({ home: folder, input: 'secret', ...given })
     // The same client, with other patience.
-    trial.app.openClient = (asked) =>
+    trial.app.openClient = async (asked) =>
       createClient({ ...asked, userAgent: 'test', patienceMs, newBoundary: () => 'boundary' })
     const code = await trial.run(...argv)
     return { code, out: trial.out.join('\n'), err: trial.err.join('\n'), all: trial.text() }

@@ -56,5 +56,5 @@ test('the manual page tells every command and every setting, and nothing of the 
     setting.variableOnly ? variableOf(setting) : `--${setting.flag}`,
   )
   expect(titles.filter((title) => !shown.includes(`\n.B ${title}`))).toEqual([])
-  expect(shown).toContain('The file ~/.config/oncebox/client.json')
+  expect(shown).toContain('.I ~/.config/oncebox/client.json')
 })

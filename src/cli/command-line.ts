@@ -1,0 +1,166 @@
+// Reads a command line for its row of the table: arguments, flags, settings and the files that they name, all problems at once.
+
+import type { Command as Parsed } from 'commander'
+import { explainSystemError } from '../domain/system-errors.ts'
+import { type EnvFile, parseEnvFile } from '../install/env-file.ts'
+import { databaseWarnings } from '../settings/database.ts'
+import { type Reading, readConfig, readSettings, type Sources } from '../settings/fold.ts'
+import { type GivenFlags, NO_VALUE, type Table, type Values, variableOf } from '../settings/setting.ts'
+import { settings } from '../settings/table.ts'
+import { isBare, readArguments } from './arguments.ts'
+import type { Command, Given } from './command.ts'
+import { CommandFailure, UsageError } from './failures.ts'
+import type { Shell } from './shell.ts'
+
+/** Lets a command refuse a database with words of its own. */
+const DATABASE = { databaseUrl: settings.databaseUrl }
+
+const SERVICE = { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl }
+
+/** Throws UsageError with all problems. */
+export function readCommandLine(
+  row: Command,
+  parsed: Parsed,
+  parts: Pick<Given, 'shell' | 'app' | 'commands'>,
+): Given<Values<Table>, Values<Table>> {
+  const raw = rawFlags(row, parsed)
+  const { operands, problems, isWordWrong } = readArguments(row, parsed)
+  const shell = shellFor(row, { raw, operands }, parts.shell)
+  const { place, readFile } = shell
+  const sources = { flags: raw, place, readFile }
+  requireFolder(row, sources)
+  const own = readSettings(row.flags ?? {}, sources)
+  const wanted = readWanted(row, sources)
+  for (const warning of wanted.warnings) shell.say(`oncebox: warning: ${warning}`)
+  const all = [...problems, ...rivals(row, raw), ...(own.problems ?? []), ...(wanted.problems ?? [])]
+  const given = {
+    operands,
+    flags: own.config ?? {},
+    config: wanted.config ?? {},
+    entries: wanted.entries ?? [],
+    ...parts,
+    ...{ raw, shell },
+  }
+  if (own.config !== undefined && wanted.config !== undefined) all.push(...(row.problems?.(given) ?? []))
+  // After a misspelled command, points to the list of commands instead of the flags of serve.
+  const help = isWordWrong && isBare(parsed) ? 'oncebox' : `oncebox ${row.name}`
+  if (all.length > 0) throw new UsageError(all, help)
+  return given
+}
+
+const FORMAT = { logFormat: settings.logFormat }
+
+/** Whether --log-format asks for JSON, even if other flags are wrong. */
+export function wantsJson(row: Command, parsed: Parsed, shell: Shell): boolean {
+  const flags = rawFlags(row, parsed)
+  try {
+    const { place, readFile } = shellFor(row, { raw: flags, operands: [] }, shell)
+    return readSettings(FORMAT, { flags, place, readFile }).config?.logFormat === 'json'
+  } catch {
+    // The file of settings is wrong, which is told in words.
+    return false
+  }
+}
+
+/** The shell with the variables of --env-file, or of the installed service. */
+function shellFor(row: Command, { raw, operands }: Pick<Given, 'raw' | 'operands'>, shell: Shell): Shell {
+  const path = raw['env-file']?.at(-1)
+  if (path !== undefined) {
+    const name = `--env-file ${JSON.stringify(path)}`
+    const { variables, problems } = readEnvFile(() => shell.readFile(path))
+    if (problems.length > 0)
+      throw new UsageError(
+        problems.map((problem) => `${name}: ${problem}`),
+        `oncebox ${row.name}`,
+      )
+    return withVariables(shell, variables)
+  }
+  const { isOnData = false } = row
+  const isOurs = typeof isOnData === 'boolean' ? isOnData : isOnData(operands)
+  return isOurs ? withService(shell, raw) : shell
+}
+
+function withVariables(shell: Shell, variables: Readonly<Record<string, string>>): Shell {
+  return { ...shell, place: { ...shell.place, env: { ...variables, ...shell.place.env } } }
+}
+
+function readEnvFile(read: () => string): EnvFile {
+  try {
+    return parseEnvFile(read())
+  } catch (cause) {
+    const reason = explainSystemError(cause)
+    const problem = `must name a readable file${reason === null ? '' : ` (${reason})`}`
+    return { variables: {}, problems: [problem] }
+  }
+}
+
+/**
+ * The variables of the installed service. When a flag or variable names a data folder or a database, ignores the service
+ * entirely, because its key file would belong to another one.
+ */
+function withService(shell: Shell, raw: GivenFlags): Shell {
+  const { env } = shell.place
+  const isNamed = Object.values(SERVICE).some((setting) => {
+    const name = variableOf(setting)
+    return raw[setting.flag] !== undefined || env[name] || env[`${name}_FILE`]
+  })
+  const service = isNamed ? null : shell.findService()
+  if (service === null) return shell
+  const from = service.envFile ?? service.definition
+  shell.say(`Using the settings of the installed service: ${from} (--data-dir names another folder)`)
+  return withVariables(shell, service.variables)
+}
+
+/** Throws when a flag or a variable says that the database is PostgreSQL, and the command is for a data folder. */
+function requireFolder({ onlyFolder }: Command, sources: Sources): void {
+  if (onlyFolder === undefined) return
+  const { entries = [] } = readSettings(DATABASE, sources)
+  const from = entries.find(({ value }) => value !== null)?.from
+  if (from === undefined) return
+  const { does, instead } = onlyFolder
+  throw new CommandFailure(
+    `${does}, and the database is PostgreSQL here (${from}). ${instead} For a data folder, leave ${from} out.`,
+  )
+}
+
+type Wanted = Reading<Table> & { warnings: string[] }
+
+function readWanted({ settings: table = {}, keepsSettings }: Command, sources: Sources): Wanted {
+  if (table === settings && !keepsSettings) return readConfig(sources)
+  const warnings = 'databaseUrl' in table ? databaseWarnings(sources.flags) : []
+  return { ...readSettings(keepsSettings ? {} : table, sources), warnings }
+}
+
+function rivals({ oneOf = [], flags = {} }: Command, raw: GivenFlags): string[] {
+  return oneOf.flatMap((keys) => {
+    const names = keys.map((key) => flags[key]?.flag ?? key)
+    if (names.filter((name) => raw[name] !== undefined).length < 2) return []
+    const flagged = names.map((name) => `--${name}`)
+    return [`${flagged.slice(0, -1).join(', ')} and ${flagged.at(-1)}: give only one of them`]
+  })
+}
+
+/** Flags that the help leaves out. */
+export function hiddenFlags({ hidden, onlyFolder }: Command): Table {
+  return { ...hidden, ...(onlyFolder === undefined ? {} : DATABASE) }
+}
+
+/** The values of flags as commander kept them: `''` for one without a value. */
+function rawFlags(row: Command, parsed: Parsed): GivenFlags {
+  const table: Table = { ...row.settings, ...hiddenFlags(row), ...row.flags }
+  return Object.fromEntries(
+    Object.values(table).map(({ flag, bare }) => [
+      flag,
+      keptValues(parsed, flag)?.map((value) => (value === NO_VALUE && bare !== NO_VALUE ? '' : value)),
+    ]),
+  )
+}
+
+function keptValues(parsed: Parsed, name: string): string[] | undefined {
+  const option = parsed.options.find(({ long }) => long === `--${name}`)
+  if (option === undefined) return undefined
+  const attribute = option.attributeName()
+  // Commander gives the value to the group that the command belongs to, when that knows the flag as well.
+  const kept = parsed.getOptionValue(attribute) ?? parsed.parent?.getOptionValue(attribute)
+  return kept === true ? ['true'] : kept
+}

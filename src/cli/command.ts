@@ -1,0 +1,120 @@
+// What the table says of a command: its words, its flags and settings, and the action, which is loaded when the command runs.
+
+import type { Client } from '../client/client.ts'
+import { clientSecrets, clientSettings } from '../settings/client.ts'
+import type { Entry } from '../settings/fold.ts'
+import type { Parser } from '../settings/parsers.ts'
+import { type GivenFlags, off, type Table, type Values } from '../settings/setting.ts'
+import type { App } from './app.ts'
+import { certificates } from './paths.ts'
+import type { Shell } from './shell.ts'
+
+/** What an action gets: the command line, read and checked. */
+export type Given<F = unknown, C = unknown> = {
+  operands: readonly string[]
+  flags: F
+  config: C
+  entries: readonly Entry[]
+  /** Flags as they were given, by name. */
+  raw: GivenFlags
+  shell: Shell
+  app: App
+  /** The whole table, for completion. */
+  commands: readonly Command[]
+}
+
+export type Command<F extends Table = Table, S extends Table = Table> = {
+  /** With its group: `user add`. */
+  name: string
+  /** As in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. */
+  operands?: string
+  /** In place of operands and flags in the help. */
+  usage?: string
+  /** Heading in the list of commands. */
+  heading?: string
+  summary: string
+  help: string
+  /** Examples and notes below the flags. */
+  after?: string
+  /** The command's own flags. */
+  flags?: F
+  /** Flags that the help leaves out. Only their raw values are kept. */
+  hidden?: Table
+  /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
+  settings?: S
+  /** Only handed on as they were given, for a service that reads them later. */
+  keepsSettings?: true
+  /** Whether the settings of an installed service count, unless the command line names a folder or a database. */
+  isOnData?: boolean | ((operands: readonly string[]) => boolean)
+  /** Tells its failures as lines of JSON when --log-format asks for it. */
+  isServer?: true
+  /** For a data folder: what it does with one, and what to do with PostgreSQL instead. */
+  onlyFolder?: { does: string; instead: string }
+  /** Flags of which only one may be given. */
+  oneOf?: readonly (keyof F & string)[][]
+  /** Problems that no single value has. */
+  problems?(given: Given<Values<F>, Values<S>>): string[]
+  /** A group of commands has none. */
+  act?(given: Given<Values<F>, Values<S>>): Promise<void> | void
+}
+
+/** Infers the types of flags and settings for the action. */
+export function command<F extends Table, S extends Table>(row: Command<F, S>): Command {
+  return row
+}
+
+const OWN = { group: '', flagOnly: true } as const
+
+/** A flag without a value. */
+export function toggle<const N extends string>(flag: N, help: string) {
+  return { ...off, ...OWN, flag, help, placeholder: '' }
+}
+
+/** A flag with a value; the last one counts. Null when it is not given. */
+export function valued<T>(words: `${string} <${string}>`, help: string, parse: Parser<T>) {
+  const [flag = '', placeholder = ''] = words.split(/ <|>$/)
+  return { ...OWN, flag, placeholder, help, parse, default: null }
+}
+
+/** A flag that may be repeated. */
+export function repeated<T>(words: `${string} <${string}>`, help: string, parse: Parser<T>) {
+  return { ...valued(words, help, parse), list: true } as const
+}
+
+/** A call to a server, and the push that it concerns. */
+export type Visit = {
+  client: Client
+  server: string
+  /** Whether there is a token for this server. */
+  isSignedIn: boolean
+  /** Empty when the command concerns no push. */
+  urlToken: string
+}
+
+const serverSettings = {
+  ...clientSettings,
+  cacert: { ...clientSettings.cacert, parse: certificates },
+  ...clientSecrets,
+}
+
+export type ServerCommand<F extends Table> = Omit<Command<F, typeof serverSettings>, 'act'> & {
+  needsLogin?: boolean
+  /** Whether it asks so often that a server may tell it to wait many times. */
+  isPatient?: boolean
+  /** Whether to warn if the connection is not encrypted. */
+  sendsSecrets?: boolean
+  act(given: Given<Values<F>> & Visit): Promise<void>
+}
+
+/** A command that calls a server. */
+export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>): Command {
+  return command({
+    ...row,
+    heading: 'Share and open:',
+    settings: serverSettings,
+    act: async (given) => {
+      const { openVisit } = await import('./visit.ts')
+      await act({ ...given, ...(await openVisit(given, row)) })
+    },
+  })
+}

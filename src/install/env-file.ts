@@ -1,0 +1,97 @@
+// The file with the settings of a service, in the syntax of systemd's EnvironmentFile=.
+
+import { type Table, variableOf } from '../settings/setting.ts'
+
+export type Variables = Readonly<Record<string, string>>
+
+/** `problems`: a sentence for each line that systemd would pass over, and for each name that would be of no use. */
+export type EnvFile = { variables: Record<string, string>; problems: string[] }
+
+const NAME = '[A-Za-z_]\\w*'
+/** Quoted parts may only begin a value; in what follows them, quotes are ordinary characters. */
+const QUOTED = String.raw`(?:[ \t]*(?:"(?:\\[\s\S]|[^"\\])*"|'[^']*'))*`
+const PLAIN_PART = String.raw`(?![ \t"'])(?:\\[\s\S]?|[^\n\\])*`
+/** As systemd: blanks around the name and before the value count for nothing. */
+const assignment = (name: string) =>
+  String.raw`[ \t]*(${name})[ \t]*=(${QUOTED})[ \t]*(${PLAIN_PART})(?:\n|$)`
+const EMPTY = String.raw`[ \t]*(?:[#;][^\n]*)?(?:\n|$)`
+
+/** Of several lines with the same name, the last one wins. */
+export function parseEnvFile(text: string): EnvFile {
+  const rest = text.replace(/\r\n?/g, '\n')
+  const statement = new RegExp(`${assignment(NAME)}|${EMPTY}|[^\n]*(?:\n|$)`, 'y')
+  const found: EnvFile = { variables: {}, problems: [] }
+  while (statement.lastIndex < rest.length) {
+    const line = rest.slice(0, statement.lastIndex).split('\n').length
+    const [whole = '', name, quoted = '', plain = ''] = statement.exec(rest) ?? []
+    const problem = problemOf(whole, name)
+    if (problem !== null) found.problems.push(`line ${line}: ${problem}`)
+    else if (name !== undefined) found.variables[name] = unquote(quoted) + withoutEscapes(plain)
+  }
+  return found
+}
+
+/** Never repeats a value, which may be a secret. */
+function problemOf(whole: string, name: string | undefined): string | null {
+  if (name !== undefined && /^oncebox_/i.test(name) && name !== name.toUpperCase())
+    return `${name} must be written in capitals: ${name.toUpperCase()}`
+  if (name !== undefined || new RegExp(`^${EMPTY}$`).test(whole)) return null
+  if (whole.startsWith('\ufeff')) return 'begins with a byte order mark: save the file as UTF-8 without it'
+  if (/^\s*export\s/.test(whole)) return 'must be NAME=value: leave out the word export'
+  return new RegExp(`^\\s*${NAME}\\s*=`).test(whole)
+    ? 'must be NAME=value: the quotation mark is not closed'
+    : 'must be NAME=value, such as ONCEBOX_PORT=8080'
+}
+
+function unquote(text: string): string {
+  return text.replace(
+    /[ \t]*(?:"((?:\\[\s\S]|[^"\\])*)"|'([^']*)')/g,
+    (_, double?: string, single?: string) =>
+      double === undefined ? (single ?? '') : double.replace(/\\(["\\$`])/g, '$1').replaceAll('\\\n', ''),
+  )
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(/\\([\s\S]?)|\s+$/g, (_, next = '') => (next === '\n' ? '' : next))
+}
+
+const PLAIN = /^[\w./:@%+,=-]*$/
+
+function presentLine(name: string, value: string): string {
+  return `${name}=${PLAIN.test(value) ? value : `"${value.replace(/["\\$`]/g, '\\$&')}"`}\n`
+}
+
+/** Sets variables in the text of a file and keeps everything else. */
+export function setInEnvFile(text: string, values: Variables): string {
+  return Object.entries(values).reduce((before, [name, value]) => {
+    const line = presentLine(name, value)
+    const existing = new RegExp(`^${assignment(name)}`, 'gm')
+    if (existing.test(before)) return before.replace(existing, () => line)
+    return `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${line}`
+  }, text)
+}
+
+/** The initial text of the file. `restart` is the command that applies changes. */
+export function newEnvFile(restart: string): string {
+  return [
+    '# Settings of the Oncebox service, a line each; "oncebox serve --help" lists them.',
+    `# After a change: ${restart}. After a change of a folder, a file or a port below 1024 instead,`,
+    '# because the rights of the service depend on them: oncebox service install',
+    '#',
+    '# ONCEBOX_LAN=true',
+    '# ONCEBOX_BASE_URL=https://once.example',
+    '# ONCEBOX_TRUSTED_PROXY=127.0.0.1',
+    '',
+  ].join('\n')
+}
+
+/** The given flags of `oncebox service install`, as variables. */
+export function variablesOf(table: Table, flags: Readonly<Record<string, readonly string[] | undefined>>) {
+  return Object.fromEntries(
+    Object.values(table).flatMap((setting) => {
+      const given = flags[setting.flag]
+      if (given === undefined) return []
+      return [[variableOf(setting), setting.list ? given.join(',') : (given.at(-1) ?? '')]]
+    }),
+  )
+}

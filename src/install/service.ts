@@ -1,0 +1,205 @@
+// Plans a service of this machine or user: from flags and the file of settings to the steps that install it.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { posix, win32 } from 'node:path'
+import { DomainError } from '../domain/errors.ts'
+import { readConfig } from '../settings/fold.ts'
+import { type Place, path } from '../settings/parsers.ts'
+import { type GivenFlags, variableOf } from '../settings/setting.ts'
+import { type Config, settings } from '../settings/table.ts'
+import { newEnvFile, parseEnvFile, setInEnvFile, type Variables, variablesOf } from './env-file.ts'
+import { placesFor, systemOf } from './places.ts'
+import { type InstallFacts, type Scope, SERVICE_USER, type ServiceHere } from './service-system.ts'
+import { STATE_FOLDER } from './systemd-unit.ts'
+
+export type ServiceOptions = {
+  scope: Scope
+  flags: GivenFlags
+  /** False with --no-start. */
+  mayStart: boolean
+  place: Place
+  /** The command that starts this program. */
+  self: readonly string[]
+  readFile: (path: string) => string
+}
+
+/** `problems` are those of the settings, which the server would refuse. */
+export type Planned =
+  | { problems: string[]; warnings: string[] }
+  | { problems?: undefined; warnings: string[]; facts: InstallFacts; config: Config }
+
+/** Throws `conflict` for a program that cannot be installed, or a file of settings that cannot be read. */
+export function planService({ scope, flags, mayStart, ...given }: ServiceOptions): Planned {
+  const { place } = given
+  const self = ownExecutable(given.self)
+  const here = serviceHere(scope, place, self)
+  const { places } = here
+  const envText = envTextFor(here, flags, place)
+  const { variables, problems: unread } = parseEnvFile(envText)
+  if (unread.length > 0)
+    return { problems: unread.map((problem) => `${places.envFile}: ${problem}`), warnings: [] }
+  const { config, problems, warnings } = readServiceConfig(here, variables, given)
+  if (config === undefined) return { problems, warnings }
+  const { dataDir, keyFile, tlsAuthorityKey, logFile, backupDir } = config
+  const ports = [config.port, config.httpPort].filter((port) => typeof port === 'number')
+  const facts: InstallFacts = {
+    ...{ ...here, self, envText, mayStart, dataDir, keyFile, tlsAuthorityKey, logFile, backupDir },
+    usesLowPort: ports.some((port) => port > 0 && port < 1024),
+    hasUser: place.platform === 'darwin' ? hasMacUser() : idOfLinuxUser() !== null,
+    freeId: place.platform === 'darwin' ? freeMacId() : 0,
+  }
+  return { warnings, facts, config }
+}
+
+/** `self` is the running executable. */
+export function serviceHere(scope: Scope, place: Place, self: string): ServiceHere {
+  return {
+    scope,
+    places: placesFor(scope, { place, self }),
+    isManaged: place.platform !== 'linux' || existsSync('/run/systemd/system'),
+    userName: place.platform === 'win32' ? windowsUser(place) : String(process.getuid?.() ?? ''),
+  }
+}
+
+function ownExecutable([program = '', ...entry]: readonly string[]): string {
+  if (program === '' || entry.length > 0)
+    throw refusal(
+      'Only the built executable can be installed: "npm run build", then dist/oncebox service install.',
+    )
+  return existsSync(program) ? realpathSync(program) : program
+}
+
+/** The service runs in another folder, so that paths are written whole. */
+function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, place: Place): string {
+  const text = existsSync(places.envFile)
+    ? readExisting(places.envFile)
+    : newEnvFile(systemOf(place.platform).restartCommand(scope))
+  const changed = setInEnvFile(text, withWholePaths(variablesOf(settings, flags), place))
+  if (place.platform !== 'win32') return changed
+  // A Windows task has no variables of its own and no place for its output.
+  const { variables: known } = parseEnvFile(changed)
+  const missing = { ONCEBOX_DATA_DIR: places.dataDir, ONCEBOX_LOG_FILE: places.logFile ?? '' }
+  const absent = Object.entries(missing).filter(([name]) => known[name] === undefined)
+  return setInEnvFile(changed, Object.fromEntries(absent))
+}
+
+function withWholePaths(variables: Variables, place: Place): Variables {
+  const { resolve } = place.platform === 'win32' ? win32 : posix
+  const paths = Object.values(settings).flatMap((setting) =>
+    setting.parse === path ? [variableOf(setting)] : [],
+  )
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      value !== '' && paths.includes(name) ? resolve(place.cwd, value) : value,
+    ]),
+  )
+}
+
+function readExisting(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw refusal(
+      `${path} is there and cannot be read: run this as root, as in "sudo oncebox service install".`,
+    )
+  }
+}
+
+type ReadBy = Pick<ServiceOptions, 'place' | 'readFile'>
+
+/** Reads the settings as the service will, ignoring the environment of this command. */
+export function readServiceConfig(
+  { scope, places }: ServiceHere,
+  variables: Variables,
+  { place, readFile }: ReadBy,
+) {
+  const env = { ONCEBOX_DATA_DIR: places.dataDir, ...variables }
+  const sources = { flags: {}, place: { ...place, cwd: '/', env }, readFile }
+  const { config, problems = [], warnings } = readConfig(sources)
+  const all = [...problems, ...hiddenPaths(scope, place.platform, variables)]
+  return { problems: all, warnings, config: all.length > 0 ? undefined : config }
+}
+
+/** The folders that a service of the machine cannot see: it has no homes, and a temporary folder of its own. */
+const HIDDEN = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
+
+function hiddenPaths(scope: Scope, platform: NodeJS.Platform, variables: Variables): string[] {
+  if (platform !== 'linux' || scope === 'user') return []
+  return Object.entries(variables).flatMap(([name, value]) =>
+    name.startsWith('ONCEBOX_') && HIDDEN.test(value)
+      ? [
+          `${name} ${JSON.stringify(value)}: a service of this machine cannot see /home, /root and /tmp; choose another place, such as ${STATE_FOLDER} or /srv`,
+        ]
+      : [],
+  )
+}
+
+/** Throws `conflict` when root and another user would have to change places. */
+export function requireScope(scope: Scope, platform: NodeJS.Platform, command: string): void {
+  if (platform === 'win32' || (scope === 'machine') === (process.geteuid?.() === 0)) return
+  throw refusal(
+    scope === 'machine'
+      ? `Only root can ${command} a service of this machine: "sudo oncebox service ${command}". For you alone, add --user.`
+      : 'Root has no service of its own user: leave --user out, or run this as that user.',
+  )
+}
+
+/** Throws `conflict` when the steps cannot be taken here. */
+export function requireRights(
+  { scope, isManaged, mayStart, dataDir }: InstallFacts,
+  platform: NodeJS.Platform,
+): void {
+  requireScope(scope, platform, 'install')
+  if (!isManaged && mayStart)
+    throw refusal(
+      'systemd does not run on this machine, so it has no service to start. Start "oncebox serve" by what starts programs here ' +
+        '(OpenRC, runit, a container), or add --no-start to install the unit only. Nothing was changed.',
+    )
+  if (platform === 'linux' && scope === 'machine') requireOwner(dataDir)
+}
+
+/** systemd gives its state folder to the user of the service. Any other folder must belong to that user already. */
+function requireOwner(dataDir: string): void {
+  const found = statSync(dataDir, { throwIfNoEntry: false })
+  if (dataDir === STATE_FOLDER || found === undefined || found.uid === idOfLinuxUser()) return
+  throw refusal(
+    `${dataDir} does not belong to the user ${SERVICE_USER}, whom the service runs as. Stop what uses it, then: ` +
+      `chown -R ${SERVICE_USER}: ${dataDir} (the user is made by "oncebox service install --no-start"). Nothing was changed.`,
+  )
+}
+
+function idOfLinuxUser(): number | null {
+  if (!existsSync('/etc/passwd')) return null
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${SERVICE_USER}:`))
+  return line === undefined ? null : Number(line.split(':')[2])
+}
+
+function windowsUser({ env }: Place): string {
+  const domain = env.USERDOMAIN ?? ''
+  return `${domain}${domain && '\\'}${userInfo().username}`
+}
+
+function hasMacUser(): boolean {
+  try {
+    execFileSync('dscl', ['.', '-read', '/Users/_oncebox'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** macOS keeps the numbers from 200 to 400 for services. */
+function freeMacId(): number {
+  const listed = execFileSync('dscl', ['.', '-list', '/Users', 'UniqueID'], { encoding: 'utf8' })
+  const taken = new Set(listed.split('\n').map((line) => Number(line.trim().split(/\s+/).at(-1))))
+  return Array.from({ length: 200 }, (_, index) => 399 - index).find((id) => !taken.has(id)) ?? 399
+}
+
+function refusal(message: string): DomainError {
+  return new DomainError('conflict', message)
+}

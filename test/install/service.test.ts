@@ -1,0 +1,204 @@
+// What installing does on each system, decided before anything is touched.
+
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { placesFor, systemOf } from '../../src/install/places.ts'
+import type { InstallFacts, Scope } from '../../src/install/service-system.ts'
+import { presentStep, type Step, takeSteps } from '../../src/install/steps.ts'
+import { createTrial } from '../cli/trial.ts'
+
+function factsOf(platform: NodeJS.Platform, scope: Scope, more: Partial<InstallFacts> = {}): InstallFacts {
+  const home = platform === 'win32' ? 'C:\\Users\\ann' : '/home/ann'
+  const places = placesFor(scope, { place: { env: {}, platform, home, cwd: '/' }, self: '/srv/oncebox' })
+  return {
+    ...{
+      scope,
+      places,
+      self: '/srv/oncebox',
+      envText: 'ONCEBOX_PORT=5100\n',
+      dataDir: places.dataDir,
+    },
+    ...{
+      keyFile: null,
+      tlsAuthorityKey: null,
+      logFile: null,
+      backupDir: null,
+      usesLowPort: false,
+      hasUser: false,
+      isManaged: true,
+    },
+    ...{ mayStart: true, userName: '501', freeId: 399 },
+    ...more,
+  }
+}
+
+const installSteps = (platform: NodeJS.Platform, facts: InstallFacts) =>
+  systemOf(platform).installSteps(facts)
+const uninstallSteps = (platform: NodeJS.Platform, facts: InstallFacts) =>
+  systemOf(platform).uninstallSteps(facts)
+
+const shown = (steps: readonly Step[]) => steps.flatMap(presentStep).filter((line) => !line.startsWith('  '))
+
+describe('on Linux', () => {
+  test('the machine gets a user, the program, closed settings, the unit, and a start', () => {
+    expect(shown(installSteps('linux', factsOf('linux', 'machine')))).toEqual([
+      'run useradd --system --user-group --no-create-home --home-dir /var/lib/oncebox --shell /usr/sbin/nologin oncebox',
+      'copy /srv/oncebox to /usr/local/bin/oncebox (0755)',
+      'make the folder /etc/oncebox (0750, root:oncebox)',
+      'write /etc/oncebox/oncebox.env (0640, root:oncebox):',
+      'write /etc/systemd/system/oncebox.service (0644):',
+      'run systemctl daemon-reload',
+      'run systemctl enable oncebox.service',
+      'run systemctl restart oncebox.service',
+      'run systemctl start oncebox.service',
+    ])
+  })
+
+  test('a user needs no root', () => {
+    expect(shown(installSteps('linux', factsOf('linux', 'user')))).toEqual([
+      'copy /srv/oncebox to /home/ann/.local/bin/oncebox (0755)',
+      'make the folder /home/ann/.config/oncebox (0700)',
+      'write /home/ann/.config/oncebox/oncebox.env (0600):',
+      'write /home/ann/.config/systemd/user/oncebox.service (0644):',
+      'run systemctl --user daemon-reload',
+      'run systemctl --user enable oncebox.service',
+      'run loginctl enable-linger',
+      'run systemctl --user restart oncebox.service',
+      'run systemctl --user start oncebox.service',
+    ])
+  })
+
+  test('the program of a package stays where it is', () => {
+    const place = { env: {}, platform: 'linux' as const, home: '/root', cwd: '/' }
+    expect(placesFor('machine', { place, self: '/usr/bin/oncebox' }).executable).toBe('/usr/bin/oncebox')
+  })
+
+  test('folders outside the usual one are made for the service and opened to it', () => {
+    const facts = {
+      dataDir: '/srv/box',
+      keyFile: '/etc/keys/box.key',
+      logFile: '/var/log/oncebox/x.log',
+      backupDir: '/mnt/backup/box',
+      hasUser: true,
+    }
+    const lines = installSteps('linux', factsOf('linux', 'machine', facts)).flatMap(presentStep)
+    for (const path of ['/srv/box', '/mnt/backup/box'])
+      expect(lines).toContain(`make the folder ${path} (0700, oncebox:oncebox)`)
+    const paths = ['/srv/box', '/mnt/backup/box', '/etc/keys'].map((path) => `ReadWritePaths=-${path}`)
+    for (const line of [...paths, 'LogsDirectory=oncebox']) expect(lines).toContain(`  ${line}`)
+  })
+
+  test('uninstalling touches neither data nor settings', () => {
+    expect(shown(uninstallSteps('linux', factsOf('linux', 'machine')))).toEqual([
+      'run systemctl disable --now oncebox.service',
+      'remove /etc/systemd/system/oncebox.service',
+      'run systemctl daemon-reload',
+    ])
+  })
+})
+
+test('macOS gets a daemon of the machine, or an agent of the user', () => {
+  const machine = shown(installSteps('darwin', factsOf('darwin', 'machine')))
+  expect(machine).toContain('write /Library/LaunchDaemons/io.oncebox.plist (0644):')
+  expect(machine).toContain('run dscl . -create /Users/_oncebox UniqueID 399')
+  expect(machine.at(-1)).toBe('run launchctl bootstrap system /Library/LaunchDaemons/io.oncebox.plist')
+  expect(shown(installSteps('darwin', factsOf('darwin', 'user'))).at(-1)).toBe(
+    'run launchctl bootstrap gui/501 /home/ann/Library/LaunchAgents/io.oncebox.plist',
+  )
+})
+
+test('Windows gets a folder that is closed to users, and a task', () => {
+  const steps = shown(installSteps('win32', factsOf('win32', 'machine')))
+  expect(steps).toContain('copy /srv/oncebox to C:\\Program Files\\Oncebox\\oncebox.exe (0755)')
+  expect(steps.find((line) => line.includes('icacls'))).toContain('/inheritance:r')
+  expect(steps.at(-1)).toBe('run schtasks /Run /TN Oncebox')
+})
+
+test('steps that were taken already change nothing and restart nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
+  writeFileSync(join(folder, 'from'), 'program')
+  const marker = join(folder, 'ran')
+  const steps: Step[] = [
+    { do: 'folder', path: join(folder, 'a'), mode: 0o750 },
+    { do: 'copy', from: join(folder, 'from'), to: join(folder, 'a/b/program'), mode: 0o755 },
+    { do: 'write', path: join(folder, 'a/settings'), mode: 0o640, text: 'A=1\n' },
+    { do: 'run', command: ['touch', marker], onlyIf: 'changed' },
+  ]
+  const told: string[] = []
+  const take = () => takeSteps(steps, { isChanged: false, tell: (line) => told.push(line) })
+  expect((await take()).isChanged).toBe(true)
+  expect([
+    statSync(join(folder, 'a')).mode & 0o777,
+    statSync(join(folder, 'a/settings')).mode & 0o777,
+  ]).toEqual([0o750, 0o640])
+  expect(readFileSync(join(folder, 'a/b/program'), 'utf8')).toBe('program')
+  expect(told).toHaveLength(4)
+  rmSync(marker)
+  told.length = 0
+  expect((await take()).isChanged).toBe(false)
+  expect([existsSync(marker), told]).toEqual([false, []])
+  rmSync(folder, { recursive: true })
+})
+
+test('the message for a failed command contains the command and its output', async () => {
+  const steps: Step[] = [{ do: 'run', command: ['sh', '-c', 'echo no such unit >&2; exit 5'] }]
+  await expect(takeSteps(steps, { isChanged: false, tell: () => undefined })).rejects.toThrow(
+    'failed: no such unit',
+  )
+})
+
+describe('the command line', () => {
+  test('a dry run prints every file and command, with settings from flags and rights for low ports', async () => {
+    const trial = createTrial()
+    expect(
+      await trial.run(
+        'service',
+        'install',
+        '--dry-run',
+        '--port',
+        '443',
+        '--base-url',
+        'https://once.example',
+      ),
+    ).toBe(0)
+    const text = trial.out.join('\n')
+    expect(text).toContain('  ONCEBOX_PORT=443')
+    expect(text).toContain('  ONCEBOX_BASE_URL=https://once.example')
+    expect(text).toContain('  AmbientCapabilities=CAP_NET_BIND_SERVICE')
+    expect(text).toContain('run systemctl enable oncebox.service')
+  })
+
+  test('settings that the server would refuse are refused before anything is touched', async () => {
+    const trial = createTrial()
+    expect(await trial.run('service', 'install', '--port', 'x', '--data-dir', '/home/ann/box')).toBe(2)
+    expect(trial.text()).toContain('ONCEBOX_PORT "x"')
+    expect(await trial.run('service', 'install', '--data-dir', '/home/ann/box')).toBe(2)
+    expect(trial.text()).toContain('cannot see /home')
+  })
+
+  test('a program that is not built cannot be installed', async () => {
+    const trial = createTrial()
+    trial.shell.self = ['bun', 'src/main.ts']
+    expect(await trial.run('service', 'install')).toBe(1)
+    expect(trial.text()).toContain('npm run build')
+  })
+
+  test('serve and config read settings from a file, and variables that are set win', async () => {
+    const trial = createTrial({ env: { ONCEBOX_HOST: '::1' } })
+    trial.shell.readFile = (path) => {
+      if (path === '/etc/odd.env') return 'export ONCEBOX_LAN=true\nONCEBOX_PORT=1\nONCEBOX_HOST: ::1\n'
+      if (path === '/etc/box.env') return 'ONCEBOX_PORT=8080\nONCEBOX_HOST=127.0.0.1\n'
+      throw Object.assign(new Error('no'), { code: 'ENOENT' })
+    }
+    expect(await trial.run('serve', '--env-file', '/etc/none.env')).toBe(2)
+    expect(trial.text()).toContain('--env-file "/etc/none.env": must name a readable file')
+    expect(await trial.run('serve', '--env-file', '/etc/odd.env')).toBe(2)
+    expect(trial.text()).toContain('--env-file "/etc/odd.env": line 1: must be NAME=value')
+    expect(trial.text()).toContain('--env-file "/etc/odd.env": line 3: must be NAME=value')
+    expect(await trial.run('config', '--env-file', '/etc/box.env')).toBe(0)
+    expect(trial.text()).toMatch(/--port +8080 +ONCEBOX_PORT/)
+    expect(trial.text()).toMatch(/--host +::1 +ONCEBOX_HOST/)
+  })
+})
