@@ -58,7 +58,7 @@ function argsOf({ config, folder, acceptFolder }: { config: Config; folder: stri
 }
 
 export const KEY_WARNING = {
-  said: 'backups that are not encrypted and hold the instance key, everybody who has one can read the names, notes and links',
+  said: 'backups that are not encrypted and hold the instance key, everybody who has one can read the names and notes of accounts',
   remedy: 'Encrypt them with --backup-recipient, or keep the key elsewhere with --key-file',
 }
 

@@ -16,11 +16,17 @@ import {
   readTlsAuthority,
   refuseInside,
 } from '../store/opening/backup-source.ts'
+import {
+  createManifest,
+  estimateBytes,
+  type Manifest,
+  type MemberSource,
+  memberOfBytes,
+  memberOfFile,
+  writeBackup,
+} from './archive.ts'
 import { type FileDestination, openFileDestination } from './destination.ts'
-import { createManifest, type Manifest } from './manifest.ts'
-import { memberOfBytes, memberOfFile } from './member-sources.ts'
 import { type Seal, sealStream } from './sealing.ts'
-import { estimateBytes, type MemberSource, writeBackup } from './writing.ts'
 
 export type { Seal }
 
@@ -46,11 +52,6 @@ export type BackupPorts = {
   writeOutput: (piece: Uint8Array) => Promise<void>
   /** Called before the database is copied, with its size. The copy blocks the event loop. */
   onCopying?: (bytes: number) => void
-  /**
-   * Called once the database was copied. Until then a snapshot keeps the server from emptying its log, so that the process
-   * should run at full speed.
-   */
-  onCopied?: () => void
   /** Called often, once the backup is being written. */
   onProgress: (done: number, total: number) => void
   /** Called before and after each step: tests end the process there. */
@@ -69,8 +70,10 @@ export type BackupReport = {
   settingsFrom: SettingsFrom
   key: BackedUpKey['state']
   tlsAuthority: BackedUpKey['state'] | 'unsealed'
-  /** What is damaged in the database and missing from the backup, in sentences without a full stop. */
-  damage: string[]
+  pushes: number
+  accounts: number
+  /** Rows of the database that are missing from the backup, because they are damaged. */
+  leftOut: number
 }
 
 /**
@@ -84,9 +87,9 @@ export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<Back
   try {
     const taken = asOwner(dataDir, () => take(wish, ports))
     try {
-      const { facts, report, minFreeSpace } = taken
+      const { madeAt, report, minFreeSpace } = taken
       const members = [...taken.members, await memberOfFile('oncebox.db', taken.source.descriptor)]
-      const manifest = createManifest(facts, members)
+      const manifest = createManifest({ version, madeAt }, members)
       target?.requireRoom(estimateBytes(members), { dataDir, bytes: minFreeSpace })
       const stream = writeBackup(manifest, members)
       const sealed = seal === null ? stream : await sealStream(stream, seal)
@@ -102,17 +105,17 @@ export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<Back
 
 /** Reads everything that comes from the folder. Only the database is too large to keep in memory. */
 function take(wish: BackupWish, ports: BackupPorts) {
-  const { now, onCopying = () => undefined, onCopied = () => undefined, onStep } = ports
+  const { now, onCopying = () => undefined, onStep } = ports
   const { dataDir } = wish
   const inEffect = settingsInEffect(wish)
   const { settingsFrom, minFreeSpace } = inEffect
   const madeAt = new Date(now()).toISOString()
-  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onCopied, onStep })
+  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onStep })
   try {
-    const { schema, pushes, accounts, damage } = source
+    const { pushes, accounts, leftOut } = source
     const { members, ...keys } = takeSmallMembers(wish, inEffect, source)
-    const facts = { version, schema, madeAt, pushes, accounts }
-    return { source, members, minFreeSpace, facts, report: { settingsFrom, ...keys, damage } }
+    const report = { settingsFrom, ...keys, pushes, accounts, leftOut }
+    return { source, members, minFreeSpace, madeAt, report }
   } catch (cause) {
     source.close()
     throw cause

@@ -1,16 +1,17 @@
 // Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age` opens them too.
 
+import type { Decrypter } from 'age-encryption'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
-import { peek } from './pieces.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
+import { peek } from './streams.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
-export type Opener = { identities: readonly string[] } | { passphrase: string }
 
 /** What it takes to open a backup. */
 export type SealKind = 'none' | 'passphrase' | 'recipients'
 
+const HEADER_END = '\n--- '
 const MAGIC = 'age-encryption.org/v1\n'
 const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
 /** Enough for dozens of recipients. */
@@ -18,25 +19,6 @@ const MAX_HEADER_BYTES = 64 * 1024
 
 /** Loaded only when needed, because it takes its time and most commands never seal or open a backup. */
 const loadAge = () => import('age-encryption')
-
-/**
- * Returns the secret keys of an identity file, as age-keygen writes it: one a line, comments with `#`. Returns null if another
- * line is in it, or no key.
- */
-export async function parseIdentities(text: string): Promise<readonly string[] | null> {
-  const { Decrypter } = await loadAge()
-  const lines = text.split('\n').map((line) => line.trim())
-  const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
-  const isIdentity = (key: string) => {
-    try {
-      new Decrypter().addIdentity(key)
-      return true
-    } catch {
-      return false
-    }
-  }
-  return keys.length > 0 && keys.every(isIdentity) ? keys : null
-}
 
 /** A passphrase takes a second or two and 256 MiB of memory (scrypt at the cost that age chose). */
 export async function sealStream(
@@ -59,48 +41,102 @@ export async function sealStream(
   }
 }
 
-/** Reads how a backup is sealed from its first bytes. Continue with the returned stream. `file` names it in refusals. */
-export async function readSeal(
+/** What the person has given, or can be asked for. */
+export type Opening = {
+  /** Files with secret keys of age, and their texts. */
+  identities: readonly { path: string; text: string }[]
+  /** From a file; null to ask for it. */
+  passphrase: string | null
+  /** Called when the backup turns out to need it. Throws when there is nobody to ask. */
+  askPassphrase: () => Promise<string>
+}
+
+export type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
+
+/**
+ * `file` names the backup in refusals. Throws `conflict` when it is no backup, or what was given does not open it. Alterations are
+ * noticed while the result is read.
+ */
+export async function openBackup(
   source: ReadableStream<Uint8Array>,
-  file: string,
-): Promise<{ seal: SealKind; stream: ReadableStream<Uint8Array> }> {
-  const { first, stream } = await peek(source, MAX_HEADER_BYTES, endsHeader)
-  const text = Buffer.from(first).toString('latin1')
+  { file, opening }: { file: string; opening: Opening },
+): Promise<OpenedBackup> {
+  const { first, stream } = await peek(
+    source,
+    (bytes) => bytes.length >= MAX_HEADER_BYTES || endsHeader(bytes),
+  )
   try {
-    return { seal: kindOf(text, file), stream }
+    const seal = sealOf(first, file)
+    const { identities, passphrase } = opening
+    if (seal === 'none') {
+      // An encrypted backup is not plain unless somebody has put another in its place.
+      const flag = identities.length > 0 ? '--identity' : '--passphrase-file'
+      if (identities.length > 0 || passphrase !== null)
+        throw refuse(file, `is not encrypted. Leave ${flag} out if you trust this file all the same`)
+      return { seal, tar: stream }
+    }
+    return { seal, tar: await decrypt(stream, await createDecrypter(seal, { file, opening }), file) }
   } catch (cause) {
-    await stream.cancel(cause)
+    if (!stream.locked) await stream.cancel(cause)
     throw cause
   }
 }
 
-function endsHeader(first: Uint8Array): boolean {
+function endsHeader(first: Buffer): boolean {
   if (first.length < MAGIC.length) return false
-  const bytes = Buffer.from(first.buffer, first.byteOffset, first.length)
-  return !bytes.toString('latin1', 0, MAGIC.length).startsWith(MAGIC) || bytes.includes('\n--- ')
+  return first.toString('latin1', 0, MAGIC.length) !== MAGIC || first.includes(HEADER_END)
 }
 
-function kindOf(text: string, file: string): SealKind {
-  if (text === '') throw unfitBackup(file, 'it is empty')
+function sealOf(first: Buffer, file: string): SealKind {
+  const text = first.toString('latin1')
+  // A tar begins with a name.
+  if (text === '' || text.startsWith('\0')) throw unfitBackup(file, 'it is empty')
   if (text.startsWith(ARMOR))
     throw unfitBackup(file, 'it is an age file in letters (armored). Decode it first with: age --decrypt')
-  // A tar begins with a name. Zeros are its end, which an endless file of them would never reach.
-  if (text.startsWith('\0')) throw unfitBackup(file, 'it is empty')
   if (!text.startsWith(MAGIC)) return 'none'
   // The library reads the whole header into memory, however long it is.
-  if (!text.includes('\n--- ')) throw damagedBackup(file, 'the header of its encryption has no end')
+  if (!text.includes(HEADER_END)) throw damagedBackup(file, 'the header of its encryption has no end')
   return text.startsWith('-> scrypt ', MAGIC.length) ? 'passphrase' : 'recipients'
 }
 
-/** Throws `conflict` when the opener does not fit. Alterations are noticed while the result is read. */
-export async function openSealed(
-  sealed: ReadableStream<Uint8Array>,
-  { opener, file }: { opener: Opener; file: string },
-): Promise<ReadableStream<Uint8Array>> {
+/** Throws `conflict` when what was given is of the other kind. */
+async function createDecrypter(
+  seal: 'passphrase' | 'recipients',
+  { file, opening }: { file: string; opening: Opening },
+): Promise<Decrypter> {
   const { Decrypter } = await loadAge()
   const decrypter = new Decrypter()
-  if ('passphrase' in opener) decrypter.addPassphrase(opener.passphrase)
-  else for (const identity of opener.identities) decrypter.addIdentity(identity)
+  const { identities, passphrase, askPassphrase } = opening
+  if (seal === 'passphrase') {
+    if (identities.length > 0)
+      throw refuse(file, 'is encrypted with a passphrase: --identity does not open it')
+    decrypter.addPassphrase(passphrase ?? (await askPassphrase()))
+    return decrypter
+  }
+  if (passphrase !== null)
+    throw refuse(file, 'is encrypted for a key, not with a passphrase: name the key with --identity')
+  if (identities.length === 0)
+    throw refuse(file, 'is encrypted for a key: name the file with the secret key with --identity')
+  for (const identity of identities) addIdentities(decrypter, identity)
+  return decrypter
+}
+
+/** An identity file as age-keygen writes it: one key a line, comments with `#`. */
+function addIdentities(decrypter: Decrypter, { path, text }: Opening['identities'][number]): void {
+  const lines = text.split('\n').map((line) => line.trim())
+  const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  try {
+    if (keys.length === 0) throw new Error('no key')
+    for (const key of keys) decrypter.addIdentity(key)
+  } catch {
+    throw refuse(
+      path,
+      'holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it',
+    )
+  }
+}
+
+async function decrypt(sealed: ReadableStream<Uint8Array>, decrypter: Decrypter, file: string) {
   try {
     return await decrypter.decrypt(sealed)
   } catch (cause) {
@@ -108,9 +144,10 @@ export async function openSealed(
     const message = cause instanceof Error ? cause.message : String(cause)
     if (!message.startsWith('no identity matched'))
       throw damagedBackup(file, `its encryption does not open (${message})`)
-    throw unfitBackup(
-      file,
-      'passphrase' in opener ? 'the passphrase is wrong' : 'none of the keys that were given opens it',
-    )
+    throw unfitBackup(file, 'the passphrase is wrong, or none of the keys that were given opens it')
   }
+}
+
+function refuse(file: string, why: string): DomainError {
+  return new DomainError('conflict', `${file} ${why}.`)
 }

@@ -43,7 +43,7 @@ export async function backup(given: Backup): Promise<void> {
   const { flags, shell } = given
   const report = await make(await readWish(given), shell)
   tell(report, { isJson: flags.json, shell })
-  if (report.damage.length > 0) throw new ToldFailure(1)
+  if (report.leftOut > 0) throw new ToldFailure(1)
 }
 
 /** FILE goes before the settings of the server. */
@@ -104,8 +104,9 @@ async function make(wish: BackupWish | OwnBackupWish, shell: Shell): Promise<Bac
     if (performance.now() - begun > PROGRESS_AFTER_MS) progress.update(Math.min(done, total), total)
   }
   try {
-    const { now, writeBytes: writeOutput, giveWay: onCopied } = shell
-    const ports = { now, writeOutput, onCopying, onCopied, onProgress }
+    const { now, writeBytes: writeOutput } = shell
+    shell.giveWay()
+    const ports = { now, writeOutput, onCopying, onProgress }
     return await ('folder' in wish ? backUpInFolder(wish, ports) : backUp(wish, ports))
   } catch (cause) {
     if (codeOf(cause) !== 'EPIPE') throw cause
@@ -128,9 +129,9 @@ const SETTINGS: Record<BackupReport['settingsFrom'], string> = {
   'command line': 'the settings of this command line (no server has run here)',
 }
 
-function presentBackup({ file, bytes, isSealed, manifest, ...report }: BackupReport): string[] {
+function presentBackup({ file, bytes, isSealed, ...report }: BackupReport): string[] {
   const name = file === null ? 'Standard output' : file
-  const { accounts, pushes } = manifest
+  const { accounts, pushes } = report
   return [
     `${name}: a backup of ${formatSize(bytes)}, ${isSealed ? 'encrypted' : 'not encrypted'}.`,
     `In it: ${[
@@ -151,26 +152,25 @@ function shellWord(path: string): string {
   return /^[\w./:@%+,-]+$/.test(path) ? path : quote(path)
 }
 
-function backupWarnings({ isSealed, key, tlsAuthority, damage }: BackupReport): string[] {
+function backupWarnings({ isSealed, key, tlsAuthority, leftOut }: BackupReport): string[] {
   return [
     ...(key === 'included' && !isSealed ? [OPEN_KEY] : []),
     ...(KEYS[key] ?? []),
     ...(AUTHORITIES[tlsAuthority] ?? []),
-    ...damage.map((found) => `the database is damaged: ${found}`),
     // The log of a server that made it tells this line.
-    ...(damage.length > 0
+    ...(leftOut > 0
       ? [
-          'the database is damaged: what could be read is in this backup; keep the earlier ones, and see docs/damage.md',
+          `the database is damaged: ${formatCount(leftOut, 'row')} could not be copied; keep the earlier backups`,
         ]
       : []),
   ]
 }
 
 const OPEN_KEY =
-  'the instance key is in this backup, and the backup is not encrypted: who reads it can read the names, notes and links ' +
-  'that accounts keep, and use these links as long as the pushes live. Keep it to yourself, or encrypt it (--recipient, --passphrase).'
+  'the instance key is in this backup, and the backup is not encrypted: who reads it can read the names and notes that ' +
+  'accounts keep, and their second factors. Keep it to yourself, or encrypt it (--recipient, --passphrase).'
 
-const LOST_KEY = 'Without it, the names, notes and links of accounts and their second factors are lost.'
+const LOST_KEY = 'Without it, this backup cannot be restored.'
 
 const KEYS: Partial<Record<BackupReport['key'], string[]>> = {
   elsewhere: [

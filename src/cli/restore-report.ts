@@ -1,22 +1,20 @@
 // What is said of a backup: what it holds, what a restore would do, and what to do after one.
 
-import type { Restored, RestorePlan } from '../backup/restoring/restore.ts'
-import type { VerifiedBackup } from '../backup/restoring/verify-backup.ts'
+import type { Restored, RestorePlan } from '../backup/restore.ts'
+import type { VerifiedBackup } from '../backup/verify.ts'
 import { printableLine } from '../domain/printable.ts'
 import { formatTime } from '../domain/time.ts'
 import { formatCount, formatLocalTime, formatSize } from './format.ts'
 import { alignColumns } from './table.ts'
 
-type Held = Pick<VerifiedBackup, 'manifest' | 'seal' | 'content' | 'hasAuthority'>
+type Held = Omit<VerifiedBackup, 'key' | 'hasKey'>
 type Content = VerifiedBackup['content']
-
-const MAX_PLACE = 200
 
 const SEALS = { none: 'no', passphrase: 'with a passphrase', recipients: 'for a key' } as const
 
 export function presentVerified(verified: VerifiedBackup, file: string): string[] {
   const { content } = verified
-  const but = content.damaged === 0 ? '' : ', but not all of it is as it was written'
+  const but = content.leftOut === 0 ? '' : ', but not all of it is as it was written'
   return [
     `${file} can be restored${but}.`,
     ...indented([
@@ -29,8 +27,8 @@ export function presentVerified(verified: VerifiedBackup, file: string): string[
   ]
 }
 
-function factsOf({ manifest, seal, content, hasAuthority }: Held): [string, string][] {
-  const { madeAt, version, schema, members } = manifest
+function factsOf({ manifest, schema, seal, content, hasAuthority }: Held): [string, string][] {
+  const { madeAt, version, members } = manifest
   const bytes = members.reduce((sum, member) => sum + member.bytes, 0)
   return [
     ['made', `${formatLocalTime(madeAt)} (${madeAt}) by Oncebox ${version}, schema ${schema}`],
@@ -53,18 +51,9 @@ function losses({ active }: Content): string {
   return `${formatCount(active, 'push', 'pushes')} that can still be opened`
 }
 
-/** Damage that the disk of the server had done before. */
-function presentDamage({ damaged, damage }: Content): string[] {
-  if (damaged === 0) return []
-  const more = damaged > damage.length ? ` and ${damaged - damage.length} more` : ''
-  return [
-    `Damaged when the backup was made: ${damage.map(shortened).join(', ')}${more}. A restore brings back everything else.`,
-  ]
-}
-
-/** Places name what the rows hold, which is from outside. */
-function shortened(place: string): string {
-  return printableLine(place.length > MAX_PLACE ? `${place.slice(0, MAX_PLACE)}…` : place)
+function presentDamage({ leftOut }: Content): string[] {
+  if (leftOut === 0) return []
+  return [`Damaged, and not restored: ${formatCount(leftOut, 'row')}. A restore brings back everything else.`]
 }
 
 /** Told before anything is done. */
@@ -80,6 +69,7 @@ export function presentPlan(
     `It is ${formatTime(now)} on this machine. Everything is as it was when the backup was made:`,
     '  - Accounts, passwords, second factors and administrators that were changed, disabled or removed since come back as they were.',
     `  - ${losses(content)}: they come back as expired, "lost in a restore". Their content is in no backup; senders can share it again.`,
+    '  - No link is in a backup: each push of an account gets a fresh one, and its old link leads nowhere.',
     '  - Pushes, logs and changes made since the backup are not in it.',
     '  - Sessions, one-time links, files and the keys of repeated requests do not come back: people sign in again.',
     ...(isClockBehind

@@ -3,9 +3,10 @@
 
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
-import { type Opening, openBackupFile, streamPieces } from '../backup/restoring/opening.ts'
-import { type Decision, type RestorePlan, restoreBackup } from '../backup/restoring/restore.ts'
-import { verifyBackup as verify } from '../backup/restoring/verify-backup.ts'
+import { type Decision, type RestorePlan, restoreBackup } from '../backup/restore.ts'
+import type { Opening } from '../backup/sealing.ts'
+import { streamPath, streamPieces } from '../backup/streams.ts'
+import { verifyBackup as verify } from '../backup/verify.ts'
 import { refusalOf } from '../domain/system-errors.ts'
 import { confirm, readPassphraseFile } from './ask.ts'
 import type { Given } from './command.ts'
@@ -27,7 +28,7 @@ export async function verifyBackup(given: Verification): Promise<void> {
   const ports = { now: shell.now, opening, onProgress: progress.update }
   const verified = await verify({ ...source, ...config, tempDir }, ports).finally(progress.stop)
   for (const line of presentVerified(verified, source.file)) shell.print(line)
-  if (verified.content.damaged > 0) throw new ToldFailure(1)
+  if (verified.content.leftOut > 0) throw new ToldFailure(1)
 }
 
 export async function restore(
@@ -74,7 +75,7 @@ function readOpening({ operands: [operand = ''], flags, shell }: Given<OpeningFl
     passphrase: passphraseFile && readPassphraseFile(passphraseFile, { shell, command }),
     askPassphrase: () => askPassphrase(shell),
   }
-  const open = async () => (isInput ? streamPieces(shell.readInputBytes()) : openBackupFile(file))
+  const open = async () => (isInput ? streamPieces(shell.readInputBytes()) : streamPath(file))
   return { file, open, opening }
 }
 

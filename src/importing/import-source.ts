@@ -96,7 +96,7 @@ function createDestination(step: Import, { keyring, prepared, now }: Context): D
       labels:
         push.ownerId === null
           ? null
-          : sealLabels({ urlToken, name, note }, { instanceKey, pushId: lookup, ownerId: push.ownerId }),
+          : sealLabels({ urlToken, name, note }, { keyring, pushId: lookup, ownerId: push.ownerId }),
       files: live === null ? [] : ready.files.map((file) => sealFile(file, place)),
       entries,
     })

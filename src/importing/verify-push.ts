@@ -90,7 +90,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
   async function compareOwner(
     { ownerId, urlToken }: IncomingPush,
     { name, note }: PlannedPush,
-    { push, instanceKey }: FoundPush,
+    { push }: FoundPush,
   ): Promise<string[]> {
     const there = ownerId === null ? null : (emails.get(ownerId) ?? null)
     const here = push.ownerId === null ? null : await store.accounts.findById(push.ownerId)
@@ -99,7 +99,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     const sealed = await store.lists.findLabels(push.id)
     if (sealed === null) return ['its labels are missing']
     const labels = openLabels(sealed, {
-      instanceKey,
+      keyring,
       pushId: push.lookup,
       ownerId: push.ownerId,
       pushName: nameOf(push),

@@ -89,7 +89,7 @@ export function createCreatePush(options: {
     const labels =
       account === null
         ? null
-        : sealLabels({ ...wanted, urlToken }, { instanceKey, pushId: lookup, ownerId: account.id })
+        : sealLabels({ ...wanted, urlToken }, { keyring, pushId: lookup, ownerId: account.id })
     const push = begin(wanted, account, now())
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))

@@ -1,5 +1,6 @@
 // Editing a push: its owner changes name and note, and lets it end sooner.
 
+import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { decideEdit, type EditDecision, type LabelsToEdit, type PushEdit } from '../domain/editing.ts'
@@ -14,6 +15,7 @@ import { notFound, type PushFinder } from './push-finder.ts'
 
 type Options = {
   store: Pick<Store, 'pushes' | 'lists'>
+  keyring: Keyring
   finder: PushFinder
   now: Now
   /** Told when a name or note of the account has changed. */
@@ -23,16 +25,16 @@ type Options = {
 /** The edit as read from a request, and the problems that can be seen without the push. */
 export type WantedEdit = { edit: PushEdit; problems: Problems }
 
-export function createEditPush({ store, finder, now, onLabelled }: Options) {
+export function createEditPush({ store, keyring, finder, now, onLabelled }: Options) {
   /** Throws `not_found`, and `forbidden` for everybody but the owner. */
   async function requireEditable(urlToken: string, viewer: Viewer): Promise<void> {
     await getEditable(urlToken, viewer)
   }
 
   async function getEditable(urlToken: string, { account, visit }: Viewer) {
-    const { push, instanceKey } = await finder.getPush(urlToken, visit)
+    const { push } = await finder.getPush(urlToken, visit)
     if (account === null || !isOwner(push, account)) throw mayNotEdit()
-    return { push, account, place: { instanceKey, pushId: push.lookup, ownerId: push.ownerId } }
+    return { push, account, place: { keyring, pushId: push.lookup, ownerId: push.ownerId } }
   }
 
   /** Throws as `requireEditable` does, and `invalid` with every field whose new value is refused. */

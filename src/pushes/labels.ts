@@ -1,14 +1,15 @@
-// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note.
+// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note. They may be sealed
+// under another instance key than the push: a rotation of the keys seals them anew.
 
-import type { InstanceKey } from '../crypto/keyring.ts'
-import { openField, sealField } from '../crypto/sealed-field.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { SealedLabels } from '../store/face.ts'
 
 export type Labels = { urlToken: string; name: string; note: string }
 
 /** The push and its account: labels of which the database names another one do not open. */
-export type Place = { instanceKey: InstanceKey; pushId: Uint8Array; ownerId: number | null }
+export type Place = { keyring: Keyring; pushId: Uint8Array; ownerId: number | null }
 /** `pushName` names the push in a DamageError. */
 type NamedPlace = Place & { pushName: string }
 
@@ -38,26 +39,18 @@ export function openTexts({ name, note }: Omit<SealedLabels, 'urlToken'>, place:
   }
 }
 
-function seal(field: string, text: string, { instanceKey, ...push }: Place): Buffer {
-  return sealField(
-    Buffer.from(text),
-    { key: instanceKey.owner, number: instanceKey.number },
-    { subject: subjectOf(push), field },
-  )
+function seal(field: string, text: string, { keyring, ...push }: Place): Buffer {
+  return sealWithKeyring(Buffer.from(text), keyring, placeOf(field, push))
 }
 
-function open(field: string, sealed: Uint8Array, { instanceKey, pushName, ...push }: NamedPlace): string {
-  const bytes = openField(
-    sealed,
-    { key: instanceKey.owner, number: instanceKey.number },
-    { subject: subjectOf(push), field },
-  )
+function open(field: string, sealed: Uint8Array, { keyring, pushName, ...push }: NamedPlace): string {
+  const bytes = openWithKeyring(sealed, keyring, placeOf(field, push))
   if (bytes === null) throw new DamageError(pushName)
   return new TextDecoder().decode(bytes)
 }
 
-function subjectOf({ pushId, ownerId }: Omit<Place, 'instanceKey'>): Buffer {
+function placeOf(field: string, { pushId, ownerId }: Omit<Place, 'keyring'>) {
   const owner = Buffer.alloc(8)
   owner.writeBigUInt64BE(BigInt(ownerId ?? 0))
-  return Buffer.concat([pushId, owner])
+  return { subkey: 'owner', subject: Buffer.concat([pushId, owner]), field } as const
 }

@@ -1,9 +1,8 @@
 // An owner's lists: a page of their pushes with names and notes, filtered, sorted and searched.
 
-import { findKey, type InstanceKey, type Keyring } from '../crypto/keyring.ts'
+import { findKey, type Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import { keepIntact } from '../domain/damage.ts'
-import { DamageError } from '../domain/errors.ts'
 import { foldedWords } from '../domain/fold.ts'
 import {
   comparePushes,
@@ -82,8 +81,9 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   }
 
   function placeOf({ id, lookup, keyNumber, ownerId }: Omit<SealedTexts, 'name' | 'note'>) {
-    const pushName = nameOf({ id })
-    return { instanceKey: getKey(keyNumber, pushName), pushId: lookup, ownerId, pushName }
+    // Other nodes may have the key.
+    if (findKey(keyring, keyNumber) === null) store.keys.requireAll()
+    return { keyring, pushId: lookup, ownerId, pushName: nameOf({ id }) }
   }
 
   /** One page of what the options describe, and how much of it there is. */
@@ -150,14 +150,6 @@ export function createOwnerLists({ store, keyring, now }: Options) {
       if (seen >= MAX_LOOKED_THROUGH) return { facts, isCut: true }
     }
     return { facts, isCut: false }
-  }
-
-  /** Throws `overloaded` for a key that other processes may have, and DamageError for one that nobody has. */
-  function getKey(number: number, pushName: string): InstanceKey {
-    const key = findKey(keyring, number)
-    if (key !== null) return key
-    store.keys.requireAll()
-    throw new DamageError(pushName)
   }
 
   return { list, overview, forgetTexts: (account: Account) => texts.forget(account.id) }

@@ -66,12 +66,12 @@ export function createPushes(options: PushesOptions) {
 
   /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
   async function getOwned(urlToken: string, account: Account): Promise<Owned> {
-    const { push, instanceKey } = await getPush(urlToken, null)
+    const { push } = await getPush(urlToken, null)
     const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
     if (labels === null) throw notFound()
     const facts = { entries: push.auditEntries, missing: countMissing(push) }
     const opened = openLabels(labels, {
-      instanceKey,
+      keyring,
       pushId: push.lookup,
       ownerId: push.ownerId,
       pushName: nameOf(push),
@@ -112,7 +112,7 @@ export function createPushes(options: PushesOptions) {
 
   const exporting = createOwnerExport({ list: listOwn, logOf })
   const several = createOwnerSelection({ store, finder })
-  const editing = createEditPush({ store, finder, now: options.now, onLabelled: forgetTexts })
+  const editing = createEditPush({ store, keyring, finder, now: options.now, onLabelled: forgetTexts })
   return {
     ...editing,
     ...several,

@@ -163,6 +163,7 @@ export const addressShares = sqliteTable('address_shares', {
 /** Without push and slot once the push has ended: then the row says only that the key was used. */
 export const idempotencyKeys = sqliteTable('idempotency_keys', {
   lookup: bytes().primaryKey().notNull(),
+  keyNumber: integer('key_number').notNull(),
   lapsesAt: integer('lapses_at').notNull(),
   pushId: integer('push_id'),
   slot: integer(),

@@ -75,6 +75,7 @@ function listSecrets(): { name: string; bytes: Uint8Array }[] {
     push_secrets: ['salt', 'passphrase_salt', 'payload'],
     push_keys: ['wrapped_key'],
     push_files: ['filename', 'content_type'],
+    push_labels: ['url_token'],
     sessions: ['hash'],
     account_links: ['hash'],
     idempotency_answers: ['answer'],
@@ -112,7 +113,10 @@ test('nothing of what opens a push is in a backup or in the copy that it is made
   await makeSecrets()
   const secrets = listSecrets()
   const kinds = new Set(secrets.map(({ name }) => name))
-  for (const kind of ['push_secrets.salt', 'push_keys.wrapped_key', 'a sealed file', 'sessions.hash'])
+  for (const kind of [
+    ...['push_secrets.salt', 'push_keys.wrapped_key', 'push_labels.url_token'],
+    ...['a sealed file', 'sessions.hash'],
+  ])
     expect(kinds.has(kind)).toBe(true)
   const copies: ReturnType<typeof readHiddenCopies> = []
   const { bytes } = await makeBackup(box.dataDir, {}, (step) => {
@@ -125,7 +129,8 @@ test('nothing of what opens a push is in a backup or in the copy that it is made
 test.each([
   ['push_keys', 'wrapped_key', 'push_labels', 'name'],
   ['push_secrets', 'payload', 'push_labels', 'note'],
-  ['push_secrets', 'salt', 'push_labels', 'url_token'],
+  ['push_secrets', 'salt', 'push_labels', 'name'],
+  ['push_labels', 'url_token', 'push_labels', 'note'],
 ])('the search finds %s.%s when it is put where a backup goes', async (table, column, into, at) => {
   const secrets = listSecrets().filter(({ name }) => name === `${table}.${column}`)
   alterDatabase(box.dataDir, `UPDATE ${into} SET ${at} = (SELECT ${column} FROM ${table} LIMIT 1)`)
@@ -143,7 +148,8 @@ test('tables of secrets are in the copy, and empty', async () => {
     .map(({ name }) => name)
   const empty = tables.filter((name) => database.query(`SELECT 1 FROM ${name}`).get() === null)
   expect(empty.filter((name) => sourceRows(`SELECT 1 FROM ${name}`).length > 0)).toEqual([
-    ...['account_links', 'address_shares', 'home', 'idempotency_answers', 'idempotency_keys', 'live_shares'],
+    ...['account_links', 'address_shares', 'bucket_folder', 'home', 'idempotency_answers'],
+    ...['idempotency_keys', 'live_shares'],
     ...['push_files', 'push_keys', 'push_secrets', 'sessions'],
   ])
   expect(empty).toContain('push_secrets')
@@ -160,7 +166,6 @@ test('accounts, tokens, pushes, labels and logs are in it as they are', async ()
     'api_tokens',
     'pushes',
     'push_state',
-    'push_labels',
     'audit_entries',
     'instance',
     'instance_keys',
@@ -174,7 +179,10 @@ test('accounts, tokens, pushes, labels and logs are in it as they are', async ()
   expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
   const schema = 'SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name'
   expect(database.query(schema).all()).toEqual(sourceRows(schema))
-  expect(report.manifest).toMatchObject({ pushes: 5, accounts: 1, madeAt: '2026-11-20T12:00:00.000Z' })
+  expect(report).toMatchObject({ pushes: 5, accounts: 1, manifest: { madeAt: '2026-11-20T12:00:00.000Z' } })
+  const labels = 'SELECT push_id, name, note, seen_views FROM push_labels'
+  expect(database.query(labels).all()).toEqual(sourceRows(labels))
+  expect(database.query('SELECT 1 FROM push_labels WHERE length(url_token) > 0').get()).toBeNull()
   database.close()
 })
 
@@ -207,7 +215,7 @@ test('a backup of a stopped server is made, and changes nothing in its folder', 
       .filter((name) => name !== 'serve.lock')
   const before = list()
   const { report } = await makeBackup(box.dataDir)
-  expect(report.manifest.pushes).toBe(5)
+  expect(report.pushes).toBe(5)
   expect(list()).toEqual(before)
 })
 

@@ -172,7 +172,7 @@ describe('keeping', () => {
     await makeMany(2, 2)
     const path = join(dataDir, 'oncebox.db')
     const whole = readFileSync(path)
-    writeFileSync(path, withoutPage(whole, rootPageOf(path, 'audit_entries')))
+    writeFileSync(path, withoutPage(whole, rootPageOf(path, 'accounts')))
     await expect(makeMany(1, 2)).rejects.toThrow('malformed')
     expect(await own()).toHaveLength(2)
     writeFileSync(path, whole)

@@ -89,12 +89,14 @@ test('a damaged backup is one line, and the exit code 1', async () => {
 
 test('a backup of a server whose disk had lost rows is told as such, with the exit code 1', async () => {
   await makeBackup()
-  edit(join(dataDir, 'oncebox.db'), (database) => database.run('DELETE FROM push_labels WHERE push_id = 2'))
+  edit(join(dataDir, 'oncebox.db'), (database) =>
+    database.run("UPDATE pushes SET kind = 'cake' WHERE id = 2"),
+  )
   writeFileSync(file, await backupOf(dataDir))
   const { code, text } = await verify()
   expect(code).toBe(1)
   expect(text).toContain('can be restored, but not all of it is as it was written')
-  expect(text).toContain('Damaged when the backup was made: the names of 1 pushes.')
+  expect(text).toContain('Damaged, and not restored: 1 row.')
 })
 
 test('a missing file, unknown flags and those of other commands are refused', async () => {

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import { readMembers } from '../support/backup.ts'
+import { countPushes, readMembers } from '../support/backup.ts'
 import { BINARY, createStage, runBinary, type Started } from '../support/binary.ts'
 import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
 
@@ -55,8 +55,8 @@ test('a backup beside a server holds what was acknowledged, and the settings tha
   })
   expect(stdout).toContain('40 pushes')
   expect(stdout).toContain('the settings of the running server')
-  const { manifest, members } = await readMembers(readFileSync(file))
-  expect(manifest.pushes).toBe(40)
+  const { members } = await readMembers(readFileSync(file))
+  expect(await countPushes(file)).toBe(40)
   expect(members['settings.json']?.toString()).toContain('back at nine')
   expect(readdirSync(room)).toEqual(['b.tar'])
   expect(leftovers(server.dataDir)).toEqual([])
@@ -75,7 +75,8 @@ test.skipIf(!hasAge)('the program age opens an encrypted backup', async () => {
   expect((await backUp(server, file, '--recipient', await identityToRecipient(identity))).code).toBe(0)
   const opened = Bun.spawnSync(['age', '--decrypt', '-i', join(room, 'key'), file])
   expect(opened.stderr.toString()).toBe('')
-  expect((await readMembers(opened.stdout)).manifest.pushes).toBe(3)
+  writeFileSync(join(room, 'b.tar'), opened.stdout)
+  expect(await countPushes(join(room, 'b.tar'))).toBe(3)
 })
 
 test('a backup is streamed to a reader, and one that goes away ends it', async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   opened = await openTestStore()
   const { store, clock } = opened
   account = await store.accounts.addAccount({ email: 'ann@example.org', passwordHash: 'x', isAdmin: false })
-  const instanceKey = store.keyring.sealing
+  const { keyring } = store
   const create = (n: number) => {
     const lookup = randomBytes(16)
     const labels = {
@@ -29,7 +29,7 @@ beforeAll(async () => {
       note: `For the office, ${n % 100}`,
     }
     const changes = { ownerId: account.id, expiresAt: clock.now() + 7 * DAY, expireAfterDays: 7 }
-    const parts = { lookup, labels: sealLabels(labels, { instanceKey, pushId: lookup, ownerId: account.id }) }
+    const parts = { lookup, labels: sealLabels(labels, { keyring, pushId: lookup, ownerId: account.id }) }
     return storePush(opened, changes, parts)
   }
   for (let n = 0; n < PUSHES; n += 250)

@@ -1,13 +1,12 @@
 // Makes backups as `oncebox backup` does, and looks into them.
 
 import { Database } from 'bun:sqlite'
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type MemberName, readBackup } from '../../src/backup/archive.ts'
 import { type BackupReport, type BackupWish, backUp } from '../../src/backup/backup.ts'
-import type { MemberName } from '../../src/backup/manifest.ts'
-import { streamOf } from '../../src/backup/pieces.ts'
-import { readBackup } from '../../src/backup/reading.ts'
-import type { Opener } from '../../src/backup/sealing.ts'
+import { type Opening, openBackup } from '../../src/backup/sealing.ts'
+import { streamOf } from '../../src/backup/streams.ts'
 import { START } from './instance.ts'
 import type { Place } from './needles.ts'
 
@@ -41,21 +40,26 @@ export async function makeBackup(
   return { report, bytes: report.file === null ? Buffer.concat(pieces) : readFileSync(report.file) }
 }
 
-export async function readMembers(bytes: Uint8Array, opener?: Opener) {
+/** `opener`: a passphrase, or secret keys. */
+export async function readMembers(
+  bytes: Uint8Array,
+  { passphrase = null, identities = [] }: { passphrase?: string | null; identities?: string[] } = {},
+) {
+  const file = 'the backup'
+  const opening: Opening = {
+    identities: identities.map((text) => ({ path: 'key.txt', text })),
+    passphrase,
+    askPassphrase: () => Promise.reject(new Error('the backup is sealed')),
+  }
+  const { seal, tar } = await openBackup(streamOf(bytes), { file, opening })
   const members: Partial<Record<MemberName, Buffer>> = {}
-  const manifest = await readBackup(streamOf(bytes), {
-    file: 'the backup',
-    getOpener: () => {
-      if (opener === undefined) throw new Error('the backup is sealed')
-      return opener
+  const manifest = await readBackup(tar, {
+    file,
+    onPiece: (name, piece) => {
+      members[name] = Buffer.concat([members[name] ?? Buffer.alloc(0), piece])
     },
-    onMember: ({ name }) => ({
-      write: (piece) => {
-        members[name] = Buffer.concat([members[name] ?? Buffer.alloc(0), piece])
-      },
-    }),
   })
-  return { manifest, members }
+  return { seal, manifest, members }
 }
 
 /** The database in a backup, as a new file. */
@@ -63,6 +67,18 @@ export async function openBackedUp(bytes: Uint8Array, path: string): Promise<Dat
   const { members } = await readMembers(bytes)
   writeFileSync(path, members['oncebox.db'] ?? '')
   return new Database(path, { readonly: true })
+}
+
+/** The pushes in a backup that is not encrypted. */
+export async function countPushes(file: string): Promise<number> {
+  const path = `${file}.db`
+  const database = await openBackedUp(readFileSync(file), path)
+  try {
+    return database.query<{ n: number }, []>('SELECT count(*) AS n FROM pushes').get()?.n ?? 0
+  } finally {
+    database.close()
+    rmSync(path)
+  }
 }
 
 /** The copies that this process holds open without a name. */

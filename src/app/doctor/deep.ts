@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { openTotpSecret } from '../../accounts/two-factor.ts'
-import { findKey, type Keyring } from '../../crypto/keyring.ts'
+import type { Keyring } from '../../crypto/keyring.ts'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { DamageError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
@@ -118,14 +118,9 @@ async function lookAtSealed(read: Steps['read'], keyring: Keyring | null): Promi
   )
 }
 
-function areLabelsWhole(
-  { keyNumber, pushId, lookup, ownerId, ...labels }: LabelledRow,
-  keyring: Keyring,
-): boolean {
-  const instanceKey = findKey(keyring, keyNumber)
-  if (instanceKey === null) return false
+function areLabelsWhole({ pushId, lookup, ownerId, ...labels }: LabelledRow, keyring: Keyring): boolean {
   try {
-    openLabels(labels, { instanceKey, pushId: lookup, ownerId, pushName: `push ${pushId}` })
+    openLabels(labels, { keyring, pushId: lookup, ownerId, pushName: `push ${pushId}` })
     return true
   } catch (cause) {
     if (cause instanceof DamageError) return false

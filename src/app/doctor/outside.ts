@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { findFolderFault, isOnOneDisk } from '../../backup/own-folder.ts'
+import { findFolderFault, isOnOneDisk } from '../../backup/own-backup.ts'
 import { readCertificate } from '../../crypto/certificate-facts.ts'
 import { graceOf } from '../../domain/backup-plan.ts'
 import { formatTime } from '../../domain/time.ts'

@@ -79,9 +79,9 @@ Examples:
     operands: 'FILE|-',
     summary: 'prove that a backup can be restored, without restoring it',
     help:
-      'Proves that a backup can be restored, without restoring it: opens it, checks every checksum in it, its database, its logs ' +
-      'and its key, and that nothing in it opens a push. FILE may be "-" for standard input. A copy of the database lies in ' +
-      '--temp-dir meanwhile, where nobody else can read it. The exit code is 1 when the backup cannot be restored as it was.',
+      'Proves that a backup can be restored, without restoring it: opens it, checks every checksum in it, puts its rows into ' +
+      'a new database as a restore does, and checks its key. FILE may be "-" for standard input. Two copies of the database ' +
+      'lie in --temp-dir meanwhile, where nobody else can read them. The exit code is 1 when the backup cannot be restored as it was.',
     after: `
 Examples:
   oncebox backup verify /backups/oncebox.tar

@@ -23,17 +23,26 @@ import { besideServer } from '../folder/folder-lock.ts'
 import { removeUnfinished, unfinishedName } from '../folder/new-folder.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { takeLog } from '../sqlite/engine/home.ts'
-import { type KeylessCopy, openKeylessCopy, type UnfinishedCopy } from '../sqlite/engine/keyless-copy.ts'
+import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS } from '../sqlite/engine/migrate.ts'
 
 const MIB = 1024 * 1024
 const COPY_PREFIX = 'backup-copy-'
 const MAX_KEY_BYTES = 64 * 1024
 
-export type BackupSource = KeylessCopy & {
+export type Verifier = { number: number; verifier: Uint8Array }
+
+export type BackupSource = {
+  /** The version of the schema. */
+  schema: number
+  pushes: number
+  accounts: number
+  /** Rows that are missing from the copy, because a value in them is none that the table can have. */
+  leftOut: number
+  /** The keys that the database was written with. */
+  verifiers: Verifier[]
   /** The copy, open for reading until `close`. */
   descriptor: number
-  bytes: number
   close(): void
 }
 
@@ -43,51 +52,57 @@ export type BackupSourceOptions = {
   minFreeSpace: number
   /** Called before the database is copied, with its size. */
   onCopying: (bytes: number) => void
-  /** Called once nothing of the server's database is read any more. */
-  onCopied: () => void
   /** Called before and after each step: tests end the process there. */
   onStep?: ((step: string) => void) | undefined
 }
 
 /**
  * Takes seconds for a large database and blocks the event loop meanwhile, but no other process. Throws `conflict` for a folder
- * without data, of another user or of a later version, and `disk_full` when its disk has no room for the copy.
+ * without data, of another user, of a later version or with a damaged database, and `disk_full` when its disk has no room.
  */
 export function openBackupSource(options: BackupSourceOptions): BackupSource {
-  const { dataDir, minFreeSpace, onCopying, onCopied, onStep = () => undefined } = options
+  const { dataDir, minFreeSpace, onCopying, onStep = () => undefined } = options
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
   onCopying(statSync(folder.database).size)
   try {
-    const { place, copy } = besideServer(folder, (isServed) => {
+    const { place, copy, isServed } = besideServer(folder, (isServed) => {
       if (!isServed) takeLog(folder)
       onStep('before the copy has a place')
-      return openCopy(folder, { minFreeSpace, onStep })
+      return { ...openCopy(folder, { minFreeSpace, onStep }), isServed }
     })
-    return writeCopy({ place, copy, onCopied, onStep })
+    try {
+      onStep('before the copy is written')
+      const leftOut = copy.write({ isServed })
+      const counted = countIn(copy)
+      copy.database.close(true)
+      onStep('after the copy was written')
+      return { ...counted, leftOut, descriptor: place.descriptor, close: place.close }
+    } catch (cause) {
+      copy.database.close(true)
+      place.close()
+      throw cause
+    }
   } catch (cause) {
-    if (isFull(cause)) throw noRoom(folder, minFreeSpace)
-    throw explainFailure(folder.database, cause)
+    throw isFull(cause) ? noRoom(folder, minFreeSpace) : explainFailure(folder.database, cause)
   }
 }
 
 type Opening = { minFreeSpace: number; onStep: (step: string) => void }
 
-function openCopy(
-  folder: DataFolder,
-  { minFreeSpace, onStep }: Opening,
-): { place: CopyPlace; copy: UnfinishedCopy } {
+function openCopy(folder: DataFolder, { minFreeSpace, onStep }: Opening) {
   const { bavail, bsize } = statfsSync(folder.path)
   const maxBytes = bavail * bsize - minFreeSpace
   if (maxBytes < MIB) throw noRoom(folder, minFreeSpace)
   const place = createCopyPlace(folder)
   try {
-    const copy = openKeylessCopy({ source: folder.database, path: place.path, maxBytes, endsAt: null })
+    const { path } = place
+    const copy = openKeylessCopy({ source: folder.database, path, maxBytes }, (schema) =>
+      newer(folder, schema),
+    )
     onStep('before the copy loses its name')
     place.hide()
-    if (copy.schema <= MIGRATIONS.length) return { place, copy }
-    copy.close()
-    throw newer(folder, copy.schema)
+    return { place, copy }
   } catch (cause) {
     place.close()
     throw cause
@@ -131,35 +146,11 @@ export function removeCopyPlaces({ path }: DataFolder): void {
   removeUnfinished(path, COPY_PREFIX)
 }
 
-type Writing = {
-  place: CopyPlace
-  copy: UnfinishedCopy
-  onCopied: () => void
-  onStep: (step: string) => void
-}
-
-function writeCopy({ place, copy, onCopied, onStep }: Writing): BackupSource {
-  try {
-    onStep('before the copy is written')
-    const written = closing(copy, onCopied)
-    onStep('after the copy was written')
-    const { descriptor, close } = place
-    return { ...written, descriptor, bytes: fstatSync(descriptor).size, close }
-  } catch (cause) {
-    place.close()
-    throw cause
-  }
-}
-
-/** Always closes the copy, which writes its last pages. */
-function closing(copy: UnfinishedCopy, onCopied: () => void): KeylessCopy {
-  try {
-    copy.write()
-    onCopied()
-    return copy.check()
-  } finally {
-    copy.close()
-  }
+function countIn({ database, schema }: Pick<ReturnType<typeof openKeylessCopy>, 'database' | 'schema'>) {
+  const count = (table: string) =>
+    database.query<{ n: number }, []>(`SELECT count(*) AS n FROM main.${table}`).get()?.n ?? 0
+  const verifiers = database.query<Verifier, []>('SELECT number, verifier FROM main.instance_keys').all()
+  return { schema, pushes: count('pushes'), accounts: count('accounts'), verifiers }
 }
 
 function noRoom({ path }: DataFolder, minFreeSpace: number): DomainError {
@@ -186,7 +177,7 @@ export type BackedUpKey =
 /** `verifiers` belong to the keys that the database was written with. A file with other keys is `foreign`. */
 export function readInstanceKey(
   dataDir: string,
-  { keyFile, verifiers }: { keyFile: string | null; verifiers: KeylessCopy['verifiers'] },
+  { keyFile, verifiers }: { keyFile: string | null; verifiers: readonly Verifier[] },
 ): BackedUpKey {
   const found = readInFolder(dataDir, keyFile ?? dataFolder(dataDir).key)
   if (found.state !== 'included') return found

@@ -19,6 +19,7 @@ import {
   statement,
 } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
+import { keyNumberOf } from './rekeying.ts'
 import { createSlots } from './slots.ts'
 
 const SOME = 100
@@ -34,7 +35,11 @@ const LAPSED = locked(
   'FOR UPDATE SKIP LOCKED',
 )
 const ANSWER = select(idempotencyAnswers, 'WHERE slot = $1')
-const INSERT = insertInto(idempotencyKeys, ['lookup', 'lapsesAt', 'pushId', 'slot'], 'ON CONFLICT DO NOTHING')
+const INSERT = insertInto(
+  idempotencyKeys,
+  ['lookup', 'keyNumber', 'lapsesAt', 'pushId', 'slot'],
+  'ON CONFLICT DO NOTHING',
+)
 const FORGET = statement('UPDATE idempotency_keys SET push_id = NULL, slot = NULL WHERE lookup = $1')
 const REMOVE = statement('DELETE FROM idempotency_keys WHERE lookup = $1')
 
@@ -80,7 +85,8 @@ export function* useKey(
   if (before !== null && before.lapsesAt > now) throw usedIdempotencyKey()
   if (before !== null) yield* remove(before)
   const slot = yield* answers.store(answer)
-  if ((yield* insert(INSERT, { lookup, lapsesAt, pushId, slot })) === null) throw usedIdempotencyKey()
+  const used = { lookup, keyNumber: keyNumberOf(answer), lapsesAt, pushId, slot }
+  if ((yield* insert(INSERT, used)) === null) throw usedIdempotencyKey()
 }
 
 /** For pushes that end together, after their shares: so no two ends wait for each other. */

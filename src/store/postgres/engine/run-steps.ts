@@ -21,7 +21,11 @@ export function createSteps({ read, transact, onDue }: StepsOptions): Steps {
 }
 
 /** Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for its answer. */
-export async function drive<T>(step: Step<T>, session: Session, effects?: Set<Effect>): Promise<T> {
+export async function drive<T>(
+  step: Step<T>,
+  session: Pick<Session, 'query'>,
+  effects?: Set<Effect>,
+): Promise<T> {
   const sent: Promise<unknown>[] = []
   try {
     let next = step.next()
@@ -43,7 +47,10 @@ export async function drive<T>(step: Step<T>, session: Session, effects?: Set<Ef
   }
 }
 
-async function ask({ query }: Session, { statement, values }: Ask): Promise<readonly unknown[]> {
+async function ask(
+  { query }: Pick<Session, 'query'>,
+  { statement, values }: Ask,
+): Promise<readonly unknown[]> {
   const rows = await query<Record<string, unknown>>(textOf(statement), values)
   // Bun returns numbers of 64 bits as texts. Ids and times stay far below 2^53.
   for (const row of rows)

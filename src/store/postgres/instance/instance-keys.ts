@@ -2,7 +2,9 @@
 
 import { findKey, fingerprint, type InstanceKey, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
+import { isKeyNeeded } from '../../pushes/rekeying.ts'
 import type { Session } from '../engine/database.ts'
+import { drive } from '../engine/run-steps.ts'
 import { serverText } from '../engine/server-text.ts'
 import { type KeysOfNode, verifierOf } from './node-keys.ts'
 
@@ -80,21 +82,17 @@ const namesOf = (nodes: readonly KeysOfNode[]): string =>
 
 type Forgetting = VerifyKeysOptions & { verifier: Buffer }
 
-/** A key may be removed from the files of all nodes when no push and no second factor uses it any more. */
+/** A key may be removed from the files of all nodes when no row needs it any more. */
 async function forgetKey(
-  { query }: Pick<Session, 'query'>,
+  session: Pick<Session, 'query'>,
   number: number,
   { verifier, others, keyFile }: Forgetting,
 ): Promise<void> {
   const holders = others.filter(({ keys }) => keys.includes(verifier.toString('hex')))
-  const [found] = await query<{ isNamed: boolean }>(
-    `SELECT EXISTS (SELECT FROM pushes WHERE key_number = $1)
-       OR EXISTS (SELECT FROM accounts WHERE get_byte(totp_secret, 1) = $1) AS "isNamed"`,
-    [number],
-  )
-  if (found?.isNamed || holders.length > 0)
-    throw missingKey(number, keyFile, found?.isNamed ? 'pushes or second factors' : namesOf(holders))
-  await query('DELETE FROM instance_keys WHERE number = $1', [number])
+  const isNeeded = await drive(isKeyNeeded(number), session)
+  if (isNeeded || holders.length > 0)
+    throw missingKey(number, keyFile, isNeeded ? 'pushes or accounts' : namesOf(holders))
+  await session.query('DELETE FROM instance_keys WHERE number = $1', [number])
 }
 
 function missingKey(number: number, keyFile: string, needing: string): DomainError {

@@ -2,13 +2,14 @@
 
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import type { Clock, ClockMark } from '../../../domain/clock.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, formatTime, MINUTE } from '../../../domain/time.ts'
-import { accounts, pushes } from '../../tables.ts'
+import { isKeyNeeded } from '../../pushes/rekeying.ts'
 import type { Connection } from './database.ts'
+import { createSteps } from './run-steps.ts'
 import { instance, instanceKeys } from './schema.ts'
 
 /** Checking takes about five milliseconds for each MiB. */
@@ -36,9 +37,12 @@ function damaged({ filename }: Database, damage: string): DomainError {
   return new DomainError('conflict', `The database ${filename} is damaged (${damage}). ${remedy}`)
 }
 
+type Rows = Pick<Connection, 'orm' | 'database'>
+
 /** Throws unless the key file holds the keys this database was written with. Remembers new keys, forgets removed ones. */
-export function verifyKeys({ orm }: Pick<Connection, 'orm'>, keyring: Keyring): void {
-  const known = requireKeys({ orm }, keyring)
+export function verifyKeys(connection: Rows, keyring: Keyring): void {
+  const { orm } = connection
+  const known = requireKeys(connection, keyring)
   for (const { number } of known)
     if (findKey(keyring, number) === null)
       orm.delete(instanceKeys).where(eq(instanceKeys.number, number)).run()
@@ -52,31 +56,28 @@ export function verifyKeys({ orm }: Pick<Connection, 'orm'>, keyring: Keyring): 
 }
 
 /** Throws unless the key file holds the keys this database was written with, which it returns. Changes nothing. */
-export function requireKeys({ orm }: Pick<Connection, 'orm'>, keyring: Keyring) {
-  const known = orm.select().from(instanceKeys).all()
+export function requireKeys(connection: Rows, keyring: Keyring) {
+  const known = connection.orm.select().from(instanceKeys).all()
   for (const { number, verifier } of known) {
     const key = findKey(keyring, number)
-    if (key === null) requireUnused({ orm }, number)
+    if (key === null) requireUnneeded(connection, number)
     else if (!Buffer.from(verifier).equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
   }
   return known
 }
 
-/** A key may be removed from the file when no push and no second factor uses it any more. */
-function requireUnused({ orm }: Pick<Connection, 'orm'>, number: number): void {
-  const named =
-    orm.select({ id: pushes.id }).from(pushes).where(eq(pushes.keyNumber, number)).limit(1).get() ??
-    orm.select({ id: accounts.id }).from(accounts).where(sealedUnder(number)).limit(1).get()
-  if (named === undefined) return
+/** A key may be removed from the file when no row needs it any more. */
+function requireUnneeded({ database }: Rows, number: number): void {
+  const { within } = createSteps(
+    database,
+    () => Promise.reject(),
+    () => undefined,
+  )
+  if (!within(isKeyNeeded(number))) return
   throw new DomainError(
     'conflict',
-    `Key ${number} is missing from the key file, and pushes or second factors still need it. Put it back.`,
+    `Key ${number} is missing from the key file, and pushes or accounts still need it. Put it back.`,
   )
-}
-
-/** A sealed value names its key in its second byte. */
-function sealedUnder(number: number) {
-  return sql`hex(substr(${accounts.totpSecret}, 2, 1)) = ${number.toString(16).toUpperCase().padStart(2, '0')}`
 }
 
 function wrongKey(number: number, expected: Uint8Array, found: Uint8Array): DomainError {

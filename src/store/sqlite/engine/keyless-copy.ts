@@ -1,184 +1,187 @@
-// A copy of the database that opens nothing, for backups and for going back to a former version. What opens pushes is never
-// read, so no temporary file can hold it. Sessions, one-time links and idempotency keys are left out too.
+// Copies the rows of a database that open nothing into a new one: for backups, for restores, and for going back to a former
+// version. Nothing else is read: no key of a push, no link, no session, no one-time link, no idempotency key.
+//
+// The new database has the tables of this program, whatever the other one says of itself: of that one only rows are taken,
+// and each has to pass the checks of the new tables.
 
 import { Database } from 'bun:sqlite'
+import { LAST_TIME } from '../../../domain/time.ts'
+import { MIGRATIONS, migrate } from './migrate.ts'
 
-/**
- * The tables whose rows are copied. All others stay empty, also tables of later versions, so that a table with secrets is
- * never copied by mistake.
- */
-const COPIED = [
-  ...['instance', 'instance_keys', 'accounts', 'api_tokens', 'recovery_codes'],
-  ...['message_templates', 'push_choices', 'imported'],
-  ...['pushes', 'push_state', 'push_labels', 'audit_entries'],
+const OF_ACCOUNT = 'account_id IN (SELECT id FROM main.accounts)'
+/** Tables with few rows, and which rows; parents come first. All other tables stay empty, those of later versions too. */
+const FEW = {
+  instance: `clock_mark BETWEEN 0 AND ${LAST_TIME}`,
+  instance_keys: 'true',
+  accounts: 'true',
+  api_tokens: OF_ACCOUNT,
+  recovery_codes: OF_ACCOUNT,
+  message_templates: OF_ACCOUNT,
+  push_choices: OF_ACCOUNT,
+  imported: 'true',
+}
+const OF_PUSH = 'push_id BETWEEN ?1 AND ?2 AND push_id IN (SELECT id FROM main.pushes)'
+/** Tables with rows for each push. A push goes with all that belongs to it, or not at all. */
+const BY_PUSH = {
+  pushes: 'id BETWEEN ?1 AND ?2 AND id IN (SELECT push_id FROM source.push_state)',
+  push_state: OF_PUSH,
+  push_labels: `${OF_PUSH} AND push_id IN (SELECT id FROM main.pushes WHERE owner_id IS NOT NULL)`,
+  audit_entries: OF_PUSH,
+}
+
+/** A push of an account that is missing becomes one of nobody. */
+const OWNER = 'CASE WHEN owner_id IN (SELECT id FROM main.accounts) THEN owner_id END'
+const NO_LINK = "x''"
+
+const PRAGMAS = [
+  // The file is deleted when the copy fails, and whoever keeps it synchronizes it. OFF fails on a file without a name.
+  'journal_mode = MEMORY',
+  'synchronous = OFF',
+  'trusted_schema = OFF',
+  'cell_size_check = ON',
+  'temp_store = MEMORY',
+  'busy_timeout = 5000',
 ]
-const MAX_FINDINGS = 10
+
+/** How long one slice of the copy should read. The log of a server that runs meanwhile can only be emptied between two. */
+const SLICE_MS = 300
+/** The server tries four times a second. */
+const PAUSE_MS = 300
+const FIRST_SLICE = 500
 
 export type KeylessCopyOptions = {
-  /** The database; a server may be writing to it meanwhile. */
+  /** The database that is read; a server may be writing to it meanwhile. */
   source: string
   /** An empty file that only its owner may read. */
   path: string
   /** SQLite refuses to make the copy larger (`SQLITE_FULL`). */
-  maxBytes: number
-  /**
-   * For a copy that replaces its database: ends all pushes at this time and lists their files as due. Otherwise a server would
-   * report the pushes as damaged. Null copies pushes unchanged.
-   */
-  endsAt: number | null
+  maxBytes?: number
+  /** For a copy that never leaves the folder of its database. */
+  keepsLinks?: boolean
 }
 
 export type KeylessCopy = {
-  /** The version of the schema. */
-  schema: number
-  pushes: number
-  accounts: number
-  /** The keys that the database was written with. */
-  verifiers: { number: number; verifier: Uint8Array }[]
-  /** What is damaged in the database; each a sentence without a full stop. */
-  damage: string[]
-}
-
-export type UnfinishedCopy = {
-  /** The version of the schema, as it is before the copy is written. */
+  /** The new database, with the other one attached as `source`; the caller closes it. */
+  database: Database
+  /** The version of its schema. */
   schema: number
   /**
-   * Blocks the event loop, for seconds with a large database. Reads everything in one transaction, which blocks no other process
-   * and ends before this returns. Throws the errors of SQLite; the file is then unusable.
+   * Blocks the event loop, and pauses after each third of a second where `isServed`. Returns how many rows were left out because a
+   * value in them is none that the table can have. Throws the errors of SQLite; the file is then unusable.
    */
-  write(): void
-  /** Counts and checks what was written. Slow for a large database, but reads nothing of the source. */
-  check(): KeylessCopy
-  close(): void
+  write(options: { isServed: boolean }): number
 }
 
-/** Opens both databases. Reads only the schema version of the source. */
-export function openKeylessCopy(options: KeylessCopyOptions): UnfinishedCopy {
-  const { source, path, maxBytes, endsAt } = options
-  const copy = new Database(path, { readwrite: true, create: false, strict: true })
+/** Opens both databases, and reads only the schema version. `refuse` makes the error for a later one than this program knows. */
+export function openKeylessCopy(
+  { source, path, maxBytes, keepsLinks = false }: KeylessCopyOptions,
+  refuse: (schema: number) => Error,
+): KeylessCopy {
+  const database = new Database(path, { readwrite: true, create: false, strict: true })
   try {
-    for (const pragma of PRAGMAS) copy.run(`PRAGMA ${pragma}`)
-    const pageBytes = numberIn(copy, 'PRAGMA page_size')
-    copy.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`)
-    copy.run('ATTACH ? AS source', [source])
-    for (const pragma of SOURCE_PRAGMAS) copy.run(`PRAGMA source.${pragma}`)
-    const schema = numberIn(copy, 'PRAGMA source.user_version')
-    const write = () => writeCopy(copy, endsAt)
-    const check = () => ({ ...describe(copy), damage: findDamage(copy) })
-    return { schema, write, check, close: () => copy.close(true) }
+    for (const pragma of PRAGMAS) database.run(`PRAGMA ${pragma}`)
+    if (maxBytes !== undefined) {
+      const pages = Math.floor(maxBytes / numberIn(database, 'PRAGMA page_size'))
+      database.run(`PRAGMA max_page_count = ${Math.max(1, pages)}`)
+    }
+    database.run('ATTACH ? AS source', [source])
+    const schema = numberIn(database, 'PRAGMA source.user_version')
+    if (schema > MIGRATIONS.length) throw refuse(schema)
+    return { database, schema, write: ({ isServed }) => copyAll(database, { schema, keepsLinks, isServed }) }
   } catch (cause) {
-    copy.close()
+    database.close()
     throw cause
   }
 }
 
-function writeCopy(copy: Database, endsAt: number | null): void {
-  const schema = copy.transaction(() => copyAll(copy, endsAt))()
-  emptyLog(copy)
-  copy.run('DETACH source')
-  copy.run(`PRAGMA user_version = ${schema}`)
-}
+type Copying = { schema: number; keepsLinks: boolean; isServed: boolean }
 
-const PRAGMAS = [
-  // In memory: a rollback needs it, but a crash does not, because the file is then deleted.
-  'journal_mode = MEMORY',
-  // The caller streams the file elsewhere or synchronizes it.
-  'synchronous = OFF',
-  'foreign_keys = OFF',
-  'trusted_schema = OFF',
-  'temp_store = MEMORY',
-  'busy_timeout = 5000',
-  // Copies altered rows as they are.
-  'ignore_check_constraints = ON',
-]
-
-/** A checkpoint makes the log durable in the database: whatever was committed must survive a power cut. */
-const SOURCE_PRAGMAS = ['synchronous = FULL', 'checkpoint_fullfsync = ON']
-
-/**
- * While the transaction read, the log of a busy server could only grow. Writing it to the database in one go would block the
- * server's event loop, so this process does it: a passive checkpoint makes nobody wait.
- */
-function emptyLog(copy: Database): void {
-  try {
-    copy.run('PRAGMA source.wal_checkpoint(PASSIVE)')
-  } catch {
-    // The server empties it later, and reports what is wrong with the disk.
+function copyAll(database: Database, { schema, keepsLinks, isServed }: Copying): number {
+  migrate(database, MIGRATIONS.slice(0, schema))
+  database.run('PRAGMA foreign_keys = OFF')
+  const [few, byPush] = [FEW, BY_PUSH].map((tables) => prepareCopies(database, { tables, keepsLinks }))
+  const copySome = (copies: readonly CopyTable[] = [], ...range: number[]) =>
+    copies.reduce((sum, copy) => sum + copy(range), 0)
+  // What one transaction reads is as it was at one moment.
+  const [first, ids] = database.transaction(() => {
+    database.run('DELETE FROM main.instance')
+    const leftOut = copySome(few)
+    keepIds(database)
+    return [leftOut, idsOfPushes(database)] as const
+  })()
+  let leftOut = first
+  let size = FIRST_SLICE
+  for (let from = ids.first; from <= ids.last; ) {
+    if (isServed) Bun.sleepSync(PAUSE_MS)
+    const begun = performance.now()
+    leftOut += database.transaction(() => copySome(byPush, from, from + size - 1))()
+    from += size
+    size = nextSize(size, performance.now() - begun)
   }
+  return leftOut
 }
 
-/**
- * Creates the indexes before the rows: SQLite can then copy equal tables and indexes raw, which is several times as fast and
- * needs no memory for sorting. Returns the schema version.
- */
-function copyAll(copy: Database, endsAt: number | null): number {
-  const schema = numberIn(copy, 'PRAGMA source.user_version')
-  const parts = readParts(copy, 'source')
-  const tables = makeTables(copy, parts)
-  // A backup is restored beside its original, which may go on with the files in the bucket: there begins a new folder.
-  const copied = endsAt === null ? COPIED : [...COPIED, 'bucket_folder']
-  for (const table of tables.filter((name) => copied.includes(name)))
-    copy.run(`INSERT INTO main.${table} SELECT * FROM source.${table}`)
-  keepIds(copy)
-  if (endsAt !== null) endPushes(copy, endsAt, tables)
-  make(copy, parts, ['trigger', 'view'])
-  return schema
+function nextSize(size: number, took: number): number {
+  return Math.max(1, Math.floor(size * Math.min(4, SLICE_MS / Math.max(1, took))))
 }
 
-type Part = { type: string; name: string; sql: string }
+/** Copies the rows of one table in a range of pushes, and returns how many were left out. */
+type CopyTable = (range: readonly number[]) => number
 
-function readParts(database: Database, name: string): Part[] {
-  const parts = database.query<Part, []>(
-    `SELECT type, name, sql FROM ${name}.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
+function prepareCopies(
+  database: Database,
+  { tables, keepsLinks }: { tables: Record<string, string>; keepsLinks: boolean },
+): CopyTable[] {
+  const instead: Record<string, string> = { owner_id: OWNER, ...(keepsLinks ? {} : { url_token: NO_LINK }) }
+  return Object.entries(tables).flatMap(([table, rows]) => {
+    const names = columnsIn(database, table)
+    if (names.length === 0) return []
+    requireTable(database, table)
+    const from = `FROM source.${table} WHERE ${rows}`
+    const values = names.map((name) => instead[name] ?? name)
+    const count = `SELECT count(*) AS n ${from}`
+    const copy = `INSERT OR IGNORE INTO main.${table} (${names.join()}) SELECT ${values.join()} ${from}`
+    return [
+      (range) =>
+        (database.query<{ n: number }, number[]>(count).get(...range)?.n ?? 0) -
+        database.run(copy, [...range]).changes,
+    ]
+  })
+}
+
+/** Those that this program gives the table; none for a table that comes with a later version of the schema. */
+function columnsIn(database: Database, table: string): string[] {
+  return database
+    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?, 'main')")
+    .all(table)
+    .map(({ name }) => name)
+}
+
+/** A view or a virtual table could run anything. */
+function requireTable(database: Database, name: string): void {
+  const found = database
+    .query("SELECT 1 FROM source.sqlite_schema WHERE type = 'table' AND name = ? AND rootpage > 0")
+    .get(name)
+  if (found === null) throw Object.assign(new Error(`no such table: ${name}`), { code: 'SQLITE_ERROR' })
+}
+
+/** Ids of accounts and pushes are never used again. */
+function keepIds(database: Database): void {
+  database.run('INSERT OR IGNORE INTO main.instance (id, clock_mark) VALUES (1, 0)')
+  database.run('DELETE FROM main.sqlite_sequence')
+  database.run(
+    `INSERT INTO main.sqlite_sequence SELECT name, max(CAST(seq AS INTEGER)) FROM source.sqlite_sequence
+       WHERE name IN ('accounts', 'pushes') GROUP BY name`,
   )
-  return parts.all()
 }
 
-function make(copy: Database, parts: readonly Part[], types: readonly string[]): void {
-  for (const { sql } of parts.filter(({ type }) => types.includes(type))) copy.run(sql)
+function idsOfPushes(database: Database): { first: number; last: number } {
+  const [first, last] = ['coalesce(min(id), 1)', 'coalesce(max(id), 0)'].map((id) =>
+    numberIn(database, `SELECT ${id} FROM source.pushes`),
+  )
+  return { first: first ?? 1, last: last ?? 0 }
 }
 
-/** Returns their names. */
-function makeTables(copy: Database, parts: readonly Part[]): string[] {
-  make(copy, parts, ['table'])
-  make(copy, parts, ['index'])
-  return parts.filter(({ type }) => type === 'table').map(({ name }) => name)
-}
-
-/** Copies the last used ids. */
-function keepIds(copy: Database): void {
-  const isKept =
-    copy.query("SELECT 1 FROM source.sqlite_schema WHERE name = 'sqlite_sequence'").get() !== null
-  if (!isKept) return
-  copy.run('DELETE FROM main.sqlite_sequence')
-  copy.run('INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence')
-}
-
-function endPushes(copy: Database, now: number, tables: readonly string[]): void {
-  copy.run('UPDATE main.pushes SET expired_on = min(?, expires_at) WHERE expired_on IS NULL', [now])
-  if (!tables.includes('files_due')) return
-  copy.run('INSERT OR IGNORE INTO main.files_due SELECT * FROM source.files_due')
-  copy.run('INSERT OR IGNORE INTO main.files_due (id, at) SELECT file_id, ? FROM source.push_files', [now])
-}
-
-function describe(copy: Database): Omit<KeylessCopy, 'damage'> {
-  const count = (table: string) => numberIn(copy, `SELECT count(*) FROM ${table}`)
-  const verifiers = copy
-    .query<{ number: number; verifier: Uint8Array }, []>('SELECT number, verifier FROM instance_keys')
-    .all()
-  const schema = numberIn(copy, 'PRAGMA user_version')
-  return { schema, pushes: count('pushes'), accounts: count('accounts'), verifiers }
-}
-
-/** Finds unreadable rows that the raw copy took over unseen. */
-function findDamage(copy: Database): string[] {
-  const found = copy
-    .query<{ quick_check: string }, []>(`PRAGMA quick_check(${MAX_FINDINGS})`)
-    .all()
-    .map(({ quick_check: finding }) => finding.replaceAll('\n', ' '))
-  return found.filter((finding) => finding !== 'ok')
-}
-
-function numberIn(copy: Database, sql: string): number {
-  return Number(Object.values(copy.query<Record<string, number>, []>(sql).get() ?? {})[0] ?? 0)
+function numberIn(database: Database, sql: string): number {
+  return Number(Object.values(database.query<Record<string, number>, []>(sql).get() ?? {})[0] ?? 0)
 }

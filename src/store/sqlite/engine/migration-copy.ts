@@ -87,12 +87,22 @@ function tellOfNoRoom(onWarning: (warning: string) => void): null {
   return null
 }
 
+/** The files of the pushes are due, and stay in the same folder of a bucket. */
 function writeCopy(path: string, { source, now }: { source: string; now: number }): void {
-  const copy = openKeylessCopy({ source, path, maxBytes: Number.MAX_SAFE_INTEGER, endsAt: now })
+  const { database, write } = openKeylessCopy(
+    { source, path, keepsLinks: true },
+    () => new Error('a newer schema'),
+  )
   try {
-    copy.write()
+    write({ isServed: false })
+    database.run('UPDATE main.pushes SET expired_on = min(?, expires_at) WHERE expired_on IS NULL', [now])
+    database.run('INSERT INTO main.bucket_folder SELECT * FROM source.bucket_folder')
+    database.run('INSERT INTO main.files_due SELECT * FROM source.files_due')
+    database.run('INSERT OR IGNORE INTO main.files_due (id, at) SELECT file_id, ? FROM source.push_files', [
+      now,
+    ])
   } finally {
-    copy.close()
+    database.close()
   }
 }
 

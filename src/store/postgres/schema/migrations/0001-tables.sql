@@ -229,6 +229,8 @@ CREATE TABLE address_shares (
 -- Keys that were used for a create, and until when; without a push once that has ended.
 CREATE TABLE idempotency_keys (
   lookup bytea PRIMARY KEY,
+  -- Of the instance key that finds it.
+  key_number int NOT NULL,
   lapses_at bigint NOT NULL,
   push_id bigint,
   slot bigint,

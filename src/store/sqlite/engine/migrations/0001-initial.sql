@@ -214,6 +214,8 @@ CREATE TABLE address_shares (
 -- Keys that were used for a create, and until when; without a push once that has ended.
 CREATE TABLE idempotency_keys (
   lookup BLOB PRIMARY KEY NOT NULL CHECK (length(lookup) = 32),
+  -- Of the instance key that finds it.
+  key_number INTEGER NOT NULL,
   lapses_at INTEGER NOT NULL,
   push_id INTEGER,
   slot INTEGER,

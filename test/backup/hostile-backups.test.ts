@@ -4,12 +4,13 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Opening, openBackupFile } from '../../../src/backup/restoring/opening.ts'
-import { restoreBackup } from '../../../src/backup/restoring/restore.ts'
-import { verifyBackup } from '../../../src/backup/restoring/verify-backup.ts'
-import { startInstance } from '../../support/instance.ts'
-import { copyKeyless, MADE_AT } from '../../support/packed-backup.ts'
-import { type RawMember, rawMember, rawTar, sha256Hex } from '../../support/tar.ts'
+import { restoreBackup } from '../../src/backup/restore.ts'
+import type { Opening } from '../../src/backup/sealing.ts'
+import { streamPath } from '../../src/backup/streams.ts'
+import { verifyBackup } from '../../src/backup/verify.ts'
+import { startInstance } from '../support/instance.ts'
+import { copyKeyless, MADE_AT } from '../support/packed-backup.ts'
+import { type RawMember, rawMember, rawTar, sha256Hex } from '../support/tar.ts'
 
 const OPENING: Opening = { identities: [], passphrase: null, askPassphrase: async () => '' }
 
@@ -32,7 +33,7 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 async function refusal(bytes: Uint8Array): Promise<string> {
   writeFileSync(file, bytes)
   const ports = { now: Date.now, opening: OPENING, onProgress: () => undefined }
-  const wish = { file, open: () => openBackupFile(file), keyFile: null }
+  const wish = { file, open: () => streamPath(file), keyFile: null }
   const reason = async (work: Promise<unknown>) =>
     work.then(
       () => 'nothing',
@@ -124,7 +125,7 @@ test.each<[string, Uint8Array]>([
 test('an endless file of zeros is refused at its beginning', async () => {
   const wish = {
     file: '/dev/zero',
-    open: () => openBackupFile('/dev/zero'),
+    open: () => streamPath('/dev/zero'),
     keyFile: null,
     tempDir: temporary,
   }

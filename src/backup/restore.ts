@@ -1,0 +1,131 @@
+// `oncebox restore`: makes a new data folder of a backup. Everything that was live has expired in it, and the pushes of accounts
+// have fresh links.
+
+import { writeFileSync } from 'node:fs'
+import { version } from '../../package.json'
+import type { Keyring } from '../crypto/keyring.ts'
+import { lookupOf, newUrlToken } from '../crypto/url-token.ts'
+import { visitFrom } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import { DAY } from '../domain/time.ts'
+import { openTexts, sealLabels } from '../pushes/labels.ts'
+import { type NewFolder, type OnStep, prepareNewFolder, requireVacant } from '../store/folder/new-folder.ts'
+import { becomeOwner } from '../store/folder/ownership.ts'
+import type { BackupContent, EndLive } from '../store/opening/restored-store.ts'
+import { changedSettings, type FormerSetting } from './former-settings.ts'
+import {
+  type BackupToRead,
+  closeSource,
+  type Examined,
+  examine,
+  explainFull,
+  type RestoringPorts,
+  type VerifiedBackup,
+} from './verify.ts'
+
+/** `dataDir`: the new folder, missing or empty. */
+export type RestoreWish = BackupToRead & { dataDir: string }
+
+export type Decision = { apiTokens: 'keep' | 'revoke' }
+
+export type RestorePorts = RestoringPorts & {
+  /** Asks the person; throws to restore nothing. */
+  decide: (plan: RestorePlan) => Promise<Decision>
+  onStep?: OnStep | undefined
+}
+
+/** What a restore would do; nothing is done yet. */
+export type RestorePlan = VerifiedBackup & {
+  now: number
+  /** When the server was last in use before the backup was made, and whether the clock here is behind that by more than a day. */
+  lastUsed: number
+  isClockBehind: boolean
+}
+
+export type Restored = Decision & {
+  content: BackupContent
+  lost: number
+  settings: readonly FormerSetting[]
+}
+
+/** Throws `conflict` when the backup cannot be restored or something is in its place already: then nothing was changed. */
+export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Promise<Restored> {
+  const { dataDir } = wish
+  requireVacant(dataDir)
+  // Opened as the user who runs this, who may be another one than the owner of the folder.
+  const source = await wish.open()
+  try {
+    becomeOwner(dataDir)
+    const folder = prepareNewFolder(dataDir, ports.onStep ?? (() => undefined))
+    try {
+      return await fill(folder, { wish, ports, source })
+    } finally {
+      folder.abandon()
+    }
+  } catch (cause) {
+    throw explainFull(cause, dataDir)
+  } finally {
+    await closeSource(source)
+  }
+}
+
+type Filling = { wish: RestoreWish; ports: RestorePorts; source: ReadableStream<Uint8Array> }
+
+async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promise<Restored> {
+  const { path, key } = folder.unfinished
+  const backup = await examine(source, { ...wish, ...ports, folder: path, place: wish.dataDir })
+  ports.onStep?.('after the backup was read')
+  const restored = await change(backup, { wish, ports }).finally(backup.store.close)
+  if (backup.instanceKey !== null && wish.keyFile === null)
+    writeFileSync(key, backup.instanceKey, { flag: 'wx', mode: 0o600 })
+  folder.complete()
+  return restored
+}
+
+/** Asks, and makes the database what a server finds at its first start. */
+async function change(
+  { told, store, keyring, settings }: Examined,
+  { wish, ports }: Omit<Filling, 'source'>,
+): Promise<Restored> {
+  const { decide, onProgress, onStep } = ports
+  if (keyring === null) throw withoutKey(wish.file)
+  const now = ports.now()
+  const lastUsed = store.lastUsed()
+  const decision = await decide({ ...told, now, lastUsed, isClockBehind: lastUsed - now > DAY })
+  onStep?.('before pushes are ended')
+  const lost = await store.endLive({
+    now: Math.max(ports.now(), lastUsed),
+    visit: visitFrom({ ip: '', userAgent: `oncebox/${version} (restore)`, referrer: '' }),
+    relink: createRelink(keyring),
+    onProgress: (done, total) => onProgress('expiring', done, total),
+  })
+  if (decision.apiTokens === 'revoke') store.revokeApiTokens()
+  onStep?.('after pushes were ended')
+  return { ...decision, settings: changedSettings(settings), content: told.content, lost }
+}
+
+/** No link is in a backup, so each push gets a fresh one, which opens nothing. Damaged names and notes are lost. */
+function createRelink(keyring: Keyring): EndLive['relink'] {
+  const { sealing } = keyring
+  return ({ lookup: pushId, ownerId, name, note }) => {
+    const urlToken = newUrlToken()
+    const lookup = lookupOf(urlToken, sealing.lookup)
+    const read = (texts: { name?: Uint8Array | null; note?: Uint8Array | null }) => {
+      try {
+        return openTexts({ name: null, note: null, ...texts }, { keyring, pushId, ownerId, pushName: '' })
+      } catch {
+        return { name: '', note: '' }
+      }
+    }
+    const texts = { name: read({ name }).name, note: read({ note }).note }
+    const labels = sealLabels({ urlToken, ...texts }, { keyring, pushId: lookup, ownerId })
+    return { lookup, keyNumber: sealing.number, ...labels }
+  }
+}
+
+function withoutKey(file: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `The instance key is not in ${file}: name the key file that the server used with --key-file. Nothing was restored.`,
+  )
+}

@@ -1,0 +1,187 @@
+// `oncebox backup verify`, and what a restore does first: reads a backup, and puts its rows into a new database. Of what the
+// backup says of itself nothing is believed: every row passes the checks of the new tables.
+
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Keyring, parseKeyFile } from '../crypto/keyring.ts'
+import { DomainError } from '../domain/errors.ts'
+import { codeOf, reasonOf } from '../domain/system-errors.ts'
+import type { Now } from '../domain/time.ts'
+import { readKeyFile } from '../store/folder/key-file.ts'
+import { removeUnfinished, unfinishedName } from '../store/folder/new-folder.ts'
+import { type BackupContent, openRestoredStore, type RestoredStore } from '../store/opening/restored-store.ts'
+import { type Manifest, readBackup } from './archive.ts'
+import { type Opening, openBackup, type SealKind } from './sealing.ts'
+
+const VERIFY_PREFIX = 'oncebox-verify-'
+const DATABASE = 'oncebox.db'
+/** The database as it lies in the backup, until its rows are in the new one. */
+const UNPACKED = 'unpacked.db'
+
+export type BackupToRead = {
+  /** Names the backup in messages. */
+  file: string
+  open: () => Promise<ReadableStream<Uint8Array>>
+  /** Where the key lies that the backup does not hold; null for the one in the backup. */
+  keyFile: string | null
+}
+
+/** `tempDir`: a folder on a disk of this machine, which takes two copies of the database for as long as this runs. */
+export type VerifyWish = BackupToRead & { tempDir: string }
+
+export type RestoringPorts = {
+  now: Now
+  opening: Opening
+  /** Told often. */
+  onProgress: (step: string, done: number, total: number) => void
+}
+
+export type VerifiedBackup = {
+  manifest: Manifest
+  /** The version of the schema that the backup was made with. */
+  schema: number
+  seal: SealKind
+  content: BackupContent
+  hasAuthority: boolean
+  hasKey: boolean
+  /** Whose keys fit the database; `none` when neither the backup has any nor a file was named. */
+  key: 'in the backup' | 'in the file' | 'none'
+}
+
+/** Proves that a backup could be restored. Throws `conflict` when it cannot. */
+export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Promise<VerifiedBackup> {
+  const { tempDir } = wish
+  removeUnfinished(tempDir, VERIFY_PREFIX)
+  const source = await wish.open()
+  const folder = mkdtempSync(join(tempDir, `${unfinishedName(VERIFY_PREFIX)}-`))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
+  try {
+    const { told, store } = await examine(source, { ...wish, ...ports, folder, place: tempDir })
+    store.close()
+    return told
+  } catch (cause) {
+    throw explainFull(cause, tempDir)
+  } finally {
+    process.off('exit', remove)
+    remove()
+    await closeSource(source)
+  }
+}
+
+type Examining = BackupToRead &
+  RestoringPorts & {
+    /** Empty, and nobody else can enter it. */
+    folder: string
+    /** Whose disk it is on, as the person knows it. */
+    place: string
+  }
+
+export type Examined = {
+  told: VerifiedBackup
+  store: RestoredStore
+  keyring: Keyring | null
+  /** The text of the key file in the backup; null without one. */
+  instanceKey: string | null
+  /** The settings in effect when it was made, as JSON. */
+  settings: string
+}
+
+/** Makes the new database in the folder. The caller closes the store. */
+export async function examine(source: ReadableStream<Uint8Array>, options: Examining): Promise<Examined> {
+  const { file, folder, keyFile, now } = options
+  const { seal, manifest, texts } = await unpack(source, options)
+  const from = join(folder, UNPACKED)
+  const store = openRestoredStore({ from, path: join(folder, DATABASE), name: file })
+  try {
+    rmSync(from)
+    const instanceKey = texts.get('instance.key')?.toString('utf8') ?? null
+    const inside = instanceKey === null ? null : parseOwn(instanceKey, file)
+    if (inside !== null) requireFit(store, inside, `The instance key in ${file}`)
+    // A key file that is named decides, because the server will use that one.
+    const outside = keyFile === null ? null : readKeyFile(keyFile)
+    if (outside !== null) requireFit(store, outside, `The key file ${keyFile}`)
+    const told: VerifiedBackup = {
+      ...{ seal, manifest, schema: store.schema, content: store.read(now()) },
+      key: outside !== null ? 'in the file' : inside !== null ? 'in the backup' : 'none',
+      hasAuthority: manifest.members.some(({ name }) => name === 'tls-authority.pem'),
+      hasKey: inside !== null,
+    }
+    const settings = texts.get('settings.json')?.toString('utf8') ?? '{}'
+    return { told, store, keyring: outside ?? inside, instanceKey, settings }
+  } catch (cause) {
+    store.close()
+    throw cause
+  }
+}
+
+/** Writes the database and the TLS authority into the folder. The key lies in no file until it fits; settings in none at all. */
+async function unpack(source: ReadableStream<Uint8Array>, options: Examining) {
+  const { file, folder, place, opening, onProgress } = options
+  const texts = new Map<string, Buffer>()
+  const files = new Map<string, FileHandle>()
+  let [done, total] = [0, 0]
+  const { seal, tar } = await openBackup(source, { file, opening })
+  try {
+    const manifest = await readBackup(tar, {
+      file,
+      onManifest: ({ members }) => {
+        total = members.reduce((sum, { bytes }) => sum + bytes, 0)
+        const { bavail, bsize } = statfsSync(folder)
+        // The rows go into a second database.
+        if (bavail * bsize < 2 * total) throw full(place)
+      },
+      onPiece: async (name, piece) => {
+        if (name === 'settings.json' || name === 'instance.key')
+          texts.set(name, Buffer.concat([texts.get(name) ?? Buffer.alloc(0), piece]))
+        else {
+          const path = join(folder, name === DATABASE ? UNPACKED : name)
+          const opened = files.get(name) ?? (await open(path, 'wx', 0o600))
+          files.set(name, opened)
+          // A write to a disk that is nearly full may take a part only.
+          for (let at = 0; at < piece.length; ) at += (await opened.write(piece, at)).bytesWritten
+        }
+        done += piece.length
+        onProgress('reading', done, total)
+      },
+    })
+    return { seal, manifest, texts }
+  } finally {
+    for (const opened of files.values()) await opened.close()
+  }
+}
+
+function requireFit(store: RestoredStore, keyring: Keyring, name: string): void {
+  try {
+    store.requireKeys(keyring)
+  } catch (cause) {
+    if (!(cause instanceof DomainError)) throw cause
+    throw new DomainError('conflict', `${name} does not fit the database in the backup. ${cause.message}`)
+  }
+}
+
+function parseOwn(text: string, file: string): Keyring {
+  try {
+    return parseKeyFile(text)
+  } catch (cause) {
+    throw new DomainError('conflict', `The instance key in ${file} cannot be read: ${reasonOf(cause)}.`)
+  }
+}
+
+/** For a source of which nothing was read. Whoever reads one closes it. */
+export async function closeSource(source: ReadableStream<Uint8Array>): Promise<void> {
+  if (!source.locked) await source.cancel()
+}
+
+/** What a full disk refuses; any other cause as it is. */
+export function explainFull(cause: unknown, place: string): unknown {
+  return /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)/.test(codeOf(cause)) ? full(place) : cause
+}
+
+function full(place: string): DomainError {
+  return new DomainError(
+    'disk_full',
+    `The disk of ${place} has no room for what is in the backup, twice for a moment. Nothing was kept of it.`,
+  )
+}

@@ -1,0 +1,111 @@
+// Which rows were sealed under which instance key, and how what accounts keep comes under another key or another link.
+
+import type { RowOf } from '../steps.ts'
+import { all, run, type Step, statement } from '../steps.ts'
+import { accounts, type pushes, type pushLabels } from '../tables.ts'
+
+/** How many rows of a kind need the key of this number. */
+export type KeyUse = { number: number; kind: string; rows: number }
+
+/** Names of imported rows only recognise a repeated import: they need no key. */
+const BY_NUMBER = [
+  [
+    'live push',
+    `SELECT key_number AS number, count(*) AS rows FROM pushes WHERE expired_on IS NULL GROUP BY 1`,
+  ],
+  [
+    'ended push',
+    `SELECT key_number AS number, count(*) AS rows FROM pushes WHERE expired_on IS NOT NULL GROUP BY 1`,
+  ],
+  ['idempotency key', 'SELECT key_number AS number, count(*) AS rows FROM idempotency_keys GROUP BY 1'],
+] as const
+/** A sealed value names its key in its second byte. */
+const BY_VALUE = [
+  [
+    'second factor',
+    'SELECT substr(totp_secret, 1, 2) AS head, count(*) AS rows FROM accounts WHERE totp_secret IS NOT NULL GROUP BY 1',
+  ],
+  ['name and link', 'SELECT substr(url_token, 1, 2) AS head, count(*) AS rows FROM push_labels GROUP BY 1'],
+] as const
+
+const byNumber = BY_NUMBER.map(([kind, text]) => ({
+  kind,
+  count: statement<{ number: number; rows: number }>(text, { numbers: ['number', 'rows'] }),
+}))
+const byValue = BY_VALUE.map(([kind, text]) => ({
+  kind,
+  count: statement<{ head: Uint8Array; rows: number }>(text, { numbers: ['rows'] }),
+}))
+
+/** 0 for what is no sealed value. */
+export function keyNumberOf(sealed: Uint8Array): number {
+  return sealed[1] ?? 0
+}
+
+/** Reads all pushes. */
+export function* listKeyUses(): Step<KeyUse[]> {
+  const uses: KeyUse[] = []
+  for (const { kind, count } of byNumber)
+    for (const { number, rows } of yield* all(count)) uses.push({ number, kind, rows })
+  for (const { kind, count } of byValue)
+    for (const { head, rows } of yield* all(count)) uses.push({ number: keyNumberOf(head), kind, rows })
+  return uses
+}
+
+export function* isKeyNeeded(number: number): Step<boolean> {
+  return (yield* listKeyUses()).some((use) => use.number === number)
+}
+
+/** A key that seals from now on. */
+export function* rememberKey(number: number, verifier: Uint8Array): Step<void> {
+  yield* run(REMEMBER, number, verifier)
+}
+
+const REMEMBER = statement(
+  'INSERT INTO instance_keys (number, verifier) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING',
+)
+
+const SECOND_FACTORS = statement<Pick<RowOf<typeof accounts>, 'id'> & { sealed: Uint8Array }>(
+  'SELECT id, totp_secret AS sealed FROM accounts WHERE totp_secret IS NOT NULL',
+  { of: [accounts] },
+)
+const SET_SECOND_FACTOR = statement('UPDATE accounts SET totp_secret = $2 WHERE id = $1')
+
+/** `seal` returns null for a damaged secret, which stays as it is. */
+export function* resealSecondFactors(
+  seal: (accountId: number, sealed: Uint8Array) => Uint8Array | null,
+): Step<void> {
+  for (const { id, sealed } of yield* all(SECOND_FACTORS)) {
+    const resealed = seal(id, sealed)
+    if (resealed !== null) yield* run(SET_SECOND_FACTOR, id, resealed)
+  }
+}
+
+type Labels = Pick<RowOf<typeof pushLabels>, 'urlToken' | 'name' | 'note'>
+/** How a push is found by its link, and what its owner sees of it. */
+export type Linked = Pick<RowOf<typeof pushes>, 'lookup' | 'keyNumber'> & Labels
+/** `isOver`: it has ended, and no download can still name it. */
+export type OwnedPush = Linked & { id: number; ownerId: number; isOver: boolean }
+
+const SOME = 500
+const OWNED = statement<Omit<OwnedPush, 'isOver'> & { isOver: number }>(
+  `SELECT p.id, p.lookup, p.key_number AS "keyNumber", p.owner_id AS "ownerId", l.url_token AS "urlToken", l.name, l.note,
+      CASE WHEN p.expired_on IS NOT NULL AND NOT EXISTS (SELECT 1 FROM files_due d WHERE d.push_id = p.id) THEN 1 ELSE 0 END AS "isOver"
+    FROM pushes p JOIN push_labels l ON l.push_id = p.id
+    WHERE p.owner_id IS NOT NULL AND p.id > $1 ORDER BY p.id LIMIT ${SOME}`,
+  { numbers: ['id', 'keyNumber', 'ownerId', 'isOver'] },
+)
+const FIND_BY = statement('UPDATE pushes SET lookup = $2, key_number = $3 WHERE id = $1')
+const LABEL = statement('UPDATE push_labels SET url_token = $2, name = $3, note = $4 WHERE push_id = $1')
+
+/** Changes the links and labels of some pushes after `id`. Resolves to the last id, or null after the last push. */
+export function* relinkSome(after: number, change: (push: OwnedPush) => Linked | null): Step<number | null> {
+  const some = yield* all(OWNED, after)
+  for (const { isOver, ...push } of some) {
+    const linked = change({ ...push, isOver: isOver === 1 })
+    if (linked === null) continue
+    yield* run(FIND_BY, push.id, linked.lookup, linked.keyNumber)
+    yield* run(LABEL, push.id, linked.urlToken, linked.name, linked.note)
+  }
+  return some.at(-1)?.id ?? null
+}
