@@ -11,7 +11,7 @@ import { judgeBackup, judgeCertificate } from '../../operating/checks.ts'
 import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
-import { type ProbeStep, probeBucket } from '../../store/s3/probe.ts'
+import { probeBucket } from '../../store/s3/probe.ts'
 import { KEY_WARNING, showsInstanceKey } from '../backing-up.ts'
 import type { Place } from './doctor.ts'
 
@@ -33,33 +33,19 @@ async function lookAtBucket({ config }: Place): Promise<Verdict> {
   if (settings === null) return fine('The files are in the data folder.')
   const { name, failure, listsUploads, isVersioned } = await probeBucket(settings)
   if (failure !== null) {
-    const { step, words, isRefusal } = failure
-    const said = `The bucket ${name} cannot be used: ${TRIED[step]} failed: ${words}.`
-    return problem(said, isRefusal ? `${RIGHTS} ${RIGHT_TO[step]}.` : STORE)
+    const said = `The bucket ${name} cannot be used: ${failure.message}.`
+    return problem(said, failure.kind === 'failing' || failure.kind === 'full' ? STORE : RIGHTS)
   }
   if (isVersioned) return warning(KEPT, UNVERSIONED)
   if (!listsUploads) return warning(LEFTOVERS, LIFECYCLE)
   return fine(`The bucket ${name} takes, gives back and deletes objects.`)
 }
 
-const TRIED: Record<ProbeStep, string> = {
-  write: 'writing an object',
-  read: 'reading a part of an object',
-  list: 'asking for a missing object',
-  upload: 'beginning and aborting an upload in parts',
-  delete: 'deleting an object',
-}
-
 const STORE =
   'See that the store runs, has room, and is the one that --files-url names (endpoint=), and try again.'
-const RIGHTS = 'Correct --files-url and the access key, and see that the key may'
-const RIGHT_TO: Record<ProbeStep, string> = {
-  write: 'write objects (s3:PutObject)',
-  read: 'read objects (s3:GetObject)',
-  list: 'list the bucket (s3:ListBucket)',
-  upload: 'abort and list uploads (s3:AbortMultipartUpload, s3:ListBucketMultipartUploads)',
-  delete: 'delete objects (s3:DeleteObject); a small object named probe-… stays behind',
-}
+const RIGHTS =
+  'Correct --files-url and the access key. It needs s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload, and for ' +
+  'the bucket s3:ListBucket and s3:ListBucketMultipartUploads. A small object named probe-… may have stayed behind.'
 const LEFTOVERS =
   'The store does not list unfinished uploads: parts that a killed server leaves are not found.'
 const LIFECYCLE = 'Give the bucket a rule that removes unfinished uploads after a day.'

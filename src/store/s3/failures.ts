@@ -1,7 +1,6 @@
 // What can go wrong at the store of the bucket: each failure with a sentence for the operator, and whether to try again.
 
-import type { BucketPlace } from '../../domain/bucket-place.ts'
-import { codeOf } from '../../domain/system-errors.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { valueIn } from './xml.ts'
 
 /** `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation. */
@@ -36,17 +35,12 @@ export function codeIn(body: string): string | null {
 
 const CODE = /^[A-Za-z0-9._-]{1,64}$/
 
-/** What a store says of itself, for a log: one short line of printable characters. */
-function quote(words: string | null): string | null {
-  return words === null ? null : words.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
-}
-
 const FULL =
   /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|XMinioAdminBucketQuotaExceeded|AccountQuotaExceeded)$/
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 const PASSING_CODES = new Set(['RequestTimeout', 'SlowDown', 'OperationAborted'])
 
-export function explainRefusal(refusal: Refusal, place: BucketPlace): S3Failure {
+export function explainRefusal(refusal: Refusal): S3Failure {
   const { status, body } = refusal
   const code = codeIn(body) ?? ''
   if (status === 507 || FULL.test(code)) return new S3Failure('full', `it has no room (${code || status})`)
@@ -54,46 +48,39 @@ export function explainRefusal(refusal: Refusal, place: BucketPlace): S3Failure 
     return new S3Failure('missing', 'it has no such object')
   if (status === 501 || code === 'NotImplemented')
     return new S3Failure('unsupported', `it does not support this request (${code || status})`)
-  const known = WORDS[code]?.(refusal, place)
-  if (known !== undefined) return new S3Failure('refused', known)
   if (PASSING.has(status) || PASSING_CODES.has(code))
     return new S3Failure('failing', `it answers ${status} ${code}`.trim(), { isPassing: true })
-  return new S3Failure('refused', explainStatus(refusal, code))
+  return new S3Failure('refused', WORDS[code] ?? explainStatus(refusal, code))
 }
 
-const wrongRegion = ({ body, headers }: Refusal, { region }: BucketPlace): string => {
-  const right = quote(valueIn(body, 'Region') ?? headers.get('x-amz-bucket-region'))
-  return `the region ${region} is wrong${right === null ? '' : `: it says ${right}`} (region= in --files-url)`
-}
-const elsewhere = ({ headers, body }: Refusal): string => {
-  const told = valueIn(body, 'Endpoint') ?? headers.get('x-amz-bucket-region') ?? headers.get('location')
-  const right = quote(told)
-  return `the bucket is at another endpoint or in another region${right === null ? '' : ` (${right})`}: correct --files-url`
-}
-
-const WORDS: Record<string, (refusal: Refusal, place: BucketPlace) => string> = {
-  NoSuchBucket: (_, { bucket }) => `there is no bucket ${bucket}`,
-  InvalidAccessKeyId: () => 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)',
-  SignatureDoesNotMatch: () => 'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
-  AccessDenied: ({ method }) => `the access keys may not do this (${method})`,
+const WORDS: Record<string, string> = {
+  NoSuchBucket: 'there is no such bucket',
+  InvalidAccessKeyId: 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)',
+  SignatureDoesNotMatch: 'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
   // Without the times, so that the log has the same words once.
-  RequestTimeTooSkewed: () =>
+  RequestTimeTooSkewed:
     'the clock of this machine and the clock of the store differ too much: set both by the same server (NTP)',
-  AuthorizationHeaderMalformed: wrongRegion,
-  IllegalLocationConstraintException: wrongRegion,
-  PermanentRedirect: elsewhere,
-  TemporaryRedirect: elsewhere,
 }
+const ELSEWHERE = new Set(['AuthorizationHeaderMalformed', 'IllegalLocationConstraintException'])
 
-/** For answers without a code, such as those of a proxy. */
-function explainStatus({ status, method }: Refusal, code: string): string {
+function explainStatus({ status, headers, body, method }: Refusal, code: string): string {
   if (status === 401 || status === 403)
-    return `it refuses the access keys, or they may not do this (${method}, ${status})`
-  if (status >= 300 && status < 400) return `it sends requests elsewhere (${status}): correct --files-url`
-  return `it answers ${status} ${code} to ${method}`.replace('  ', ' ')
+    return `it refuses the access keys, or they may not do this (${method}, ${code || status})`
+  if ((status < 300 || status >= 400) && !ELSEWHERE.has(code))
+    return `it answers ${status} ${code} to ${method}`.replace('  ', ' ')
+  const told = valueIn(body, 'Region') ?? valueIn(body, 'Endpoint') ?? headers.get('location') ?? ''
+  return `the bucket is in another region, or at another endpoint: correct --files-url (${code || status} ${quote(told)})`
 }
 
-const UNTRUSTED = 'its certificate is not trusted here: name the authority in NODE_EXTRA_CA_CERTS'
+/** What a store says of itself, for a log: one short line of printable characters. */
+function quote(words: string): string {
+  return words.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
+}
+
+const CERTIFICATE = /CERT|SIGNATURE/
+const NOT_TRUSTED =
+  'its certificate is not trusted here (name the authority in NODE_EXTRA_CA_CERTS), for another name than that of endpoint= in ' +
+  '--files-url, or has lapsed'
 const REASONS: Record<string, string> = {
   ConnectionRefused: 'nothing listens there',
   ECONNREFUSED: 'nothing listens there',
@@ -103,21 +90,15 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'its name has no address',
   DNSException: 'its name has no address',
   EPROTO: 'it does not speak TLS on this port (https:// of endpoint= in --files-url)',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name than that of endpoint= in --files-url',
-  CERT_HAS_EXPIRED: 'its certificate has lapsed',
 }
 
 /** A request that got no whole answer. `seconds` is how long it was waited for. */
 export function explainBreak(cause: unknown, seconds: number): S3Failure {
   if (cause instanceof S3Failure) return cause
-  const isTimeout = cause instanceof Error && (cause.name === 'TimeoutError' || cause.name === 'AbortError')
+  const isTimeout = cause instanceof Error && cause.name === 'TimeoutError'
   // What is left for the last try may be less than a second.
   const late = seconds < 1 ? 'it did not answer in time' : `it did not answer within ${seconds} s`
-  const words = isTimeout ? late : REASONS[codeOf(cause)]
-  const told = words ?? (cause instanceof Error ? cause.message : String(cause))
-  return new S3Failure('failing', told, { isPassing: true })
+  const code = codeOf(cause)
+  const words = CERTIFICATE.test(code) ? `${NOT_TRUSTED} (${code})` : (REASONS[code] ?? reasonOf(cause))
+  return new S3Failure('failing', isTimeout ? late : words, { isPassing: true })
 }

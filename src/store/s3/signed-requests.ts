@@ -60,7 +60,7 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
     const { status, headers, ok, body } = response
     const answer = { headers, body: body === null ? new Uint8Array() : await readUpTo(body, most) }
     if (ok) return answer
-    throw explainRefusal({ status, headers, body: Buffer.from(answer.body).toString('utf8'), method }, place)
+    throw explainRefusal({ status, headers, body: Buffer.from(answer.body).toString('utf8'), method })
   }
 
   return (request, limitMs) =>

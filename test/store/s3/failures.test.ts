@@ -3,17 +3,15 @@
 import { expect, test } from 'bun:test'
 import { explainBreak, explainRefusal } from '../../../src/store/s3/failures.ts'
 
-const PLACE = { endpoint: 'https://s3.example', bucket: 'box', prefix: '', region: 'eu-1', isPathStyle: true }
-
 function explain(method: string, status: number, code = '', members = '') {
   const body = code === '' ? '' : `<Error><Code>${code}</Code>${members}</Error>`
-  return explainRefusal({ method, status, headers: new Headers(), body }, PLACE)
+  return explainRefusal({ method, status, headers: new Headers(), body })
 }
 
 test.each([
   ['GET', 404, 'NoSuchKey', 'missing', false],
   ['POST', 404, 'NoSuchUpload', 'missing', false],
-  ['HEAD', 403, '', 'refused', false],
+  ['GET', 403, '', 'refused', false],
   ['GET', 404, '', 'refused', false],
   ['GET', 404, 'NoSuchBucket', 'refused', false],
   ['GET', 403, 'AccessDenied', 'refused', false],
@@ -30,12 +28,12 @@ test.each([
 })
 
 test('the operator reads what to correct', () => {
-  expect(explain('GET', 404, 'NoSuchBucket').message).toBe('there is no bucket box')
+  expect(explain('GET', 404, 'NoSuchBucket').message).toBe('there is no such bucket')
   expect(explain('GET', 400, 'AuthorizationHeaderMalformed', '<Region>eu-2</Region>').message).toBe(
-    'the region eu-1 is wrong: it says eu-2 (region= in --files-url)',
+    'the bucket is in another region, or at another endpoint: correct --files-url (AuthorizationHeaderMalformed eu-2)',
   )
-  expect(explain('HEAD', 401).message).toBe('it refuses the access keys, or they may not do this (HEAD, 401)')
-  expect(explain('HEAD', 307).message).toBe('it sends requests elsewhere (307): correct --files-url')
+  expect(explain('GET', 401).message).toBe('it refuses the access keys, or they may not do this (GET, 401)')
+  expect(explain('GET', 307).message).toContain('at another endpoint')
   expect(explain('GET', 418).message).toBe('it answers 418 to GET')
 })
 

@@ -9,7 +9,7 @@ import { createClient } from '../../../src/store/s3/client.ts'
 import { createObjects, type Objects } from '../../../src/store/s3/objects.ts'
 import { createReachability } from '../../../src/store/s3/reachability.ts'
 import { createSendOnce } from '../../../src/store/s3/signed-requests.ts'
-import { valueIn, valuesIn } from '../../../src/store/s3/xml.ts'
+import { valueIn } from '../../../src/store/s3/xml.ts'
 
 const CREDENTIALS = { accessKeyId: 'AKIAMARKER', secretAccessKey: 'marker/of+the=secret' }
 const MIB = 1024 * 1024
@@ -93,19 +93,13 @@ test('an answer that comes drop by drop, or ends too early, is given up in time'
   await expect(objects.listUploads('')).rejects.toMatchObject({ kind: 'failing' })
 }, 300_000)
 
-test('elements that never end are read once', () => {
-  const unclosed = '<Contents>'.repeat(800_000)
-  expect(valuesIn(unclosed, 'Contents')).toEqual([])
-  expect(valuesIn('<Contents '.repeat(800_000), 'Contents')).toEqual([])
-  expect(
-    valuesIn(`<Contents x="1">a</Contents><ContentsToo>b</ContentsToo><Contents>c</Contents>`, 'Contents'),
-  ).toEqual(['a', 'c'])
-  expect(valueIn('<Key>&#99999999;&#x41;&amp;</Key>', 'Key')).toBe('&#99999999;A&')
-})
-
-test('a page of more entries than S3 allows is refused', async () => {
-  answer = saying(200, '<Upload><Key>a</Key></Upload>'.repeat(1001))
-  await expect(objects.listUploads('')).rejects.toThrow('longer than a page')
+test('elements that never end are read once, and a page has no more of them than S3 allows', async () => {
+  for (const text of ['<Upload>', '<Upload ', '<Key>', '<Key ', '<Key>&amp;']) {
+    answer = saying(200, text.repeat(800_000))
+    expect((await objects.listUploads('')).length).toBeLessThanOrEqual(1000)
+    expect(valueIn(text.repeat(800_000), 'Key')).toBeNull()
+  }
+  expect(valueIn('<KeyToo>b</KeyToo><Key x="1">&lt;&amp;&other;</Key>', 'Key')).toBe('<&&other;')
 })
 
 test('a redirect is not followed, and where it leads is told in one line', async () => {
@@ -116,7 +110,7 @@ test('a redirect is not followed, and where it leads is told in one line', async
   })
   for (const status of [301, 302, 307, 308]) {
     answer = saying(status, '', { location: urlOf(elsewhere) })
-    await expect(objects.put('a', Buffer.from('sealed'))).rejects.toThrow('elsewhere')
+    await expect(objects.put('a', Buffer.from('sealed'))).rejects.toThrow('at another endpoint')
   }
   const long = `<Error><Code>PermanentRedirect</Code><Endpoint>\u001b[2J\nevil${'x'.repeat(5_000)}</Endpoint></Error>`
   answer = saying(301, long)
