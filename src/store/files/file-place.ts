@@ -76,15 +76,17 @@ function isSame(before: PlaceRow, { isUsed, mark, address }: FilePlace): boolean
 
 /** Files are not carried over: a place is left only when nothing is needed there, or a new bucket holds what is. */
 async function changePlace(before: PlaceRow, options: FilePlaceOptions): Promise<void> {
-  const { steps, place, now, findOther, holds, removeFromDisk, onWarning } = options
+  const { steps, place, now, findOther } = options
   const other = await findOther()
-  if (other !== null) throw servedElsewhere(other, before)
+  if (other !== null)
+    throw new DomainError(
+      'conflict',
+      `The node ${other} serves this database with its files in ${before.address}. All nodes of one database keep their files in ` +
+        'one bucket: give each of them the same --files-url.',
+    )
   const { needed, due } = await steps.read(() => listHeld(now))
-  if (needed.length > 0) {
-    if (!before.isUsed || !place.isUsed) throw neededElsewhere(before)
-    if (!(await some(needed, (id) => holds(before.tag, id)))) throw lacksFiles(before, place)
-  } else if (before.isUsed && due.length > 0) onWarning(leftInBucket(due.length, before))
-  else for (const id of due) await removeFromDisk(id)
+  if (needed.length > 0) await requireHeld(needed, before, options)
+  else await leave(due, before, options)
   await steps.write(function* () {
     if (needed.length === 0) yield* run(FORGET_DUE)
     yield* run(MOVE, place.isUsed, place.mark, place.address)
@@ -99,35 +101,29 @@ function* listHeld(now: number): Step<{ needed: string[]; due: string[] }> {
   return { needed: [...ofPushes, ...granted].slice(0, LOOKS), due: due.map(({ id }) => id) }
 }
 
-async function some(ids: readonly string[], test: (id: string) => Promise<boolean>): Promise<boolean> {
-  for (const id of ids) if (await test(id)) return true
-  return false
-}
-
-function servedElsewhere(other: string, { address }: PlaceRow): DomainError {
-  return new DomainError(
+async function requireHeld(
+  needed: readonly string[],
+  { isUsed, address, tag }: PlaceRow,
+  { place, holds }: FilePlaceOptions,
+): Promise<void> {
+  const start = isUsed ? 'start with the --files-url of before' : 'start without --files-url there'
+  if (!isUsed || !place.isUsed)
+    throw new DomainError(
+      'conflict',
+      `Live pushes, or downloads after a last view, need their files in ${address}: ${start} until they have ended.`,
+    )
+  for (const id of needed) if (await holds(tag, id)) return
+  throw new DomainError(
     'conflict',
-    `The node ${other} serves this database with its files in ${address}. All nodes of one database keep their files in one ` +
-      'bucket: give each of them the same --files-url.',
+    `${place.address} lacks the files that the database names, which were in ${address}: copy them, or ${start}. Files of pushes ` +
+      'that have expired are not needed any more, some minutes later.',
   )
 }
 
-function neededElsewhere({ isUsed, address }: PlaceRow): DomainError {
-  return new DomainError(
-    'conflict',
-    `Live pushes, or downloads after a last view, need their files in ${address}: start ` +
-      `${isUsed ? 'with the --files-url of before' : 'without --files-url there'} until they have ended.`,
-  )
-}
-
-function lacksFiles({ address }: PlaceRow, place: FilePlace): DomainError {
-  return new DomainError(
-    'conflict',
-    `${place.address} lacks the files that the database names, which were in ${address}. Start with the --files-url of ` +
-      'before, or copy the bucket. Files of pushes that have expired are not needed any more, some minutes later.',
-  )
-}
-
-function leftInBucket(count: number, { address, tag }: PlaceRow): string {
-  return `${count} objects that belong to no push may remain in ${address}, under ${tag}/: remove them there.`
+async function leave(due: readonly string[], { isUsed, address, tag }: PlaceRow, options: FilePlaceOptions) {
+  if (!isUsed) for (const id of due) await options.removeFromDisk(id)
+  else if (due.length > 0)
+    options.onWarning(
+      `${due.length} objects that belong to no push may remain in ${address}, under ${tag}/: remove them there.`,
+    )
 }

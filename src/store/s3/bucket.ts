@@ -5,9 +5,9 @@ import { sealedSize } from '../../crypto/sealed-stream.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { BucketReport, OpenedFile, SealedFiles } from '../files-face.ts'
-import { PATIENCE, type Patience } from './client.ts'
+import { createClient, PATIENCE, type Patience } from './client.ts'
 import { S3Failure } from './failures.ts'
-import { openObjects } from './objects.ts'
+import { createObjects } from './objects.ts'
 import { createOpenObject } from './reading.ts'
 import type { Credentials } from './signed-requests.ts'
 import { createPartBuffers, createUpload, partSizes } from './uploading.ts'
@@ -32,7 +32,8 @@ const LOOK_MS = 2_000
 export function openBucket(options: OpenBucketOptions): { files: SealedFiles; report: BucketReport } {
   const { place, tag, maxFileBytes, onWarning, patience = PATIENCE } = options
   const keyOf = (id: string) => `${place.prefix}${tag}/${id}`
-  const { name, reachability, objects, countRequests } = openObjects({ ...options, onChange: onWarning })
+  const { send, ...client } = createClient({ ...options, onChange: onWarning })
+  const objects = createObjects(send)
   const openObject = createOpenObject(objects)
   const upload = createUpload(
     objects,
@@ -63,7 +64,7 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
       looking = objects.measure(keyOf('look')).catch(() => null)
     }
     await Promise.race([looking, Bun.sleep(LOOK_MS)])
-    return reachability.problem()
+    return client.problem()
   }
 
   return {
@@ -73,7 +74,7 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
       open,
       remove: (id) => explained(removeObject(keyOf(id))),
     },
-    report: { name, findProblem, isFull: reachability.isFull, countRequests },
+    report: { ...client, findProblem },
   }
 }
 

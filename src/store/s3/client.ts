@@ -1,11 +1,11 @@
-// Requests to the store of the bucket with a bound on their time. All of them do the same when they arrive twice, so they are
-// sent again a few times, with jitter; while the store is known to fail, requests are refused at once.
+// Requests to the store of the bucket with a bound on their time, and whether it works. All requests do the same when they arrive
+// twice, so they are sent again a few times, with jitter; while the store is known to fail, requests are refused at once.
 
 import { randomKey } from '../../crypto/random.ts'
-import type { BucketReport } from '../files-face.ts'
+import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
+import { formatLength } from '../../domain/time.ts'
 import { S3Failure } from './failures.ts'
-import type { Reachability } from './reachability.ts'
-import type { S3Answer, S3Request, SendOnce } from './signed-requests.ts'
+import { type Credentials, createSendOnce, type S3Answer, type S3Request } from './signed-requests.ts'
 
 /** Milliseconds. */
 export type Patience = {
@@ -23,28 +23,32 @@ export const PATIENCE: Patience = { whole: 9_000, once: 3_000, pause: 150 }
 const BYTES_PER_MS = 1024
 const MAX_TRIES = 4
 
+export type ClientOptions = {
+  place: BucketPlace
+  credentials: Credentials
+  patience?: Patience | undefined
+  /** Is given a sentence when the store begins to fail, fails in another way, or works again. */
+  onChange: (sentence: string) => void
+}
+
 /** `bytes`: that the request or its answer may have, or that the store has to copy before it answers. */
 export type Send = <T>(request: S3Request, bytes: number, read: (answer: S3Answer) => T) => Promise<T>
 
-export type ClientOptions = {
-  sendOnce: SendOnce
-  reachability: Reachability
-  patience?: Patience | undefined
-}
+export type Client = ReturnType<typeof createClient>
 
-/** `count`: how many requests ended in which way, since the start. */
-export type Client = { send: Send; count: BucketReport['countRequests'] }
-
-export function createClient({ sendOnce, reachability, patience = PATIENCE }: ClientOptions): Client {
+export function createClient({ place, credentials, patience = PATIENCE, onChange }: ClientOptions) {
+  const name = nameBucket(place)
+  const health = createHealth(name, onChange)
+  const sendOnce = createSendOnce(place, credentials)
   const counts = { ok: 0, retried: 0, missing: 0, failed: 0 }
 
   /** Resolves to what `read` makes of the answer. Throws S3Failure. */
   const send: Send = async (request, bytes, read) => {
-    reachability.requireWorking()
+    health.requireWorking()
     try {
       const found = read(await sendUntil(request, patience.once + bytes / BYTES_PER_MS))
       counts.ok += 1
-      reachability.worked({ stored: request.method === 'PUT' })
+      health.worked({ stored: request.method === 'PUT' })
       return found
     } catch (cause) {
       if (cause instanceof S3Failure) note(cause)
@@ -72,14 +76,71 @@ export function createClient({ sendOnce, reachability, patience = PATIENCE }: Cl
   function note(cause: S3Failure): void {
     const isAnswer = cause.kind === 'missing' || cause.kind === 'unsupported'
     counts[isAnswer ? 'missing' : 'failed'] += 1
-    if (isAnswer) reachability.worked({ stored: false })
-    else reachability.failed(cause)
+    if (isAnswer) health.worked({ stored: false })
+    else health.failed(cause)
   }
 
-  return { send, count: () => ({ ...counts }) }
+  return {
+    name,
+    send,
+    /** Why the store cannot be used; null when it can, also while it is full. */
+    problem: () => health.problem(),
+    isFull: () => health.isFull(),
+    /** How many requests ended in which way, since the start. */
+    countRequests: () => ({ ...counts }),
+  }
 }
 
 /** From 0 to 1, so that servers that failed together do not come back together. */
 function jitter(): number {
   return randomKey(1).readUInt8() / 255
+}
+
+/** After a failure to answer, requests are refused for this long without being sent, so that they do not pile up. */
+const REST_MS = 1_000
+/** The same failure is told again only after this long, however often the store changes. */
+const SILENCE_MS = 600_000
+
+function createHealth(name: string, onChange: (sentence: string) => void) {
+  const toldAt = new Map<string, number>()
+  let trouble: { cause: S3Failure; since: number; failedAt: number; isTold: boolean } | null = null
+
+  function failed(cause: S3Failure): void {
+    const words = cause.message
+    const now = performance.now()
+    const isQuiet = now - (toldAt.get(words) ?? Number.NEGATIVE_INFINITY) < SILENCE_MS
+    const isNew = trouble?.cause.message !== words && !isQuiet
+    trouble = {
+      cause,
+      since: trouble?.since ?? now,
+      failedAt: now,
+      isTold: isNew || trouble?.isTold === true,
+    }
+    if (!isNew) return
+    toldAt.set(words, now)
+    onChange(
+      isFull()
+        ? `The bucket ${name} is full: pushes with files are refused until it has room.`
+        : `The bucket ${name} cannot be used: ${words}. Pushes without files go on; it is tried again.`,
+    )
+  }
+
+  /** A full store still reads and deletes: it has room again once it `stored` something. */
+  function worked({ stored }: { stored: boolean }): void {
+    if (trouble === null || (isFull() && !stored)) return
+    const length = formatLength(performance.now() - trouble.since)
+    const again = isFull() ? 'has room again' : `works again, after ${length}`
+    if (trouble.isTold) onChange(`The bucket ${name} ${again}.`)
+    trouble = null
+  }
+
+  /** Throws the last failure for a second after it. Refusals do not count: the store answers them quickly. */
+  function requireWorking(): void {
+    if (trouble?.cause.kind !== 'failing' || performance.now() - trouble.failedAt >= REST_MS) return
+    throw new S3Failure('failing', trouble.cause.message)
+  }
+
+  const isFull = () => trouble?.cause.kind === 'full'
+  const problem = () => (isFull() ? null : (trouble?.cause.message ?? null))
+  return { failed, worked, requireWorking, problem, isFull }
 }

@@ -1,10 +1,8 @@
 // The requests that are made of a bucket, by their names in S3.
 
-import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
-import { createClient, type Patience, type Send } from './client.ts'
+import type { Send } from './client.ts'
 import { codeIn, isFailure, S3Failure } from './failures.ts'
-import { createReachability } from './reachability.ts'
-import { type Credentials, createSendOnce, type S3Answer } from './signed-requests.ts'
+import type { S3Answer } from './signed-requests.ts'
 import { elementsIn, escapeXml, valueIn } from './xml.ts'
 
 export type Part = { number: number; etag: string }
@@ -22,31 +20,6 @@ const MOST_ID_CHARACTERS = 2048
 const MOST_ITEMS = 1000
 /** A store that copies all parts to join them copies faster than it is sent them. */
 const COPIED_PER_SENT = 16
-
-export type OpenObjectsOptions = {
-  place: BucketPlace
-  credentials: Credentials
-  patience?: Patience | undefined
-  /** Is given a sentence when the store begins to fail, fails in another way, or works again. */
-  onChange?: (sentence: string) => void
-}
-
-/** What speaks to one bucket: its requests, and whether it works. */
-export function openObjects({
-  place,
-  credentials,
-  patience,
-  onChange = () => undefined,
-}: OpenObjectsOptions) {
-  const name = nameBucket(place)
-  const reachability = createReachability({ name, onChange })
-  const { send, count } = createClient({
-    sendOnce: createSendOnce(place, credentials),
-    reachability,
-    patience,
-  })
-  return { name, reachability, objects: createObjects(send), countRequests: count }
-}
 
 export type Objects = ReturnType<typeof createObjects>
 

@@ -2,8 +2,9 @@
 
 import { randomBase32, randomKey } from '../../crypto/random.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
+import { createClient } from './client.ts'
 import { S3Failure } from './failures.ts'
-import { type Objects, openObjects } from './objects.ts'
+import { createObjects, type Objects } from './objects.ts'
 import type { Credentials } from './signed-requests.ts'
 
 /** `failure` continues a sentence about the bucket. `isVersioned`: the bucket keeps what is deleted. */
@@ -12,7 +13,8 @@ export type Probed = { name: string; failure: S3Failure | null; listsUploads: bo
 const BYTES = 4096
 
 export async function probeBucket(where: { place: BucketPlace; credentials: Credentials }): Promise<Probed> {
-  const { name, objects } = openObjects(where)
+  const { name, send } = createClient({ ...where, onChange: () => undefined })
+  const objects = createObjects(send)
   const key = `${where.place.prefix}probe-${randomBase32(20)}`
   try {
     return { name, failure: null, ...(await tryAll(objects, key)) }

@@ -112,50 +112,36 @@ export type Upload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<
 /** A failure may leave parts in the bucket, when they cannot be aborted at once. */
 export function createUpload(objects: Objects, buffers: PartBuffers): Upload {
   return async (key, bytes) => {
-    const sender = createSender(objects, key)
+    const parts: Part[] = []
+    let upload = null as PartUpload | null
     let size = 0
     let sending: Promise<void> = Promise.resolve()
+
+    async function send({ buffer, length, isLast }: Cut, before: Promise<void>): Promise<void> {
+      await before
+      const body = buffer.subarray(0, length)
+      size += length
+      if (isLast && upload === null) return void (await objects.put(key, body))
+      upload = upload ?? (await objects.beginUpload(key))
+      parts.push(await objects.putPart(upload, parts.length + 1, body))
+    }
+
     try {
       for await (const cut of cutUp(bytes, buffers)) {
         const before = sending
-        size += cut.length
-        sending = sender.send(cut, before).finally(() => buffers.giveBack(cut.buffer))
+        sending = send(cut, before).finally(() => buffers.giveBack(cut.buffer))
         // One part is sent while the next one fills, so a failure of it may come before anything waits for it.
         sending.catch(() => undefined)
         await before
       }
       await sending
-      await sender.complete(size)
+      if (upload !== null) await objects.completeUpload(upload, parts, size)
+      // A push may name a file only when all of it is there.
+      await objects.requireSize(key, size)
     } catch (cause) {
       await sending.catch(() => undefined)
-      await sender.abort()
+      if (upload !== null) await objects.abortUpload(upload).catch(() => undefined)
       throw cause
     }
   }
-}
-
-/** Sends the parts of one file, one after another. */
-function createSender(objects: Objects, key: string) {
-  const parts: Part[] = []
-  let upload: PartUpload | null = null
-
-  async function send({ buffer, length, isLast }: Cut, before: Promise<void>): Promise<void> {
-    await before
-    const body = buffer.subarray(0, length)
-    if (isLast && upload === null) return void (await objects.put(key, body))
-    upload = upload ?? (await objects.beginUpload(key))
-    parts.push(await objects.putPart(upload, parts.length + 1, body))
-  }
-
-  /** A push may name a file only when all of it is there, so this asks, also because the store may not have joined the parts. */
-  async function complete(size: number): Promise<void> {
-    if (upload !== null) await objects.completeUpload(upload, parts, size)
-    await objects.requireSize(key, size)
-  }
-
-  async function abort(): Promise<void> {
-    if (upload !== null) await objects.abortUpload(upload).catch(() => undefined)
-  }
-
-  return { send, complete, abort }
 }

@@ -7,8 +7,6 @@ import { gzipSync } from 'node:zlib'
 import { bucketPlaceOf } from '../../../src/domain/bucket-place.ts'
 import { createClient } from '../../../src/store/s3/client.ts'
 import { createObjects, type Objects } from '../../../src/store/s3/objects.ts'
-import { createReachability } from '../../../src/store/s3/reachability.ts'
-import { createSendOnce } from '../../../src/store/s3/signed-requests.ts'
 import { valueIn } from '../../../src/store/s3/xml.ts'
 
 const CREDENTIALS = { accessKeyId: 'AKIAMARKER', secretAccessKey: 'marker/of+the=secret' }
@@ -30,9 +28,10 @@ beforeEach(async () => {
     answer(incoming, outgoing)
   })
   const place = bucketPlaceOf(`s3://box?endpoint=${urlOf(server)}`)
-  const reachability = createReachability({ name: 'box', onChange: (sentence) => told.push(sentence) })
-  const sendOnce = createSendOnce(place, CREDENTIALS)
-  objects = createObjects(createClient({ sendOnce, reachability, patience: PATIENCE }).send)
+  const onChange = (sentence: string) => told.push(sentence)
+  objects = createObjects(
+    createClient({ place, credentials: CREDENTIALS, patience: PATIENCE, onChange }).send,
+  )
 })
 afterEach(() => close(server))
 
