@@ -9,7 +9,6 @@ import { DomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { readKeyFile } from '../store/folder/key-file.ts'
-import { removeUnfinished, unfinishedName } from '../store/folder/new-folder.ts'
 import { type BackupContent, openRestoredStore, type RestoredStore } from '../store/opening/restored-store.ts'
 import { type Manifest, readBackup } from './archive.ts'
 import { type Opening, openBackup, type SealKind } from './sealing.ts'
@@ -52,9 +51,8 @@ export type VerifiedBackup = {
 /** Proves that a backup could be restored. Throws `conflict` when it cannot. */
 export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Promise<VerifiedBackup> {
   const { tempDir } = wish
-  removeUnfinished(tempDir, VERIFY_PREFIX)
   const source = await wish.open()
-  const folder = mkdtempSync(join(tempDir, `${unfinishedName(VERIFY_PREFIX)}-`))
+  const folder = mkdtempSync(join(tempDir, VERIFY_PREFIX))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', remove)
   try {

@@ -13,7 +13,7 @@ import { migrate } from '../../src/store/sqlite/engine/migrate.ts'
 
 /** The tables of what opens something. */
 export const OPENING_TABLES = [
-  ...['push_secrets', 'push_keys', 'push_files', 'sessions', 'account_links', 'home'],
+  ...['push_secrets', 'push_keys', 'push_files', 'sessions', 'account_links', 'home', 'bucket_folder'],
   ...['idempotency_keys', 'idempotency_answers', 'live_shares', 'address_shares'],
 ]
 

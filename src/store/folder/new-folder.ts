@@ -8,6 +8,7 @@ import {
   fsyncSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   renameSync,
@@ -17,10 +18,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
-import { codeOf } from '../../domain/system-errors.ts'
 import { type DataFolder, dataFolder } from './data-folder.ts'
 import { syncFolder } from './durable-files.ts'
-import { type Belonging, isMine, requireOwn } from './ownership.ts'
+import { type Belonging, requireOwn } from './ownership.ts'
 
 const PREFIX = '.oncebox-restore-'
 const FOLDER: Belonging = {
@@ -67,16 +67,14 @@ export function prepareNewFolder(path: string, onStep: OnStep): NewFolder {
   onStep('before the unfinished folder')
   const made = mkdirSync(place, { recursive: true, mode: 0o700 }) ?? null
   requireOwn(place, FOLDER)
-  const [other] = removeUnfinished(place, PREFIX)
-  if (other !== undefined)
-    throw occupied(place, `another restore is under way in it (${JSON.stringify(other)})`)
-  const unfinished = join(place, unfinishedName(PREFIX))
   const clear = () => {
-    rmSync(unfinished, { recursive: true, force: true })
-    for (const file of remainsIn(place)) rmSync(file, { force: true })
+    const unfinished = readdirSync(place).filter((name) => name.startsWith(PREFIX))
+    for (const path of [...unfinished.map((name) => join(place, name)), ...remainsIn(place)])
+      rmSync(path, { recursive: true, force: true })
   }
   clear()
-  mkdirSync(unfinished, { mode: 0o700 })
+  // By a name of its own: of two restores into one folder, the first one fails.
+  const unfinished = mkdtempSync(join(place, PREFIX))
 
   function complete(): void {
     chmodSync(place, 0o700)
@@ -128,37 +126,4 @@ function occupied(path: string, why: string): DomainError {
     'conflict',
     `Cannot restore into ${path}: ${why}. A restore never replaces anything: name a new or empty folder with --data-dir.`,
   )
-}
-
-/** A name for what a command works on until it is done: what a killed one left can be told by the number of its process. */
-export function unfinishedName(prefix: string): string {
-  return `${prefix}${process.pid}`
-}
-
-/** Removes what ended processes of this user have left in `parent`. Returns the names of those that are still in use. */
-export function removeUnfinished(parent: string, prefix: string): string[] {
-  const inUse: string[] = []
-  for (const name of readdirSync(parent)) {
-    const pid = pidIn(name, prefix)
-    if (pid === null || pid === process.pid || !isMine(join(parent, name))) continue
-    if (isAlive(pid)) inUse.push(name)
-    else rmSync(join(parent, name), { recursive: true, force: true })
-  }
-  return inUse
-}
-
-/** A name that `mkdtemp` made goes on behind the number. */
-function pidIn(name: string, prefix: string): number | null {
-  const [, pid] = name.startsWith(prefix) ? (/^(\d+)(?:-\w+)?$/.exec(name.slice(prefix.length)) ?? []) : []
-  return pid === undefined ? null : Number(pid)
-}
-
-/** Also true for a process of another user. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (cause) {
-    return codeOf(cause) !== 'ESRCH'
-  }
 }

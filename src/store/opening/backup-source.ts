@@ -8,6 +8,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -20,7 +21,6 @@ import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { besideServer } from '../folder/folder-lock.ts'
-import { removeUnfinished, unfinishedName } from '../folder/new-folder.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { takeLog } from '../sqlite/engine/home.ts'
 import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
@@ -124,7 +124,7 @@ type CopyPlace = {
  */
 function createCopyPlace(folder: DataFolder): CopyPlace {
   removeCopyPlaces(folder)
-  const path = join(folder.path, unfinishedName(COPY_PREFIX))
+  const path = join(folder.path, `${COPY_PREFIX}${process.pid}`)
   const descriptor = openSync(path, 'wx+', 0o600)
   const remove = () => rmSync(path, { force: true })
 
@@ -140,10 +140,15 @@ function createCopyPlace(folder: DataFolder): CopyPlace {
   return { path, descriptor, hide, close }
 }
 
-/** Removes what killed backups have left. */
+/** Removes what killed backups have left. Windows keeps files that are in use. */
 export function removeCopyPlaces({ path }: DataFolder): void {
-  rmSync(join(path, unfinishedName(COPY_PREFIX)), { force: true })
-  removeUnfinished(path, COPY_PREFIX)
+  for (const name of readdirSync(path).filter((name) => name.startsWith(COPY_PREFIX))) {
+    try {
+      rmSync(join(path, name), { force: true })
+    } catch (cause) {
+      if (process.platform !== 'win32') throw cause
+    }
+  }
 }
 
 function countIn({ database, schema }: Pick<ReturnType<typeof openKeylessCopy>, 'database' | 'schema'>) {
