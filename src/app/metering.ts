@@ -2,8 +2,7 @@
 
 import { type Backups, createBackupGauges } from '../backup/backups.ts'
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
-import { createDatabaseGauges } from '../operating/database-gauges.ts'
-import { createGauges, type ProcessNumbers } from '../operating/gauges.ts'
+import { createGauges } from '../operating/gauges.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import { createCountLive } from '../operating/live-count.ts'
 import type { Log } from '../operating/log.ts'
@@ -42,10 +41,8 @@ export function addServerGauges({ metrics, store, services, backups, ...parts }:
     listJobs: jobs.list,
     countHashing,
     countUploads,
-    readProcess,
   })
   metrics.addGauges(gauges)
-  if (store.database !== null) metrics.addGauges(createDatabaseGauges(store.database))
   if (backups !== null) metrics.addGauges(createBackupGauges(backups.status))
 }
 
@@ -58,17 +55,6 @@ export function serveMetrics(
   const listener = listenForMetrics({ place: metricsListen, baseUrl, ...metrics })
   log.info({ url: listener.url }, 'serving metrics')
   return listener
-}
-
-function readProcess(): ProcessNumbers {
-  const { rss, heapUsed } = process.memoryUsage()
-  const { user, system } = process.cpuUsage()
-  return {
-    resident: rss,
-    heap: heapUsed,
-    cpu: (user + system) / 1e6,
-    startedAt: performance.timeOrigin / 1000,
-  }
 }
 
 /** Counts creates and retrievals. */

@@ -1,20 +1,12 @@
 // The values that the metrics read from a running server whenever Prometheus asks.
 
 import type { Swept } from '../pushes/sweeper.ts'
+import type { DatabaseCounts, DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
 import type { LookAtHealth } from './health.ts'
 import type { JobStatus } from './jobs.ts'
 import type { Gauged } from './metrics.ts'
-
-export type ProcessNumbers = {
-  /** Bytes. */
-  resident: number
-  heap: number
-  /** Seconds since the process began. */
-  cpu: number
-  startedAt: number
-}
 
 export type GaugesOptions = {
   version: string
@@ -28,165 +20,199 @@ export type GaugesOptions = {
   countUploads: () => number
   freeSpace: FreeSpace
   bucket: BucketReport | null
+  /** Null when rows are in the data folder. */
+  database: DatabaseReport | null
   damage: DamageReports
   lookAtHealth: LookAtHealth
-  readProcess: () => ProcessNumbers
 }
 
 export function createGauges(options: GaugesOptions): Gauged[] {
   return [
     ...ofPushes(options),
-    ...ofQueues(options),
     ...ofDisk(options),
     ...(options.bucket === null ? [] : ofBucket(options.bucket)),
+    ...(options.database === null ? [] : createDatabaseGauges(options.database)),
     ...ofJobs(options),
     ...ofProcess(options),
   ]
 }
 
-function ofPushes({ countLive, sweptTotals }: GaugesOptions): Gauged[] {
-  return [
-    {
-      name: 'oncebox_pushes_live',
-      help: 'Pushes that can be opened, counted at most twice a minute.',
-      read: countLive,
-    },
-    {
-      name: 'oncebox_swept_total',
-      help: 'What the sweeper did: pushes expired by time, pushes purged, files removed.',
-      isCounter: true,
-      label: 'what',
-      read: () => ({ ...sweptTotals() }),
-    },
-  ]
-}
+type Read = Gauged['read']
 
-function ofQueues({ waitingWorks, countHashing, countUploads }: GaugesOptions): Gauged[] {
+const gauge = (name: string, help: string, read: Read): Gauged => ({ name, help, read })
+/** Several numbers, one for each value of the label. */
+const gauges = (name: string, label: string, help: string, read: Read): Gauged => ({
+  name,
+  label,
+  help,
+  read,
+})
+/** Grows while the process lives. */
+const counter = (name: string, help: string, read: Read): Gauged => ({ name, help, read, isCounter: true })
+const counters = (name: string, label: string, help: string, read: Read): Gauged => ({
+  ...counter(name, help, read),
+  label,
+})
+
+function ofPushes({
+  countLive,
+  sweptTotals,
+  waitingWorks,
+  countHashing,
+  countUploads,
+}: GaugesOptions): Gauged[] {
+  const swept = 'What the sweeper did: pushes expired by time, pushes purged, files removed.'
+  const hashed = 'Passwords and passphrases that wait to be hashed, and those that are being hashed.'
   return [
-    { name: 'oncebox_commit_queue', help: 'Changes that wait for a group commit.', read: waitingWorks },
-    {
-      name: 'oncebox_hash_queue',
-      help: 'Passwords and passphrases that wait to be hashed, and those that are being hashed.',
-      label: 'of',
-      read: countHashing,
-    },
-    { name: 'oncebox_uploads_running', help: 'Files that are being received.', read: countUploads },
+    gauge('oncebox_pushes_live', 'Pushes that can be opened, counted at most twice a minute.', countLive),
+    counters('oncebox_swept_total', 'what', swept, () => ({ ...sweptTotals() })),
+    gauge('oncebox_commit_queue', 'Changes that wait for a group commit.', waitingWorks),
+    gauges('oncebox_hash_queue', 'of', hashed, countHashing),
+    gauge('oncebox_uploads_running', 'Files that are being received.', countUploads),
   ]
 }
 
 function ofDisk({ freeSpace, damage }: GaugesOptions): Gauged[] {
-  const measured = (
-    pick: (disk: Awaited<ReturnType<FreeSpace['measure']>>) => number | Record<string, number>,
-  ) => {
-    return async () => pick(await freeSpace.measure())
-  }
+  const inodes =
+    'Files that the disk of the data folder still has room for; none where it does not count them.'
+  const measured =
+    (pick: (disk: Awaited<ReturnType<FreeSpace['measure']>>) => ReturnType<Read>) => async () =>
+      pick(await freeSpace.measure())
   return [
-    {
-      name: 'oncebox_disk_free_bytes',
-      help: 'Free on the disk of the data folder.',
-      read: measured((disk) => disk.free),
-    },
-    {
-      name: 'oncebox_disk_bytes',
-      help: 'Size of the disk of the data folder.',
-      read: measured((disk) => disk.total),
-    },
-    {
-      name: 'oncebox_disk_free_inodes',
-      help: 'Files that the disk of the data folder still has room for; none where it does not count them.',
-      label: 'disk',
-      read: measured(({ inodes }) => (inodes === null ? {} : { data: inodes.free })),
-    },
-    {
-      name: 'oncebox_damaged_places',
-      help: 'Places found damaged since the start.',
-      read: () => damage.count(),
-    },
+    gauge(
+      'oncebox_disk_free_bytes',
+      'Free on the disk of the data folder.',
+      measured(({ free }) => free),
+    ),
+    gauge(
+      'oncebox_disk_bytes',
+      'Size of the disk of the data folder.',
+      measured(({ total }) => total),
+    ),
+    gauges(
+      'oncebox_disk_free_inodes',
+      'disk',
+      inodes,
+      measured((disk) => (disk.inodes === null ? {} : { data: disk.inodes.free })),
+    ),
+    gauge('oncebox_damaged_places', 'Places found damaged since the start.', () => damage.count()),
   ]
 }
 
 /** Whether it works is told as the part `files` of `oncebox_healthy`. */
 function ofBucket({ countRequests, isFull }: BucketReport): Gauged[] {
+  const requests =
+    'Requests to the bucket of the files: answered, tried again, for what is not there, failed.'
+  const full = '1 when the bucket refused the last file for want of room.'
   return [
-    {
-      name: 'oncebox_bucket_requests_total',
-      help: 'Requests to the bucket of the files: answered, tried again, for what is not there, failed.',
-      isCounter: true,
-      label: 'outcome',
-      read: () => ({ ...countRequests() }),
-    },
-    {
-      name: 'oncebox_bucket_full',
-      help: '1 when the bucket refused the last file for want of room.',
-      read: () => Number(isFull()),
-    },
+    counters('oncebox_bucket_requests_total', 'outcome', requests, () => ({ ...countRequests() })),
+    gauge('oncebox_bucket_full', full, () => Number(isFull())),
   ]
+}
+
+export function createDatabaseGauges({
+  count,
+  look,
+  listNodes,
+  sinceHeartbeat,
+  isFull,
+}: DatabaseReport): Gauged[] {
+  const connections = 'Connections of this node to the database: in use, idle, and the most that it may open.'
+  const round = 'Time of one small question to the database, asked now; none when it does not answer.'
+  const beat =
+    'Time since this node last wrote to the database that it is alive, which it does every five seconds.'
+  const full = '1 when the database refused changes in the last five minutes because its disk is full.'
+  const readConnections = () => {
+    const { inUse, idle, most } = count().connections
+    return { in_use: inUse, idle, most }
+  }
+  const countAlive = async () => (await listNodes()).filter(({ isAlive }) => isAlive).length
+  const ask = async () => {
+    const found = await look()
+    return found === null ? null : found.roundTrip / 1000
+  }
+  return [
+    gauges('oncebox_database_connections', 'state', connections, readConnections),
+    gauge(
+      'oncebox_database_waiting',
+      'Works that wait for a connection to the database.',
+      () => count().connections.waiting,
+    ),
+    gauge('oncebox_database_round_trip_seconds', round, ask),
+    gauge('oncebox_database_heartbeat_age_seconds', beat, () => sinceHeartbeat() / 1000),
+    gauge('oncebox_database_full', full, () => Number(isFull())),
+    gauge('oncebox_nodes', 'Nodes that serve the database.', countAlive),
+    ...ofWork(count),
+  ]
+}
+
+function ofWork(count: () => DatabaseCounts): Gauged[] {
+  const settled = 'Transactions whose connection was lost in their commit, by what was found out about them.'
+  const ofCounts = (name: keyof typeof WORK) =>
+    counter(`oncebox_database_${name}_total`, WORK[name], () => count()[name])
+  return [
+    ...(['reads', 'transactions', 'failures', 'retries', 'seconds'] as const).map(ofCounts),
+    counters('oncebox_database_settlements_total', 'outcome', settled, () => ({ ...count().settled })),
+  ]
+}
+
+const WORK = {
+  reads: 'Reads that the database answered.',
+  transactions: 'Transactions that are durable.',
+  failures: 'Reads and transactions that failed after all tries.',
+  retries: 'Tries after the first one: conflicts, lost connections, a server that does not answer.',
+  seconds: 'Time that reads and transactions took in all, from asking for a connection to the answer.',
 }
 
 function ofJobs({ listJobs, lookAtHealth }: GaugesOptions): Gauged[] {
   const byJob = (read: (job: JobStatus) => number | null) => () =>
-    Object.fromEntries(listJobs().flatMap((job) => ofName(job.name, read(job))))
+    Object.fromEntries(
+      listJobs().flatMap((job) => {
+        const time = read(job)
+        return time === null ? [] : [[job.name, time / 1000]]
+      }),
+    )
+  const readParts = async () =>
+    Object.fromEntries(
+      (await lookAtHealth()).findings.map(({ part, state }) => [part, Number(state === 'ok')]),
+    )
+  const healthy = 'Each part of /readyz: 1 when it is in order, 0 when something has to be done.'
+  const ready = '1 while new pushes can be taken.'
   return [
-    {
-      name: 'oncebox_job_last_run_timestamp_seconds',
-      help: 'When a job last did something.',
-      label: 'job',
-      read: byJob(({ lastDidAt }) => seconds(lastDidAt)),
-    },
-    {
-      name: 'oncebox_job_last_failure_timestamp_seconds',
-      help: 'When a job last failed.',
-      label: 'job',
-      read: byJob(({ lastFailedAt }) => seconds(lastFailedAt)),
-    },
-    {
-      name: 'oncebox_healthy',
-      help: 'Each part of /readyz: 1 when it is in order, 0 when something has to be done.',
-      label: 'part',
-      read: async () => {
-        const { findings } = await lookAtHealth()
-        return Object.fromEntries(findings.map(({ part, state }) => [part, Number(state === 'ok')]))
-      },
-    },
-    {
-      name: 'oncebox_ready',
-      help: '1 while new pushes can be taken.',
-      read: async () => Number((await lookAtHealth()).isReady),
-    },
+    gauges(
+      'oncebox_job_last_run_timestamp_seconds',
+      'job',
+      'When a job last did something.',
+      byJob(({ lastDidAt }) => lastDidAt),
+    ),
+    gauges(
+      'oncebox_job_last_failure_timestamp_seconds',
+      'job',
+      'When a job last failed.',
+      byJob(({ lastFailedAt }) => lastFailedAt),
+    ),
+    gauges('oncebox_healthy', 'part', healthy, readParts),
+    gauge('oncebox_ready', ready, async () => Number((await lookAtHealth()).isReady)),
   ]
 }
 
-function ofProcess({ readProcess, version }: GaugesOptions): Gauged[] {
-  const read = (pick: (numbers: ProcessNumbers) => number) => () => pick(readProcess())
+function ofProcess({ version }: GaugesOptions): Gauged[] {
+  const { memoryUsage, cpuUsage } = process
+  const readProcessorTime = () => {
+    const { user, system } = cpuUsage()
+    return (user + system) / 1e6
+  }
   return [
-    {
-      name: 'process_resident_memory_bytes',
-      help: 'Resident memory.',
-      read: read(({ resident }) => resident),
-    },
-    { name: 'process_heap_bytes', help: 'Memory of the JavaScript heap.', read: read(({ heap }) => heap) },
-    {
-      name: 'process_cpu_seconds_total',
-      help: 'Processor time used.',
-      isCounter: true,
-      read: read(({ cpu }) => cpu),
-    },
-    {
-      name: 'process_start_time_seconds',
-      help: 'When the process began, since 1970.',
-      read: read(({ startedAt }) => startedAt),
-    },
-    {
-      name: 'oncebox_event_loop_lag_seconds',
-      help: 'How late a turn of the event loop is.',
-      read: measureLag,
-    },
-    {
-      name: 'oncebox_build_info',
-      help: 'The version that runs.',
-      label: 'version',
-      read: () => ({ [version]: 1 }),
-    },
+    gauge('process_resident_memory_bytes', 'Resident memory.', () => memoryUsage().rss),
+    gauge('process_heap_bytes', 'Memory of the JavaScript heap.', () => memoryUsage().heapUsed),
+    counter('process_cpu_seconds_total', 'Processor time used.', readProcessorTime),
+    gauge(
+      'process_start_time_seconds',
+      'When the process began, since 1970.',
+      () => performance.timeOrigin / 1000,
+    ),
+    gauge('oncebox_event_loop_lag_seconds', 'How late a turn of the event loop is.', measureLag),
+    gauges('oncebox_build_info', 'version', 'The version that runs.', () => ({ [version]: 1 })),
   ]
 }
 
@@ -195,12 +221,4 @@ async function measureLag(): Promise<number> {
   const startedAt = performance.now()
   await new Promise((resolve) => setTimeout(resolve, 1))
   return Math.max(0, performance.now() - startedAt - 1) / 1000
-}
-
-function ofName(name: string, value: number | null): [string, number][] {
-  return value === null ? [] : [[name, value]]
-}
-
-function seconds(time: number | null): number | null {
-  return time === null ? null : time / 1000
 }
