@@ -9,7 +9,6 @@ import { openLogging } from './app/logging.ts'
 import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServedHealth, tellHealth } from './app/readiness.ts'
-import { announceReady } from './app/service-manager.ts'
 import { createServices } from './app/services.ts'
 import { createServingNote, noteSettings } from './app/serving.ts'
 import { createKeepSetupLink } from './app/setup-link.ts'
@@ -22,6 +21,7 @@ import { PAGES } from './http/urls.ts'
 import type { Log } from './operating/log.ts'
 import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
+import { announceReady } from './operating/service-manager.ts'
 import type { SettingInEffect } from './pages/admin/settings.tsx'
 import { nameDatabase } from './settings/database.ts'
 import type { Config } from './settings/table.ts'
@@ -219,7 +219,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       reloadables: tls === null ? reloadables : [...reloadables, tls.watch.reloadable],
       log,
     })
-    const managed = await announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
+    const managed = announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
     const { urls, trust } = await listening.addresses()
     note.write({ url: urls.hereUrl, host })
     noteSettings({ ...served, version }, log)

@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:
 import { dirname } from 'node:path'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
-import { requireLogPlace } from '../../operating/log-place.ts'
+import { requireLogPlace } from '../../operating/log-file.ts'
 import type { DoctorOptions } from './doctor.ts'
 
 /** Each connection and each uploaded file needs an open file. */
