@@ -1,23 +1,24 @@
 // The composition root: opens the store, makes the services, makes the door.
 
 import { version } from '../package.json'
+import { openBackups } from './app/backing-up.ts'
 import { type Branding, readBranding } from './app/branding.ts'
 import { createDoor } from './app/door.ts'
-import { type Extras, openExtras } from './app/extras.ts'
 import { openListening, type Trust } from './app/listening.ts'
 import { openLogging } from './app/logging.ts'
 import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
-import { createServedHealth, tellHealth } from './app/readiness.ts'
 import { createServices } from './app/services.ts'
-import { createServingNote, noteSettings } from './app/serving.ts'
-import { createKeepSetupLink } from './app/setup-link.ts'
+import { createKeepSetupLink, createServingNote, noteSettings } from './app/serving.ts'
+import { openTls } from './app/tls.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import type { Now, Uptime } from './domain/time.ts'
 import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import { PAGES } from './http/urls.ts'
+import { createServerChecks } from './operating/checks.ts'
+import { createLookAtHealth, tellHealth } from './operating/health.ts'
 import type { Log } from './operating/log.ts'
 import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
@@ -107,9 +108,7 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const opening = { ...more, config, log, systemNow, onCommitted: metrics?.committed }
   const { store, failed } = await openServedStore(opening)
   try {
-    const extras = await openExtras({ ...ports, config, log })
-    const services = await serveStore({ ...served, branding, store, log, metrics, ports, extras })
-    return { ...services, metrics, failed, tls: extras.tls }
+    return { ...(await serveStore({ ...served, branding, store, log, metrics, ports })), failed }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
     await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
@@ -123,21 +122,31 @@ type StoreToServe = ServedConfig & {
   log: Log
   metrics: Metrics | null
   ports: InstancePorts
-  extras: Extras
 }
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore({ store, log, metrics, ports, extras, ...served }: StoreToServe) {
+async function serveStore({ store, log, metrics, ports, ...served }: StoreToServe) {
   const { argon2Cost = ARGON2_COST } = ports
   const { config } = served
+  // After the store, because the authority and the note about backups lie in its folder.
+  const tls = await openTls({ ...ports, config, log })
+  const backups = await openBackups({ ...ports, config, log })
   // Nodes share the clock of their database.
   const systemNow = store.database === null ? ports.now : store.now
-  const { tls, backups, jobs: otherJobs, checks: moreChecks } = extras
+  const otherJobs = [tls?.watch.job, backups?.job].filter((job) => job !== undefined)
   const listAddresses = () => ports.network?.listAddresses() ?? []
   const parts = { config, store, log, listAddresses, meter: metrics }
   const services = createServices({ ...parts, systemNow, argon2Cost, otherJobs })
   // It tells when the clock of this machine is another one.
-  const lookAtHealth = createServedHealth({ config, store, systemNow: ports.now, moreChecks })
+  const lookAtHealth = createLookAtHealth(
+    createServerChecks({
+      ...{ ...config, store, systemNow: ports.now, certificate: tls?.certificate ?? null },
+      databaseName: nameDatabase(config) ?? '',
+      // Pushes leave nothing on the disk of this machine when their rows and files are elsewhere.
+      minFreeSpace: store.database === null || store.bucket === null ? config.minFreeSpace : null,
+      readBackups: backups?.status ?? null,
+    }),
+  )
   const door = createDoor({
     ...served,
     ...parts,
@@ -151,34 +160,22 @@ async function serveStore({ store, log, metrics, ports, extras, ...served }: Sto
     rateLimit: ports.rateLimit,
   })
   if (metrics !== null) addServerGauges({ metrics, store, services, backups, lookAtHealth, version })
-  const { accounts, apiTokens, sweeper, acceptClock, jobs } = services
   await tellHealth(lookAtHealth, log)
   const setupToken = await services.accountLinks.createSetupLink()
   const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
   // A setup link from an earlier start is not valid any more.
   removeSetupLink(config.dataDir)
-  await jobs.start()
-
-  async function close(): Promise<void> {
-    await jobs.stop()
-    await store.close()
-  }
+  await services.jobs.start()
 
   const { confirmStart, isAlive } = store
   // A restart of the process mends no database server.
   const isHealthy = store.database === null ? isAlive : async () => true
-  const stopBackups = async () => backups?.job.stop()
+  const { accounts, apiTokens, sweeper, acceptClock } = services
   return {
-    stopBackups,
     ...door,
-    accounts,
-    apiTokens,
-    sweeper,
-    acceptClock,
-    setupPath,
-    confirmStart,
-    isHealthy,
-    close,
+    ...{ accounts, apiTokens, sweeper, acceptClock, setupPath, confirmStart, isHealthy, metrics, tls },
+    stopBackups: async () => backups?.job.stop(),
+    close: () => services.jobs.stop().then(store.close),
   }
 }
 

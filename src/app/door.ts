@@ -1,12 +1,16 @@
 // Makes the door of a server: everything between a socket and the services.
 
+import { createAnswerReady } from '../api/health.ts'
+import { createGetViewer } from '../api/viewer.ts'
 import { createRequestIds } from '../crypto/random.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
+import { SECOND } from '../domain/time.ts'
 import { createSecure } from '../http/answers.ts'
 import { createBodyRoom } from '../http/door/body-room.ts'
 import { createForwarding } from '../http/door/client-address.ts'
 import { createCors } from '../http/door/cors.ts'
 import { createPresentError } from '../http/door/errors.ts'
+import type { Exchange } from '../http/door/exchange.ts'
 import { createHostRules } from '../http/door/host.ts'
 import type { Network } from '../http/door/listener.ts'
 import { createAnswerPlain } from '../http/door/plain-http.ts'
@@ -22,7 +26,8 @@ import { createShed } from '../http/door/shed.ts'
 import { bodyLimitsOf, maxBodyBytes } from '../http/intake/body.ts'
 import { routeClassOf } from '../http/route-class.ts'
 import { FILES } from '../http/urls.ts'
-import { createDeparture } from '../operating/departure.ts'
+import { createDeparture, type Departure } from '../operating/departure.ts'
+import { problem } from '../operating/health.ts'
 import type { Meter } from '../operating/metrics.ts'
 import { createAssets } from '../pages/frame/assets.ts'
 import { createAnswerRefusal } from '../pages/frame/error-page.tsx'
@@ -34,8 +39,7 @@ import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Branding } from './branding.ts'
 import { noteFailure, placeDamage } from './logging.ts'
-import { createReadiness } from './readiness.ts'
-import { createRoutes, createServedPages, type Served } from './routes.ts'
+import { createRoutes, type Served } from './routes.ts'
 
 export type DoorOptions = Served & {
   config: Config
@@ -66,12 +70,12 @@ export function createDoor(options: DoorOptions) {
   const { presentError } = guests
   const body = bodyLimitsOf(config, bodyRoom)
   const { listUndeclaredProxies } = forwarding
-  const pages = createServedPages(options, { guests, body, listUndeclaredProxies })
   const departure = createDeparture({ elapsed: () => performance.now(), wait: Bun.sleep })
-  const answerReady = createReadiness({ ...options, ...guests, listUndeclaredProxies, departure })
-  const { answerRoute } = createRoutes(options, {
-    ...guests,
-    ...{ basePath, body, pages, presentError, answerReady },
+  const doing = { ...options, ...guests, listUndeclaredProxies }
+  const { answerRoute } = createRoutes({
+    ...doing,
+    ...{ basePath, body },
+    answerReady: createReadiness(doing, departure),
     answerManifest: createAnswerManifest({ assets: guests.assets, basePath, brand: options.branding }),
   })
   const shared = {
@@ -134,6 +138,39 @@ function createGuests(options: DoorOptions, basePath: string) {
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })
   return { assets, answer, getGuest, presentError }
+}
+
+type ReadinessOptions = Pick<DoorOptions, 'config' | 'services' | 'lookAtHealth'> &
+  Pick<ReturnType<typeof createGuests>, 'getGuest'> & { listUndeclaredProxies: () => string[] }
+
+function createReadiness(options: ReadinessOptions, departure: Departure) {
+  const { config, listUndeclaredProxies, lookAtHealth } = options
+  return createAnswerReady({
+    lookAtHealth: async () => {
+      const isLeaving = departure.asked()
+      const health = await lookAtHealth()
+      return isLeaving ? { isReady: false, findings: [...health.findings, STOPPING] } : health
+    },
+    isAdmin: createIsAdmin(options),
+    hasUndeclaredProxy: () => listUndeclaredProxies().length > 0,
+    baseUrl: config.baseUrl,
+    hasTrustedProxies: config.trustedProxies.length > 0,
+  })
+}
+
+const STOPPING = { part: 'server', ...problem('The server is stopping. It answers requests until then.') }
+
+/** Checks the session or the API token. False for an invalid token, and when the database does not answer in time. */
+function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exchange) => Promise<boolean> {
+  const { authenticate } = services.apiTokens
+  const getViewer = createGetViewer({ authenticate, anonymousAccess: true, onError: () => undefined })
+  const look = async (exchange: Exchange) => {
+    const { account } = await getViewer(exchange, 'visitor')
+    const known = account ?? (await getGuest(exchange)).viewer.account
+    return known?.isAdmin ?? false
+  }
+  // Monitoring waits for the answer, also while the database hangs.
+  return (exchange) => Promise.race([look(exchange).catch(() => false), Bun.sleep(SECOND).then(() => false)])
 }
 
 /** Balancers ask these each second, and would fill the log with answers that say nothing new. */

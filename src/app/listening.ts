@@ -10,14 +10,11 @@ import {
 } from '../http/door/listener.ts'
 import { isUnixHost, removeStaleSocket } from '../http/door/unix-socket.ts'
 import { PAGES } from '../http/urls.ts'
-import type { Certificate } from '../lan/certificate.ts'
-import type { CertificateWatch } from '../lan/certificate-watch.ts'
 import type { Announcement } from '../lan/mdns.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
 import type { Door } from './door.ts'
-
-export type Tls = { certificate: Certificate; watch: CertificateWatch }
+import type { Tls } from './tls.ts'
 
 export type ListeningOptions = {
   config: Pick<Config, 'host' | 'port' | 'httpPort' | 'mdns'>

@@ -1,28 +1,37 @@
-// Makes the routes of a server: the API, the pages and the assets.
+// The routes of a server: connects each URL of the API, the pages and the assets with what answers it, and enforces the guards of the
+// API. pages/page-guards.ts enforces those of the pages.
 
 import { createAnswerDownload } from '../api/downloads.ts'
-import { createPushEndpoints } from '../api/pushes.ts'
+import { describeGuard, OPERATIONS } from '../api/operations.ts'
+import { type ApiRoute, createPushEndpoints } from '../api/pushes.ts'
 import { createReference } from '../api/reference.ts'
-import { createGetViewer } from '../api/viewer.ts'
+import { PREVIOUS_VERSION_OPERATION } from '../api/v1/operations.ts'
+import { createPreviousRoutes } from '../api/v1/pushes.ts'
+import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
+import { createGetViewer, type GetViewer } from '../api/viewer.ts'
 import type { Backups } from '../backup/backups.ts'
+import type { Viewer } from '../domain/audit.ts'
 import type { Now } from '../domain/time.ts'
+import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
-import { createRouter, type Route } from '../http/door/router.ts'
+import { type Asked, createRouter, type Route } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
+import { API, FILES, PREVIOUS_API } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import type { Log } from '../operating/log.ts'
 import type { SettingInEffect } from '../pages/admin/settings.tsx'
+import { createAnswerDocs } from '../pages/docs/docs.tsx'
 import type { Assets } from '../pages/frame/assets.ts'
 import type { GetGuest } from '../pages/frame/guest.ts'
 import type { AnswerGuest } from '../pages/frame/page.tsx'
+import { createFormAddressRoutes, createMovedRoutes } from '../pages/moved.ts'
 import { createPageRoutes } from '../pages/pages.ts'
 import type { Config } from '../settings/table.ts'
 import { noteFailure } from './logging.ts'
-import { createRouteTable } from './route-table.ts'
 import type { Services } from './services.ts'
 
-/** What the pages and the API of one server share. */
+/** What the door opens to. */
 export type Served = {
   config: Pick<Config, 'anonymousAccess' | 'signups'>
   settings: readonly SettingInEffect[]
@@ -30,70 +39,130 @@ export type Served = {
   services: Services
   store: { now: Now; isAlive: () => Promise<boolean> }
   log: Log
+  lookAtHealth: LookAtHealth
   /** What devices have to trust; null without --tls auto. */
   authority: Authority | null
   /** Null without --backup-dir. */
   backups: Backups | null
-  lookAtHealth: LookAtHealth
 }
 
-export type PagePartsOptions = {
-  guests: { assets: Assets; answer: AnswerGuest; getGuest: GetGuest }
-  body: BodyLimits
-  listUndeclaredProxies: () => string[]
-}
-
-export function createServedPages(served: Served, { guests, ...parts }: PagePartsOptions): Route[] {
-  const { config, services, settings, store, authority, backups, lookAtHealth } = served
-  const { assets, answer, getGuest } = guests
-  const { anonymousAccess, signups } = config
-  return createPageRoutes({
-    ...services,
-    ...parts,
-    answer,
-    getGuest,
-    createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
-    now: store.now,
-    lookAtHealth,
-    listJobs: services.jobs.list,
-    readBackups: () => backups?.status() ?? null,
-    makeBackup: backups?.makeNow ?? null,
-    settings,
-    authority,
-    anonymousAccess,
-    signups,
-  })
-}
-
-export type RoutesOptions = {
+export type RoutesOptions = Served & {
   assets: Assets
   answer: AnswerGuest
   getGuest: GetGuest
+  /** The path in --base-url, '' without one. */
   basePath: string
   body: BodyLimits
-  pages: readonly Route[]
+  listUndeclaredProxies: () => string[]
   presentError: PresentError
   answerReady: Route['answer']
   answerManifest: Route['answer']
 }
 
-export function createRoutes(served: Served, { body, presentError, ...parts }: RoutesOptions) {
-  const { services, store, log, version } = served
-  const { limits, apiTokens } = services
-  const { anonymousAccess } = served.config
-  const routes = createRouteTable({
-    ...parts,
-    getViewer: createGetViewer({
-      authenticate: apiTokens.authenticate,
-      anonymousAccess,
-      onError: noteFailure(log, 'the last use of an API token was not noted'),
-    }),
-    endpoints: createPushEndpoints({ ...services, body, now: store.now }),
-    answerDownload: createAnswerDownload(services.downloads),
-    version: { applicationVersion: version, anonymousAccess, limits },
-    isAlive: store.isAlive,
-    reference: createReference({ routes: () => router.app, limits, version }),
+/** Robots Exclusion Protocol (RFC 9309). Pages say the same to robots that follow a link. */
+const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'
+
+export function createRoutes(options: RoutesOptions) {
+  const { services, config, presentError, basePath } = options
+  const { anonymousAccess } = config
+  const facts = { applicationVersion: options.version, anonymousAccess, limits: services.limits }
+  const routes = [
+    ...createFileRoutes(options),
+    ...createApiRoutes(options, facts),
+    ...createMovedRoutes(basePath),
+    ...createFormAddressRoutes(basePath),
+    ...createServedPages(options),
+  ].map((route) => withGuard(route, facts))
+  const reference = createReference({
+    routes: () => router.app,
+    limits: services.limits,
+    version: options.version,
   })
-  const router = createRouter({ routes, presentError })
+  const router = createRouter({
+    routes: [
+      { url: API.reference, answer: async () => answerJson(200, JSON.parse(await reference())) },
+      { url: API.docs, answer: createAnswerDocs({ ...options, reference }) },
+      ...routes,
+    ],
+    presentError,
+  })
   return router
+}
+
+function createFileRoutes(options: RoutesOptions): Route[] {
+  const { assets, services, store, answerReady, answerManifest } = options
+  const answerUp = (up: boolean) => answerJson(up ? 200 : 503, { up })
+  return [
+    { url: FILES.download, answer: createAnswerDownload(services.downloads) },
+    { url: FILES.asset, answer: assets.answer },
+    { url: FILES.favicon, answer: assets.answerFavicon },
+    { url: FILES.manifest, answer: answerManifest },
+    { url: FILES.robots, answer: () => answerText(200, NOTHING_TO_INDEX) },
+    { url: FILES.up, answer: async () => answerUp(await store.isAlive()) },
+    { url: FILES.ready, answer: answerReady },
+  ]
+}
+
+function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: VersionFacts): Route[] {
+  const getViewer = createGetViewer({
+    authenticate: services.apiTokens.authenticate,
+    anonymousAccess: facts.anonymousAccess,
+    onError: noteFailure(log, 'the last use of an API token was not noted'),
+  })
+  const endpoints = createPushEndpoints({ ...services, body, now: store.now })
+  const { create, retrieve, preview, expire, edit, audit, active, expired } = endpoints
+  const guarded: ApiRoute[] = [
+    { url: API.create, answer: create, detail: OPERATIONS.create },
+    { url: API.retrieve, answer: retrieve, head: preview, detail: OPERATIONS.retrieve },
+    { url: API.expire, answer: expire, detail: OPERATIONS.expire },
+    { url: API.edit, answer: edit, detail: OPERATIONS.edit },
+    { url: API.preview, answer: preview, detail: OPERATIONS.preview },
+    { url: API.audit, answer: audit, detail: OPERATIONS.audit },
+    { url: API.active, answer: active, detail: OPERATIONS.active },
+    { url: API.expired, answer: expired, detail: OPERATIONS.expired },
+    ...createPreviousRoutes({ endpoints, limits: facts.limits }),
+  ]
+  const [present, previous] = [presentVersion(facts), presentPreviousVersion(facts)]
+  return [
+    { url: API.version, answer: () => answerJson(200, present), detail: OPERATIONS.version },
+    {
+      url: PREVIOUS_API.version,
+      answer: () => answerJson(200, previous),
+      detail: PREVIOUS_VERSION_OPERATION,
+    },
+    ...guarded.map((route) => withViewer(route, getViewer)),
+  ]
+}
+
+function createServedPages({ services, config, store, backups, ...options }: RoutesOptions): Route[] {
+  const { assets } = options
+  return createPageRoutes({
+    ...services,
+    ...options,
+    anonymousAccess: config.anonymousAccess,
+    signups: config.signups,
+    createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
+    now: store.now,
+    listJobs: services.jobs.list,
+    readBackups: () => backups?.status() ?? null,
+    makeBackup: backups?.makeNow ?? null,
+  })
+}
+
+/** The reference names the tokens that a route asks for. */
+function withGuard(route: Route, { anonymousAccess }: VersionFacts): Route {
+  const { detail, url } = route
+  if (detail === undefined) return route
+  return { ...route, detail: describeGuard({ detail, guard: url.guard, anonymousAccess }) }
+}
+
+function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer): Route {
+  const identified =
+    (respond: ApiRoute['answer']) =>
+    ({ exchange, params }: Asked) => {
+      const answerTo = (viewer: Viewer) => respond({ exchange, params, viewer })
+      const viewer = getViewer(exchange, url.guard)
+      return viewer instanceof Promise ? viewer.then(answerTo) : answerTo(viewer)
+    }
+  return { url, answer: identified(answer), head: identified(head), ...rest }
 }

@@ -12,6 +12,7 @@ import {
   type ServingNote,
   writeServingNote,
   writeSettingsNote,
+  writeSetupLink,
 } from '../store/folder/notes.ts'
 import { asOwner } from '../store/folder/ownership.ts'
 
@@ -75,5 +76,19 @@ export function noteSettings({ version, config, settings }: SettingsToNote, log:
     writeSettingsNote(dataDir, { version, settings: noted, keyFile, tlsAuthorityKey, minFreeSpace })
   } catch (err) {
     log.warn({ err }, 'the note of the settings was not written: a backup holds those of an earlier start')
+  }
+}
+
+/** For the first administrator, where no terminal can show it: returns the path of the file, or null when the disk refuses. */
+export function createKeepSetupLink(dataDir: string, log: Log) {
+  return (link: string): string | null => {
+    try {
+      const path = writeSetupLink(dataDir, link)
+      log.info({ path }, 'there is no administrator yet; a file holds the link that makes one')
+      return path
+    } catch (err) {
+      log.error({ err }, 'the file of the link for the first administrator was not written')
+      return null
+    }
   }
 }

@@ -6,6 +6,7 @@ import type { Now } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
 import type { Certificate } from '../lan/certificate.ts'
 import { openCertificateFiles } from '../lan/certificate-files.ts'
+import { type CertificateWatch, createCertificateWatch } from '../lan/certificate-watch.ts'
 import { openOwnCertificate } from '../lan/own-certificate.ts'
 import { ownNames } from '../lan/own-names.ts'
 import type { Log } from '../operating/log.ts'
@@ -14,20 +15,29 @@ import { dataFolder } from '../store/folder/data-folder.ts'
 import { createClosedFile } from '../store/folder/durable-files.ts'
 import { isReadableByOthers } from '../store/folder/key-file.ts'
 
+export type Tls = { certificate: Certificate; watch: CertificateWatch }
+
 export type TlsOptions = {
   config: Config
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'warn' | 'info'>
   /** The system's clock, because clients compare the dates of certificates with theirs. */
   now: Now
-  network: Pick<Network, 'listAddresses' | 'hostName'>
+  network?: Pick<Network, 'listAddresses' | 'hostName'> | undefined
 }
 
-/** Null when TLS is off. Throws `conflict` when the certificate cannot be used. */
-export async function openCertificate({
+const HERE = { listAddresses: () => [], hostName: () => 'localhost' }
+
+/** Null when TLS is off. After the store, because the authority lies in its folder. Throws `conflict` when the certificate cannot be used. */
+export async function openTls(options: TlsOptions): Promise<Tls | null> {
+  const certificate = await openCertificate(options)
+  return certificate && { certificate, watch: createCertificateWatch({ certificate, log: options.log }) }
+}
+
+async function openCertificate({
   config,
   log,
   now,
-  network,
+  network = HERE,
 }: TlsOptions): Promise<Certificate | null> {
   const { tls, tlsCert, tlsKey } = config
   if (tls === 'off') return null

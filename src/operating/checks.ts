@@ -27,11 +27,15 @@ export type ServedOptions = {
   dataDir: string
   minFreeSpace: number | null
   systemNow: Now
+  /** Null when TLS is off. */
+  certificate: LastingCertificate | null
+  /** Null without --backup-dir. */
+  readBackups: (() => BackupState) | null
 }
 
-/** The parts of a server that runs, besides its certificate and its backups. */
+/** The parts of a server that runs. */
 export function createServerChecks(options: ServedOptions): Check[] {
-  const { store, databaseName: name, dataDir, systemNow } = options
+  const { store, databaseName: name, dataDir, systemNow, certificate, readBackups } = options
   const { database, bucket, damage, freeSpace } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
@@ -53,6 +57,10 @@ export function createServerChecks(options: ServedOptions): Check[] {
         return judgeClock({ doubt, here: systemNow(), was: store.now(), isOnServer: database !== null })
       },
     },
+    ...(certificate === null
+      ? []
+      : [{ part: 'certificate', look: () => judgeCertificate(certificate, systemNow()) }]),
+    ...(readBackups === null ? [] : [{ part: 'backup', look: () => judgeBackup(readBackups()) }]),
   ]
 }
 
@@ -180,13 +188,11 @@ export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdic
 const WARN_LEAF = 7 * DAY
 const WARN_AUTHORITY = 90 * DAY
 
-export function judgeCertificate(
-  {
-    validUntil,
-    authority,
-  }: Pick<Certificate, 'validUntil'> & { authority: Pick<Authority, 'validUntil'> | null },
-  now: number,
-): Verdict {
+export type LastingCertificate = Pick<Certificate, 'validUntil'> & {
+  authority: Pick<Authority, 'validUntil'> | null
+}
+
+export function judgeCertificate({ validUntil, authority }: LastingCertificate, now: number): Verdict {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   const end = validUntil()
   if (now > end) return problem(`The certificate lapsed on ${day(end)}.`, 'Renew it.')

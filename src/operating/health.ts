@@ -2,6 +2,7 @@
 
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
+import type { Log } from './log.ts'
 
 export type Verdict = {
   /** A warning needs attention. With a problem new pushes are refused, or the server does not start. */
@@ -63,4 +64,10 @@ function explainFailure(cause: unknown): Verdict {
 export function wordOf({ state, said, remedy }: Verdict): string {
   if (state === 'ok') return 'ok'
   return remedy === null ? said : `${said} ${remedy}`
+}
+
+/** Says at the start what needs attention, such as a disk with little space. */
+export async function tellHealth(lookAtHealth: LookAtHealth, log: Pick<Log, 'warn'>): Promise<void> {
+  const { findings } = await lookAtHealth()
+  for (const { part, ...found } of findings) if (found.state !== 'ok') log.warn({ part }, wordOf(found))
 }

@@ -47,7 +47,8 @@ test('problems that the running server finds are told in its words, and once', a
   for (const own of ['0', '1024TiB']) {
     const { code, stdout } = await runBinary(['doctor', '--data-dir', floor.dataDir, '--min-free-space', own])
     expect([code, stdout.match(/^\w+ +disk /gm)?.length]).toEqual([1, 1])
-    expect(stdout).toContain(disk)
+    // Other programs use the disk meanwhile.
+    expect(stdout.replace(/\d+/g, '')).toContain(disk.replace(/\d+/g, ''))
   }
   await floor.untilLogged('MiB are free')
 })

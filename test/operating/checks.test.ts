@@ -74,6 +74,8 @@ const checksOf = (state: State) =>
     dataDir: '/data',
     minFreeSpace: state.minFreeSpace ?? null,
     systemNow: () => state.here ?? NOON,
+    certificate: null,
+    readBackups: null,
   })
 
 async function look(part: string, state: State): Promise<string> {
