@@ -40,5 +40,6 @@ function* isKnown(marks: readonly Uint8Array[]): Step<boolean> {
 
 /** The owner has seen the views that the other server counted. */
 function* addPush(of: PushToImport): Step<void> {
-  yield* insertPush({ ...of, seenViews: of.push.views }, { hasRoom: true })
+  const entries = of.entries.map((entry) => ({ kind: entry.kind, at: entry.at, visit: entry }))
+  yield* insertPush(of, { entries, seenViews: of.push.views, hasRoom: true })
 }

@@ -1,19 +1,11 @@
 // One push and all that belongs to it: found, locked, stored, changed and removed. Every change holds the lock of its row in
 // `push_state`, so that visits to one push come one after another; all other rows of the push are read after that lock.
 
-import type { AuditEntry } from '../../domain/audit.ts'
+import type { NewEntry } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
-import type { Push } from '../../domain/push.ts'
 import { LAST_TIME } from '../../domain/time.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
-import type {
-  PushToStore,
-  SealedContent,
-  SealedFile,
-  SealedLabels,
-  SealedSecrets,
-  StoredPush,
-} from '../face.ts'
+import type { PushToStore, SealedContent, SealedSecrets, StoredPush } from '../face.ts'
 import {
   addTo,
   all,
@@ -158,18 +150,16 @@ export function* findContent({ id, files: number }: StoredPush): Step<SealedCont
   return null
 }
 
-export type NewPush = Pick<PushToStore, 'lookup' | 'keyNumber'> & {
-  push: Push
+export type NewPush = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | 'labels' | 'files'> & {
   /** Null for an expired push. */
   secrets: SealedSecrets | null
-  labels: SealedLabels | null
-  seenViews: number
-  files: readonly SealedFile[]
-  entries: readonly AuditEntry[]
 }
 
 /** Stores a push with what belongs to it alone. */
-export function* insertPush(of: NewPush, room: Room): Step<StoredPush> {
+export function* insertPush(
+  of: NewPush,
+  past: Room & { entries: readonly NewEntry[]; seenViews: number },
+): Step<StoredPush> {
   const { lookup, keyNumber, files } = of
   let stored: StoredPush = {
     ...of.push,
@@ -189,11 +179,10 @@ export function* insertPush(of: NewPush, room: Room): Step<StoredPush> {
   if (row === null) throw new Error('no push was inserted')
   const { id } = row
   stored.id = id
-  for (const entry of of.entries)
-    stored = yield* append(stored, { kind: entry.kind, at: entry.at, visit: entry }, room)
+  for (const entry of past.entries) stored = yield* append(stored, entry, past)
   yield* addState(stored)
   if (of.secrets !== null) yield* insertSecrets(id, of.secrets)
-  if (of.labels !== null) yield* addLabels({ pushId: id, ...of.labels, seenViews: of.seenViews })
+  if (of.labels !== null) yield* addLabels({ pushId: id, ...of.labels, seenViews: past.seenViews })
   if (files.length > 0) yield* attachFiles(id, files)
   return stored
 }

@@ -59,12 +59,13 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
   /** When the next thing happens to this push, read under its lock. */
   const timeOf = (push: StoredPush) => forward(push, now())
 
-  function* create({ push, ownerResets, idempotency, share, visit, ...of }: PushToStore): Step<StoredPush> {
+  function* create(asked: PushToStore): Step<StoredPush> {
+    const { push, idempotency, share, visit } = asked
     const { createdAt } = push
-    if (push.ownerId !== null) yield* requireActive(push.ownerId, ownerResets)
+    if (push.ownerId !== null) yield* requireActive(push.ownerId, asked.ownerResets)
     if (share !== null) yield* requireRoom(share, createdAt)
-    const entries = [{ kind: 'creation' as const, at: createdAt, ...visit }]
-    const stored = yield* insertPush({ push, ...of, seenViews: 0, entries }, room())
+    const entries = [{ kind: 'creation' as const, at: createdAt, visit }]
+    const stored = yield* insertPush(asked, { entries, seenViews: 0, hasRoom: hasRoom() })
     if (share !== null) yield* takeShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
     return stored
