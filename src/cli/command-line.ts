@@ -12,7 +12,6 @@ import type { Command, Given } from './command.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import type { Shell } from './shell.ts'
 
-/** Lets a command refuse a database with words of its own. */
 const DATABASE = { databaseUrl: settings.databaseUrl }
 
 const SERVICE = { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl }
@@ -140,9 +139,9 @@ function rivals({ oneOf = [], flags = {} }: Command, raw: GivenFlags): string[] 
   })
 }
 
-/** Flags that the help leaves out. */
-export function hiddenFlags({ hidden, onlyFolder }: Command): Table {
-  return { ...hidden, ...(onlyFolder === undefined ? {} : DATABASE) }
+/** Flags that the help leaves out: by them a command notices PostgreSQL, to say what to do instead. */
+export function hiddenFlags({ onlyFolder }: Command): Table {
+  return onlyFolder === undefined ? {} : DATABASE
 }
 
 /** The values of flags as commander kept them: `''` for one without a value. */

@@ -38,8 +38,6 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   after?: string
   /** The command's own flags. */
   flags?: F
-  /** Flags that the help leaves out. Only their raw values are kept. */
-  hidden?: Table
   /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
   settings?: S
   /** Only handed on as they were given, for a service that reads them later. */

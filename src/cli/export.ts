@@ -1,5 +1,6 @@
 // `oncebox export`: an account's own list and logs in a file.
 
+import { ClientFailure } from '../client/failure.ts'
 import { type OwnPushesReport, readOwnPushes } from '../client/own-pushes.ts'
 import { createListWriter, type ExportFormat } from '../domain/list-export.ts'
 import { printable } from '../domain/printable.ts'
@@ -7,10 +8,13 @@ import { codeOf } from '../domain/system-errors.ts'
 import { formatTime } from '../domain/time.ts'
 import type { Given, Visit } from './command.ts'
 import { CommandFailure } from './failures.ts'
-import { formatCount, printableJson } from './format.ts'
+import { formatCount, formatSize, printableJson } from './format.ts'
 import { STANDARD } from './paths.ts'
 import type { Shell } from './shell.ts'
 import { createWholeFile, type WholeFile } from './whole-file.ts'
+
+/** A million pushes with their logs have less. */
+const MAX_BYTES = 4 * 1024 ** 3
 
 type Exporting = Given<{ format: ExportFormat | null }> & Visit
 
@@ -70,8 +74,14 @@ async function writeAll(
 ): Promise<OwnPushesReport> {
   const report: OwnPushesReport = { pushes: 0, damagedPushes: 0, damagedLogs: 0 }
   const writer = createListWriter(format, { server, at: formatTime(shell.now()) })
+  let left = MAX_BYTES
   await write(writer.begin())
-  for await (const pushes of readOwnPushes(client, report)) await write(writer.write(pushes))
+  for await (const pushes of readOwnPushes(client, report)) {
+    const text = writer.write(pushes)
+    left -= Buffer.byteLength(text)
+    if (left < 0) throw new ClientFailure('failed', `${server} sends more than ${formatSize(MAX_BYTES)}.`)
+    await write(text)
+  }
   await write(writer.end())
   return report
 }

@@ -101,7 +101,7 @@ function printText(text: string, shell: Shell): void {
   if (!shell.isOutputTerminal) return
   if (DIRECTION_MARK.test(text))
     shell.say(
-      'This text holds marks that change the direction of reading: what it copies as is not what it looks like elsewhere.',
+      'This text holds marks that change the direction of reading: elsewhere it may look otherwise than here, where they are �.',
     )
   if (shown !== text) {
     shell.say('Control characters are shown as signs; redirect to a file ("> FILE") to keep them.')

@@ -3,37 +3,59 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
+  findWayBack,
   goBack,
   type PublicKey,
   parsePublicKeys,
-  schemaForUpgrade,
+  type UpgradePlace,
   upgradeProgram,
 } from '../install/upgrade.ts'
 import type { Config } from '../settings/table.ts'
+import { confirm } from './ask.ts'
 import type { Given } from './command.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import { restartService } from './service.ts'
 import type { Shell } from './shell.ts'
 
-type Upgrade = Given<{ back: boolean; publicKey: string | null }, Pick<Config, 'dataDir' | 'databaseUrl'>>
+type Upgrade = Given<
+  { back: boolean; yes: boolean; publicKey: string | null },
+  Pick<Config, 'dataDir' | 'databaseUrl'>
+>
 
-export async function upgrade({ operands: [file], flags, raw, config, shell }: Upgrade): Promise<void> {
-  const { dataDir, databaseUrl } = config
-  if (raw.schema !== undefined) return shell.printExactly(`${JSON.stringify(schemaForUpgrade(dataDir))}\n`)
-  const isInFolder = databaseUrl === null
+export async function upgrade(given: Upgrade): Promise<void> {
+  const { operands, flags, config, shell } = given
+  const [file] = operands
   const keys = readKeys(flags.publicKey, shell)
-  const executable = ownExecutable(shell)
-  const where = { dataDir, isInFolder, executable, tell: (step: string) => shell.say(`… ${step}`) }
-  if (file === undefined) {
-    const { to } = await goBack(where)
-    shell.print(`${executable} is Oncebox ${to} again.`)
-    if (!isInFolder) shell.print('It refuses to start if the tables are too new for it by now.')
-  } else {
-    const { from, to, former } = await upgradeProgram({ file: resolve(shell.place.cwd, file), keys }, where)
-    shell.print(`${executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`)
-    if (!isInFolder) shell.print('Upgrade the other nodes as well, one after another.')
+  const place = {
+    dataDir: config.dataDir,
+    isInFolder: config.databaseUrl === null,
+    executable: ownExecutable(shell),
+    tell: (step: string) => shell.say(`… ${step}`),
   }
-  await restart(executable, shell)
+  if (file === undefined) await returnBack(place, given)
+  else {
+    const { from, to, former } = await upgradeProgram({ file: resolve(shell.place.cwd, file), keys }, place)
+    shell.print(`${place.executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`)
+    if (!place.isInFolder) shell.print('Upgrade the other nodes as well, one after another.')
+  }
+  await restart(place.executable, shell)
+}
+
+/** Asks first when the data has to go back too. */
+async function returnBack(place: UpgradePlace, { flags, shell }: Upgrade): Promise<void> {
+  const way = await findWayBack(place)
+  if (way.copy !== null) {
+    shell.say(
+      `Oncebox ${way.to} cannot open ${place.dataDir} any more, because an update has changed its tables.`,
+    )
+    shell.say(`Going back puts ${way.copy} in the place of the database, as it was before that update:`)
+    shell.say('  - Accounts, API tokens, lists and logs are as they were then. Everything since is lost.')
+    shell.say('  - Every push is expired, for ever: the copy holds no keys.')
+    if (!flags.yes) await confirm(shell, 'Go back now?')
+  }
+  goBack(place, way)
+  shell.print(`${place.executable} is Oncebox ${way.to} again.`)
+  if (!place.isInFolder) shell.print('It refuses to start if the tables are too new for it by now.')
 }
 
 /** Null for the built-in ones. */

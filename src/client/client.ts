@@ -185,6 +185,11 @@ function countIn(header: string | null): number {
 }
 
 function expect(status: number, answer: Answer): Answer {
+  if (answer.status < 300 && answer.status !== status)
+    throw new ClientFailure(
+      'failed',
+      `The server answered with HTTP ${answer.status} where this API has ${status}: is its address right? Nothing is known of what it did.`,
+    )
   if (answer.status !== status) throw refusalOf(answer)
   return answer
 }

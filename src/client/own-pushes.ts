@@ -5,6 +5,9 @@ import type { PushWithLogs } from '../domain/list-export.ts'
 import type { Client } from './client.ts'
 import { ClientFailure } from './failure.ts'
 
+/** For a server that never ends: more pages than an account has. */
+const MAX_PAGES = 20_000
+
 /** Requests for logs under way at once: most of the time is spent on the way to the server. */
 const LANES = 4
 
@@ -42,7 +45,7 @@ async function* readPages(client: OwnPushes, group: Group): AsyncGenerator<Page>
   let before: string | null = null
   let number = 1
   let known = new Set<string>()
-  for (;;) {
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page = await readPage(client, group, { number, before })
     if (before !== null && page.pushes.some(({ urlToken }) => known.has(urlToken)))
       return yield* readNumberedPages(client, group)
@@ -54,6 +57,7 @@ async function* readPages(client: OwnPushes, group: Group): AsyncGenerator<Page>
     before = last?.urlToken ?? before
     known = new Set(page.pushes.map(({ urlToken }) => urlToken))
   }
+  throw new ClientFailure('failed', `The server lists ${group} pushes without end.`)
 }
 
 /** From the second page on. Throws when there are more pushes than the server lists. */

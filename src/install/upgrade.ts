@@ -1,17 +1,17 @@
 // Replaces this program by a release from a file, and returns to the former one. Nothing is ever fetched.
 
-import { existsSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import releaseKeys from '../../release-keys.txt' with { type: 'text' }
 import { type PublicKey, parsePublicKeys } from '../crypto/minisign.ts'
 import { DomainError } from '../domain/errors.ts'
-import { presentTarget, type Release } from '../domain/release.ts'
+import { presentTarget, type Release, type Target } from '../domain/release.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
+import { asOwner } from '../store/folder/ownership.ts'
 import { readSchema } from '../store/opening/sqlite-accounts.ts'
 import { CURRENT_SCHEMA } from '../store/sqlite/engine/migrate.ts'
-import { copyName } from '../store/sqlite/engine/migration-copy.ts'
-import { ownTarget } from './own-target.ts'
+import { copyName, putCopyBack } from '../store/sqlite/engine/migration-copy.ts'
 import {
   allowToRun,
   prepareProgramFolder,
@@ -66,62 +66,56 @@ export async function upgradeProgram(
 function builtInKeys(): readonly PublicKey[] {
   const keys = parsePublicKeys(releaseKeys) ?? []
   if (keys.length > 0) return keys
-  throw new DomainError(
-    'conflict',
+  throw refusal(
     'This program knows no keys of releases. Name the public key of those who signed the file with --public-key, when you ' +
       'have it from them and not from beside the file.',
   )
 }
 
-/** `oncebox upgrade --schema`. */
-export function schemaForUpgrade(dataDir: string) {
-  return { schema: readSchema(dataDir) }
+export type WayBack = {
+  /** The version of the former program. */
+  to: string
+  /** The schema that it knows. */
+  schema: number
+  /** The database as it was before the update, which would replace the present one; null when that can stay. */
+  copy: string | null
 }
 
-/** Throws `conflict` when the former program could not open the data any more. */
-export async function goBack({ executable, dataDir, isInFolder }: UpgradePlace): Promise<{ to: string }> {
+/** Throws `conflict` when there is no former program, or nothing is left that it could open. */
+export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePlace): Promise<WayBack> {
   const files = programFiles(executable)
   requireFormer(files)
-  const former = await askProgram(files.former, ['version', '--json'])
-  if (isInFolder && existsSync(dataFolder(dataDir).database)) {
-    const { schema } = await askProgram(executable, ['upgrade', '--schema', '--data-dir', dataDir])
-    if (schema > former.schema) throw cannotGoBack({ ...former, found: schema, dataDir })
-  }
-  returnToFormer(files)
-  return { to: former.version }
+  const { version: to, schema } = await askProgram(files.former)
+  const found = isInFolder ? asOwner(dataDir, () => schemaOf(dataDir)) : 0
+  if (found <= schema) return { to, schema, copy: null }
+  const copy = join(dataDir, copyName(schema))
+  if (asOwner(dataDir, () => existsSync(copy))) return { to, schema, copy }
+  throw refusal(
+    `Oncebox ${to} cannot open ${dataDir} any more: its schema is version ${found}, and that program knows ${schema}. There is no ` +
+      `${copy} either. Nothing was changed. Restore the folder from a backup of that time first.`,
+  )
 }
 
-function cannotGoBack(found: {
-  version: string
-  schema: number
-  found: number
-  dataDir: string
-}): DomainError {
-  const copy = join(found.dataDir, copyName(found.schema))
-  const remedy = existsSync(copy)
-    ? `To go back all the same, stop the server, put ${copy} in the place of oncebox.db (delete oncebox.db-wal and ` +
-      'oncebox.db-shm), and repeat this. Accounts and logs are restored, active pushes are lost.'
-    : 'Restore the folder from a backup of that time first.'
-  return new DomainError(
-    'conflict',
-    `Oncebox ${found.version} cannot open ${found.dataDir} any more: its schema is version ${found.found}, and that program ` +
-      `knows ${found.schema}. Nothing was changed. ${remedy}`,
-  )
+function schemaOf(dataDir: string): number {
+  return existsSync(dataFolder(dataDir).database) ? readSchema(dataDir) : 0
+}
+
+/** Throws `conflict` while a server uses a database that has to be replaced. Nothing was changed then. */
+export function goBack({ executable, dataDir }: UpgradePlace, { schema, copy }: WayBack): void {
+  if (copy !== null) asOwner(dataDir, () => putCopyBack(dataFolder(dataDir), schema))
+  returnToFormer(programFiles(executable))
 }
 
 type Answer = { version: string; schema: number }
 
-/** Runs a command of a program that answers in JSON. Missing members are empty. */
-async function askProgram(program: string, args: readonly string[]): Promise<Answer> {
-  const text = await runProgram(program, args)
+/** What a program tells of itself. */
+async function askProgram(program: string): Promise<Answer> {
+  const text = await runProgram(program, ['version', '--json'])
   try {
     const { version = '', schema = 0 } = JSON.parse(text)
     return { version: String(version), schema: Number(schema) }
   } catch {
-    throw new DomainError(
-      'conflict',
-      `${program} does not tell what it can open: it is no program that an upgrade kept.`,
-    )
+    throw refusal(`${program} does not tell what it can open: it is no program that an upgrade kept.`)
   }
 }
 
@@ -135,10 +129,7 @@ async function runProgram(program: string, args: readonly string[]): Promise<str
   ])
   if (code === 0) return out
   const words = `${out}${said.replace(/^oncebox: /, '')}`.trim().slice(-600)
-  throw new DomainError(
-    'conflict',
-    `Nothing was changed: "${program} ${args.join(' ')}" ended with ${code}. ${words}`.trim(),
-  )
+  throw refusal(`Nothing was changed: "${program} ${args.join(' ')}" ended with ${code}. ${words}`.trim())
 }
 
 function start(command: string[]) {
@@ -146,6 +137,38 @@ function start(command: string[]) {
     return Bun.spawn(command, { cwd: '/', stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: {} })
   } catch {
     // The file is for another system, or cut off.
-    throw new DomainError('conflict', `Nothing was changed: ${command[0]} is no program that runs here.`)
+    throw refusal(`Nothing was changed: ${command[0]} is no program that runs here.`)
+  }
+}
+
+function refusal(message: string): DomainError {
+  return new DomainError('conflict', message)
+}
+
+const HEADER_BYTES = 4096
+
+const SYSTEMS: Partial<Record<NodeJS.Platform, Target['system']>> = {
+  linux: 'linux',
+  darwin: 'macos',
+  win32: 'windows',
+}
+
+/** The system that this program is built for. Its first bytes name the loader of its C library. */
+function ownTarget(executable: string): Target {
+  const system = SYSTEMS[process.platform] ?? 'linux'
+  return {
+    system,
+    machine: process.arch === 'arm64' ? 'arm64' : 'x64',
+    isMusl: system === 'linux' && readHeader(executable).includes('/ld-musl-'),
+  }
+}
+
+function readHeader(path: string): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(HEADER_BYTES)
+    return bytes.subarray(0, readSync(file, bytes, 0, HEADER_BYTES, 0)).toString('latin1')
+  } finally {
+    closeSync(file)
   }
 }

@@ -1,5 +1,6 @@
 // Finds settings that contradict each other.
 
+import { isIP } from 'node:net'
 import { relative } from 'node:path'
 import { DAY } from '../domain/time.ts'
 import { bucketProblemsIn } from './bucket.ts'
@@ -40,6 +41,14 @@ function onlyRead(read: Partial<Config>): Config {
 function asksForBackups(config: Config): boolean {
   const { backupEvery, backupKeep, backupRecipients, backupAcceptFolder } = config
   return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0 || backupAcceptFolder
+}
+
+/** Two addresses may share a port; a name, or all addresses, may include the other one. */
+function hasPortOfMetrics({ metricsListen, host, port }: Config): boolean {
+  const [, address = '', own] = /^\[?([^\]]*)\]?:(\d+)$/.exec(metricsListen ?? '') ?? []
+  if (port === 0 || Number(own) !== port || host.startsWith('unix:')) return false
+  const isApart = isIP(host) !== 0 && host !== address
+  return !isApart || [host, address].some((place) => place === '0.0.0.0' || place === '::')
 }
 
 function isInside(path: string, folder: string): boolean {
@@ -93,6 +102,7 @@ const RULES: readonly [(config: Config) => boolean, string][] = [
     ({ port, httpPort }) => httpPort !== null && httpPort === port && port !== 0,
     '--http-port must be another port than --port',
   ],
+  [hasPortOfMetrics, '--metrics-listen must name another port than --port'],
   [
     ({ tls, baseUrl }) => tls !== 'off' && baseUrl !== null && !baseUrl.startsWith('https:'),
     '--base-url must start with https:// when --tls is on',

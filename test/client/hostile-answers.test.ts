@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
+import { readOwnPushes } from '../../src/client/own-pushes.ts'
 import { workedMs } from '../support/effort.ts'
 import {
   flood,
@@ -285,6 +286,16 @@ describe('endless responses', () => {
     expect(err).toContain('took too long')
   })
 
+  test('a list without an end is given up', async () => {
+    const report = { pushes: 0, damagedPushes: 0, damagedLogs: 0 }
+    const list = async () => ({ pushes: [], leftOut: 50, members: [], answer: [] })
+    const audit = async () => ({ entries: [], members: [], answer: {} })
+    const readAll = async () => {
+      for await (const _ of readOwnPushes({ list, audit }, report));
+    }
+    await expect(readAll()).rejects.toThrow('without end')
+  })
+
   test('too many files are refused', async () => {
     const files = Array.from({ length: 5000 }, (_, n) => ({ filename: `${n}`, size: 0, url: 'http://x/' }))
     expect(
@@ -292,6 +303,13 @@ describe('endless responses', () => {
     ).toBe(1)
     expect(existsSync(path('in'))).toBe(false)
   })
+})
+
+test('another success than the one of this API is told as such', async () => {
+  const url = serve(() => pushOf({ html_url: 'http://x/p/abcdefgh' }))
+  const { code, err } = await run(['push', '--server', url, 'x'])
+  expect(code).toBe(1)
+  expect(err).toContain('HTTP 200 where this API has 201')
 })
 
 test('a version that is no text is not a bug of the client', async () => {

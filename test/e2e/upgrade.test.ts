@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -227,13 +228,60 @@ describe('nothing changes for a release', () => {
   )
 })
 
-test('the former program is not taken back when it cannot open the data any more', async () => {
-  const { program, dataDir, run } = await install()
-  link(BINARY, `${program}.old`)
-  const database = new Database(join(dataDir, 'oncebox.db'))
-  database.run('PRAGMA user_version = 999')
-  database.close()
-  const { code, stderr } = await run(['upgrade', '--back'])
-  expect([code, stderr]).toEqual([1, expect.stringContaining('its schema is version 999')])
-  expect(stderr).toContain('Nothing was changed')
+describe('data that an update has changed', () => {
+  async function makeNewer() {
+    const installed = await install()
+    copyFileSync(BINARY, `${installed.program}.old`)
+    const openDatabase = () => new Database(join(installed.dataDir, 'oncebox.db'))
+    const database = openDatabase()
+    const [row] = database.query<{ user_version: number }, []>('PRAGMA user_version').all()
+    const copy = join(installed.dataDir, `before-update-from-${row?.user_version}.db`)
+    database.run('VACUUM INTO ?', [copy])
+    database.close()
+    /** As a migration of a later version leaves it. */
+    const end = () => {
+      const migrated = openDatabase()
+      migrated.run('PRAGMA busy_timeout = 5000')
+      migrated.run('PRAGMA user_version = 999')
+      migrated.close()
+    }
+    return { ...installed, copy, end }
+  }
+
+  test('keeps the former program from being taken back where no copy is left', async () => {
+    const { run, copy, end } = await makeNewer()
+    rmSync(copy)
+    end()
+    const { code, stderr } = await run(['upgrade', '--back', '--yes'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('its schema is version 999')])
+    expect(stderr).toContain('Nothing was changed')
+  })
+
+  test('goes back with it to the copy of before, once that was agreed to', async () => {
+    const { folder, dataDir, run, copy, end } = await makeNewer()
+    end()
+    const asked = await run(['upgrade', '--back'])
+    expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('add --yes')])
+    expect(asked.stderr).toContain('Every push is expired')
+    expect(programsIn(folder)).toEqual(['oncebox', 'oncebox.old'])
+    expect(existsSync(copy)).toBe(true)
+    const back = await run(['upgrade', '--back', '--yes'])
+    expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('again')])
+    expect(programsIn(folder)).toEqual(['oncebox'])
+    expect(existsSync(copy)).toBe(false)
+    expect((await run(['user', 'list'])).stdout).toContain('ann@example.org')
+    const server = await stage.start({ dataDir })
+    expect((await server.ask('/up')).status).toBe(200)
+  }, 180_000)
+
+  test('stays while a server uses it', async () => {
+    const { folder, dataDir, run, copy, end } = await makeNewer()
+    const server = await stage.start({ dataDir })
+    writeFileSync(copy, '')
+    end()
+    const { code, stderr } = await run(['upgrade', '--back', '--yes'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Stop it')])
+    expect(programsIn(folder)).toEqual(['oncebox', 'oncebox.old'])
+    expect((await server.ask('/up')).status).toBe(200)
+  }, 180_000)
 })

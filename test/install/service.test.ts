@@ -178,6 +178,21 @@ describe('the command line', () => {
     expect(trial.text()).toContain('cannot see /home')
   })
 
+  test('a path is written whole, because the service runs in another folder', async () => {
+    const trial = createTrial()
+    expect(
+      await trial.run('service', 'install', '--dry-run', '--data-dir', 'rel', '--key-file', '../k'),
+    ).toBe(0)
+    expect(trial.text()).toContain('  ONCEBOX_DATA_DIR=/srv/rel')
+    expect(trial.text()).toContain('  ONCEBOX_KEY_FILE=/k')
+  })
+
+  test('a dry run of uninstalling lists nothing where nothing is installed', async () => {
+    const trial = createTrial({ home: '/nonexistent' })
+    expect(await trial.run('service', 'uninstall', '--user', '--dry-run')).toBe(0)
+    expect(trial.out).toEqual([expect.stringContaining('is not installed')])
+  })
+
   test('a program that is not built cannot be installed', async () => {
     const trial = createTrial()
     trial.shell.self = ['bun', 'src/main.ts']

@@ -288,6 +288,15 @@ test.each([
   [{ tls: ['auto'], 'http-port': ['5100'] }, 'another port'],
   [{ tls: ['auto'], 'base-url': ['http://nas'] }, 'must start with https://'],
   [{ mdns: ['box'] }, 'cannot reach it'],
+  [{ 'metrics-listen': ['127.0.0.1:5100'] }, 'another port'],
+  [{ host: ['192.0.2.1'], 'metrics-listen': ['[::]:5100'] }, 'another port'],
 ])('%j contradicts itself', (flags: GivenFlags, sentence) => {
   expect(problemsOf({ flags })).toEqual([expect.stringContaining(sentence)])
+})
+
+test.each([
+  { host: ['192.0.2.1'], 'metrics-listen': ['127.0.0.1:5100'] },
+  { 'metrics-listen': ['127.0.0.1:9100'] },
+])('%j is no contradiction', (flags: GivenFlags) => {
+  expect(problemsOf({ flags })).toEqual([])
 })

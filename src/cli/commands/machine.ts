@@ -65,7 +65,7 @@ Settings are flags of "install", or lines in the file of settings that it names.
     help:
       'Replaces this program by a release from FILE, while the server runs. Checks the signature in FILE.minisig, the system and ' +
       'the version that it names, and starts the new program once. The former program stays beside the new one; --back returns ' +
-      'to it, as long as it can open the data. Nothing is ever fetched. With --database-url upgrade the nodes one after another, ' +
+      'to it, and asks first where the data has to go back to before the update too, with every push expired. Nothing is ever fetched. With --database-url upgrade the nodes one after another, ' +
       'because those of the version before go on beside it.',
     after: `
 Examples:
@@ -73,18 +73,16 @@ Examples:
   sudo oncebox upgrade --back                     return to the former program`,
     flags: {
       back: toggle('back', 'Return to the former program'),
+      yes: toggle('yes', 'Return without asking, even where that means the data of before the update'),
       publicKey: valued(
         'public-key <key>',
         'Public key of minisign, or a file with one, in place of the built-in keys',
         anyPath,
       ),
     },
-    // Asked of itself by --back, as the owner of the data.
-    hidden: { schema: toggle('schema', '') },
     settings: { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl },
     isOnData: true,
-    problems: ({ operands: [file], flags, raw }) => {
-      if (raw.schema !== undefined) return []
+    problems: ({ operands: [file], flags }) => {
       if (file === undefined && !flags.back) return ['FILE is missing (or --back)']
       return file !== undefined && flags.back ? ['FILE and --back: give only one of them'] : []
     },

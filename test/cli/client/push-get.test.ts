@@ -116,6 +116,16 @@ describe('push and get', () => {
     expect(trial.out).toEqual(['␛[2Jx�y\n'])
     expect(trial.err.at(-1)).toContain('shown as signs')
   })
+
+  test.each(['\u202e', '\u2066'])('a mark that turns text around is told at a terminal: %j', async (mark) => {
+    const link = await push(tryOut({ input: `rm ${mark}x` }))
+    const trial = tryOut({ isOutputTerminal: true })
+    await trial.run('get', link)
+    expect(trial.err.join('\n')).toContain('change the direction of reading')
+    const other = tryOut({ isOutputTerminal: true })
+    await other.run('get', await push(tryOut({ input: 'rm \u001bx' })))
+    expect(other.err.join('\n')).not.toContain('direction')
+  })
 })
 
 test('the QR code on the terminal contains the link', () => {

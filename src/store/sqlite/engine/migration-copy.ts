@@ -13,9 +13,12 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DomainError } from '../../../domain/errors.ts'
 import { type DataFolder, isCopy } from '../../folder/data-folder.ts'
 import { syncFolder } from '../../folder/durable-files.ts'
+import { besideServer } from '../../folder/folder-lock.ts'
 import { isFull } from '../../folder/sqlite-failures.ts'
+import { openConnection } from './database.ts'
 import { openKeylessCopy } from './keyless-copy.ts'
 
 const MIB = 1024 * 1024
@@ -65,6 +68,24 @@ function copyWithoutKeys(options: MigrationCopyOptions, path: string): boolean {
     if (isFull(cause)) return false
     throw cause
   }
+}
+
+/** Puts the copy in the place of the database. Throws `conflict`, and changes nothing, while a server holds the folder. */
+export function putCopyBack(folder: DataFolder, version: number): void {
+  besideServer(folder, (isServed) => {
+    if (isServed)
+      throw new DomainError(
+        'conflict',
+        `A server runs on ${folder.path}, and its database has to be replaced. Stop it, and repeat this. Nothing was changed.`,
+      )
+    // Moves its log into it, which SQLite would apply to the copy otherwise.
+    openConnection(folder.database, { create: false, busyTimeout: 0 }).close()
+    for (const end of ['-wal', '-shm']) rmSync(`${folder.database}${end}`, { force: true })
+    renameSync(join(folder.path, copyName(version)), folder.database)
+    // The copy has no mark, and is at home where there is none.
+    for (const path of [folder.home, folder.serving]) rmSync(path, { force: true })
+    syncFolder(folder.path)
+  })
 }
 
 /** Deletes the copies of earlier starts, and what a start that was killed has left of one. */
