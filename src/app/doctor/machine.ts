@@ -66,7 +66,7 @@ function judgeUnit(path: string, dataDir: string): Verdict {
     .filter((line) => !/^\s*[#;]/.test(line))
   const inLines = (start: string, wrong: RegExp) =>
     lines.filter((line) => line.startsWith(start)).flatMap((line) => wrong.exec(line)?.[0] ?? [])
-  const [slow] = inLines('MemoryDenyWriteExecute=', /.*=(yes|true|1|on)/i)
+  const [slow] = inLines('MemoryDenyWriteExecute=', /^\w+=(yes|true|1|on)/i)
   if (slow !== undefined)
     return problem(`${path}: ${slow} makes the server seventeen times slower.`, `Remove ${slow}.`)
   const [accepts] = [
