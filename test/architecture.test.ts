@@ -31,7 +31,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       'accounts',
       'domain',
     ],
-    lines: 4800,
+    lines: 4900,
   },
   client: { imports: ['domain'], lines: 1260 },
   pages: {
@@ -41,7 +41,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   api: { imports: ['http', 'pushes', 'accounts', 'operating', 'words', 'domain'], lines: 1130 },
   http: { imports: ['pushes', 'domain'], lines: 2640 },
   lan: { imports: ['operating', 'crypto', 'domain'], lines: 800 },
-  backup: { imports: ['operating', 'pushes', 'install', 'store', 'crypto', 'domain'], lines: 1410 },
+  backup: { imports: ['operating', 'pushes', 'install', 'store', 'crypto', 'domain'], lines: 1390 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1440 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1750 },
   operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1900 },
@@ -51,7 +51,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   settings: { imports: ['domain'], lines: 1340 },
   selftest: { imports: ['domain'], lines: 410 },
   words: { imports: ['domain'], lines: 140 },
-  crypto: { imports: [], lines: 760 },
+  crypto: { imports: [], lines: 780 },
   domain: { imports: [], lines: 2100 },
 }
 

@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 import { ACCOUNTS } from './commands/accounts.ts'
 import { BACKUPS } from './commands/backups.ts'
 import { IMPORTS } from './commands/imports.ts'
+import { KEYS } from './commands/keys.ts'
 import { LOGINS } from './commands/logins.ts'
 import { MACHINE } from './commands/machine.ts'
 import { SERVER } from './commands/server.ts'
@@ -14,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
   ...ACCOUNTS,
   ...IMPORTS,
   ...BACKUPS,
+  ...KEYS,
   ...SHARING,
   ...LOGINS,
   ...MACHINE,

@@ -35,9 +35,35 @@ export function newKeyFile(): string {
   return [
     '# The key of this Oncebox. Together with the data folder it opens the names, notes and links',
     '# that accounts keep. Without it every push is lost. One key a line: number, space, 64 hex digits.',
-    `1 ${Buffer.from(randomKey(KEY_BYTES)).toString('hex')}`,
+    newKeyLine(1),
     '',
   ].join('\n')
+}
+
+function newKeyLine(number: number): string {
+  return `${number} ${randomKey(KEY_BYTES).toString('hex')}`
+}
+
+/** The text of a key file with a new key behind the others: it opens, and seals nothing yet. Throws when no number is free. */
+export function addKey(text: string): { text: string; number: number } {
+  const used = parseKeyFile(text).keys.map(({ number }) => number)
+  const free = Array.from({ length: MAX_NUMBER }, (_, n) => ((Math.max(...used) + n) % MAX_NUMBER) + 1)
+  const number = free.find((one) => !used.includes(one))
+  if (number === undefined) throw new Error(`it already holds ${MAX_NUMBER} keys`)
+  return { text: `${text.trimEnd()}\n${newKeyLine(number)}\n`, number }
+}
+
+/** The text of a key file with the key of this number first, and without some others. */
+export function putKeyFirst(text: string, { first, dropped }: { first: number; dropped: readonly number[] }) {
+  const lines = text.trimEnd().split('\n')
+  const numberOf = (line: string) => parseKeyLine(line.trim())?.number ?? null
+  const keys = lines.filter((line) => numberOf(line) !== null)
+  const kept = keys.filter((line) => !dropped.includes(numberOf(line) ?? 0))
+  const inOrder = [
+    ...kept.filter((line) => numberOf(line) === first),
+    ...kept.filter((line) => numberOf(line) !== first),
+  ]
+  return `${[...lines.filter((line) => numberOf(line) === null), ...inOrder].join('\n')}\n`
 }
 
 /** Reads a key file. Throws an Error that names the faulty line, never its content. */

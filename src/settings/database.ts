@@ -48,7 +48,7 @@ export function databaseProblemsIn({
 
 const KEY_IS_MISSING =
   '--database-url needs --key-file: all nodes need the same instance key, which a data folder would keep for itself. Make the file ' +
-  'once with "oncebox new-key FILE", copy it to each node, and keep a copy apart from the database'
+  'once with "oncebox key new FILE", copy it to each node, and keep a copy apart from the database'
 
 /** Other users of a machine see the arguments of its processes. */
 export function databaseWarnings(flags: GivenFlags): string[] {

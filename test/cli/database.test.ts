@@ -38,25 +38,25 @@ describe('what is for a data folder refuses, and says what to do instead', () =>
   })
 })
 
-describe('oncebox new-key', () => {
+describe('oncebox key new', () => {
   test('makes a key that nobody else can read, and never over another file', async () => {
     const path = join(folder, 'instance.key')
     const trial = createTrial()
-    expect(await trial.run('new-key', path)).toBe(0)
+    expect(await trial.run('key', 'new', path)).toBe(0)
     expect(trial.out.join()).toMatch(/holds a new instance key, fingerprint \S+\.$/)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     const text = readFileSync(path, 'utf8')
     expect(text).toMatch(/^1 [0-9a-f]{64}$/m)
-    expect(await trial.run('new-key', path)).toBe(1)
+    expect(await trial.run('key', 'new', path)).toBe(1)
     expect(trial.text()).toContain('exists already, and was not changed')
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
   test('says what is wrong with the command line, or with the place', async () => {
     const trial = createTrial()
-    expect(await trial.run('new-key')).toBe(2)
+    expect(await trial.run('key', 'new')).toBe(2)
     expect(trial.text()).toContain('FILE is missing')
-    expect(await trial.run('new-key', join(folder, 'missing', 'instance.key'))).toBe(1)
+    expect(await trial.run('key', 'new', join(folder, 'missing', 'instance.key'))).toBe(1)
     expect(trial.text()).toContain('Cannot write the key file')
     expect(trial.text()).toContain(`mkdir -p ${join(folder, 'missing')}`)
   })

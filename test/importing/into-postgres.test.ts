@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeNewKey } from '../../src/app/new-key.ts'
+import { makeNewKey } from '../../src/app/keys.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import { installedEngines } from '../support/database-servers.ts'

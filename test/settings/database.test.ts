@@ -107,7 +107,7 @@ test('a database server needs a key file of its own, and the sentence says where
   const [told = '', ...others] = read({ 'database-url': [URL] }).problems ?? []
   expect(others).toEqual([])
   expect(told).toContain('--database-url needs --key-file')
-  expect(told).toContain('oncebox new-key FILE')
+  expect(told).toContain('oncebox key new FILE')
 })
 
 test.each([

@@ -1,6 +1,5 @@
 // Commands on accounts and their API tokens, for users who may write to the data folder or know the database's password.
 
-import { resolve } from 'node:path'
 import type { AccountCommands } from '../../app/account-commands.ts'
 import { tokenNameProblem } from '../../domain/account.ts'
 import { explainProblem } from '../../domain/problems.ts'
@@ -67,11 +66,6 @@ Examples:
   oncebox token create ann@example.org --name laptop
   oncebox token list ann@example.org
   oncebox token revoke ann@example.org laptop`
-
-const AFTER_NEW_KEY = `
-Examples:
-  oncebox new-key /etc/oncebox/instance.key
-  oncebox serve --database-url postgres://oncebox@db.example/oncebox --key-file /etc/oncebox/instance.key`
 
 const passwordStdin = toggle('password-stdin', 'read the password from standard input')
 
@@ -194,21 +188,5 @@ export const ACCOUNTS = [
     summary: 'revoke a token at once',
     help: 'Revokes a token at once. NAME-OR-PREFIX is its name, or its first characters as listed.',
     act: async (given) => (await import('../token.ts')).revokeToken(given),
-  }),
-  command({
-    name: 'new-key',
-    operands: 'FILE',
-    summary: 'make the instance key for several nodes',
-    help:
-      'Makes the file of a new instance key, which nobody else can read, and never over another file. The nodes of one PostgreSQL ' +
-      'database (--database-url) all need the same --key-file. A server with a data folder makes its key by itself.',
-    after: AFTER_NEW_KEY,
-    act: async ({ operands: [file = ''], shell }) => {
-      const { makeNewKey } = await import('../../app/new-key.ts')
-      const path = resolve(shell.place.cwd, file)
-      const fingerprint = makeNewKey(path)
-      shell.print(`${path} holds a new instance key, fingerprint ${fingerprint}.`)
-      shell.say('Keep a copy apart from the database and its backups: without the key every push is lost.')
-    },
   }),
 ]

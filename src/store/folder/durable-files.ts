@@ -1,6 +1,18 @@
 // Small files that only the user of this process may read, written so that a power cut leaves the old text or the new one.
 
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
@@ -34,6 +46,26 @@ export function writeNew(path: string, text: string): void {
     renameSync(unfinished, path)
   }
   rmSync(unfinished, { force: true })
+  syncFolder(dirname(path))
+}
+
+/** Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new one. */
+export function replaceText(path: string, text: string): void {
+  const { mode, uid, gid } = statSync(path)
+  const unfinished = `${path}.${process.pid}${NEW}`
+  rmSync(unfinished, { force: true })
+  const file = openSync(unfinished, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    if (process.platform !== 'win32') {
+      fchownSync(file, uid, gid)
+      fchmodSync(file, mode & 0o777)
+    }
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(unfinished, path)
   syncFolder(dirname(path))
 }
 

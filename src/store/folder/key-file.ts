@@ -1,13 +1,13 @@
 // The key file: in the data folder, or elsewhere.
 
-import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type DataFolder, explained } from './data-folder.ts'
-import { writeNew } from './durable-files.ts'
+import { replaceText, writeNew } from './durable-files.ts'
 import { KEY_FILE, requireOwn } from './ownership.ts'
 
 /** The keyring of a data folder. Makes the file only where no database exists yet. */
@@ -52,6 +52,24 @@ export function readKeyFile(path: string): Keyring {
     return parseKeyFile(readFileSync(path, 'utf8'))
   } catch (cause) {
     throw new DomainError('conflict', `Cannot use the key file ${path}: ${reasonOf(cause)}.`)
+  }
+}
+
+/** The text of a key file that is there. Throws `conflict` as `readKeyFile` does. */
+export function readKeyText(path: string): string {
+  readKeyFile(path)
+  return readFileSync(path, 'utf8')
+}
+
+/** Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text is there. */
+export function replaceKeyFile(path: string, text: string): void {
+  try {
+    replaceText(realpathSync(path), text)
+  } catch (cause) {
+    throw new DomainError(
+      'conflict',
+      `Cannot write the key file ${path}: ${reasonOf(cause)}. Run this as a user who may write in its folder.`,
+    )
   }
 }
 

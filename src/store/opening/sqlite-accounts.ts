@@ -65,7 +65,7 @@ export function openAccountStore({ dataDir, now, create }: AccountStoreOptions) 
  * Checks the database as a server does at its start. When a server runs, it has done so already; one that is only starting gets
  * a moment to make or upgrade the database.
  */
-function openBeside(folder: DataFolder, create: AccountStoreOptions['create']): Connection {
+export function openBeside(folder: DataFolder, create?: AccountStoreOptions['create']): Connection {
   const started = performance.now()
   for (;;) {
     let isServed = false

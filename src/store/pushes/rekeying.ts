@@ -56,15 +56,6 @@ export function* isKeyNeeded(number: number): Step<boolean> {
   return (yield* listKeyUses()).some((use) => use.number === number)
 }
 
-/** A key that seals from now on. */
-export function* rememberKey(number: number, verifier: Uint8Array): Step<void> {
-  yield* run(REMEMBER, number, verifier)
-}
-
-const REMEMBER = statement(
-  'INSERT INTO instance_keys (number, verifier) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING',
-)
-
 const SECOND_FACTORS = statement<Pick<RowOf<typeof accounts>, 'id'> & { sealed: Uint8Array }>(
   'SELECT id, totp_secret AS sealed FROM accounts WHERE totp_secret IS NOT NULL',
   { of: [accounts] },

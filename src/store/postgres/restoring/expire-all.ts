@@ -83,7 +83,8 @@ async function leaveBucket({ query }: Session): Promise<string | null> {
   return bucket.tag
 }
 
-async function requireAlone(session: Session) {
+/** Throws `conflict`, naming them, while nodes serve the database. None starts until the transaction ends. */
+export async function requireAlone(session: Session) {
   const state = await readInstance(session, { lock: true })
   const alive = (await listNodes(session, null)).filter(({ isAlive }) => isAlive)
   if (alive.length === 0) return state

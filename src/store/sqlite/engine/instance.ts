@@ -37,6 +37,7 @@ function damaged({ filename }: Database, damage: string): DomainError {
   return new DomainError('conflict', `The database ${filename} is damaged (${damage}). ${remedy}`)
 }
 
+type KnownKey = { number: number; verifier: Uint8Array }
 type Rows = Pick<Connection, 'orm' | 'database'>
 
 /** Throws unless the key file holds the keys this database was written with. Remembers new keys, forgets removed ones. */
@@ -60,14 +61,16 @@ export function requireKeys(connection: Rows, keyring: Keyring) {
   const known = connection.orm.select().from(instanceKeys).all()
   for (const { number, verifier } of known) {
     const key = findKey(keyring, number)
-    if (key === null) requireUnneeded(connection, number)
+    if (key === null) requireUnneeded(connection, { number, verifier }, keyring)
     else if (!Buffer.from(verifier).equals(key.verifier)) throw wrongKey(number, verifier, key.verifier)
   }
   return known
 }
 
+const nameOf = ({ number, verifier }: KnownKey) => `key ${number} (${fingerprint(verifier)})`
+
 /** A key may be removed from the file when no row needs it any more. */
-function requireUnneeded({ database }: Rows, number: number): void {
+function requireUnneeded({ database }: Rows, { number, verifier }: KnownKey, { keys }: Keyring): void {
   const { within } = createSteps(
     database,
     () => Promise.reject(),
@@ -76,7 +79,8 @@ function requireUnneeded({ database }: Rows, number: number): void {
   if (!within(isKeyNeeded(number))) return
   throw new DomainError(
     'conflict',
-    `Key ${number} is missing from the key file, and pushes or accounts still need it. Put it back.`,
+    `Key ${number} (${fingerprint(verifier)}) is missing from the key file, which holds ${keys.map(nameOf).join(', ')}. Pushes or accounts ` +
+      'still need it: put it back.',
   )
 }
 

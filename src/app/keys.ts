@@ -1,0 +1,134 @@
+// The instance keys of a database: which there are, what still needs them, and how a new one takes the place of the first.
+
+import { openTotpSecret, sealTotpSecret } from '../accounts/two-factor.ts'
+import { addKey, fingerprint, type Keyring, parseKeyFile, putKeyFirst } from '../crypto/keyring.ts'
+import { lookupOf } from '../crypto/url-token.ts'
+import type { DatabaseAddress } from '../domain/database-address.ts'
+import { DamageError } from '../domain/errors.ts'
+import { openLabels, sealLabels } from '../pushes/labels.ts'
+import { dataFolder } from '../store/folder/data-folder.ts'
+import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
+import { type KeyRows, openFolderKeys, openPostgresKeys } from '../store/opening/key-rows.ts'
+import {
+  type KeyUse,
+  type Linked,
+  listKeyUses,
+  type OwnedPush,
+  relinkSome,
+  resealSecondFactors,
+} from '../store/pushes/rekeying.ts'
+import type { Step } from '../store/steps.ts'
+
+export type KeyPlace = {
+  dataDir: string
+  /** Null for the one in the data folder. */
+  keyFile: string | null
+  /** Null for the database in the data folder. */
+  address: DatabaseAddress | null
+}
+
+export type ShownKey = {
+  number: number
+  fingerprint: string
+  /** What needs it. */
+  uses: KeyUse[]
+}
+
+/** The first key seals. */
+export type ShownKeys = { file: string; keys: ShownKey[] }
+
+export type RotatedKey = ShownKeys & {
+  /** Those that nothing needed any more. */
+  removed: Omit<ShownKey, 'uses'>[]
+}
+
+/** Makes the key file that all nodes of one database share, and returns the fingerprint of its key. */
+export function makeNewKey(path: string): string {
+  return fingerprint(makeKeyFile(path).sealing.verifier)
+}
+
+/** Works beside a server. Throws `conflict` when the key file does not fit the database. */
+export async function showKeys(place: KeyPlace): Promise<ShownKeys> {
+  const { rows, file } = await open(place, { isAlone: false })
+  try {
+    const keyring = readKeyFile(file)
+    await rows.requireKeys(keyring)
+    return { file, keys: present(keyring, await rows.read(listKeyUses)) }
+  } finally {
+    await rows.close()
+  }
+}
+
+/**
+ * Puts a new key first, seals under it what accounts keep, and removes keys that nothing needs any more. Throws `conflict` while a
+ * server runs. Each moment leaves a key file that opens everything in the database: the new key comes behind the others first, and
+ * seals once the rows name it. What a killed run has left, the next one removes. `onStep` is called before and after each step.
+ */
+export async function rotateKey(
+  place: KeyPlace,
+  onStep: (step: string) => void = () => undefined,
+): Promise<RotatedKey> {
+  const { rows, file } = await open(place, { isAlone: true })
+  try {
+    const text = readKeyText(file)
+    await rows.requireKeys(parseKeyFile(text))
+    const added = addKey(text)
+    const keyring = parseKeyFile(putKeyFirst(added.text, { first: added.number, dropped: [] }))
+    onStep('before the key file has the new key')
+    replaceKeyFile(file, added.text)
+    onStep('before the rows are sealed anew')
+    const uses = await rows.change(() => resealAll(keyring), keyring)
+    onStep('before the new key is the first')
+    const isNeeded = (number: number) => number === added.number || uses.some((use) => use.number === number)
+    const unneeded = keyring.keys.filter(({ number }) => !isNeeded(number))
+    const dropped = unneeded.map(({ number }) => number)
+    replaceKeyFile(file, putKeyFirst(added.text, { first: added.number, dropped }))
+    onStep('after the new key is the first')
+    const keys = present(keyring, uses).filter(({ number }) => isNeeded(number))
+    return { file, keys, removed: present({ ...keyring, keys: unneeded }, []) }
+  } finally {
+    await rows.close()
+  }
+}
+
+async function open({ dataDir, keyFile, address }: KeyPlace, options: { isAlone: boolean }) {
+  const file = keyFile ?? dataFolder(dataDir).key
+  const rows: KeyRows =
+    address === null ? await openFolderKeys(dataDir, options) : await openPostgresKeys(address, file)
+  return { rows, file }
+}
+
+function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]): ShownKey[] {
+  return keys.map(({ number, verifier }) => ({
+    number,
+    fingerprint: fingerprint(verifier),
+    uses: uses.filter((use) => use.number === number),
+  }))
+}
+
+/** Idempotency keys stay under their key: only who has such a key can open its answer. */
+function* resealAll(keyring: Keyring): Step<KeyUse[]> {
+  yield* resealSecondFactors((accountId, sealed) => {
+    const secret = openTotpSecret(sealed, { accountId, keyring })
+    return secret === null ? null : sealTotpSecret(secret, { accountId, keyring })
+  })
+  for (let after: number | null = 0; after !== null; )
+    after = yield* relinkSome(after, (push) => reseal(push, keyring))
+  return yield* listKeyUses()
+}
+
+/** A push that is over is found under the new key, too: so its former key is not needed for it. Null for damaged labels. */
+function reseal({ isOver, ...push }: OwnedPush, keyring: Keyring): Linked | null {
+  const { sealing } = keyring
+  const { lookup: pushId, ownerId } = push
+  try {
+    const labels = openLabels(push, { keyring, pushId, ownerId, pushName: `push ${push.id}` })
+    const place = isOver
+      ? { lookup: lookupOf(labels.urlToken, sealing.lookup), keyNumber: sealing.number }
+      : { lookup: pushId, keyNumber: push.keyNumber }
+    return { ...place, ...sealLabels(labels, { keyring, pushId: place.lookup, ownerId }) }
+  } catch (cause) {
+    if (cause instanceof DamageError) return null
+    throw cause
+  }
+}

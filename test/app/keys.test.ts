@@ -1,0 +1,227 @@
+// A new instance key in the place of the first: everything opens as before, at every moment, and the former key goes once nothing needs it.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type KeyPlace, rotateKey, showKeys } from '../../src/app/keys.ts'
+import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
+import { startApi, type Wire } from '../support/api.ts'
+import { createTestClock, type TestClock } from '../support/instance.ts'
+import { createPeople } from '../support/people.ts'
+import { codeOf } from '../support/tour.ts'
+
+const DAY = 24 * 60 * 60_000
+const ANN = 'ann@example.org'
+const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+const KEY = 'a-key-that-somebody-made-up'
+const CHILD = join(import.meta.dir, '../support/rotate-child.ts')
+
+let room: string
+let dataDir: string
+let clock: TestClock
+beforeEach(() => {
+  room = mkdtempSync(join(tmpdir(), 'oncebox-keys-'))
+  dataDir = join(room, 'data')
+  clock = createTestClock()
+})
+afterEach(() => rmSync(room, { recursive: true, force: true }))
+
+const placeOf = (changes: Partial<KeyPlace> = {}): KeyPlace => ({
+  ...{ dataDir, keyFile: null, address: null },
+  ...changes,
+})
+const keyPath = () => join(dataDir, 'instance.key')
+const numbersIn = (path = keyPath()) =>
+  parseKeyFile(readFileSync(path, 'utf8')).keys.map(({ number }) => number)
+
+function rows<T>(sql: string): T[] {
+  const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
+  try {
+    return database.query<T, []>(sql).all()
+  } finally {
+    database.close()
+  }
+}
+
+type Filled = {
+  token: string
+  live: string
+  file: string
+  ended: string
+  anonymous: string
+  repeated: string
+}
+
+/** A server that has ended, with everything that is sealed under an instance key. */
+async function fill(flags: Record<string, string> = {}): Promise<Filled> {
+  const api = await startApi({ dataDir, clock, flags })
+  const token = await api.addAccount(ANN)
+  const create = async (push: Wire, init = {}) =>
+    (await api.create({ payload: 'x', ...push }, init)).url_token
+  const live = await create({ name: 'invoice', note: 'for Bob', passphrase: 'open sesame' }, { token })
+  const file = await create({ files: [{ filename: 'f.txt', data: 'aGk=' }] }, { token })
+  const ended = await create({ name: 'gone', expire_after_views: 1 }, { token })
+  await api.retrieve(ended)
+  const anonymous = await create({})
+  const repeated = (await api.post({ payload: 'y' }, { headers: { 'idempotency-key': KEY } })).body
+  const ann = await createPeople(api).signIn(ANN)
+  const fields = { secret: SECRET, code: codeOf(SECRET, clock.now()), password: createPeople(api).password }
+  expect((await ann.post('/account/two-factor', fields)).status).toBe(200)
+  await api.stop()
+  return { token, live, file, ended, anonymous, repeated: String(repeated.url_token) }
+}
+
+/** Serves the folder, and opens all of it except what a view would end. */
+async function expectAllOpens(filled: Filled, flags: Record<string, string> = {}): Promise<void> {
+  clock.advance(60_000)
+  const api = await startApi({ dataDir, clock, flags })
+  const { token, live, file, ended, anonymous, repeated } = filled
+  const active = await api.list('active', token)
+  expect(active.map(({ url_token, name, note }) => [url_token, name, note])).toEqual([
+    [file, '', ''],
+    [live, 'invoice', 'for Bob'],
+  ])
+  expect((await api.list('expired', token)).map(({ url_token, name }) => [url_token, name])).toEqual([
+    [ended, 'gone'],
+  ])
+  const open = (urlToken: string, init = {}) => api.fetch(`/api/v2/pushes/${urlToken}`, init)
+  expect((await open(live, { headers: { 'x-push-passphrase': 'open%20sesame' } })).status).toBe(200)
+  const opened = await (await open(file)).json()
+  expect(await (await api.fetch(new URL(opened.files[0].url).pathname)).text()).toBe('hi')
+  expect(await (await open(anonymous)).json()).toMatchObject({ payload: 'x' })
+  expect(await (await open(ended)).json()).toMatchObject({ expired: true, payload: null })
+  const again = await api.post({ payload: 'y' }, { headers: { 'idempotency-key': KEY } })
+  expect(again.body).toMatchObject({ url_token: repeated })
+  const people = createPeople(api)
+  const { text } = await people.post('/sign-in', { email: ANN, password: people.password })
+  const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+  expect((await people.post('/sign-in/code', { pending, code: codeOf(SECRET, clock.now()) })).status).toBe(
+    303,
+  )
+  await api.stop()
+}
+
+test('a new key seals what accounts keep, and everything opens as before', async () => {
+  const filled = await fill()
+  const before = await showKeys(placeOf())
+  expect(before.keys).toHaveLength(1)
+  const { keys, removed } = await rotateKey(placeOf())
+  expect([numbersIn(), removed]).toEqual([[2, 1], []])
+  expect(keys[0]).toMatchObject({ number: 2 })
+  expect(keys[1]).toMatchObject({ number: 1, fingerprint: before.keys[0]?.fingerprint ?? '' })
+  const usesOf = (n: number) =>
+    Object.fromEntries((keys[n]?.uses ?? []).map(({ kind, rows }) => [kind, rows]))
+  expect(usesOf(0)).toEqual({ 'ended push': 1, 'second factor': 1, 'name and link': 3 })
+  expect(usesOf(1)).toEqual({ 'live push': 4, 'idempotency key': 1 })
+  expect(await showKeys(placeOf())).toMatchObject({ keys })
+  await expectAllOpens(filled)
+})
+
+test('a former key goes once what it sealed has ended', async () => {
+  const { token, live, ended } = await fill()
+  await rotateKey(placeOf())
+  const api = await startApi({ dataDir, clock })
+  clock.advance(8 * DAY)
+  await api.sweep()
+  clock.advance(2 * DAY)
+  await api.sweep()
+  await api.stop()
+  const { removed } = await rotateKey(placeOf())
+  expect(removed.map(({ number }) => number)).toEqual([2, 1])
+  expect(numbersIn()).toEqual([3])
+  const again = await startApi({ dataDir, clock })
+  expect((await again.list('expired', token)).map(({ url_token }) => url_token)).toContain(live)
+  for (const urlToken of [live, ended])
+    expect((await again.retrieve(urlToken)).body).toMatchObject({ expired: true })
+  await again.stop()
+  expect(rows('SELECT number FROM instance_keys')).toEqual([{ number: 3 }])
+})
+
+test('nothing that was sealed under the former key stays in the folder, but for pushes', async () => {
+  await fill()
+  const sealed = rows<{ value: Uint8Array }>(
+    'SELECT url_token AS value FROM push_labels UNION SELECT totp_secret FROM accounts',
+  )
+  await rotateKey(placeOf())
+  const bytes = Buffer.concat(
+    ['oncebox.db', 'oncebox.db-wal'].map((name) => {
+      const path = join(dataDir, name)
+      return statSync(path, { throwIfNoEntry: false }) === undefined ? Buffer.alloc(0) : readFileSync(path)
+    }),
+  )
+  expect(sealed.length).toBeGreaterThan(3)
+  for (const { value } of sealed) expect(bytes.includes(value)).toBe(false)
+})
+
+test('is refused while a server runs, naming it; showing is not', async () => {
+  const api = await startApi({ dataDir, clock })
+  await expect(rotateKey(placeOf())).rejects.toThrow(`is already served by process ${process.pid}`)
+  expect(numbersIn()).toEqual([1])
+  expect((await showKeys(placeOf())).keys).toHaveLength(1)
+  await api.close()
+})
+
+describe('a key file elsewhere', () => {
+  test('keeps its place behind a link, and its mode', async () => {
+    const keyFile = join(room, 'linked.key')
+    const real = join(room, 'real.key')
+    writeFileSync(real, newKeyFile(), { mode: 0o640 })
+    chmodSync(real, 0o640)
+    symlinkSync(real, keyFile)
+    const filled = await fill({ 'key-file': keyFile })
+    await rotateKey(placeOf({ keyFile }))
+    expect(numbersIn(real)).toEqual([2, 1])
+    expect(statSync(real).mode & 0o777).toBe(0o640)
+    await expectAllOpens(filled, { 'key-file': keyFile })
+  })
+
+  test('that belongs to another database is refused with both fingerprints, before and after', async () => {
+    await fill()
+    const former = join(room, 'former.key')
+    cpSync(keyPath(), former)
+    const other = join(room, 'other.key')
+    writeFileSync(other, newKeyFile(), { mode: 0o600 })
+    const fingerprints = /fingerprint [0-9a-f-]{19}, the database was written with [0-9a-f-]{19}/
+    for (const work of [rotateKey, showKeys])
+      await expect(work(placeOf({ keyFile: other }))).rejects.toThrow(fingerprints)
+    await rotateKey(placeOf())
+    await expect(showKeys(placeOf({ keyFile: other }))).rejects.toThrow(fingerprints)
+    const start = startApi({ dataDir, clock, flags: { 'key-file': former } })
+    await expect(start).rejects.toThrow(/Key 2 \([0-9a-f-]{19}\) is missing .* holds key 1 \([0-9a-f-]{19}\)/)
+  })
+})
+
+test('whatever moment it is killed at, everything opens, and the next run ends what it began', async () => {
+  const filled = await fill()
+  const whole = join(room, 'whole')
+  cpSync(dataDir, whole, { recursive: true })
+  const run = async (killAt: number) => {
+    const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt)], { stdout: 'pipe' })
+    await child.exited
+    return (await new Response(child.stdout).text()).trim()
+  }
+  const steps = Number(await run(0))
+  expect(steps).toBe(4)
+  for (let killAt = 1; killAt <= steps; killAt += 1) {
+    rmSync(dataDir, { recursive: true })
+    cpSync(whole, `${dataDir}.new`, { recursive: true, preserveTimestamps: true })
+    renameSync(`${dataDir}.new`, dataDir)
+    expect(await run(killAt)).toBe('')
+    await expectAllOpens(filled)
+    await rotateKey(placeOf())
+    expect(numbersIn()).toHaveLength(2)
+    await expectAllOpens(filled)
+  }
+}, 120_000)
