@@ -91,12 +91,7 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
 
 const MODE = 0o600
 
-const BELONGING: Belonging = {
-  what: 'The log file',
-  remedy:
-    'Who put it there may read the log. Name a file in a folder of your own with --log-file, or take this one over ' +
-    '(chown -h {me}) when you know where it comes from.',
-}
+const BELONGING: Belonging = { what: 'The log file', flag: '--log-file' }
 
 /**
  * Throws `conflict` for a pipe, because opening it waits until somebody reads it, and for a file or link that belongs to

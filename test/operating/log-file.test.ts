@@ -113,7 +113,7 @@ test.skipIf(!isRoot)(
     writeFileSync(path, 'of another\n')
     chownSync(path, NOBODY, NOBODY)
     await expect(log.reopen()).rejects.toThrow(
-      /log file .* belongs to .*65534.*Who put it there may read the log/,
+      /log file .* belongs to .*65534.*who put it there may read what is in it/,
     )
     await expect(openLogFile({ path, onError })).rejects.toThrow('belongs to')
     log.write('to the old file')

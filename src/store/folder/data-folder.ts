@@ -10,26 +10,9 @@ import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
 /** The name of a copy of the database made before a migration, complete or unfinished. */
 const COPY = /^before-update-from-\d+\.db(\.part)?$/
 
-export type DataFolder = {
-  path: string
-  database: string
-  key: string
-  files: string
-  lock: string
-  holder: string
-  /** By which a database that was put back is noticed. */
-  home: string
-  /** Lies here from the start of a server to its clean end. */
-  serving: string
-  /** By which a node knows its row in a database server again. */
-  node: string
-  reserve: string
-  /** The own authority of --tls auto, and the certificate that it made. */
-  tlsAuthority: string
-  tlsCertificate: string
-}
+export type DataFolder = ReturnType<typeof dataFolder>
 
-export function dataFolder(path: string): DataFolder {
+export function dataFolder(path: string) {
   return {
     path,
     database: join(path, 'oncebox.db'),
@@ -37,10 +20,14 @@ export function dataFolder(path: string): DataFolder {
     files: join(path, 'files'),
     lock: join(path, 'serve.lock'),
     holder: join(path, 'serve.holder'),
+    /** By which a database that was put back is noticed. */
     home: join(path, 'serve.home'),
+    /** Lies here from the start of a server to its clean end. */
     serving: join(path, 'serve.running'),
+    /** By which a node knows its row in a database server again. */
     node: join(path, 'serve.node'),
     reserve: join(path, 'reserve'),
+    /** The own authority of --tls auto, and the certificate that it made. */
     tlsAuthority: join(path, 'tls-authority.pem'),
     tlsCertificate: join(path, 'tls-certificate.pem'),
   }
@@ -97,17 +84,8 @@ export function requireDataFolder(folder: DataFolder): void {
   })
 }
 
-export const FOLDER: Belonging = {
-  what: 'The data folder',
-  remedy:
-    'Run this as {owner}, or name another folder with --data-dir. Take it over (chown -R {me}) only when you know where it ' +
-    'comes from: who put it there may know its key.',
-}
-const CONTENT: Belonging = {
-  what: 'In the data folder,',
-  remedy:
-    'Run this as {owner}, or take it over (chown {me}) when you know where it comes from: who put it there could read along.',
-}
+export const FOLDER: Belonging = { what: 'The data folder', flag: '--data-dir' }
+const CONTENT: Belonging = { what: 'In the data folder,', flag: null }
 
 /** Once the folder is closed, nobody else can put anything there. */
 export function requireOwnContents(folder: DataFolder): void {

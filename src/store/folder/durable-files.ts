@@ -77,12 +77,7 @@ export type ClosedFile = {
   write(text: string): Promise<void>
 }
 
-const BELONGING: Belonging = {
-  what: 'The file',
-  remedy:
-    'Who put it there may know what is in it. Put your own in its place, or take it over (chown {me}) when you know where it ' +
-    'comes from.',
-}
+const BELONGING: Belonging = { what: 'The file', flag: null }
 
 /** A file of secrets. */
 export function createClosedFile(path: string): ClosedFile {

@@ -18,15 +18,11 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DomainError } from '../../domain/errors.ts'
-import { type DataFolder, dataFolder } from './data-folder.ts'
+import { type DataFolder, dataFolder, FOLDER } from './data-folder.ts'
 import { syncFolder } from './durable-files.ts'
-import { type Belonging, requireOwn } from './ownership.ts'
+import { requireOwn } from './ownership.ts'
 
 const PREFIX = '.oncebox-restore-'
-const FOLDER: Belonging = {
-  what: 'The folder',
-  remedy: 'Run this as {owner}, or name another folder with --data-dir.',
-}
 
 export type NewFolder = {
   /** Where the files are put, by the names that they will have. */

@@ -7,30 +7,29 @@ import { DomainError } from '../../domain/errors.ts'
 
 const ROOT = 0
 
-/** The words for a path in a refusal, and its remedy. `{owner}` and `{me}` are replaced by the names of the two users. */
-export type Belonging = { what: string; remedy: string }
+/** The words for a path in a refusal, and how another one is named. */
+export type Belonging = { what: string; flag: string | null }
 
-export const KEY_FILE: Belonging = {
-  what: 'The key file',
-  remedy:
-    'Who put it there may know the key. Put your own key file in its place, or name it with --key-file; take this one over ' +
-    '(chown {me}) only when you know where it comes from.',
-}
+export const KEY_FILE: Belonging = { what: 'The key file', flag: '--key-file' }
 
 /** Throws `conflict`, naming owner and remedy, when the path or the target of its link belongs to another user. */
-export function requireOwn(path: string, belonging: Belonging, others: { mayBeRoots?: boolean } = {}): void {
+export function requireOwn(
+  path: string,
+  { what, flag }: Belonging,
+  others: { mayBeRoots?: boolean } = {},
+): void {
   const me = process.geteuid?.()
   if (me === undefined) return
   const isForeign = ({ uid }: Stats) => uid !== me && !(others.mayBeRoots && uid === ROOT)
   const stats = [lstatSync, statSync].map((stat) => stat(path, { throwIfNoEntry: false }))
   const foreign = stats.find((found) => found !== undefined && isForeign(found))
   if (foreign === undefined) return
-  const { what, remedy } = belonging
-  const owner = userName(foreign.uid)
+  const another = flag === null ? '' : `, name another one with ${flag}`
   throw new DomainError(
     'conflict',
-    `${what} ${path} belongs to ${owner}, and this runs as ${userName(me)}. ` +
-      remedy.replaceAll('{owner}', nameOrId(foreign.uid)).replaceAll('{me}', nameOrId(me)),
+    `${what} ${path} belongs to ${userName(foreign.uid)}, and this runs as ${userName(me)}. Run this as ${nameOrId(foreign.uid)}` +
+      `${another}, or take it over (chown -hR ${nameOrId(me)}) only when you know where it comes from: who put it there may read ` +
+      'what is in it.',
   )
 }
 
@@ -40,30 +39,29 @@ export function isMine(path: string): boolean {
   return me === undefined || lstatSync(path, { throwIfNoEntry: false })?.uid === me
 }
 
+type Owner = { uid: number; gid: number; groups: number[] }
+
+/** For root: who owns the path. Null for any other user, and for what is root's own. */
+function findOtherOwner(path: string): Owner | null {
+  if (process.geteuid?.() !== ROOT) return null
+  const { uid, gid } = statSync(path)
+  return uid === ROOT ? null : { uid, gid, groups: [gid, ...groupsOf(uid)] }
+}
+
 /**
  * For a command that root runs: changes the user of the process, permanently, to the owner of the folder or of the folder
  * that will contain it. So no file becomes root's, and nothing planted there is opened with root's rights. Returns the name
  * of the owner; null when the user stays the same. Throws `conflict` when the owner cannot reach the folder.
  */
 export function becomeOwner(path: string): string | null {
-  if (process.geteuid?.() !== ROOT) return null
   const place = nearestFolder(path)
-  const { uid, gid } = statSync(place)
-  if (uid === ROOT) return null
-  process.setgroups?.([gid, ...groupsOf(uid)])
-  process.setgid?.(gid)
-  process.setuid?.(uid)
-  requireReach(place, uid)
-  return nameOrId(uid)
-}
-
-/** Throws `conflict` if the user that this runs as cannot reach the path. */
-function requireReach(path: string, uid: number): void {
-  try {
-    statSync(path)
-  } catch {
-    throw unreachable(path, uid)
-  }
+  const owner = findOtherOwner(place)
+  if (owner === null) return null
+  process.setgroups?.(owner.groups)
+  process.setgid?.(owner.gid)
+  process.setuid?.(owner.uid)
+  requireReach(place, owner.uid)
+  return nameOrId(owner.uid)
 }
 
 /**
@@ -71,32 +69,34 @@ function requireReach(path: string, uid: number): void {
  * that root owns no new file there, and opens nothing that the owner planted with the rights of root.
  */
 export function asOwner<T>(path: string, work: () => T): T {
-  const { geteuid, getgroups, setgroups, setegid, seteuid } = process
-  if (geteuid?.() !== ROOT || !existsSync(path)) return work()
-  const { uid, gid } = statSync(path)
-  if (uid === ROOT) return work()
-  const groups = getgroups?.() ?? []
-  setgroups?.([gid, ...groupsOf(uid)])
-  setegid?.(gid)
-  seteuid?.(uid)
+  const owner = existsSync(path) ? findOtherOwner(path) : null
+  if (owner === null) return work()
+  const groups = process.getgroups?.() ?? []
+  process.setgroups?.(owner.groups)
+  process.setegid?.(owner.gid)
+  process.seteuid?.(owner.uid)
   try {
-    requireReach(path, uid)
+    requireReach(path, owner.uid)
     return work()
   } finally {
-    seteuid?.(ROOT)
-    setegid?.(ROOT)
-    setgroups?.(groups)
+    process.seteuid?.(ROOT)
+    process.setegid?.(ROOT)
+    process.setgroups?.(groups)
   }
 }
 
-function unreachable(path: string, uid: number): DomainError {
-  const remedy =
-    'Under DynamicUser= of systemd only the service reaches its folder: give the service a user of its own (User=), or run ' +
-    'the command as the service: systemd-run --pipe --wait -p DynamicUser=yes -p User=oncebox -p StateDirectory=oncebox …'
-  return new DomainError(
-    'conflict',
-    `${path} belongs to ${userName(uid)}, who may not enter a folder above it. ${remedy}`,
-  )
+/** Throws `conflict` if the user that this runs as cannot reach the path. */
+function requireReach(path: string, uid: number): void {
+  try {
+    statSync(path)
+  } catch {
+    throw new DomainError(
+      'conflict',
+      `${path} belongs to ${userName(uid)}, who may not enter a folder above it. Under DynamicUser= of systemd only the service ` +
+        'reaches its folder: give the service a user of its own (User=), or run the command as the service: systemd-run --pipe ' +
+        '--wait -p DynamicUser=yes -p User=oncebox -p StateDirectory=oncebox …',
+    )
+  }
 }
 
 /** The path itself, or the first folder above it that exists. */
