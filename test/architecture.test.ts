@@ -40,7 +40,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   },
   api: { imports: ['http', 'pushes', 'accounts', 'operating', 'words', 'domain'], lines: 1130 },
   http: { imports: ['pushes', 'domain'], lines: 2640 },
-  lan: { imports: ['operating', 'crypto', 'domain'], lines: 800 },
+  lan: { imports: ['operating', 'store', 'crypto', 'domain'], lines: 800 },
   backup: { imports: ['operating', 'pushes', 'install', 'store', 'crypto', 'domain'], lines: 1390 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1440 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1750 },

@@ -3,13 +3,13 @@
 import { DamageError } from '../domain/errors.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
+import { noteFailure, placeDamage } from '../operating/logging.ts'
 import type { Meter } from '../operating/metrics.ts'
 import { bucketSettingsOf } from '../settings/bucket.ts'
 import { type DatabaseSettings, databaseSettingsOf } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
-import { noteFailure, placeDamage } from './logging.ts'
 
 export type ServedStoreOptions = {
   config: Config

@@ -3,26 +3,32 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Now } from '../domain/time.ts'
-import type { Network } from '../http/door/listener.ts'
-import type { Certificate } from '../lan/certificate.ts'
-import { openCertificateFiles } from '../lan/certificate-files.ts'
-import { type CertificateWatch, createCertificateWatch } from '../lan/certificate-watch.ts'
-import { openOwnCertificate } from '../lan/own-certificate.ts'
-import { ownNames } from '../lan/own-names.ts'
 import type { Log } from '../operating/log.ts'
-import type { Config } from '../settings/table.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { createClosedFile } from '../store/folder/durable-files.ts'
 import { isReadableByOthers } from '../store/folder/key-file.ts'
+import type { Certificate } from './certificate.ts'
+import { openCertificateFiles } from './certificate-files.ts'
+import { type CertificateWatch, createCertificateWatch } from './certificate-watch.ts'
+import { openOwnCertificate } from './own-certificate.ts'
+import { ownNames } from './own-names.ts'
 
 export type Tls = { certificate: Certificate; watch: CertificateWatch }
 
+export type TlsConfig = Omit<Parameters<typeof ownNames>[0], 'hostName'> & {
+  dataDir: string
+  tls: 'off' | 'auto' | 'files'
+  tlsCert: string | null
+  tlsKey: string | null
+  tlsAuthorityKey: string | null
+}
+
 export type TlsOptions = {
-  config: Config
+  config: TlsConfig
   log: Pick<Log, 'warn' | 'info'>
   /** The system's clock, because clients compare the dates of certificates with theirs. */
   now: Now
-  network?: Pick<Network, 'listAddresses' | 'hostName'> | undefined
+  network?: { listAddresses: () => readonly string[]; hostName: () => string } | undefined
 }
 
 const HERE = { listAddresses: () => [], hostName: () => 'localhost' }

@@ -2,10 +2,9 @@
 
 import { DamageError, isDomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
-import { createLog, type Log } from '../operating/log.ts'
-import { type LogFile, openLogFile } from '../operating/log-file.ts'
-import type { Reloadable } from '../operating/reload.ts'
-import type { Config } from '../settings/table.ts'
+import { createLog, type Log, type LogFormat } from './log.ts'
+import { type LogFile, openLogFile } from './log-file.ts'
+import type { Reloadable } from './reload.ts'
 
 export type Logging = {
   log: Log
@@ -16,7 +15,7 @@ export type Logging = {
 }
 
 export type LoggingOptions = {
-  config: Pick<Config, 'logFile' | 'logFormat'>
+  config: { logFile: string | null; logFormat: LogFormat }
   now: Now
   /** Writes one line to standard error. */
   writeLine: (line: string) => void
@@ -51,7 +50,7 @@ export function noteFailure(log: Log, message: string): (cause: unknown) => void
 }
 
 /** Services open rows without knowing which engine keeps them. */
-export function placeDamage(cause: unknown, { databaseUrl }: Pick<Config, 'databaseUrl'>): unknown {
+export function placeDamage(cause: unknown, { databaseUrl }: { databaseUrl: unknown }): unknown {
   const isElsewhere = cause instanceof DamageError && cause.medium === null && databaseUrl !== null
   return isElsewhere ? new DamageError(cause.place, 'server') : cause
 }
