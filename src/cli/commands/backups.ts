@@ -1,6 +1,8 @@
-// Commands on the data as a whole: saving it, bringing it back, and making it safe to serve.
+// Commands on the data as a whole: saving it, bringing it back, making it safe to serve, and copying it to another engine.
 
 import { ageRecipient } from '../../settings/age-recipient.ts'
+import { credentialProblemsIn } from '../../settings/bucket.ts'
+import { databaseUrl } from '../../settings/database-parsers.ts'
 import { settings } from '../../settings/table.ts'
 import { command, repeated, toggle, valued } from '../command.ts'
 import { anyPath, readableFile } from '../paths.ts'
@@ -166,5 +168,55 @@ Examples:
         : ['without a terminal to ask, --yes is needed: every push expires for ever']),
     ],
     act: async (given) => (await import('../expire-all.ts')).expireAll(given),
+  }),
+  command({
+    name: 'copy',
+    usage: '--to|--from ADDRESS [flags]',
+    summary: 'bring everything to PostgreSQL, or back into a folder',
+    help:
+      'Copies everything of a stopped server to an empty place: from a data folder to PostgreSQL, or from PostgreSQL into a new data ' +
+      'folder. Links, accounts, tokens and logs stay the same, and so does the instance key, which --key-file names. Once the copy is ' +
+      'complete and compared, what opens pushes is destroyed at the source, which is never served again. Broken off before that, the ' +
+      'source is as it was. Whatever ended it: run it again, and it completes the copy, or says what to do.',
+    after: `
+Examples:
+  oncebox copy --data-dir /var/lib/oncebox --to postgres://oncebox@db.example/oncebox \\
+      --key-file /etc/oncebox/instance.key --files-url 's3://boxes/office?endpoint=https://s3.example'`,
+    flags: {
+      to: valued(
+        'to <address>',
+        'The empty PostgreSQL database to which the data folder is copied',
+        databaseUrl,
+      ),
+      from: valued(
+        'from <address>',
+        'The PostgreSQL database that is copied into a new data folder',
+        databaseUrl,
+      ),
+      yes: toggle('yes', 'Copy, and leave the source, without asking. Needed without a terminal'),
+    },
+    oneOf: [['to', 'from']],
+    settings: {
+      dataDir: settings.dataDir,
+      keyFile: settings.keyFile,
+      filesUrl: settings.filesUrl,
+      s3AccessKeyId: settings.s3AccessKeyId,
+      s3SecretAccessKey: settings.s3SecretAccessKey,
+      databasePassword: settings.databasePassword,
+    },
+    isOnData: true,
+    problems: ({ flags, config, shell }) => [
+      ...(flags.to === null && flags.from === null
+        ? ['--to or --from is missing: the address of PostgreSQL']
+        : []),
+      ...(config.keyFile === null
+        ? ['--key-file is missing: in a data folder, it is the file instance.key']
+        : []),
+      ...credentialProblemsIn(config),
+      ...(shell.isTerminal || flags.yes
+        ? []
+        : ['without a terminal to ask, --yes is needed: the source is left']),
+    ],
+    act: async (given) => (await import('../copy.ts')).copy(given),
   }),
 ]

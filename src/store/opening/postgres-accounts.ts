@@ -2,13 +2,15 @@
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { DatabaseAddress } from '../../domain/database-address.ts'
+import { DomainError } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
+import { explainCopy } from '../copy/state.ts'
 import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
 import { onOwnConnection } from '../postgres/engine/own-connection.ts'
 import { createSteps } from '../postgres/engine/run-steps.ts'
 import { requireServer } from '../postgres/engine/server-check.ts'
-import { DATABASE_TIME } from '../postgres/instance/instance.ts'
+import { DATABASE_TIME, readInstance } from '../postgres/instance/instance.ts'
 import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
 import { createAccountOperations } from '../postgres/operations.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
@@ -34,6 +36,8 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
   await onOwnConnection(connect, requireCurrentSchema)
   const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
+    const why = explainCopy(await database.read((session) => readInstance(session)))
+    if (why !== null) throw new DomainError('conflict', why)
     const now = await readClock(database)
     // A command removes no files: a node does.
     const onDue = () => undefined

@@ -18,7 +18,7 @@ import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { takeLog } from '../sqlite/engine/home.ts'
-import { requireIntact, requireKeys, verifyKeys } from '../sqlite/engine/instance.ts'
+import { refuseCopied, requireIntact, requireKeys, verifyKeys } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
 import { createAccountOperations } from '../sqlite/operations.ts'
@@ -90,6 +90,7 @@ function openChecked(folder: DataFolder, check: (connection: Connection) => void
   try {
     check(connection)
     requireCurrentSchema(connection.database)
+    refuseCopied(connection)
     return connection
   } catch (cause) {
     connection.close()

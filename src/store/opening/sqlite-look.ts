@@ -8,7 +8,7 @@ import type { DataFolder } from '../folder/data-folder.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import type { Connection } from '../sqlite/engine/database.ts'
 import { isLogLost, requireHome } from '../sqlite/engine/home.ts'
-import { readClockMark, requireIntact, requireKeys } from '../sqlite/engine/instance.ts'
+import { readClockMark, refuseCopied, requireIntact, requireKeys } from '../sqlite/engine/instance.ts'
 import { requireCurrentSchema } from '../sqlite/engine/migrate.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
 
@@ -28,6 +28,7 @@ export async function lookIntoDatabase(folder: DataFolder, { isServed, isDeep }:
     const connection = openForReading(folder, isServed)
     try {
       requireCurrentSchema(connection.database)
+      refuseCopied(connection)
       requireIntact(connection, isDeep ? Number.POSITIVE_INFINITY : undefined)
       // The server that runs has looked, and may know the folder by another path.
       if (!isServed) await requireHome(connection, { folder, isLogLost: isLogLost(folder), ...REFUSING })

@@ -8,7 +8,7 @@ import { type DataFolder, refuseBereft } from '../folder/data-folder.ts'
 import { isBusy, isFull } from '../folder/sqlite-failures.ts'
 import type { Connection } from '../sqlite/engine/database.ts'
 import { arrive, requireHome } from '../sqlite/engine/home.ts'
-import { requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
+import { refuseCopied, requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
 import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from '../sqlite/engine/migrate.ts'
 import { copyBeforeMigration } from '../sqlite/engine/migration-copy.ts'
 
@@ -49,6 +49,7 @@ export async function verifyDatabase(verifying: Verifying): Promise<string | nul
   const copy = isOld ? copyBeforeMigration({ ...options, now, folder, version }) : null
   migrate(database)
   requireOwnTables(database)
+  refuseCopied(connection)
   verifyKeys(connection, keyring)
   if (options.isServer) await settle(verifying)
   return copy

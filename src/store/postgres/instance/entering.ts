@@ -3,6 +3,7 @@
 import { findKey, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
+import { type CopyMarks, explainCopy } from '../../copy/state.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type InstanceState, readInstance } from './instance.ts'
@@ -39,8 +40,8 @@ export async function enterInstance(
 }
 
 const COMMITS_NOTHING =
-  'PostgreSQL answers, and commits nothing: see its log, whether its disk is full, and whether a standby of ' +
-  'synchronous_standby_names is missing (pg_stat_replication).'
+  'PostgreSQL answers, and commits nothing: see its log, whether its disk is full, whether a standby of ' +
+  'synchronous_standby_names is missing (pg_stat_replication), and whether an "oncebox copy" is under way.'
 
 async function enterWithin(session: Session, options: EnterOptions): Promise<InstanceState> {
   const { note, keyring, acceptDatabase } = options
@@ -61,11 +62,13 @@ type Entering = Pick<EnterOptions, 'note' | 'acceptDatabase'> & {
 
 /** Why a node with this note may not serve the database; null when it may. */
 export function findRefusal(
-  state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here'>,
+  state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here'> & CopyMarks,
   { note, mark, acceptDatabase }: Entering,
 ): string | null {
   if (note !== null && note.instance !== state.tag) return FOREIGN
   if (state.place !== null && state.place !== state.here && !acceptDatabase) return MOVED
+  const copied = explainCopy(state)
+  if (copied !== null) return copied
   // What the node remembers from before every push was expired does not count.
   if (note === null || state.expiredAllAt > note.expiredAllAt) return null
   return mark === note.last || mark === note.next ? null : SET_BACK

@@ -4,6 +4,7 @@
 
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
+import { explainCopy } from '../../copy/state.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import type { Session } from '../engine/database.ts'
 import { findSchemaProblem } from '../schema/schema-version.ts'
@@ -63,7 +64,7 @@ export function createStanding({ state, note, save, observe, onChange }: Standin
   /** Why the database as it was found may not be served, whatever the mark; null when it may. */
   function findProblem(found: InstanceState): string | null {
     const isElsewhere = found.tag !== instance || found.here !== state.here
-    return isElsewhere ? ELSEWHERE : findSchemaProblem(found)
+    return isElsewhere ? ELSEWHERE : (findSchemaProblem(found) ?? explainCopy(found))
   }
 
   function change(why: string | null): void {

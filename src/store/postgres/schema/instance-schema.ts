@@ -16,6 +16,9 @@ export const instance = pgTable('instance', {
   clockDoubted: bigint('clock_doubted'),
   place: text(),
   expiredAllAt: bigint('expired_all_at').notNull(),
+  copyState: text('copy_state'),
+  copyMark: text('copy_mark'),
+  copyOther: text('copy_other'),
 })
 
 export const instanceKeys = pgTable('instance_keys', {

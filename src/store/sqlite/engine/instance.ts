@@ -7,6 +7,7 @@ import { findKey, fingerprint, type Keyring } from '../../../crypto/keyring.ts'
 import type { Clock, ClockMark } from '../../../domain/clock.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { DAY, formatTime, MINUTE } from '../../../domain/time.ts'
+import { explainCopy } from '../../copy/state.ts'
 import { isKeyNeeded } from '../../pushes/rekeying.ts'
 import type { Connection } from './database.ts'
 import { createSteps } from './run-steps.ts'
@@ -39,6 +40,13 @@ function damaged({ filename }: Database, damage: string): DomainError {
 
 type KnownKey = { number: number; verifier: Uint8Array }
 type Rows = Pick<Connection, 'orm' | 'database'>
+
+/** Throws `conflict` at an end of a copy that may not be served. */
+export function refuseCopied({ orm }: Pick<Connection, 'orm'>): void {
+  const marks = orm.select().from(instance).get()
+  const why = marks === undefined ? null : explainCopy(marks)
+  if (why !== null) throw new DomainError('conflict', why)
+}
 
 /** Throws unless the key file holds the keys this database was written with. Remembers new keys, forgets removed ones. */
 export function verifyKeys(connection: Rows, keyring: Keyring): void {

@@ -8,14 +8,18 @@ CREATE TABLE schema_versions (
 );
 
 -- `place` is where the database was served last: the server's system identifier and the database's oid. `expired_all_at` is the
--- time of the last `expire-all`.
+-- time of the last `expire-all`. `oncebox copy` writes how far it is, the mark that both of its ends have, and the name of the
+-- other end.
 CREATE TABLE instance (
   id int PRIMARY KEY CHECK (id = 1),
   tag uuid NOT NULL DEFAULT gen_random_uuid(),
   clock_mark bigint NOT NULL DEFAULT 0,
   clock_doubted bigint,
   place text,
-  expired_all_at bigint NOT NULL DEFAULT 0
+  expired_all_at bigint NOT NULL DEFAULT 0,
+  copy_state text CHECK (copy_state IN ('arrived', 'ready', 'left')),
+  copy_mark text,
+  copy_other text
 ) WITH (fillfactor = 50);
 INSERT INTO instance (id) VALUES (1);
 

@@ -1,10 +1,14 @@
 -- Times are milliseconds since 1970; the last one is that of the year 9999.
 
 -- What the server knows of its clock: the last time of use, and the reading of a clock in doubt, while nobody has confirmed it.
+-- And what `oncebox copy` did here last: how far it is, the mark that both of its ends have, and the name of the other end.
 CREATE TABLE instance (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   clock_mark INTEGER NOT NULL,
-  clock_doubted INTEGER
+  clock_doubted INTEGER,
+  copy_state TEXT CHECK (copy_state IN ('arrived', 'ready', 'left')),
+  copy_mark TEXT,
+  copy_other TEXT
 ) STRICT;
 
 INSERT INTO instance (id, clock_mark) VALUES (1, 0);

@@ -1,0 +1,214 @@
+// What a copy carries: the rows of all tables, whose values are the same in every engine, and the sealed files.
+
+import { createHash } from 'node:crypto'
+import { getTableColumns } from 'drizzle-orm'
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { sealedSize } from '../../crypto/sealed-stream.ts'
+import { nameBucket } from '../../domain/bucket-place.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { printableLine } from '../../domain/printable.ts'
+import { formatTime } from '../../domain/time.ts'
+import { createDiskFiles } from '../files/disk.ts'
+import type { OpenedFile, SealedFiles } from '../files-face.ts'
+import { type BucketOptions, openBucket } from '../s3/bucket.ts'
+import { addTo, all, first, type RowOf, run, type Step, select, statement, type Value } from '../steps.ts'
+import * as tables from '../tables.ts'
+
+/** Runs steps within one transaction. */
+export type Run = <T>(step: Step<T>) => Promise<T>
+
+/** Told often. */
+export type OnProgress = (what: string, done: number) => void
+
+type Row = Record<string, Value>
+
+/** Rows that are read at once; payloads have up to a MiB. */
+const [SLICE, PAYLOADS] = [500, 16]
+const READ_BYTES = 1024 * 1024
+/** Where the files are may differ at the two ends. */
+const { bucketFolder, ...COPIED } = tables
+const TABLES: readonly SQLiteTable[] = Object.values(COPIED)
+export const TABLE_NAMES: readonly string[] = TABLES.map((table) => getTableConfig(table).name)
+
+/** The instance keys that a database was written with: none before its first use. */
+export const KEYS = statement<{ number: number; verifier: Uint8Array }>(
+  'SELECT number, verifier FROM instance_keys',
+)
+const CLOCK = statement<Row>('SELECT clock_mark, clock_doubted FROM instance', {
+  numbers: ['clock_mark', 'clock_doubted'],
+})
+const CARRIED = [
+  [KEYS, statement('INSERT INTO instance_keys (number, verifier) VALUES ($1, $2)')],
+  [CLOCK, statement('UPDATE instance SET clock_mark = $1, clock_doubted = $2')],
+] as const
+
+/** Whether nothing has ever used it. */
+export async function isEmpty(read: Run): Promise<boolean> {
+  for (const rows of [KEYS, ...TABLES.map((table) => select(table, 'LIMIT 1'))])
+    if ((await read(first<unknown>(rows))) !== null) return false
+  return true
+}
+
+/** Returns how many rows of each table were copied, and are there. */
+export async function copyRows(
+  read: Run,
+  put: Run,
+  { places, onProgress }: CopyingFiles,
+): Promise<Record<string, number>> {
+  for (const [carried, write] of CARRIED)
+    for (const row of await read(all<Row>(carried))) await put(run(write, ...Object.values(row)))
+  if (places?.row) await put(addTo(bucketFolder)(places.row))
+  const copied: Record<string, number> = {}
+  for (const table of TABLES) {
+    const { name } = getTableConfig(table)
+    let done = 0
+    for await (const rows of slicesOf(table, read)) {
+      await put(addAll(table, rows))
+      done += rows.length
+      onProgress(`rows of ${name}`, done)
+    }
+    const count = statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}`, { numbers: ['rows'] })
+    const there = (await put(first(count)))?.rows
+    if (there !== done) throw new DomainError('conflict', `Of ${done} rows of ${name} there are ${there}.`)
+    copied[name] = done
+  }
+  return copied
+}
+
+function* addAll(table: SQLiteTable, rows: readonly Row[]): Step<void> {
+  const add = addTo(table)
+  for (const row of rows) yield* add(table === tables.filesDue ? withoutNode(row) : row)
+}
+
+/** Uploads and removals that were under way end with the source: their files are due. */
+const withoutNode = (row: Row): Row =>
+  row.at === null || row.pushId === 0 ? { ...row, at: 0, pushId: null, node: null } : row
+
+/** All rows of a table in the order of its key, some at a time. */
+async function* slicesOf<T extends SQLiteTable>(table: T, read: Run): AsyncGenerator<T['$inferSelect'][]> {
+  const keys = keysOf(table)
+  const list = keys.map(({ column }) => column).join(', ')
+  const most = getTableConfig(table).name === 'push_secrets' ? PAYLOADS : SLICE
+  const rest = `ORDER BY ${list} LIMIT ${most}`
+  const after = select(table, `WHERE (${list}) > (${keys.map((_, n) => `$${n + 1}`).join(', ')}) ${rest}`)
+  for (let rows = await read(all(select(table, rest))); rows.length > 0; ) {
+    yield rows
+    const last: Row = rows.at(-1) ?? {}
+    rows = rows.length < most ? [] : await read(all(after, ...keys.map(({ name }) => last[name] ?? null)))
+  }
+}
+
+/** The columns of its primary key, or push and number of an entry of a log. */
+function keysOf(table: SQLiteTable): { name: string; column: string }[] {
+  const composite = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name)
+  const names = table === tables.auditEntries ? ['push_id', 'n'] : composite
+  return Object.entries(getTableColumns(table))
+    .filter(([, column]) => names?.includes(column.name) ?? column.primary)
+    .map(([name, column]) => ({ name, column: column.name }))
+}
+
+/** The files of live pushes, and those that may be downloaded still after a last view; `size` of the plain bytes, if a row tells. */
+async function* neededFiles(read: Run, now: number) {
+  for await (const rows of slicesOf(tables.pushFiles, read))
+    for (const { fileId, size, pushId } of rows) yield { id: fileId, size, pushId }
+  for await (const rows of slicesOf(tables.filesDue, read))
+    for (const { id, at, pushId } of rows) if (pushId && (at ?? 0) > now) yield { id, size: null, pushId }
+}
+
+export type PlacesOptions = {
+  /** Whether PostgreSQL is the target. */
+  toServer: boolean
+  /** The files of the folder. */
+  path: string
+  /** That of PostgreSQL. */
+  bucket: BucketOptions | null
+  onWarning: (warning: string) => void
+}
+
+/** `row` is what the target writes down of its place. Both are the same when files stay in their bucket. */
+export type Places = { from: SealedFiles; to: SealedFiles; row: RowOf<typeof bucketFolder> | null }
+
+/** Null when nothing says where PostgreSQL has its files. Throws `conflict` when the source has its files in another bucket. */
+export async function findPlaces(read: Run, options: PlacesOptions): Promise<Places | null> {
+  const { toServer, path, bucket, onWarning } = options
+  const row = await read(first(select(bucketFolder, '')))
+  const name = bucket && nameBucket(bucket.place)
+  if (row?.isUsed && row.mark !== name)
+    throw new DomainError(
+      'conflict',
+      `The files are in ${printableLine(row.address)}: name it with --files-url.`,
+    )
+  if (row === null || bucket === null || name === null || !(toServer || row.isUsed)) return null
+  const { files } = openBucket({ ...bucket, tag: row.tag, onWarning })
+  if (!toServer) return { from: files, to: createDiskFiles(path), row: null }
+  const place = { ...row, isUsed: true, mark: name, address: `the bucket ${name}` }
+  return { from: row.isUsed ? files : createDiskFiles(path), to: files, row: place }
+}
+
+export type CopyingFiles = { places: Places | null; now: number; onProgress: OnProgress }
+
+/** One by one. Throws `conflict`, naming the file, for one that is not whole at the source, or not the same at the target. */
+export async function copyFiles(read: Run, { places, now, onProgress }: CopyingFiles): Promise<number> {
+  let done = 0
+  for await (const { id, size, pushId } of neededFiles(read, now)) {
+    if (places === null) throw new DomainError('conflict', NO_PLACE)
+    const { from, to } = places
+    const opened = await from.open(id)
+    try {
+      const isWhole = opened !== null && (size === null || opened.size === sealedSize(size))
+      if (!isWhole) throw await damaged(read, id, pushId)
+      if (from !== to) await copyFile(id, opened, to)
+    } finally {
+      await opened?.close()
+    }
+    done += 1
+    onProgress('files', done)
+  }
+  return done
+}
+
+const NO_PLACE =
+  'Live pushes have files, and nothing says where PostgreSQL keeps them: name a bucket with --files-url.'
+const PUSH = select(tables.pushes, 'WHERE id = $1')
+
+async function damaged(read: Run, id: string, pushId: number): Promise<DomainError> {
+  const end = formatTime((await read(first(PUSH, pushId)))?.expiresAt ?? 0)
+  const remedy = `Put it back, or let its push end first (${end}, or when somebody expires it).`
+  return new DomainError('conflict', `The file ${id} is missing, or not as long as it was. ${remedy}`)
+}
+
+/** Replaces what a copy that was broken off has left. */
+async function copyFile(id: string, opened: OpenedFile, to: SealedFiles): Promise<void> {
+  const [sent, found] = [createHash('sha256'), createHash('sha256')]
+  await to.remove(id)
+  await to.put(id, hashed(opened, sent))
+  const copy = await to.open(id)
+  try {
+    if (copy !== null) for await (const _ of hashed(copy, found));
+  } finally {
+    await copy?.close()
+  }
+  if (sent.digest('hex') !== found.digest('hex'))
+    throw new DomainError('conflict', `The file ${id} does not hold what was written to it.`)
+}
+
+async function* hashed(file: OpenedFile, hash: ReturnType<typeof createHash>): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < file.size; start += READ_BYTES) {
+    const bytes = await file.read({ start, length: Math.min(READ_BYTES, file.size - start) })
+    hash.update(bytes)
+    yield bytes
+  }
+}
+
+const DESTROY = ['push_secrets', 'push_labels', 'idempotency_keys'].map((name) =>
+  statement(`DELETE FROM ${name}`),
+)
+const WIPE_KEYS = statement('UPDATE push_keys SET is_free = TRUE, wrapped_key = $1')
+const WIPE_ANSWERS = statement('UPDATE idempotency_answers SET is_free = TRUE, answer = $1')
+
+/** Destroys what opens pushes, or tells their links. */
+export function* destroy(): Step<void> {
+  for (const statement of DESTROY) yield* run(statement)
+  yield* run(WIPE_KEYS, new Uint8Array(62))
+  yield* run(WIPE_ANSWERS, new Uint8Array(88))
+}

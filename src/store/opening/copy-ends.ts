@@ -1,0 +1,150 @@
+// The two ends of a copy: a data folder that no server serves, and a PostgreSQL database that no node serves.
+
+import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
+import { DomainError } from '../../domain/errors.ts'
+import { printableLine } from '../../domain/printable.ts'
+import { DAY } from '../../domain/time.ts'
+import { type Run, TABLE_NAMES } from '../copy/content.ts'
+import type { CopyEnd, LastId } from '../copy/copy.ts'
+import { dataFolder, prepareDataFolder, requireDataFolder } from '../folder/data-folder.ts'
+import { lockFolder } from '../folder/folder-lock.ts'
+import { explainFailure } from '../folder/sqlite-failures.ts'
+import { createDatabase, type Session } from '../postgres/engine/database.ts'
+import { stateOf } from '../postgres/engine/failures.ts'
+import { onOwnConnection } from '../postgres/engine/own-connection.ts'
+import { drive } from '../postgres/engine/run-steps.ts'
+import { SCHEMA } from '../postgres/engine/schema-name.ts'
+import { listNodes } from '../postgres/instance/node-rows.ts'
+import { connectTo } from '../postgres/reaching/address.ts'
+import { reachServer } from '../postgres/reaching/reach.ts'
+import { migrate as migrateServer } from '../postgres/schema/migrate.ts'
+import { requireCurrentSchema as requireServerSchema } from '../postgres/schema/schema-version.ts'
+import { truncateLog } from '../sqlite/engine/checkpoint.ts'
+import { openConnection } from '../sqlite/engine/database.ts'
+import { requireHome, takeLog } from '../sqlite/engine/home.ts'
+import { requireIntact } from '../sqlite/engine/instance.ts'
+import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
+import { createSteps } from '../sqlite/engine/run-steps.ts'
+import { all, first, run, type Step, statement } from '../steps.ts'
+
+type Opening = {
+  /** Makes what is missing. */
+  create: boolean
+  onWarning: (warning: string) => void
+}
+
+const BUSY_MS = 5_000
+
+/** Throws `conflict` for a folder that is served, or is a copy. */
+export async function openFolderEnd(
+  dataDir: string,
+  { create, keyFile, onWarning }: Opening & { keyFile: string },
+): Promise<CopyEnd> {
+  const folder = dataFolder(dataDir)
+  const name = printableLine(folder.path)
+  if (create) prepareDataFolder(folder, keyFile)
+  else requireDataFolder(folder)
+  const onWait = (holder: string) => onWarning(`${name} is in use: waiting for ${holder} to end`)
+  const { release } = await lockFolder(folder, { onWait })
+  try {
+    const isLogLost = takeLog(folder)
+    const connection = openConnection(folder.database, { create, busyTimeout: BUSY_MS })
+    const { database } = connection
+    const { within } = createSteps(database, refuse, () => undefined)
+    const transact: CopyEnd['transact'] = async (work) => {
+      try {
+        database.run('BEGIN IMMEDIATE')
+        database.run('PRAGMA defer_foreign_keys = ON')
+        const value = await work(async (step) => within(step))
+        database.run('COMMIT')
+        truncateLog(database)
+        return value
+      } catch (cause) {
+        if (database.inTransaction) database.run('ROLLBACK')
+        throw explainFailure(folder.database, cause)
+      }
+    }
+    requireIntact(connection)
+    if (create) migrate(database)
+    requireCurrentSchema(database)
+    await requireHome(connection, { folder, isLogLost, acceptMove: false, onWarning })
+    const close = async () => {
+      connection.close()
+      release()
+    }
+    const ids = { lastIds: LAST_IDS, continueAfter: continueInFolder }
+    return { name, emptying: `remove ${name}`, transact, close, ...ids }
+  } catch (cause) {
+    release()
+    throw explainFailure(folder.database, cause)
+  }
+}
+
+function refuse(): never {
+  throw new Error('nothing else writes to the database of a copy')
+}
+
+const LAST_IDS = statement<LastId>('SELECT name AS "table", seq AS last FROM sqlite_sequence')
+const FORGET_LAST = statement('DELETE FROM sqlite_sequence WHERE name = $1')
+const WRITE_LAST = statement('INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)')
+
+function* continueInFolder(ids: readonly LastId[]): Step<void> {
+  for (const { table, last } of ids) {
+    yield* run(FORGET_LAST, table)
+    yield* run(WRITE_LAST, table, last)
+  }
+}
+
+/** Throws `conflict` for a server that cannot be used, and a database of something else. */
+export async function openServerEnd(
+  address: DatabaseAddress,
+  { create, onWarning }: Opening,
+): Promise<CopyEnd> {
+  const connect = connectTo(address)
+  await reachServer({ address, connect, patience: 0, onWait: onWarning })
+  if (create) await migrateServer({ connect, onWarning })
+  await onOwnConnection(connect, requireServerSchema)
+  const { transact, close } = createDatabase({ connect, connections: 1 })
+  const name = printableLine(presentDatabaseAddress(address))
+  return {
+    ...{ name, emptying: `DROP SCHEMA ${SCHEMA} CASCADE there`, close },
+    ...{ lastIds: LAST_SERVER_IDS, continueAfter: continueOnServer },
+    transact: (work) => transact((session) => workAlone(session, name, work), { within: DAY }),
+  }
+}
+
+// Waits for what is under way, and keeps nodes and commands from beginning anything.
+const LOCK = `LOCK TABLE instance, nodes, bucket_folder, ${TABLE_NAMES.join(', ')} IN EXCLUSIVE MODE`
+const LOCK_TIMED_OUT = '55P03'
+
+/** A statement with parameters comes first, because Bun sends others before the BEGIN. */
+async function workAlone<T>(session: Session, name: string, work: (run: Run) => Promise<T>): Promise<T> {
+  const alive = (await listNodes(session, null)).filter(({ isAlive }) => isAlive)
+  const names = alive.map((node) => node.name).join(', ')
+  const why = `Nodes serve ${name} (${names}), or did within the last minute: stop all of them, and run this again.`
+  if (alive.length > 0) throw new DomainError('conflict', why)
+  await session.query(LOCK).catch((cause) => {
+    throw stateOf(cause) === LOCK_TIMED_OUT ? new DomainError('conflict', `${name} ${IN_USE}`) : cause
+  })
+  return work((step) => drive(step, session))
+}
+
+const IN_USE = 'is used by another command, such as a second copy: try again when that has ended.'
+
+const LAST_SERVER_IDS = statement<LastId>(
+  `SELECT name AS "table", coalesce(pg_sequence_last_value(pg_get_serial_sequence(name, 'id')::regclass), 0) AS last
+    FROM unnest(ARRAY['accounts', 'pushes']) AS name`,
+  { numbers: ['last'] },
+)
+const IDENTITIES = statement<{ table: string; column: string }>(
+  `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+    WHERE table_schema = '${SCHEMA}' AND is_identity = 'YES'`,
+)
+
+function* continueOnServer(ids: readonly LastId[]): Step<void> {
+  for (const { table, column } of yield* all(IDENTITIES)) {
+    const largest = `greatest((SELECT max(${column}) FROM ${table}), $1::bigint, 1)`
+    const set = statement(`SELECT setval(pg_get_serial_sequence('${table}', '${column}'), ${largest})`)
+    yield* first(set, ids.find((one) => one.table === table)?.last ?? 0)
+  }
+}

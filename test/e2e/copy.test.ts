@@ -1,0 +1,469 @@
+// The compiled binary copies everything from a folder to PostgreSQL, and back: what was shared before opens afterwards, nothing is
+// served at both ends, and whatever ends a copy, it says what to do.
+
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { newKeyFile } from '../../src/crypto/keyring.ts'
+import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
+import { connectTo } from '../../src/store/postgres/reaching/address.ts'
+import { migrate } from '../../src/store/postgres/schema/migrate.ts'
+import { BINARY, createStage, runBinary, type Started } from '../support/binary.ts'
+import { openTestBucket, type TestBucket } from '../support/bucket.ts'
+import {
+  type DatabaseServer,
+  installedEngines,
+  type ServerDatabase,
+  startDatabaseServer,
+} from '../support/database-servers.ts'
+import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+const PASSWORD = 'correct horse battery'
+const ANN = 'ann@example.org'
+const LARGE = 'x'.repeat(6_000_000)
+
+describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => {
+  const stage = createStage()
+  let server: DatabaseServer
+  let bucket: TestBucket
+  let secrets: Record<string, string>
+  beforeAll(async () => {
+    server = await startDatabaseServer('postgres')
+    bucket = await openTestBucket()
+    secrets = {
+      ONCEBOX_DATABASE_PASSWORD: server.password,
+      ONCEBOX_S3_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+      ONCEBOX_S3_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+    }
+  })
+  afterAll(async () => {
+    await stage.clear()
+    await bucket?.close()
+    await server?.stop()
+  })
+
+  type Room = { folder: string; home: string; keyFile: string; database: ServerDatabase; address: string }
+
+  /** A folder with data, and an empty database. */
+  async function newRoom(): Promise<Room & { shared: Shared[]; authorization: string }> {
+    const [folder, home, database] = [stage.folder(), stage.folder(), await server.newDatabase()]
+    const room = { folder, home, database, keyFile: join(folder, 'instance.key') }
+    const first = await stage.start({ dataDir: folder })
+    await first.command(['user', 'add', ANN, '--password-stdin'], `${PASSWORD}\n`)
+    const authorization = `Bearer ${(await first.command(['token', 'create', ANN])).stdout.trim()}`
+    const shared = await share(first, authorization)
+    await first.end()
+    return {
+      ...room,
+      shared,
+      authorization,
+      address: `postgres://${server.user}@127.0.0.1:${server.port}/${database.name}?sslmode=disable`,
+    }
+  }
+
+  const copyArgs = (...flags: string[]) => ['copy', ...flags, '--yes']
+  const copy = (...flags: string[]) => runBinary(copyArgs(...flags), { env: secrets })
+  const toServer = ({ folder, keyFile, address }: Room) => [
+    '--to',
+    address,
+    '--data-dir',
+    folder,
+    '--key-file',
+    keyFile,
+  ]
+  const nodeOf = ({ keyFile, address }: Room, more: Record<string, string> = {}) => ({
+    ...secrets,
+    ...{ ONCEBOX_DATABASE_URL: address, ONCEBOX_KEY_FILE: keyFile },
+    ...more,
+  })
+  const withKey = ({ keyFile }: Room) => ({ env: { ONCEBOX_KEY_FILE: keyFile } })
+  const inBucket = () => ({ ONCEBOX_FILES_URL: bucket.url })
+
+  type Shared = { token: string; query: string; payload: string | null; file: string | null }
+
+  async function share({ ask, create }: Started, authorization: string): Promise<Shared[]> {
+    const tokenOf = async (response: Response) => {
+      expect(response.status).toBe(201)
+      return String((await response.json()).url_token)
+    }
+    const text = await tokenOf(await create({ payload: 'plain text', expire_after_views: 90 }))
+    const locked = await tokenOf(
+      await create({ payload: 'locked', passphrase: 'sesame', expire_after_views: 90 }),
+    )
+    const owned = await tokenOf(
+      await create(
+        { payload: 'https://a.example/', kind: 'url', name: 'mine', expire_after_views: 90 },
+        { authorization },
+      ),
+    )
+    const form = new FormData()
+    form.set('push[payload]', 'with a file')
+    form.set('push[expire_after_views]', '90')
+    form.set('push[files][]', new File([LARGE], 'large.txt'))
+    const filed = await tokenOf(
+      await ask('/api/v2/pushes', { method: 'POST', body: form, headers: { authorization } }),
+    )
+    const spent = await tokenOf(await create({ payload: 'once', expire_after_views: 1 }))
+    await ask(`/api/v2/pushes/${spent}`)
+    return [
+      { token: text, query: '', payload: 'plain text', file: null },
+      { token: locked, query: '?passphrase=sesame', payload: 'locked', file: null },
+      { token: owned, query: '', payload: 'https://a.example/', file: null },
+      { token: filed, query: '', payload: 'with a file', file: LARGE },
+      { token: spent, query: '', payload: null, file: null },
+    ]
+  }
+
+  /** All pushes open, the account's list is the same, and new pushes come after those that were copied. */
+  async function requireAll(
+    { ask, create }: Started,
+    { shared, authorization }: { shared: Shared[]; authorization: string },
+  ) {
+    for (const { token, query, payload, file } of shared) {
+      const answer = await (await ask(`/api/v2/pushes/${token}${query}`)).json()
+      expect(answer.payload).toBe(payload)
+      if (file === null) continue
+      const { pathname } = new URL(answer.files[0].url)
+      expect((await (await ask(pathname)).text()) === file).toBe(true)
+    }
+    const active = await (await ask('/api/v2/pushes/active', { headers: { authorization } })).json()
+    expect(active.map(({ name }: { name: string }) => name).toSorted()).toEqual(['', 'mine'])
+    const { url_token } = await (await create({ payload: 'new' })).json()
+    expect((await (await ask(`/api/v2/pushes/${url_token}`)).json()).payload).toBe('new')
+  }
+
+  async function readLogs(
+    { ask }: Started,
+    { shared, authorization }: { shared: Shared[]; authorization: string },
+  ) {
+    const logs = shared.slice(2, 4).map(async ({ token }) => {
+      const answer = await ask(`/api/v2/pushes/${token}/audit`, { headers: { authorization } })
+      return (await answer.json()).logs
+    })
+    return Promise.all(logs)
+  }
+
+  test('links, files, passphrases, tokens and logs go on in PostgreSQL and a bucket, and back in a folder', async () => {
+    const room = await newRoom()
+    const { folder, home, keyFile, address, database } = room
+    const running = await stage.start({ dataDir: folder })
+    expect((await copy(...toServer(room), '--files-url', bucket.url)).stderr).toContain(
+      'is already served by',
+    )
+    await running.end()
+
+    const done = await copy(...toServer(room), '--files-url', bucket.url)
+    expect(done).toMatchObject({ code: 0 })
+    expect(done.stdout).toMatch(
+      /^Copied 1 account, 5 pushes, 1 file and \d+ log entries from \S+ to postgres:\S+\.\n$/,
+    )
+    expect((await stage.serve(folder)).stderr).toContain(
+      `Everything here was copied to postgres://127.0.0.1:${server.port}/`,
+    )
+    expect((await runBinary(['user', 'list', '--data-dir', folder])).stderr).toContain(
+      'Everything here was copied to',
+    )
+    const doctor = await runBinary(['doctor', '--data-dir', folder, '--port', '0', '--min-free-space', '0'])
+    expect(doctor.stdout).toContain('Everything here was copied to postgres://')
+    const left = new Database(join(folder, 'oncebox.db'), { readonly: true })
+    expect(left.query('SELECT count(*) AS n FROM push_secrets').get()).toEqual({ n: 0 })
+    expect(
+      left.query('SELECT count(*) AS n FROM push_keys WHERE hex(wrapped_key) <> hex(zeroblob(62))').get(),
+    ).toEqual({ n: 0 })
+    left.close()
+
+    const second = await stage.start({ dataDir: join(home, 'node'), env: nodeOf(room, inBucket()) })
+    await requireAll(second, room)
+    const logs = await readLogs(second, room)
+    const back = join(stage.folder(), 'back')
+    const from = ['--from', address, '--data-dir', back, '--key-file', keyFile, '--files-url', bucket.url]
+    expect((await copy(...from)).stderr).toMatch(/Nodes serve postgres:.* stop all of them/)
+    await second.end()
+
+    const returned = await copy(...from)
+    expect(returned).toMatchObject({ code: 0 })
+    const refused = await runBinary(['serve', '--port', '0', '--data-dir', join(home, 'node')], {
+      env: nodeOf(room, inBucket()),
+    })
+    expect(refused.stderr).toContain(`Everything here was copied to ${back}`)
+    expect((await database.sql`SELECT count(*)::int AS n FROM oncebox.push_secrets`)[0].n).toBe(0)
+    const third = await stage.start({ dataDir: back, ...withKey(room) })
+    expect(await readLogs(third, room)).toEqual(logs)
+    await requireAll(third, room)
+    await third.end()
+  }, 600_000)
+
+  test('files in a bucket stay where they are', async () => {
+    const room = await newRoom()
+    const [keyFile, dataDir] = [join(room.folder, 'instance.key'), join(stage.folder(), 'folder')]
+    const env = { ...secrets, ...inBucket(), ONCEBOX_KEY_FILE: keyFile }
+    const first = await stage.start({ dataDir, env })
+    await first.command(['user', 'add', ANN, '--password-stdin'], `${PASSWORD}\n`)
+    const authorization = `Bearer ${(await first.command(['token', 'create', ANN])).stdout.trim()}`
+    const shared = await share(first, authorization)
+    await first.end()
+    const keys = bucket.listKeys()
+    const there = ['--to', room.address, '--data-dir', dataDir, '--key-file', keyFile]
+    expect((await copy(...there)).stderr).toContain('name it with --files-url')
+    expect(await copy(...there, '--files-url', bucket.url)).toMatchObject({ code: 0 })
+    expect(bucket.listKeys()).toEqual(keys)
+    const second = await stage.start({
+      dataDir: join(room.home, 'node'),
+      env: { ...env, ...nodeOf({ ...room, keyFile }) },
+    })
+    await requireAll(second, { shared, authorization })
+    await second.end()
+  }, 600_000)
+
+  /** The commit that writes this state down hangs, so that a test can kill the copy there. */
+  async function hangAt({ address, database }: Room, state: string): Promise<() => Promise<void>> {
+    const parsed = parseDatabaseAddress(address)
+    if (parsed === null || 'problem' in parsed) throw new Error('no address')
+    await migrate({
+      connect: connectTo({ ...parsed, password: server.password }),
+      onWarning: () => undefined,
+    })
+    await database.sql
+      .unsafe(`
+      CREATE OR REPLACE FUNCTION oncebox.hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_sleep(600); RETURN NEW; END $$;
+      CREATE TRIGGER hang BEFORE UPDATE ON oncebox.instance FOR EACH ROW WHEN (NEW.copy_state = '${state}')
+        EXECUTE FUNCTION oncebox.hang()`)
+      .simple()
+    return async () => void (await database.sql.unsafe('DROP TRIGGER hang ON oncebox.instance').simple())
+  }
+
+  async function killWhileHanging({ database }: Room, flags: string[]): Promise<void> {
+    const child = Bun.spawn([BINARY, ...copyArgs(...flags)], {
+      env: { ...process.env, ...secrets },
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    const hangs = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = '${database.name}'`
+    await waitUntil(async () => (await database.sql.unsafe(hangs)).length > 0)
+    child.kill('SIGKILL')
+    await child.exited
+    await database.sql.unsafe(`SELECT pg_terminate_backend(pid) FROM (${hangs}) AS found`)
+    await waitUntil(async () => (await database.sql.unsafe(hangs)).length === 0)
+  }
+
+  test('killed before the target is complete: nothing was destroyed, and the next run begins anew', async () => {
+    const room = await newRoom()
+    const flags = [...toServer(room), '--files-url', bucket.url]
+    const goOn = await hangAt(room, 'arrived')
+    const before = bucket.listKeys()
+    await killWhileHanging(room, flags)
+    await goOn()
+    const source = await stage.start({ dataDir: room.folder })
+    await requireAll(source, room)
+    await source.end()
+    expect(await copy(...flags)).toMatchObject({ code: 0 })
+    expect(bucket.listKeys()).toHaveLength(before.length + 1)
+    const second = await stage.start({ dataDir: join(room.home, 'node'), env: nodeOf(room, inBucket()) })
+    await requireAll(second, room)
+    await second.end()
+  }, 600_000)
+
+  test('killed before the source is left: nothing was destroyed, and the next run says what to empty', async () => {
+    const room = await newRoom()
+    const flags = [...toServer(room), '--files-url', bucket.url]
+    const aside = join(room.home, 'aside')
+    cpSync(room.folder, aside, { recursive: true })
+    expect(await copy(...flags)).toMatchObject({ code: 0 })
+    // As a process leaves both that is killed between the two commits.
+    rmSync(room.folder, { recursive: true })
+    cpSync(aside, room.folder, { recursive: true })
+    await room.database.sql.unsafe("UPDATE oncebox.instance SET copy_state = 'arrived'")
+    const env = nodeOf(room, inBucket())
+    const served = await runBinary(['serve', '--port', '0', '--data-dir', join(room.home, 'node')], { env })
+    expect(served.stderr).toContain(`This is the target of a copy from ${room.folder} that was broken off`)
+    const doctor = await runBinary(['doctor', '--port', '0', '--data-dir', join(room.home, 'other')], { env })
+    expect(doctor.stdout).toContain('that was broken off')
+    const again = await copy(...flags)
+    expect(again.code).toBe(1)
+    expect(again.stderr).toMatch(
+      /postgres:\S+ holds a copy that was broken off: empty it \(DROP SCHEMA oncebox CASCADE there\), then run this again/,
+    )
+    expect(again.stderr).toContain(`Nothing was destroyed: ${room.folder} is as it was`)
+    await room.database.sql.unsafe('DROP SCHEMA oncebox CASCADE').simple()
+    expect(await copy(...flags)).toMatchObject({ code: 0 })
+    const second = await stage.start({ dataDir: join(room.home, 'node'), env })
+    await requireAll(second, room)
+    await second.end()
+  }, 600_000)
+
+  test('killed once the source was left: the next run only completes the copy', async () => {
+    const room = await newRoom()
+    const flags = [...toServer(room), '--files-url', bucket.url]
+    const goOn = await hangAt(room, 'ready')
+    await killWhileHanging(room, flags)
+    await goOn()
+    const env = nodeOf(room, inBucket())
+    const early = await runBinary(['serve', '--port', '0', '--data-dir', join(room.home, 'node')], { env })
+    expect(early.stderr).toContain('Run the same "oncebox copy" again')
+    expect((await stage.serve(room.folder)).stderr).toContain('Everything here was copied to')
+    const other = await newRoom()
+    const elsewhere = await copy(...toServer({ ...room, address: other.address }), '--files-url', bucket.url)
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringMatching(/no Oncebox data.* is in postgres:/),
+    ])
+    const completed = await copy(...flags)
+    expect(completed).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('already, which is ready now'),
+    })
+    expect(await copy(...flags)).toMatchObject({ code: 0 })
+    const second = await stage.start({ dataDir: join(room.home, 'node'), env })
+    await requireAll(second, room)
+    await second.end()
+  }, 600_000)
+
+  test('killed on the way back: the database serves on before it was left, and the folder is completed afterwards', async () => {
+    const room = await newRoom()
+    expect(await copy(...toServer(room), '--files-url', bucket.url)).toMatchObject({ code: 0 })
+    const back = join(stage.folder(), 'back')
+    const flags = [
+      '--from',
+      room.address,
+      '--data-dir',
+      back,
+      '--key-file',
+      room.keyFile,
+      '--files-url',
+      bucket.url,
+    ]
+    const goOn = await hangAt(room, 'left')
+    await killWhileHanging(room, flags)
+    await goOn()
+    expect((await stage.serve(back, '--key-file', room.keyFile)).stderr).toContain(
+      'This is the target of a copy from postgres://',
+    )
+    expect((await runBinary(['doctor', '--data-dir', back])).stdout).toContain('that was broken off')
+    const again = await copy(...flags)
+    expect(again.stderr).toMatch(
+      /Nothing was destroyed: postgres:\S+ is as it was, and can be served as before/,
+    )
+    expect(again.stderr).toContain(`empty it (remove ${back})`)
+    rmSync(back, { recursive: true })
+    expect(await copy(...flags)).toMatchObject({ code: 0 })
+    // As a process leaves it that is killed after the source was left.
+    const folder = new Database(join(back, 'oncebox.db'))
+    folder.run("UPDATE instance SET copy_state = 'arrived'")
+    folder.close()
+    expect((await stage.serve(back, '--key-file', room.keyFile)).stderr).toContain('that was broken off')
+    expect(await copy(...flags)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('already, which is ready now'),
+    })
+    const third = await stage.start({ dataDir: back, ...withKey(room) })
+    await requireAll(third, room)
+    await third.end()
+  }, 600_000)
+
+  test('a target that is not empty, a wrong key and a folder of something else are refused, and nothing is changed', async () => {
+    const [room, other] = [await newRoom(), await newRoom()]
+    const wrong = join(room.home, 'wrong.key')
+    writeFileSync(wrong, newKeyFile(), { mode: 0o600 })
+    const flags = [...toServer(room), '--files-url', bucket.url]
+    expect((await copy(...flags, '--key-file', wrong)).stderr).toMatch(
+      /The key file is not that of the source, which was written with key 1, fingerprint/,
+    )
+    expect(await copy(...toServer(other), '--files-url', bucket.url)).toMatchObject({ code: 0 })
+    const full = await copy(...toServer({ ...room, address: other.address }), '--files-url', bucket.url)
+    expect(full.stderr).toMatch(/^oncebox: postgres:\S+ is not empty/)
+    const filled = stage.folder()
+    writeFileSync(join(filled, 'letter.txt'), 'x')
+    const back = ['--from', other.address, '--key-file', other.keyFile, '--files-url', bucket.url]
+    expect((await copy(...back, '--data-dir', filled)).stderr).toContain('letter.txt')
+    expect((await copy(...back, '--data-dir', room.folder)).stderr).toContain('is not empty')
+    const source = await stage.start({ dataDir: room.folder })
+    await requireAll(source, room)
+    await source.end()
+    const node = await stage.start({ dataDir: join(other.home, 'node'), env: nodeOf(other, inBucket()) })
+    expect((await copy(...toServer({ ...room, address: other.address }))).code).toBe(1)
+    await requireAll(node, other)
+    await node.end()
+  }, 600_000)
+
+  test('a file that is altered or missing at the source is named before anything is written', async () => {
+    const room = await newRoom()
+    const flags = [...toServer(room), '--files-url', bucket.url]
+    const files = join(room.folder, 'files')
+    const [name = ''] = readdirSync(files, { recursive: true })
+      .map(String)
+      .filter((path) => statSync(join(files, path)).isFile() && !path.includes('.place'))
+    truncateSync(join(files, name), 1000)
+    expect((await copy(...flags)).stderr).toContain(
+      `The file ${basename(name)} is missing, or not as long as it was`,
+    )
+    rmSync(join(files, name))
+    const missing = await copy(...flags)
+    expect(missing.stderr).toMatch(/or let its push end first \(20.*Nothing was destroyed/)
+    const source = await stage.start({ dataDir: room.folder })
+    const [text] = room.shared
+    expect((await (await source.retrieve(String(text?.token))).json()).payload).toBe('plain text')
+    await source.end()
+  }, 600_000)
+
+  test('of two copies at once only one goes on, and a target of a hostile name stays in its line', async () => {
+    const room = await newRoom()
+    const flags = [...toServer(room), '--files-url', bucket.url]
+    const both = await Promise.all([copy(...flags), copy(...flags)])
+    expect(both.map(({ code }) => code).toSorted()).toEqual([0, expect.any(Number)])
+    const back = (dataDir: string) => [
+      '--from',
+      room.address,
+      '--data-dir',
+      dataDir,
+      '--key-file',
+      room.keyFile,
+      '--files-url',
+      bucket.url,
+    ]
+    const [one, two] = [join(stage.folder(), 'one'), join(stage.folder(), "two\n\u001b[31m'; DROP")]
+    const ended = await Promise.all([copy(...back(one)), copy(...back(two))])
+    expect(ended.filter(({ code }) => code === 0)).toHaveLength(1)
+    const winner = ended[0]?.code === 0 ? one : two
+    const refused = await runBinary(['serve', '--port', '0', '--data-dir', join(room.home, 'node')], {
+      env: nodeOf(room, inBucket()),
+    })
+    expect(refused.stderr).toContain('Everything here was copied to')
+    expect(refused.stderr).not.toContain('\u001b')
+    const third = await stage.start({ dataDir: winner, ...withKey(room) })
+    await requireAll(third, room)
+    await third.end()
+  }, 600_000)
+
+  test.skipIf(skipDiskTests)(
+    'a full disk at the target breaks the copy off, and the database serves on',
+    async () => {
+      const room = await newRoom()
+      expect(await copy(...toServer(room), '--files-url', bucket.url)).toMatchObject({ code: 0 })
+      const disk = mountSmallDisk('4m')
+      try {
+        const back = join(disk.path, 'back')
+        const flags = [
+          '--from',
+          room.address,
+          '--data-dir',
+          back,
+          '--key-file',
+          room.keyFile,
+          '--files-url',
+          bucket.url,
+        ]
+        const full = await copy(...flags)
+        expect([full.code, full.stderr]).toEqual([1, expect.stringMatching(/full.*Nothing was destroyed/s)])
+        expect(existsSync(join(back, 'oncebox.db'))).toBe(true)
+        const node = await stage.start({ dataDir: join(room.home, 'node'), env: nodeOf(room, inBucket()) })
+        await requireAll(node, room)
+        await node.end()
+      } finally {
+        disk.remove()
+      }
+    },
+    600_000,
+  )
+})
