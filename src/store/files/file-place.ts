@@ -37,7 +37,9 @@ export type FilePlaceOptions = {
 }
 
 const ID = 1
-const TAG_CHARACTERS = 26
+/** A name for the folder of a database in a bucket, which no other database has. */
+export const newTag = () => randomBase32(26)
+
 /** How many files are looked for in a bucket that may be the wrong one. */
 const LOOKS = 8
 
@@ -63,7 +65,7 @@ export async function settleFilePlace(options: FilePlaceOptions): Promise<string
 
 /** The place of before, which is this one at the first use. */
 function* enter(place: FilePlace): Step<PlaceRow> {
-  yield* insert(ENTER, { id: ID, tag: randomBase32(TAG_CHARACTERS), ...place })
+  yield* insert(ENTER, { id: ID, tag: newTag(), ...place })
   const [row] = yield* all(FIND)
   if (row === undefined) throw new Error('no place of files was entered')
   return row

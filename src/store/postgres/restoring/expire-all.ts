@@ -1,10 +1,10 @@
 // Makes a database that was set back safe to serve: nothing in it opens anything any more, and no file of another database that
 // uses the same bucket is removed.
 
-import { randomBase32 } from '../../../crypto/random.ts'
 import type { Visit } from '../../../domain/audit.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
+import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
@@ -13,7 +13,6 @@ import { listNodes } from '../instance/node-rows.ts'
 
 /** For counting and for removing what may be many rows. */
 const WITHIN_MS = 10 * MINUTE
-const TAG_CHARACTERS = 26
 
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
 const EMPTIED = [
@@ -22,7 +21,7 @@ const EMPTIED = [
 ]
 
 const LIVE = 'SELECT count(*)::float8 AS count FROM pushes WHERE expired_on IS NULL'
-const BUCKET = 'SELECT tag FROM bucket_folder WHERE is_used'
+const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
 
 export async function countLive({ read }: Pick<PostgresDatabase, 'read'>): Promise<number> {
   const [row] = await read(({ query }) => query<{ count: number }>(LIVE), { within: WITHIN_MS })
@@ -74,13 +73,13 @@ async function finish(session: Session, now: number): Promise<string | null> {
   return leftPrefix
 }
 
-/** What is due there may belong to the original of a copy. New files go to a prefix that nothing else uses. */
+/** What is due in a bucket may belong to the original of a copy. New files go to a folder that nothing else uses. */
 async function leaveBucket({ query }: Session): Promise<string | null> {
-  const [bucket] = await query<{ tag: string }>(BUCKET)
-  if (bucket === undefined) return null
+  const [before] = await query<{ tag: string; isUsed: boolean }>(FOLDER)
+  await query('UPDATE bucket_folder SET tag = $1', [newTag()])
+  if (before?.isUsed !== true) return null
   await query('DELETE FROM files_due')
-  await query('UPDATE bucket_folder SET tag = $1', [randomBase32(TAG_CHARACTERS)])
-  return bucket.tag
+  return before.tag
 }
 
 /** Throws `conflict`, naming them, while nodes serve the database. None starts until the transaction ends. */
