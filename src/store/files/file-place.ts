@@ -117,8 +117,8 @@ async function requireHeld(
   for (const id of needed) if (await holds(tag, id)) return
   throw new DomainError(
     'conflict',
-    `${place.address} lacks the files that the database names, which were in ${address}: copy them, or ${start}. Files of pushes ` +
-      'that have expired are not needed any more, some minutes later.',
+    `The files are not where --files-url leads: ${place.address} lacks the files that the database names, which were in ` +
+      `${address}. Copy them, or ${start}. Files of pushes that have expired are not needed any more, some minutes later.`,
   )
 }
 

@@ -84,15 +84,10 @@ async function explained<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (cause) {
     if (!(cause instanceof S3Failure)) throw cause
-    throw cause.kind === 'full' ? storeFull() : filesUnreachable()
+    if (cause.kind === 'full') throw new DomainError('disk_full', FULL)
+    throw new DomainError('files_unreachable', UNREACHABLE, { retryAfter: 5 })
   }
 }
 
-function storeFull(): DomainError {
-  return new DomainError('disk_full', 'The store for the files of this server is full; nothing was stored.')
-}
-
-function filesUnreachable(): DomainError {
-  const message = 'The files of this server cannot be reached at the moment; nothing was stored or counted.'
-  return new DomainError('files_unreachable', message, { retryAfter: 5 })
-}
+const FULL = 'The store for the files of this server is full; nothing was stored.'
+const UNREACHABLE = 'The files of this server cannot be reached at the moment; nothing was stored or counted.'
