@@ -126,7 +126,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       const { config } = configOf(given, env)
       const lookUp = async () => []
       const network = { lookUp, listAddresses: () => [], hostName: () => 'box' }
-      return examine({ config, version: '3.0.0', now: Date.now, network, unitPlaces: [] })
+      return examine({ config, version: '3.0.0', now: Date.now, network, unitPlaces: [], isDeep: true })
     }
 
     const of = (part: string, findings: Finding[]) =>
@@ -154,6 +154,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       )
       expect(of('tables', findings)).toEqual(['ok: Version 1.'])
       expect(of('nodes', findings).join()).toContain('One serves the database')
+      expect(of('sealed files', findings).join()).toContain('Files of live pushes: 0')
+      expect(of('unchecked', findings).join()).toContain('Nor were the pages of PostgreSQL')
       expect(of('clock', findings).join()).toMatch(
         /^ok: The clock of this machine says .* as that of the database server does/,
       )

@@ -45,7 +45,7 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
     const requireKeys = (keyring: Keyring, keyFile: string) =>
       database.read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
     const steps = createSteps({ ...database, onDue })
-    const look = { ...createImportLook(steps), requireKeys, read: steps.read }
+    const look = { ...createImportLook(steps), requireKeys }
     return { accounts, apiTokens, twoFactor, look, close: database.close }
   } catch (cause) {
     await database.close()
