@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Place } from '../settings/parsers.ts'
-import type { Shell } from './shell.ts'
 
 /** How long the file with the link stays. Long, because a browser that has to start first may need half a minute. */
 export const FILE_MS = 60_000
@@ -96,11 +95,13 @@ function start(command: string, args: string[]): ChildProcess {
 }
 
 /** Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote terminal. */
-export function isStartedByClick({ place }: Shell): boolean {
+export function isStartedByClick({ place }: { place: Place }): boolean {
   return (place.platform === 'win32' || place.platform === 'darwin') && openerOf(place) !== null
 }
 
+type Window = { place: Place; isTerminal: boolean; ask: (question: string) => Promise<string> }
+
 /** Keeps the window open on Windows, which closes it with all output when the program ends. */
-export async function keepWindow({ place, isTerminal, ask }: Shell): Promise<void> {
+export async function keepWindow({ place, isTerminal, ask }: Window): Promise<void> {
   if (place.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
 }

@@ -1,12 +1,9 @@
 // What the table says of a command: its words, its flags and settings, and the action, which is loaded when the command runs.
 
-import type { Client } from '../client/client.ts'
-import { clientSecrets, clientSettings } from '../settings/client.ts'
 import type { Entry } from '../settings/fold.ts'
 import type { Parser } from '../settings/parsers.ts'
 import { type GivenFlags, off, type Table, type Values } from '../settings/setting.ts'
 import type { App } from './app.ts'
-import { certificates } from './paths.ts'
 import type { Shell } from './shell.ts'
 
 /** What an action gets: the command line, read and checked. */
@@ -34,8 +31,9 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   heading?: string
   summary: string
   help: string
-  /** Examples and notes below the flags. */
-  after?: string
+  /** Below the flags, a line each. */
+  examples?: string
+  notes?: string
   /** The command's own flags. */
   flags?: F
   /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
@@ -77,42 +75,4 @@ export function valued<T>(words: `${string} <${string}>`, help: string, parse: P
 /** A flag that may be repeated. */
 export function repeated<T>(words: `${string} <${string}>`, help: string, parse: Parser<T>) {
   return { ...valued(words, help, parse), list: true } as const
-}
-
-/** A call to a server, and the push that it concerns. */
-export type Visit = {
-  client: Client
-  server: string
-  /** Whether there is a token for this server. */
-  isSignedIn: boolean
-  /** Empty when the command concerns no push. */
-  urlToken: string
-}
-
-const serverSettings = {
-  ...clientSettings,
-  cacert: { ...clientSettings.cacert, parse: certificates },
-  ...clientSecrets,
-}
-
-export type ServerCommand<F extends Table> = Omit<Command<F, typeof serverSettings>, 'act'> & {
-  needsLogin?: boolean
-  /** Whether it asks so often that a server may tell it to wait many times. */
-  isPatient?: boolean
-  /** Whether to warn if the connection is not encrypted. */
-  sendsSecrets?: boolean
-  act(given: Given<Values<F>> & Visit): Promise<void>
-}
-
-/** A command that calls a server. */
-export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>): Command {
-  return command({
-    ...row,
-    heading: 'Share and open:',
-    settings: serverSettings,
-    act: async (given) => {
-      const { openVisit } = await import('./visit.ts')
-      await act({ ...given, ...(await openVisit(given, row)) })
-    },
-  })
 }

@@ -6,11 +6,12 @@ import { createListWriter, type ExportFormat } from '../domain/list-export.ts'
 import { printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { formatTime } from '../domain/time.ts'
-import type { Given, Visit } from './command.ts'
+import type { Given } from './command.ts'
 import { CommandFailure } from './failures.ts'
 import { formatCount, formatSize, printableJson } from './format.ts'
 import { STANDARD } from './paths.ts'
 import type { Shell } from './shell.ts'
+import type { Visit } from './visit.ts'
 import { createWholeFile, type WholeFile } from './whole-file.ts'
 
 /** A million pushes with their logs have less. */

@@ -3,12 +3,12 @@
 import { parsePush, type RemotePush } from '../client/answers.ts'
 import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
 import { printableLine } from '../domain/printable.ts'
-import type { Given, Visit } from './command.ts'
+import type { Given } from './command.ts'
 import { formatCount, formatLimit, formatLocalTime } from './format.ts'
 import { type LimitFlags, limitFields, nameFlags } from './push.ts'
 import type { Shell } from './shell.ts'
 import { fitColumns, separateByTabs } from './table.ts'
-import { printJson } from './visit.ts'
+import { printJson, type Visit } from './visit.ts'
 
 type Managing<F> = Given<F & { json: boolean }> & Visit
 

@@ -7,13 +7,13 @@ import type { PushFields } from '../client/client.ts'
 import { ClientFailure, RefusedFields } from '../client/failure.ts'
 import { fileUpload, type UploadFile } from '../client/upload.ts'
 import { readNewPassphrase, readPassphraseFile } from './ask.ts'
-import type { Given, Visit } from './command.ts'
+import type { Given } from './command.ts'
 import { CommandFailure } from './failures.ts'
 import { formatCount, formatLimit } from './format.ts'
 import { STANDARD } from './paths.ts'
 import { drawQr } from './qr.ts'
 import type { Shell } from './shell.ts'
-import { loginNeeded, printJson } from './visit.ts'
+import { loginNeeded, printJson, type Visit } from './visit.ts'
 
 export type LimitFlags = {
   name: string | null

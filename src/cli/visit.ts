@@ -1,12 +1,23 @@
 // Opens a client for the server of a command: the one of a link, a flag, a variable or a login, with what belongs to it.
 
+import type { Client } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, parsePushAddress } from '../client/link.ts'
 import type { Environment } from '../settings/parsers.ts'
-import type { Given, Visit } from './command.ts'
+import type { Given } from './command.ts'
 import { printableJson } from './format.ts'
 import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
+
+/** A call to a server, and the push that it concerns. */
+export type Visit = {
+  client: Client
+  server: string
+  /** Whether there is a token for this server. */
+  isSignedIn: boolean
+  /** Empty when the command concerns no push. */
+  urlToken: string
+}
 
 const PATIENT_TRIES = 100
 

@@ -2,12 +2,25 @@
 
 import { parseJsonBody, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
-import type { Download, DownloadOptions } from './download.ts'
 import { ClientFailure, UntrueAnswer } from './failure.ts'
 import { createOwnFile, openOwnFile } from './own-files.ts'
 import { messageIn, refusalOf } from './requests.ts'
 import { unreachable } from './unreachable.ts'
 import { createWatch, type Watch } from './watch.ts'
+
+export type Download = {
+  url: string
+  /** In bytes; null if the server did not say. */
+  size: number | null
+  /** Path of the partial file. */
+  part: string
+}
+
+export type DownloadOptions = {
+  onProgress: (received: number, total: number | null) => void
+  /** Called before another try. */
+  onRetry: (problem: string) => void
+}
 
 export type PartRequest = {
   /** Bytes already received. */

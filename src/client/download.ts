@@ -6,24 +6,10 @@ import { numberedName } from '../domain/received-names.ts'
 import { authorityOf } from '../domain/web-address.ts'
 import { claimName } from './claim-name.ts'
 import type { Dial } from './dial.ts'
-import { fetchRest } from './download-part.ts'
+import { type Download, type DownloadOptions, fetchRest } from './download-part.ts'
 import { ClientFailure, UntrueAnswer } from './failure.ts'
 import { sizeOfOwnFile } from './own-files.ts'
 import { LostAnswer } from './unreachable.ts'
-
-export type Download = {
-  url: string
-  /** In bytes; null if the server did not say. */
-  size: number | null
-  /** Path of the partial file. */
-  part: string
-}
-
-export type DownloadOptions = {
-  onProgress: (received: number, total: number | null) => void
-  /** Called before another try. */
-  onRetry: (problem: string) => void
-}
 
 export type DownloaderOptions = {
   dial: Dial

@@ -52,25 +52,26 @@ const USER =
   'An account owns its pushes: it can list and expire them, and see their logs. ' +
   'A PostgreSQL database that no node would serve, because it was set back or a failover left it behind, is refused.'
 
-const AFTER_USER = `
-Examples:
-  oncebox user add ann@example.org --admin
+const USER_EXAMPLES = `  oncebox user add ann@example.org --admin
   pwgen 20 1 | oncebox user add bob@example.org --password-stdin
   oncebox user admin bob@example.org
   oncebox user list
 
 Next: "oncebox token create EMAIL" creates a token for the API.`
 
-const AFTER_TOKEN = `
-Examples:
-  oncebox token create ann@example.org --name laptop
+const TOKEN_EXAMPLES = `  oncebox token create ann@example.org --name laptop
   oncebox token list ann@example.org
   oncebox token revoke ann@example.org laptop`
 
 const passwordStdin = toggle('password-stdin', 'read the password from standard input')
 
 export const ACCOUNTS = [
-  command({ name: 'user', summary: 'add, list, change and remove accounts', help: USER, after: AFTER_USER }),
+  command({
+    name: 'user',
+    summary: 'add, list, change and remove accounts',
+    help: USER,
+    examples: USER_EXAMPLES,
+  }),
   accountCommand({
     name: 'user add',
     operands: 'EMAIL',
@@ -160,7 +161,7 @@ export const ACCOUNTS = [
     help:
       'Creates, lists and revokes API tokens, even while the server runs. ' +
       'Programs use a token instead of a password to call the API.',
-    after: AFTER_TOKEN,
+    examples: TOKEN_EXAMPLES,
   }),
   accountCommand({
     name: 'token create',

@@ -28,9 +28,7 @@ export const BACKUPS = [
       'settings in effect, and the instance key if it lies in the data folder. Nothing in it opens a push, now or after a ' +
       'restore: what opens pushes and their files is left out. FILE must be new; without it, the backup is ' +
       'one of those in --backup-dir, or else has a dated name in the current folder. "-" writes to standard output. Encrypted backups are age files, which the program age opens too.',
-    after: `
-Examples:
-  oncebox backup                                  a dated file in the current folder, or in --backup-dir
+    examples: `  oncebox backup                                  a dated file in the current folder, or in --backup-dir
   oncebox backup /mnt/disk/monday.tar.age --recipient age1…
   oncebox backup - --recipient age1… | ssh backup@nas 'cat > oncebox.tar.age'
   oncebox backup verify /mnt/disk/monday.tar.age`,
@@ -84,9 +82,7 @@ Examples:
       'Proves that a backup can be restored, without restoring it: opens it, checks every checksum in it, puts its rows into ' +
       'a new database as a restore does, and checks its key. FILE may be "-" for standard input. Two copies of the database ' +
       'lie in --temp-dir meanwhile, where nobody else can read them. The exit code is 1 when the backup cannot be restored as it was.',
-    after: `
-Examples:
-  oncebox backup verify /backups/oncebox.tar
+    examples: `  oncebox backup verify /backups/oncebox.tar
   oncebox backup verify /backups/oncebox.tar.age --identity key.txt
   ssh nas cat oncebox.tar | oncebox backup verify - --key-file /etc/oncebox/key`,
     flags: {
@@ -110,9 +106,7 @@ Examples:
       'standard input. Checks the backup as "oncebox backup verify" does and tells what will come back before it begins: ' +
       'accounts, names, notes and logs do; every push that could be opened comes back as expired, since what opens a push is in ' +
       'no backup. API tokens that were revoked since would work again: keep them all or revoke them all.',
-    after: `
-Examples:
-  oncebox restore /backups/oncebox.tar --data-dir /srv/oncebox
+    examples: `  oncebox restore /backups/oncebox.tar --data-dir /srv/oncebox
   oncebox restore oncebox.tar.age --identity key.txt --data-dir /srv/oncebox --key-file /etc/oncebox/key
   ssh nas cat oncebox.tar | oncebox restore - --data-dir /srv/oncebox --revoke-tokens --yes`,
     flags: {
@@ -150,9 +144,7 @@ Examples:
       'There, what was read, expired or deleted since could be opened again. Stop all nodes of the database first, and start them ' +
       'afterwards. This expires every push, and ends all sessions and all links of accounts; accounts, lists and logs stay. A run that was broken off is continued by the next one. Files in ' +
       'a bucket stay where they are, and new ones go to a new prefix there, so that a copy never removes files of its original.',
-    after: `
-Examples:
-  oncebox expire-all --database-url postgres://oncebox@db.example/oncebox
+    examples: `  oncebox expire-all --database-url postgres://oncebox@db.example/oncebox
   sudo oncebox expire-all --yes                   the database of the installed service`,
     flags: { yes: toggle('yes', 'Expire every push without asking. Needed without a terminal') },
     settings: { databaseUrl: settings.databaseUrl, databasePassword: settings.databasePassword },
@@ -178,9 +170,7 @@ Examples:
       'folder. Links, accounts, tokens and logs stay the same, and so does the instance key, which --key-file names. Once the copy is ' +
       'complete and compared, what opens pushes is destroyed at the source, which is never served again. Broken off before that, the ' +
       'source is as it was. Whatever ended it: run it again, and it completes the copy, or says what to do.',
-    after: `
-Examples:
-  oncebox copy --data-dir /var/lib/oncebox --to postgres://oncebox@db.example/oncebox \\
+    examples: `  oncebox copy --data-dir /var/lib/oncebox --to postgres://oncebox@db.example/oncebox \\
       --key-file /etc/oncebox/instance.key --files-url 's3://boxes/office?endpoint=https://s3.example'`,
     flags: {
       to: valued(

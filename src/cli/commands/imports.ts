@@ -9,9 +9,7 @@ import { anyPath } from '../paths.ts'
 
 const IMPORT = 'oncebox import password-pusher'
 const FROM = `${IMPORT} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key`
-const AFTER_IMPORT = `
-Examples:
-  ${FROM} --dry-run
+const IMPORT_EXAMPLES = `  ${FROM} --dry-run
   ${FROM}
   ${FROM} --verify
   ${IMPORT} --database postgres://pwpush@db/pwpush --database-password-file password --storage storage --master-key-file master.key`
@@ -21,7 +19,7 @@ export const IMPORTS = [
     name: 'import',
     summary: 'bring everything of a Password Pusher here',
     help: 'Brings everything of another server into a new or stopped data folder, or into PostgreSQL.',
-    after: AFTER_IMPORT,
+    examples: IMPORT_EXAMPLES,
   }),
   command({
     name: 'import password-pusher',
@@ -32,7 +30,7 @@ export const IMPORTS = [
       'a Password Pusher 2.x into a new or stopped data folder, or into PostgreSQL (--database-url) while no node serves it. Stop ' +
       'the old server first. Its data is only read. Either everything comes that can, or nothing; what cannot come is listed, with ' +
       'the reason. A repeated import adds nothing twice, and brings nothing back that was opened, has expired or was removed here.',
-    after: AFTER_IMPORT,
+    examples: IMPORT_EXAMPLES,
     flags: {
       database: valued(
         'database <file|address>',

@@ -10,9 +10,7 @@ const PLACE = {
   databasePassword: settings.databasePassword,
 }
 
-const AFTER = `
-Examples:
-  oncebox key show                                which keys there are, and what still needs them
+const EXAMPLES = `  oncebox key show                                which keys there are, and what still needs them
   sudo systemctl stop oncebox && sudo oncebox key rotate && sudo systemctl start oncebox
   oncebox key rotate --database-url postgres://oncebox@db.example/oncebox --key-file /etc/oncebox/instance.key
   oncebox key new /etc/oncebox/instance.key       before the first start of several nodes`
@@ -24,7 +22,7 @@ export const KEYS = [
     help:
       'Shows and replaces the instance keys. The key file holds numbered keys, one in each line: the first seals, and each opens ' +
       'what it has sealed. It opens the names, notes and links that accounts keep, and their second factors; without it every push is lost.',
-    after: AFTER,
+    examples: EXAMPLES,
   }),
   command({
     name: 'key show',
@@ -45,7 +43,7 @@ export const KEYS = [
       'second factors. The former key stays in the key file for as long as a push needs it that is still live: the next rotation ' +
       'removes each key that nothing needs any more. Stop the server first; on several nodes stop all, run this on one, copy its key file ' +
       'to the others, and start them. A run that was broken off leaves a key file that works: run it again.',
-    after: `
+    notes: `
 Keep a copy of the new key file apart from the data, and the former copy for as long as you keep backups that were made before.`,
     flags: { json: toggle('json', 'Print the keys as JSON') },
     settings: PLACE,
@@ -59,9 +57,7 @@ Keep a copy of the new key file apart from the data, and the former copy for as 
     help:
       'Makes the file of a new instance key, which nobody else can read, and never over another file. The nodes of one PostgreSQL ' +
       'database (--database-url) all need the same --key-file. A server with a data folder makes its key by itself.',
-    after: `
-Examples:
-  oncebox key new /etc/oncebox/instance.key
+    examples: `  oncebox key new /etc/oncebox/instance.key
   oncebox serve --database-url postgres://oncebox@db.example/oncebox --key-file /etc/oncebox/instance.key`,
     act: async (given) => (await import('../key.ts')).makeNew(given),
   }),

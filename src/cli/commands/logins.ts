@@ -9,9 +9,7 @@ import { certificates } from '../paths.ts'
 
 const heading = 'Logins:'
 
-const AFTER_LOGIN = `
-Examples:
-  oncebox login https://once.example
+const LOGIN_EXAMPLES = `  oncebox login https://once.example
   oncebox login nas:5100 --profile home
   oncebox login https://nas --cacert our-authority.pem
   oncebox login https://oncebox.local:5100 --ca-fingerprint AB:CD:…
@@ -19,9 +17,7 @@ Examples:
 
 To get a token, run "oncebox token create EMAIL" on the server's machine.`
 
-const AFTER_TRUST = `
-Examples:
-  sudo oncebox trust                       the server of this machine, for everybody on it
+const TRUST_EXAMPLES = `  sudo oncebox trust                       the server of this machine, for everybody on it
   oncebox trust --print > oncebox.pem      its authority alone, to carry elsewhere
   oncebox trust https://oncebox.local:5100 --fingerprint AB:CD:…
                                            the server of another machine
@@ -43,7 +39,7 @@ export const LOGINS = [
     help:
       'Saves a server and an API token for it, and asks for the token without showing it. With --anonymous it saves no ' +
       'token, and pushes have no owner. The file, which it names, can be read only by you.',
-    after: AFTER_LOGIN,
+    examples: LOGIN_EXAMPLES,
     flags: {
       profile: valued('profile <name>', 'Name for this login (default: "default")', profileName),
       tokenStdin: toggle('token-stdin', 'Read the token from standard input'),
@@ -63,7 +59,7 @@ export const LOGINS = [
     heading,
     summary: 'forget a server and its token',
     help: 'Forgets a server and its token. The token itself stays valid until it is revoked on the server.',
-    after: '\nExample:\n  oncebox logout --profile home',
+    examples: '  oncebox logout --profile home',
     flags: { profile: valued('profile <name>', 'Name of the login (default: the first one)', profileName) },
     act: async (given) => (await import('../login.ts')).logout(given),
   }),
@@ -79,7 +75,7 @@ export const LOGINS = [
     operands: '[URL]',
     summary: "trust a server's own authority, so that browsers open it without a warning",
     help: "Makes this machine trust the authority of a server with --tls auto: that of this machine's server, or of the one at URL.",
-    after: AFTER_TRUST,
+    examples: TRUST_EXAMPLES,
     flags: {
       fingerprint: valued(
         'fingerprint <sha256>',

@@ -18,9 +18,7 @@ export const MACHINE = [
     help:
       'Runs Oncebox as a service: with systemd on Linux, launchd on macOS and the Task Scheduler on Windows. It starts with ' +
       'the machine, under a user of its own; with --user it is a service of your own user.',
-    after: `
-Examples:
-  sudo oncebox service install                  for this machine, http://localhost:5100
+    examples: `  sudo oncebox service install                  for this machine, http://localhost:5100
   sudo oncebox service install --lan            for the local network
   sudo oncebox service install --dry-run        show every file and command, change nothing
   oncebox service install --user                for you alone, without root
@@ -67,9 +65,7 @@ Settings are flags of "install", or lines in the file of settings that it names.
       'the version that it names, and starts the new program once. The former program stays beside the new one; --back returns ' +
       'to it, and asks first where the data has to go back to before the update too, with every push expired. Nothing is ever fetched. With --database-url upgrade the nodes one after another, ' +
       'because those of the version before go on beside it.',
-    after: `
-Examples:
-  sudo oncebox upgrade oncebox-3.1.0-linux-x64    with oncebox-3.1.0-linux-x64.minisig beside it
+    examples: `  sudo oncebox upgrade oncebox-3.1.0-linux-x64    with oncebox-3.1.0-linux-x64.minisig beside it
   sudo oncebox upgrade --back                     return to the former program`,
     flags: {
       back: toggle('back', 'Return to the former program'),
@@ -94,9 +90,7 @@ Examples:
     usage: 'SHELL',
     summary: 'print a script that completes commands and flags in your shell',
     help: 'Prints a script that completes commands and flags. SHELL is one of bash, zsh, fish, powershell.',
-    after: `
-Examples:
-  bash         echo 'eval "$(oncebox completion bash)"' >> ~/.bashrc
+    examples: `  bash         echo 'eval "$(oncebox completion bash)"' >> ~/.bashrc
   zsh          echo 'eval "$(oncebox completion zsh)"' >> ~/.zshrc   (after compinit)
   fish         oncebox completion fish > ~/.config/fish/completions/oncebox.fish
   PowerShell   Add-Content $PROFILE 'oncebox completion powershell | Out-String | Invoke-Expression'`,
@@ -117,9 +111,7 @@ Examples:
       'Tests the promises of Oncebox on this machine and its disk: races readers for the last view, repeatedly kills its ' +
       'own server under load, and searches the remaining files for secrets. Works in its own folder beside the data folder, ' +
       'on the same disk, and touches nothing else. Takes about a minute; the exit code is 1 when a promise is broken.',
-    after: `
-Examples:
-  oncebox selftest
+    examples: `  oncebox selftest
   oncebox selftest --minutes 60          a soak
   oncebox selftest --data-dir /mnt/box   on another disk`,
     flags: {
@@ -142,9 +134,7 @@ Examples:
       'small object), and prints no secret. --deep also reads the whole database and every sealed file to its end, opens what the instance ' +
       'key alone opens, and says what it cannot check. Root needs no flags for an installed service; otherwise give it the flags and ' +
       'variables of the server. The exit code is 1 when something is wrong.',
-    after: `
-Examples:
-  oncebox doctor
+    examples: `  oncebox doctor
   sudo oncebox doctor                   the installed service
   sudo oncebox doctor --data-dir /srv/oncebox
   oncebox doctor --deep                 read everything, which may take long

@@ -9,9 +9,7 @@ const HEALTH =
   'Asks the server of this data folder whether process and database are alive, as /up does. Ends with 0 if so, and with 1 if not. ' +
   'Without --data-dir, root or an administrator asks the installed service.'
 
-const AFTER_SERVE = `
-Examples:
-  oncebox                        for this machine only: http://localhost:5100
+const SERVE_EXAMPLES = `  oncebox                        for this machine only: http://localhost:5100
   oncebox serve --host 0.0.0.0   for everyone on the network
   oncebox serve --lan            the same as https://oncebox.local:5100
   oncebox serve --base-url https://once.example --trusted-proxy 127.0.0.1
@@ -25,7 +23,7 @@ it in the browser of a desktop (--no-open does not). When standard output is no
 terminal, it prints the path of a file with the link instead. Later, "oncebox
 user add EMAIL" adds accounts, even while the server runs.`
 
-const AFTER_OPEN = `
+const OPEN_NOTES = `
 On Windows and macOS, "oncebox" without arguments does the same, so that a double
 click on the file is enough. The server runs until its window is closed, the person
 signs out, or "oncebox open --stop".`
@@ -42,7 +40,7 @@ export const SERVER = [
     name: 'serve',
     summary: 'start the server (what "oncebox" alone does)',
     help: 'Starts the server. It stores everything in one data folder, which it creates if missing.',
-    after: AFTER_SERVE,
+    examples: SERVE_EXAMPLES,
     flags: { envFile },
     settings,
     isServer: true,
@@ -52,7 +50,7 @@ export const SERVER = [
     name: 'open',
     summary: 'show the server in the browser; start it if none runs',
     help: 'Shows the server of this data folder in the browser. Starts it if none runs.',
-    after: AFTER_OPEN,
+    notes: OPEN_NOTES,
     flags: { stop: toggle('stop', 'Stop the server of this data folder') },
     settings,
     isServer: true,
@@ -70,7 +68,7 @@ export const SERVER = [
     name: 'config',
     summary: 'show the settings that serve would use, and where each comes from',
     help: 'Shows the settings that "oncebox serve" would use with the same flags, and where each comes from.',
-    after: '\nExample:\n  ONCEBOX_PORT=8080 oncebox config --base-url https://once.example',
+    examples: '  ONCEBOX_PORT=8080 oncebox config --base-url https://once.example',
     flags: { envFile },
     settings,
     act: async ({ entries, shell }) => {

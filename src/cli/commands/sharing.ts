@@ -6,8 +6,9 @@ import { PUSH_KINDS } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { duration, oneOf, type Parsed, truth, wholeNumber } from '../../settings/parsers.ts'
 import { NO_VALUE } from '../../settings/setting.ts'
-import { repeated, serverCommand, toggle, valued } from '../command.ts'
+import { repeated, toggle, valued } from '../command.ts'
 import { newFile, output, readableFile, STANDARD, sentFile } from '../paths.ts'
+import { serverCommand } from '../server-command.ts'
 
 const TOKEN = '7k3m9qx2vn4t8bw5hj6r0yzacd'
 const LINK = `https://once.example/p/${TOKEN}/r`
@@ -51,8 +52,6 @@ const edited = {
   duration: lasting(`Expires ${SOME_DURATIONS} after its creation`),
 }
 
-const examples = (lines: string) => `\nExamples:\n${lines}`
-
 const PUSH = serverCommand({
   name: 'push',
   operands: '[TEXT]',
@@ -62,12 +61,12 @@ const PUSH = serverCommand({
     'Without TEXT it reads standard input; with files only when TEXT is "-". ' +
     'It removes the line break at the end of a single line. ' +
     'Other users of this machine can see arguments, so pipe secrets in.',
-  after: examples(`  pwgen 20 1 | oncebox push                  a password, from another program
+  examples: `  pwgen 20 1 | oncebox push                  a password, from another program
   oncebox push                               type or paste it, then Ctrl-D
   oncebox push --views 1 --duration 1h < note.txt
   oncebox push --file report.pdf --file key.zip --passphrase
   tar cz photos | oncebox push --file - --name photos.tgz
-  oncebox push https://example.org/invite --kind url --qr`),
+  oncebox push https://example.org/invite --kind url --qr`,
   flags: {
     file: repeated(
       'file <path>',
@@ -124,9 +123,9 @@ const GET = serverCommand({
     'Opens a push, which uses up a view. Prints a text on standard output, or saves it to the file or folder that ' +
     '--output names. Saves files in the current folder or in --output. Overwrites nothing, creates missing folders, and ' +
     'replaces unsafe names. Resumes an interrupted download without another view, even when the same command runs later.',
-  after: examples(`  oncebox get ${LINK}
+  examples: `  oncebox get ${LINK}
   oncebox get ${TOKEN} > note.txt
-  oncebox get ${TOKEN} --output downloads`),
+  oncebox get ${TOKEN} --output downloads`,
   flags: {
     output: valued(
       'output <path>',
@@ -155,9 +154,9 @@ const EXPORT = serverCommand({
     'Without FILE, or with -, it goes to standard output. A file is made with access for you alone, whole or not at all, and ' +
     'never over another one. JSON has all that the server tells. CSV is one table: a row for each push, below it the entries of ' +
     'its log; before what a spreadsheet would run as a formula it has an apostrophe. Needs a login.',
-  after: examples(`  oncebox export pushes.json
+  examples: `  oncebox export pushes.json
   oncebox export pushes.csv
-  oncebox export --format csv > pushes.csv`),
+  oncebox export --format csv > pushes.csv`,
   flags: {
     format: valued(
       'format <json|csv>',
@@ -180,7 +179,7 @@ export const SHARING = [
     operands: 'LINK-OR-TOKEN',
     summary: 'expire a push now',
     help: 'Expires a push now and destroys its content: your own push, or one that its recipients may delete.',
-    after: examples(`  oncebox expire ${LINK}`),
+    examples: `  oncebox expire ${LINK}`,
     flags: { json },
     act: async (given) => (await import('../manage.ts')).expire(given),
   }),
@@ -193,9 +192,9 @@ export const SHARING = [
       'Changes the name or note of one of your pushes, or lets it expire sooner. ' +
       'Days and durations count from its creation, and views include those already used. ' +
       'An empty name or note ("") removes it. Needs a login.',
-    after: examples(`  oncebox edit ${LINK} --name "VPN for Cleo"
+    examples: `  oncebox edit ${LINK} --name "VPN for Cleo"
   oncebox edit ${TOKEN} --days 2 --views 1
-  oncebox edit ${TOKEN} --note ""`),
+  oncebox edit ${TOKEN} --note ""`,
     flags: { ...edited, json },
     problems: ({ raw }) => {
       const names = Object.keys(edited)
@@ -210,7 +209,7 @@ export const SHARING = [
     needsLogin: true,
     summary: 'show who opened one of your pushes, and when',
     help: `Shows the log of one of your pushes, oldest entries first, ${PAGE_SIZE} a page. Needs a login.`,
-    after: examples(`  oncebox audit ${TOKEN}\n  oncebox audit ${TOKEN} --page 2`),
+    examples: `  oncebox audit ${TOKEN}\n  oncebox audit ${TOKEN} --page 2`,
     flags: { page, json },
     act: async (given) => (await import('../manage.ts')).audit(given),
   }),
@@ -219,7 +218,7 @@ export const SHARING = [
     needsLogin: true,
     summary: 'list your pushes',
     help: `Lists your pushes that can still be opened, newest first, ${PAGE_SIZE} a page. Needs a login.`,
-    after: examples('  oncebox list\n  oncebox list --expired --page 2'),
+    examples: '  oncebox list\n  oncebox list --expired --page 2',
     flags: { expired: toggle('expired', 'List expired pushes instead'), page, json },
     act: async (given) => (await import('../manage.ts')).list(given),
   }),
