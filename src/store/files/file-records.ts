@@ -2,24 +2,13 @@
 
 import { randomKey } from '../../crypto/random.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import {
-  all,
-  first,
-  insert,
-  insertInto,
-  locked,
-  run,
-  type Step,
-  type Steps,
-  select,
-  statement,
-} from '../steps.ts'
+import { all, first, locked, run, type Step, type Steps, select, statement } from '../steps.ts'
 import { filesDue, filesRead } from '../tables.ts'
 
 /** A file that is due is given to nobody else for so long, and is tried again then unless it is gone. */
 export const TAKEN_MS = MINUTE
-/** How long an answer of the database to the note of a reader is waited for. */
-const READER_MS = 2_000
+/** How long a download waits for the database to note its reader. */
+const NOTE_MS = 2_000
 const READER_BYTES = 16
 const GROWS = { grows: true }
 
@@ -31,7 +20,7 @@ const DUE = locked(select(filesDue, 'WHERE at <= $1 ORDER BY at LIMIT $2'), 'FOR
 const TAKE = statement('UPDATE files_due SET at = $2, push_id = NULL WHERE id = $1')
 const FORGET = statement('DELETE FROM files_due WHERE id = $1')
 
-const BEGIN_READING = insertInto(filesRead, ['reader', 'id', 'node'])
+const BEGIN_READING = statement('INSERT INTO files_read (reader, id, node) VALUES ($1, $2, $3)')
 const END_READING = statement('DELETE FROM files_read WHERE reader = $1')
 const READ = select(filesRead, 'WHERE id = $1 LIMIT 1')
 
@@ -54,16 +43,13 @@ export type FileRecordsOptions = {
 export type FileRecords = ReturnType<typeof createFileRecords>
 
 export function createFileRecords({ steps: { read, write }, node, now }: FileRecordsOptions) {
-  /** Could not be given up, because the database did not answer. No other node removes them while this one lives. */
-  const abandoned = new Set<string>()
+  /** Not written yet, perhaps because the database did not answer. No other node does it while this one lives. */
+  const unwritten = new Set<() => Step<void>>()
 
-  async function giveUp(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return
-    for (const id of ids) abandoned.add(id)
-    await write(function* () {
-      for (const id of ids) yield* run(GIVE_UP, id, now())
-    })
-    for (const id of ids) abandoned.delete(id)
+  async function surely(step: () => Step<void>): Promise<void> {
+    unwritten.add(step)
+    await write(step)
+    unwritten.delete(step)
   }
 
   function* take(most: number): Step<DueFile[]> {
@@ -77,7 +63,7 @@ export function createFileRecords({ steps: { read, write }, node, now }: FileRec
 
   /** Looks first, because most calls find nothing, and a transaction that changes nothing is written to the disk too. */
   async function takeDue(most: number): Promise<DueFile[]> {
-    await giveUp([...abandoned])
+    for (const step of unwritten) await surely(step)
     const next = await findNextDue()
     return next === null || next > now() ? [] : write(() => take(most))
   }
@@ -95,16 +81,15 @@ export function createFileRecords({ steps: { read, write }, node, now }: FileRec
   /** A download goes on without its row when the database does not answer: then no node can remove anything either. */
   async function noteReading(id: string): Promise<() => void> {
     const reader = randomKey(READER_BYTES)
-    const note = (step: () => Step<unknown>) => write(step, { within: READER_MS }).catch(() => undefined)
-    await note(() => insert(BEGIN_READING, { reader, id, node }))
-    return () => void note(() => run(END_READING, reader))
+    await write(() => run(BEGIN_READING, reader, id, node), { within: NOTE_MS }).catch(() => undefined)
+    return () => void surely(() => run(END_READING, reader)).catch(() => undefined)
   }
 
   return {
     /** Enters an upload, before its first byte is written. Throws `disk_full`. */
     begin: (id: string): Promise<void> => write(() => run(BEGIN, id, node), GROWS),
     /** Makes the file of an upload that no push took due for removal. */
-    giveUp: (id: string): Promise<void> => giveUp([id]),
+    giveUp: (id: string): Promise<void> => surely(() => run(GIVE_UP, id, now())),
     /** Some files that are due, which nobody else is given for a while. */
     takeDue,
     /** When the next file is due, which may be in the past; null when none is. */

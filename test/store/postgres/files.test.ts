@@ -136,6 +136,26 @@ postgres.describe('files in one bucket', () => {
     expect(await store.files.removeDue()).toBe(1)
   })
 
+  test('whose reading ended while the database failed go once it works again', async () => {
+    const store = await makeNode('one').open()
+    const push = await pushFile(store, 'aa1')
+    const file = await store.files.open('aa1')
+    // A sequence goes on also when the transaction fails.
+    await query('CREATE SEQUENCE tried')
+    await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM nextval('tried'); RAISE 'refused'; END $$`)
+    await query('CREATE TRIGGER refused BEFORE DELETE ON files_read EXECUTE FUNCTION refuse()')
+    await file?.close()
+    await waitUntil(async () => (await query('SELECT FROM tried WHERE is_called')).length === 1)
+    await query('DROP TRIGGER refused ON files_read')
+    await store.pushes.expirePush({ id: push.id, visit: VISIT })
+    await untilDone(async () => {
+      clock.advance(MINUTE)
+      await store.files.removeDue()
+      expect(await query('SELECT id FROM files_due')).toEqual([])
+    })
+  })
+
   test('that a node which died was about to remove are removed by another one later', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())
