@@ -43,19 +43,25 @@ export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
 /** Whether the disk has room for entries that may be left out. */
 export type Room = Pick<LogPlace, 'hasRoom'>
 
-/** Appends an entry, or only counts it. Returns the push with its counts as they are then. */
-export function* append<P extends LogCounts & { id: number; ownerId: number | null }>(
+/** The push with its counts as they are after a visit, and the step that adds the entry; null for one that is only counted. */
+export function appending<P extends LogCounts & { id: number; ownerId: number | null }>(
   push: P,
   entry: NewEntry,
   { hasRoom }: Room,
-): Step<P> {
+): { push: P; add: Step<void> | null } {
   const { counts, isKept } = countEntry(push, entry, { ownerId: push.ownerId, hasRoom })
-  if (isKept) {
-    const { kind, at, visit } = entry
-    const texts = { ip: plain(visit.ip), userAgent: plain(visit.userAgent), referrer: plain(visit.referrer) }
-    yield* add({ pushId: push.id, n: push.auditEntries, kind, at, ...texts })
+  if (!isKept) return { push: counts, add: null }
+  const { kind, at, visit } = entry
+  const row = {
+    pushId: push.id,
+    n: push.auditEntries,
+    kind,
+    at,
+    ip: plain(visit.ip),
+    userAgent: plain(visit.userAgent),
+    referrer: plain(visit.referrer),
   }
-  return counts
+  return { push: counts, add: add(row) }
 }
 
 /** PostgreSQL takes no text with U+0000. */

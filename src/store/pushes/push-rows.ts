@@ -24,7 +24,7 @@ import {
 } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
 import { giveBackShare, lockShares } from './address-shares.ts'
-import { append, type Room } from './audit-log.ts'
+import { appending, type Room } from './audit-log.ts'
 import { attachFiles, endGrants, listFiles, releaseFiles } from './file-rows.ts'
 import { forgetAnswer, lockKeys } from './idempotency-keys.ts'
 import { createSlots } from './slots.ts'
@@ -179,18 +179,19 @@ export function* insertPush(
   if (row === null) throw new Error('no push was inserted')
   const { id } = row
   stored.id = id
-  for (const entry of past.entries) stored = yield* append(stored, entry, past)
+  for (const entry of past.entries) {
+    const { push, add } = appending(stored, entry, past)
+    stored = push
+    if (add !== null) yield* add
+  }
   yield* addState(stored)
-  if (of.secrets !== null) yield* insertSecrets(id, of.secrets)
+  if (of.secrets !== null) {
+    const { salt, wrappedKey, passphraseSalt, payload } = of.secrets
+    yield* addSecrets({ pushId: id, keySlot: yield* keys.store(wrappedKey), salt, passphraseSalt, payload })
+  }
   if (of.labels !== null) yield* addLabels({ pushId: id, ...of.labels, seenViews: past.seenViews })
   if (files.length > 0) yield* attachFiles(id, files)
   return stored
-}
-
-function* insertSecrets(pushId: number, secrets: SealedSecrets): Step<void> {
-  const { salt, passphraseSalt, payload } = secrets
-  const keySlot = yield* keys.store(secrets.wrappedKey)
-  yield* addSecrets({ pushId, keySlot, salt, passphraseSalt, payload })
 }
 
 /** Writes what was decided about a push that is locked, and destroys its secrets if it ends. Null: nothing is to be written. */
@@ -201,8 +202,12 @@ export function* write(
 ): Step<StoredPush> {
   if (decided === null) return before
   const { after, now, entry } = decided
-  const push =
-    entry === null ? after : yield* append(after, { kind: entry.kind, at: now, visit: entry.visit }, room)
+  let push = after
+  if (entry !== null) {
+    const visit = appending(after, { kind: entry.kind, at: now, visit: entry.visit }, room)
+    push = visit.push
+    if (visit.add !== null) yield* visit.add
+  }
   yield* updateState(push)
   if (MUTABLE.some((name) => before[name] !== push[name])) yield* updatePush(push)
   if (before.expiredOn === null && push.expiredOn !== null) {

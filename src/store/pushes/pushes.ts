@@ -81,7 +81,9 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
 
   function* claim(asked: Claim): Step<Claimed | null> {
     const before = yield* lockPush(asked.id)
-    return before && (yield* count(before, asked))
+    if (before === null) return null
+    const { outcome, step } = decideClaim(before, asked, timeOf(before))
+    return { outcome, push: yield* writeDecided(before, step, room()) }
   }
 
   function* claimPlain<T>(
@@ -92,13 +94,8 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
     if (before.passphraseRequired || before.files > 0) return 'not_plain' as const
     const isOver = isExpired(before, timeOf(before))
     const content = isOver ? null : asked.open({ push: before, sealed: yield* findContent(before) })
-    const { outcome, push } = yield* count(before, asked)
-    return { outcome, push, content }
-  }
-
-  function* count(before: StoredPush, asked: Omit<Claim, 'id'>): Step<Claimed> {
     const { outcome, step } = decideClaim(before, asked, timeOf(before))
-    return { outcome, push: yield* writeDecided(before, step, room()) }
+    return { outcome, push: yield* writeDecided(before, step, room()), content }
   }
 
   function* refuse({
