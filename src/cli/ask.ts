@@ -17,36 +17,44 @@ export async function readNewPassword(shell: Shell, options: { fromInput: boolea
   return password
 }
 
-async function askForPassword(shell: Shell): Promise<string> {
-  if (!shell.isTerminal) {
-    throw new CommandFailure(
-      'There is no terminal to ask for the password: pipe it in with --password-stdin.',
-    )
-  }
-  const password = await shell.askHidden('Password')
-  const problem = passwordProblem(password)
-  if (problem !== null) throw new CommandFailure(`The password ${explainProblem(problem)}.`)
-  if ((await shell.askHidden('Again')) !== password) throw new CommandFailure('The two passwords differ.')
-  return password
+function askForPassword(shell: Shell): Promise<string> {
+  return askTwice(shell, {
+    ...{ what: 'password', question: 'Password', remedy: 'pipe it in with --password-stdin' },
+    problemOf: (password) => {
+      const problem = passwordProblem(password)
+      return problem && `The password ${explainProblem(problem)}.`
+    },
+  })
 }
 
 /** Asks twice without echoing it. */
-export async function readNewPassphrase(
-  shell: Shell,
-  question = 'Passphrase for the recipient',
-): Promise<string> {
-  if (!shell.isTerminal) {
-    throw new CommandFailure(
-      'There is no terminal to ask for the passphrase: name a file with --passphrase-file.',
-    )
-  }
-  const passphrase = await shell.askHidden(question)
-  if (passphrase === '') throw new CommandFailure("The passphrase can't be blank.")
-  if (Buffer.byteLength(passphrase) > MAX_PASSPHRASE_BYTES) {
-    throw new CommandFailure(`The passphrase may have at most ${MAX_PASSPHRASE_BYTES} bytes.`)
-  }
-  if ((await shell.askHidden('Again')) !== passphrase) throw new CommandFailure('The two passphrases differ.')
-  return passphrase
+export function readNewPassphrase(shell: Shell, question = 'Passphrase for the recipient'): Promise<string> {
+  return askTwice(shell, {
+    ...{ what: 'passphrase', question, remedy: 'name a file with --passphrase-file' },
+    problemOf: (passphrase) => {
+      if (passphrase === '') return "The passphrase can't be blank."
+      return Buffer.byteLength(passphrase) > MAX_PASSPHRASE_BYTES
+        ? `The passphrase may have at most ${MAX_PASSPHRASE_BYTES} bytes.`
+        : null
+    },
+  })
+}
+
+type Asked = {
+  what: string
+  question: string
+  /** What to do without a terminal. */
+  remedy: string
+  problemOf: (text: string) => string | null
+}
+
+async function askTwice(shell: Shell, { what, question, remedy, problemOf }: Asked): Promise<string> {
+  if (!shell.isTerminal) throw new CommandFailure(`There is no terminal to ask for the ${what}: ${remedy}.`)
+  const text = await shell.askHidden(question)
+  const problem = problemOf(text)
+  if (problem !== null) throw new CommandFailure(problem)
+  if ((await shell.askHidden('Again')) !== text) throw new CommandFailure(`The two ${what}s differ.`)
+  return text
 }
 
 /** The file's content without a final line break. Throws UsageError, naming the flag, if it is unreadable or empty. */

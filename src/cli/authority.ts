@@ -1,7 +1,7 @@
 // Asks a person whether a server's own authority is the right one, by its fingerprint.
 
 import { type ClaimedAuthority, fetchAuthority, normalFingerprint } from '../client/authority.ts'
-import { UnknownAuthority } from '../client/unreachable.ts'
+import { UnknownAuthority } from '../client/failure.ts'
 import type { App } from './app.ts'
 import { CommandFailure } from './failures.ts'
 import type { Profile } from './profiles.ts'

@@ -4,6 +4,7 @@ import { Command as Commander, Help, Option } from 'commander'
 import { version } from '../../package.json'
 import { defaultText, NO_VALUE, type Setting, type Table, variableOf } from '../settings/setting.ts'
 import type { App } from './app.ts'
+import { didYouMean } from './arguments.ts'
 import { isStartedByClick, keepWindow } from './browser.ts'
 import type { Command } from './command.ts'
 import { hiddenFlags, readCommandLine, wantsJson } from './command-line.ts'
@@ -11,7 +12,6 @@ import { COMMANDS } from './commands.ts'
 import { presentFailure, UsageError } from './failures.ts'
 import { inJson, sayFailure } from './json-lines.ts'
 import type { Shell } from './shell.ts'
-import { didYouMean } from './suggestions.ts'
 
 const EXAMPLES = `
 Examples:

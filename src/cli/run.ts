@@ -2,7 +2,7 @@
 
 import { createUptime } from '../domain/uptime.ts'
 import type { Environment } from '../settings/parsers.ts'
-import type { App } from './app.ts'
+import { type App, app } from './app.ts'
 import { runProgram } from './program.ts'
 import { createShell, type Shell } from './shell.ts'
 
@@ -12,16 +12,6 @@ export type Outside = { env: Environment; now: () => number; uptime: () => numbe
 /** Resolves to the exit code. */
 export function runCommandLine(argv: readonly string[], outside: Outside): Promise<number> {
   return runProgram(argv, createParts(outside))
-}
-
-const app: App = {
-  startServer: async (...given) => (await import('../app.ts')).startServer(...given),
-  openClient: async (...given) => (await import('../app/clients.ts')).openClient(...given),
-  openAccounts: async (...given) => (await import('../app/account-commands.ts')).openAccounts(...given),
-  importCommand: async (...given) => (await import('../app/import-command.ts')).importCommand(...given),
-  examine: async (...given) => (await import('../app/doctor/doctor.ts')).examine(...given),
-  findServing: async (...given) => (await import('../app/serving.ts')).findServing(...given),
-  findServerOn: async (...given) => (await import('../app/serving.ts')).findServerOn(...given),
 }
 
 /** What the commands are made of. */

@@ -1,8 +1,7 @@
 // Reads response bodies up to a limit, and parses JSON only of a reasonable shape.
 
 import { findExcess } from '../domain/json-shape.ts'
-import { ClientFailure } from './failure.ts'
-import { unreachable } from './unreachable.ts'
+import { ClientFailure, unreachable } from './failure.ts'
 import type { Watch } from './watch.ts'
 
 /** A list of fifty pushes has about a thousand members. */

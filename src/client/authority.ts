@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { DetailedPeerCertificate } from 'node:tls'
-import { unreachable } from './unreachable.ts'
+import { unreachable } from './failure.ts'
 
 /** The authority that a server claims to have, in PEM, with its SHA-256 fingerprint: `AB:CD:…`. */
 export type ClaimedAuthority = { certificate: string; fingerprint: string }

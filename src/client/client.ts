@@ -12,11 +12,10 @@ import {
 } from './answers.ts'
 import { createDial } from './dial.ts'
 import { createDownloadPart } from './download.ts'
-import { ClientFailure } from './failure.ts'
+import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
 import { checkStep, findAddresses } from './places.ts'
 import { type Answer, createAsk, messageIn, type RequestsOptions, refusalOf } from './requests.ts'
-import { LostAnswer } from './unreachable.ts'
 import { createUpload, type UploadFile } from './upload.ts'
 
 /** Fields by their names in the API. Undefined ones are not sent. */

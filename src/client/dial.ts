@@ -1,7 +1,6 @@
 // One HTTP request to a server that may be hostile: verifies TLS, follows no redirect, decompresses nothing, times out.
 
-import { ClientFailure } from './failure.ts'
-import { UnknownAuthority, unreachable } from './unreachable.ts'
+import { ClientFailure, UnknownAuthority, unreachable } from './failure.ts'
 
 export type DialOptions = {
   userAgent: string

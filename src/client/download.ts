@@ -4,12 +4,12 @@ import { rm, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { numberedName } from '../domain/received-names.ts'
 import { authorityOf } from '../domain/web-address.ts'
-import { claimName } from './claim-name.ts'
+import { parseJsonBody, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
-import { type Download, type DownloadOptions, fetchRest } from './download-part.ts'
-import { ClientFailure, UntrueAnswer } from './failure.ts'
-import { sizeOfOwnFile } from './own-files.ts'
-import { LostAnswer } from './unreachable.ts'
+import { ClientFailure, LostAnswer, UntrueAnswer, unreachable } from './failure.ts'
+import { claimName, createOwnFile, openOwnFile, sizeOfOwnFile } from './own-files.ts'
+import { messageIn, refusalOf } from './requests.ts'
+import { createWatch, type Watch } from './watch.ts'
 
 export type DownloaderOptions = {
   dial: Dial
@@ -70,4 +70,142 @@ export async function placePart(part: string, wanted: string): Promise<string> {
     const path = n === 1 ? wanted : join(dirname(wanted), numberedName(basename(wanted), n))
     if (await claimName(part, path)) return path
   }
+}
+
+export type Download = {
+  url: string
+  /** In bytes; null if the server did not say. */
+  size: number | null
+  /** Path of the partial file. */
+  part: string
+}
+
+export type DownloadOptions = {
+  onProgress: (received: number, total: number | null) => void
+  /** Called before another try. */
+  onRetry: (problem: string) => void
+}
+
+export type PartRequest = {
+  /** Bytes already received. */
+  from: number
+  address: string | undefined
+  dial: Dial
+  patienceMs: number
+  onProgress: DownloadOptions['onProgress']
+}
+
+const MAX_REFUSAL_BYTES = 64 * 1024
+/** The limit for a file without an announced size, so that it cannot fill the disk. */
+const MAX_UNANNOUNCED_BYTES = 256 * 1024 * 1024
+
+/** Resolves when the part is complete. */
+export async function fetchRest(download: Download, request: PartRequest): Promise<void> {
+  const { from, patienceMs } = request
+  if (download.size !== null && from > 0 && from === download.size) return
+  const watch = createWatch(patienceMs)
+  try {
+    await receive(download, { ...request, watch })
+  } finally {
+    watch.stop()
+  }
+}
+
+type Receiving = PartRequest & { watch: Watch }
+
+async function receive(download: Download, request: Receiving): Promise<void> {
+  const { from, address, dial, watch } = request
+  const isRest = from > 0 && from < (download.size ?? Number.POSITIVE_INFINITY)
+  const headers: Record<string, string> = isRest ? { range: `bytes=${from}-` } : {}
+  const response = await dial(download.url, { headers, signal: watch.signal, address })
+  if (response.status !== 200 && response.status !== 206) throw await refusal(response, { download, watch })
+  const start = response.status === 206 ? from : 0
+  try {
+    checkRange(response, { download, start })
+    const total = download.size ?? announcedSize(response, start)
+    const received = await append(response, { download, request, start, total })
+    if (total !== null && received < total) {
+      throw new ClientFailure('unavailable', `${received} of ${total} bytes arrived.`)
+    }
+  } finally {
+    await response.body?.cancel().catch(() => undefined)
+  }
+}
+
+/** Throws UntrueAnswer for a range that was not requested, or a size other than announced. */
+function checkRange(
+  { status, headers }: Response,
+  { download, start }: { download: Download; start: number },
+): void {
+  if (status !== 206) return
+  const range = headers.get('content-range')
+  const [, first, , whole = '*'] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range ?? `bytes ${start}-0/*`) ?? []
+  const isAsked = start > 0 && first !== undefined && Number(first) === start
+  const isWhole = whole === '*' || download.size === null || Number(whole) === download.size
+  if (isAsked && isWhole) return
+  throw new UntrueAnswer('The server sent a part of the file that was not requested.')
+}
+
+/** Null when the server does not announce a size. */
+function announcedSize({ headers }: Response, start: number): number | null {
+  const whole = Number(headers.get('x-file-size') ?? Number.NaN)
+  const rest = Number(headers.get('content-length') ?? Number.NaN)
+  const announced = Number.isSafeInteger(whole) ? whole : start + rest
+  return Number.isSafeInteger(announced) && announced >= 0 ? announced : null
+}
+
+type Appending = { download: Download; request: Receiving; start: number; total: number | null }
+
+/** Returns the part's size afterwards, in bytes. */
+async function append(response: Response, { download, request, start, total }: Appending): Promise<number> {
+  const { watch, onProgress } = request
+  const file = (start > 0 ? await openOwnFile(download.part) : null) ?? (await createOwnFile(download.part))
+  let at = start
+  try {
+    for await (const chunk of chunksOf(response, download)) {
+      watch.count(chunk.byteLength)
+      if (at + chunk.byteLength > (total ?? MAX_UNANNOUNCED_BYTES)) throw tooMuch(total)
+      await file.write(chunk, 0, chunk.byteLength, at)
+      at += chunk.byteLength
+      onProgress(at, total)
+    }
+    await file.sync()
+    return at
+  } finally {
+    await file.close()
+  }
+}
+
+/** Throws network errors as ClientFailure, so that they differ from disk errors. */
+async function* chunksOf(response: Response, { url }: Download): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of response.body ?? []) yield chunk
+  } catch (cause) {
+    throw unreachable(new URL(url).origin, cause)
+  }
+}
+
+function tooMuch(total: number | null): UntrueAnswer {
+  const announced =
+    total === null
+      ? `The server did not announce the file's size, and sent more than ${MAX_UNANNOUNCED_BYTES} bytes.`
+      : `The server sent more than the ${total} bytes that it announced.`
+  return new UntrueAnswer(announced)
+}
+
+type Refused = { download: Download; watch: Watch }
+
+async function refusal(response: Response, { download, watch }: Refused): Promise<ClientFailure> {
+  const { status } = response
+  const server = new URL(download.url).origin
+  if (status >= 300 && status < 400) {
+    await response.body?.cancel()
+    return new ClientFailure('failed', `${server} redirects the download, which is not followed.`)
+  }
+  const bytes = await readBody(response, { server, maxBytes: MAX_REFUSAL_BYTES, watch }).catch(() => null)
+  const body = bytes === null ? null : parseJsonBody(bytes)
+  const { kind, message } = refusalOf({ status, body })
+  const said = messageIn(body) === null ? `The file was not handed out (HTTP ${status}).` : message
+  // A refused grant has expired.
+  return new ClientFailure(status < 500 && status !== 429 ? 'gone' : kind, said)
 }

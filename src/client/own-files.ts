@@ -1,7 +1,8 @@
-// The client's files in folders where other users may write too: follows no links, opens no other user's files.
+// The client's files in folders where other users may write too: follows no links, opens no other user's files, and never takes
+// the name of another one.
 
 import { constants } from 'node:fs'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
 import { codeOf } from '../domain/system-errors.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants
@@ -44,4 +45,33 @@ export async function sizeOfOwnFile(path: string): Promise<number> {
 /** Some flags are undefined on Windows. */
 function flag(value: number | undefined): number {
   return value ?? 0
+}
+
+/** Uses link(2), which fails if the name exists, even as a dangling link; rename(2) would overwrite it. False if it exists. */
+export async function claimName(part: string, path: string): Promise<boolean> {
+  try {
+    await link(part, path)
+    await rm(part)
+    return true
+  } catch (cause) {
+    if (isThere(cause)) return false
+  }
+  return claimNameWithoutLinks(part, path)
+}
+
+/** For disks without hard links: reserves the name with an empty file, then renames over it. */
+async function claimNameWithoutLinks(part: string, path: string): Promise<boolean> {
+  try {
+    const placeholder = await open(path, 'wx', 0o600)
+    await placeholder.close()
+  } catch (cause) {
+    if (isThere(cause)) return false
+    throw cause
+  }
+  await rename(part, path)
+  return true
+}
+
+function isThere(cause: unknown): boolean {
+  return codeOf(cause) === 'EEXIST'
 }

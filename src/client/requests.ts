@@ -2,8 +2,7 @@
 
 import { parseJsonBody, type ReadLimits, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
-import { ClientFailure, type FailureKind, RefusedFields } from './failure.ts'
-import { LostAnswer } from './unreachable.ts'
+import { ClientFailure, type FailureKind, LostAnswer, RefusedFields } from './failure.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 export type Call = {
