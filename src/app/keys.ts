@@ -94,7 +94,7 @@ export async function rotateKey(
 async function open({ dataDir, keyFile, address }: KeyPlace, options: { isAlone: boolean }) {
   const file = keyFile ?? dataFolder(dataDir).key
   const rows: KeyRows =
-    address === null ? await openFolderKeys(dataDir, options) : await openPostgresKeys(address, file)
+    address === null ? await openFolderKeys(dataDir, options) : await openPostgresKeys(address, file, options)
   return { rows, file }
 }
 

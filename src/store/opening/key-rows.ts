@@ -1,6 +1,6 @@
 // The rows that are sealed under the instance keys, for commands on these keys: read beside a server, changed only without one.
 
-import { findKey, type Keyring } from '../../crypto/keyring.ts'
+import type { Keyring } from '../../crypto/keyring.ts'
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 import { HOUR } from '../../domain/time.ts'
 import { dataFolder, requireDataFolder } from '../folder/data-folder.ts'
@@ -68,11 +68,21 @@ export async function openFolderKeys(dataDir: string, { isAlone }: { isAlone: bo
   }
 }
 
-export async function openPostgresKeys(address: DatabaseAddress, keyFile: string): Promise<KeyRows> {
+/** `isAlone`: throws `conflict`, naming them, while nodes serve the database. */
+export async function openPostgresKeys(
+  address: DatabaseAddress,
+  keyFile: string,
+  { isAlone }: { isAlone: boolean } = { isAlone: false },
+): Promise<KeyRows> {
   const connect = connectTo(address)
   await reachServer({ address, connect, patience: 0, onWait: () => undefined })
   await onOwnConnection(connect, requireCurrentSchema)
   const { read, transact, close } = createDatabase({ connect, connections: 1 })
+  if (isAlone)
+    await transact(requireAlone).catch(async (cause) => {
+      await close()
+      throw cause
+    })
   return {
     read: (step) => read((session) => drive(step(), session), { within: HOUR }),
     requireKeys: (keyring) =>
@@ -81,12 +91,7 @@ export async function openPostgresKeys(address: DatabaseAddress, keyFile: string
       transact(
         async (session) => {
           await requireAlone(session)
-          const known = await readKeys(session)
-          requireKnownKeys(
-            known.filter(({ number }) => findKey(keyring, number) !== null),
-            keyring,
-            keyFile,
-          )
+          requireKnownKeys(await readKeys(session), keyring, keyFile)
           const { number, verifier } = keyring.sealing
           await session.query(SEALS, [number, Buffer.from(verifier)])
           return await drive(step(), session)
