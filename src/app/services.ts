@@ -60,34 +60,33 @@ export type ServicesOptions = {
   listAddresses: Network['listAddresses']
 }
 
-type Shared = { clientOf: ClientOf; inLine: InLine }
+/** What services share. */
+type Making = ServicesOptions & { clientOf: ClientOf; inLine: InLine }
 
 export type Services = ReturnType<typeof createServices>
 
 export function createServices(options: ServicesOptions) {
-  const { config, store, systemNow, argon2Cost, log, otherJobs, meter } = options
+  const { config, store, log } = options
   const clientOf = createClientOf(() => listOrNone(options.listAddresses))
   // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares the thread pool.
   const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
-  const { inLine } = hashing
+  const making: Making = { ...options, clientOf, inLine: hashing.inLine }
   return {
     clientOf,
     countHashing: hashing.count,
-    ...createPushServices({ config, store, meter, argon2Cost, clientOf, inLine }),
-    ...createAccountServices({ config, store, systemNow, argon2Cost, clientOf, inLine }),
+    ...createPushServices(making),
+    ...createAccountServices(making),
     messages: createMessageTemplates(store),
     choices: createPushChoices({
       store,
       limits: pushLimitsOf(config),
       onError: noteFailure(log, 'the choices for the next push were not kept'),
     }),
-    ...createUpkeepServices({ config, store, log, otherJobs }),
+    ...createUpkeepServices(making),
   }
 }
 
-type PushOptions = Pick<ServicesOptions, 'config' | 'store' | 'meter' | 'argon2Cost'> & Shared
-
-function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine }: PushOptions) {
+function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine }: Making) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -117,10 +116,7 @@ function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine
   }
 }
 
-type AccountOptions = Pick<ServicesOptions, 'config' | 'store' | 'systemNow' | 'argon2Cost'> & Shared
-
-function createAccountServices(options: AccountOptions) {
-  const { config, store, systemNow, argon2Cost, clientOf, inLine } = options
+function createAccountServices({ config, store, systemNow, argon2Cost, clientOf, inLine }: Making) {
   const { keyring, now } = store
   const passwords = createPasswords(argon2Cost)
   const accounts = createAccounts({ store, passwords })
@@ -147,9 +143,7 @@ function createAccountServices(options: AccountOptions) {
   }
 }
 
-type UpkeepOptions = Omit<ServicesOptions, 'systemNow' | 'argon2Cost' | 'meter' | 'listAddresses'>
-
-function createUpkeepServices({ config, store, log, otherJobs }: UpkeepOptions) {
+function createUpkeepServices({ config, store, log, otherJobs }: Making) {
   const { expiry, files, idempotencyKeys, now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
   const sweeper = createSweeper({ expiry, files, idempotencyKeys, trusted: clock.trusted, purgeAfter })
