@@ -103,9 +103,9 @@ async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promis
   becomeOwner(path)
   requireOwn(path, FOLDER)
   requireOwnContents(folder)
-  if (isReadableByOthers(path))
-    return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)
-  return judgeFolder(path, await findWriteProblem([path, folder.database].filter(existsSync)))
+  const written = judgeFolder(path, await findWriteProblem([path, folder.database].filter(existsSync)))
+  if (written.state !== 'ok' || !isReadableByOthers(path)) return written
+  return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)
 }
 
 function isServedOrUnknown(folder: DataFolder): boolean {

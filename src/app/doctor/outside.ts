@@ -67,12 +67,14 @@ async function lookAtCertificate({ config, folder, now }: Place): Promise<Verdic
   const { validUntil, names, addresses } = readCertificate(pem)
   const known = [...names, ...addresses]
   const name = baseUrl === null ? null : new URL(baseUrl).hostname.toLowerCase().replace(/^\[|\]$/g, '')
-  if (name !== null && !known.some((one) => covers(one.toLowerCase(), name)))
-    return problem(
-      `The certificate is not for ${name}, the name of --base-url (it is for ${known.join(', ')}).`,
-      'Get one for that name, or correct --base-url.',
-    )
-  return judgeCertificate({ validUntil: () => validUntil, authority: null }, now())
+  const isForName = name === null || known.some((one) => covers(one.toLowerCase(), name))
+  const judged = judgeCertificate({ validUntil: () => validUntil, authority: null }, now())
+  if (isForName && judged.state === 'ok') return judged
+  // The running server tells when it could not.
+  if (tls === 'auto') return fine('The server makes another one by itself.')
+  if (isForName) return judged
+  const said = `The certificate is not for ${name}, the name of --base-url (it is for ${known.join(', ')}).`
+  return problem(said, 'Get one for that name, or correct --base-url.')
 }
 
 /** A wildcard stands for one label (RFC 9525, 6.3). */

@@ -65,7 +65,7 @@ export async function askServer({ config, isServed, version }: Place): Promise<A
       })),
     }
   } catch (cause) {
-    const said = `The server of this folder does not answer: ${reasonOf(cause)}.`
+    const said = `The server of this folder does not answer: ${reasonOf(cause).replace(/\.$/, '')}.`
     return { findings: tell('ports', problem(said, 'See its log, and restart it.')), checks: [] }
   }
 }
