@@ -40,7 +40,8 @@ export function readCommandLine(
     ...parts,
     ...{ raw, shell },
   }
-  if (own.config !== undefined && wanted.config !== undefined) all.push(...(row.problems?.(given) ?? []))
+  // What contradicts each other is told once every value is right.
+  if (all.length === 0) all.push(...(row.problems?.(given) ?? []))
   // After a misspelled command, points to the list of commands instead of the flags of serve.
   const help = isWordWrong && isBare(parsed) ? 'oncebox' : `oncebox ${row.name}`
   if (all.length > 0) throw new UsageError(all, help)
