@@ -1,16 +1,12 @@
 // `oncebox copy`: brings everything of a data folder to PostgreSQL, or back into a folder, and leaves the source.
 
-import { copyEverything } from '../app/copy.ts'
-import type { DatabaseAddress } from '../domain/database-address.ts'
-import type { BucketConfig } from '../settings/bucket.ts'
-import type { Config } from '../settings/table.ts'
+import { type CopyConfig, type CopyEnds, copyEverything } from '../app/copy.ts'
 import { confirm } from './ask.ts'
 import type { Given } from './command.ts'
 import { formatCount } from './format.ts'
 import { createTellProgress } from './progress.ts'
 
-type CopyFlags = { to: DatabaseAddress | null; from: DatabaseAddress | null; yes: boolean }
-type CopyConfig = BucketConfig & Pick<Config, 'dataDir' | 'databasePassword'>
+type CopyFlags = CopyEnds & { yes: boolean }
 
 export async function copy({ flags, config, shell }: Given<CopyFlags, CopyConfig>): Promise<void> {
   if (!flags.yes)

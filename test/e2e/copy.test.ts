@@ -283,7 +283,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     const again = await copy(...flags)
     expect(again.code).toBe(1)
     expect(again.stderr).toMatch(
-      /postgres:\S+ holds a copy that was broken off: empty it \(DROP SCHEMA oncebox CASCADE there\), then run this again/,
+      /postgres:\S+ holds a copy that was broken off: empty it \(DROP SCHEMA oncebox CASCADE there\), and run this again/,
     )
     expect(again.stderr).toContain(`Nothing was destroyed: ${room.folder} is as it was`)
     await room.database.sql.unsafe('DROP SCHEMA oncebox CASCADE').simple()
@@ -307,7 +307,9 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     const elsewhere = await copy(...toServer({ ...room, address: other.address }), '--files-url', bucket.url)
     expect([elsewhere.code, elsewhere.stderr]).toEqual([
       1,
-      expect.stringMatching(/no Oncebox data.* is in postgres:/),
+      expect.stringMatching(
+        /no Oncebox data.* was copied to postgres:\S+: run the command for that one again/,
+      ),
     ])
     const completed = await copy(...flags)
     expect(completed).toMatchObject({

@@ -17,6 +17,8 @@ import * as tables from '../tables.ts'
 /** Runs steps within one transaction. */
 export type Run = <T>(step: Step<T>) => Promise<T>
 
+export const conflict = (message: string) => new DomainError('conflict', message)
+
 /** Told often. */
 export type OnProgress = (what: string, done: number) => void
 
@@ -56,28 +58,28 @@ export async function copyRows(
   { places, onProgress }: CopyingFiles,
 ): Promise<Record<string, number>> {
   for (const [carried, write] of CARRIED)
-    for (const row of await read(all<Row>(carried))) await put(run(write, ...Object.values(row)))
+    await put(each(await read(all<Row>(carried)), (row) => run(write, ...Object.values(row))))
   if (places?.row) await put(addTo(bucketFolder)(places.row))
   const copied: Record<string, number> = {}
   for (const table of TABLES) {
     const { name } = getTableConfig(table)
+    const add = addTo(table)
     let done = 0
     for await (const rows of slicesOf(table, read)) {
-      await put(addAll(table, rows))
+      await put(each(rows, (row) => add(table === tables.filesDue ? withoutNode(row) : row)))
       done += rows.length
       onProgress(`rows of ${name}`, done)
     }
     const count = statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}`, { numbers: ['rows'] })
     const there = (await put(first(count)))?.rows
-    if (there !== done) throw new DomainError('conflict', `Of ${done} rows of ${name} there are ${there}.`)
+    if (there !== done) throw conflict(`Of ${done} rows of ${name} there are ${there}.`)
     copied[name] = done
   }
   return copied
 }
 
-function* addAll(table: SQLiteTable, rows: readonly Row[]): Step<void> {
-  const add = addTo(table)
-  for (const row of rows) yield* add(table === tables.filesDue ? withoutNode(row) : row)
+function* each<T>(items: readonly T[], step: (item: T) => Step<unknown>): Step<void> {
+  for (const item of items) yield* step(item)
 }
 
 /** Uploads and removals that were under way end with the source: their files are due. */
@@ -134,10 +136,7 @@ export async function findPlaces(read: Run, options: PlacesOptions): Promise<Pla
   const row = await read(first(select(bucketFolder, '')))
   const name = bucket && nameBucket(bucket.place)
   if (row?.isUsed && row.mark !== name)
-    throw new DomainError(
-      'conflict',
-      `The files are in ${printableLine(row.address)}: name it with --files-url.`,
-    )
+    throw conflict(`The files are in ${printableLine(row.address)}: name it with --files-url.`)
   if (row === null || bucket === null || name === null || !(toServer || row.isUsed)) return null
   const { files } = openBucket({ ...bucket, tag: row.tag, onWarning })
   if (!toServer) return { from: files, to: createDiskFiles(path), row: null }
@@ -151,7 +150,7 @@ export type CopyingFiles = { places: Places | null; now: number; onProgress: OnP
 export async function copyFiles(read: Run, { places, now, onProgress }: CopyingFiles): Promise<number> {
   let done = 0
   for await (const { id, size, pushId } of neededFiles(read, now)) {
-    if (places === null) throw new DomainError('conflict', NO_PLACE)
+    if (places === null) throw conflict(NO_PLACE)
     const { from, to } = places
     const opened = await from.open(id)
     try {
@@ -174,7 +173,7 @@ const PUSH = select(tables.pushes, 'WHERE id = $1')
 async function damaged(read: Run, id: string, pushId: number): Promise<DomainError> {
   const end = formatTime((await read(first(PUSH, pushId)))?.expiresAt ?? 0)
   const remedy = `Put it back, or let its push end first (${end}, or when somebody expires it).`
-  return new DomainError('conflict', `The file ${id} is missing, or not as long as it was. ${remedy}`)
+  return conflict(`The file ${id} is missing, or not as long as it was. ${remedy}`)
 }
 
 /** Replaces what a copy that was broken off has left. */
@@ -189,7 +188,7 @@ async function copyFile(id: string, opened: OpenedFile, to: SealedFiles): Promis
     await copy?.close()
   }
   if (sent.digest('hex') !== found.digest('hex'))
-    throw new DomainError('conflict', `The file ${id} does not hold what was written to it.`)
+    throw conflict(`The file ${id} does not hold what was written to it.`)
 }
 
 async function* hashed(file: OpenedFile, hash: ReturnType<typeof createHash>): AsyncGenerator<Uint8Array> {
@@ -200,15 +199,13 @@ async function* hashed(file: OpenedFile, hash: ReturnType<typeof createHash>): A
   }
 }
 
-const DESTROY = ['push_secrets', 'push_labels', 'idempotency_keys'].map((name) =>
-  statement(`DELETE FROM ${name}`),
-)
+const DELETE = ['push_secrets', 'push_labels', 'idempotency_keys'].map((name) => `DELETE FROM ${name}`)
 const WIPE_KEYS = statement('UPDATE push_keys SET is_free = TRUE, wrapped_key = $1')
 const WIPE_ANSWERS = statement('UPDATE idempotency_answers SET is_free = TRUE, answer = $1')
 
 /** Destroys what opens pushes, or tells their links. */
 export function* destroy(): Step<void> {
-  for (const statement of DESTROY) yield* run(statement)
+  yield* each(DELETE, (text) => run(statement(text)))
   yield* run(WIPE_KEYS, new Uint8Array(62))
   yield* run(WIPE_ANSWERS, new Uint8Array(88))
 }

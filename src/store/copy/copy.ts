@@ -3,11 +3,11 @@
 
 import { findKey, fingerprint, type Keyring } from '../../crypto/keyring.ts'
 import { randomBase32 } from '../../crypto/random.ts'
-import { DomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { all, type Statement, type Step } from '../steps.ts'
 import {
+  conflict,
   copyFiles,
   copyRows,
   destroy,
@@ -54,17 +54,12 @@ const MARK_CHARACTERS = 26
 /** Throws `conflict`, saying what became of the source, and what to do. Killed at any moment, the next run says so as well. */
 export async function copyStore(options: CopyOptions): Promise<Copied> {
   const { from, openTarget } = options
-  let hasArrived = false
+  let next = ''
   const onArrived = () => {
-    hasArrived = true
+    next = 'Run the same command again: it completes the copy, or says what to do.'
   }
-  const left = await from
-    .transact((read) => leave(read, { ...options, onArrived }))
-    .catch((cause) => {
-      throw hasArrived
-        ? added(cause, 'Run the same command again: it completes the copy, or says what to do.')
-        : cause
-    })
+  const leaving = from.transact((read) => leave(read, { ...options, onArrived }))
+  const left = await leaving.catch((cause) => Promise.reject(next === '' ? cause : added(cause, next)))
   const other = printableLine(left.other)
   try {
     const to = await openTarget(true)
@@ -72,13 +67,12 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
   } catch (cause) {
     throw added(
       cause,
-      `Everything of ${from.name} is in ${other}: run the same command again, which completes that copy.`,
+      `${from.name} was copied to ${other}: run the command for that one again, which completes it.`,
     )
   }
   return { from: from.name, to: other, counts: left.counts }
 }
 
-const conflict = (message: string) => new DomainError('conflict', message)
 const added = (cause: unknown, more: string) => conflict(`${reasonOf(cause).replace(/\.?$/, '.')} ${more}`)
 
 type Copying = CopyOptions & { onArrived: () => void }
@@ -89,7 +83,7 @@ async function leave(read: Run, options: Copying): Promise<Left> {
   const { from, openTarget, keyring } = options
   const found = await read(readCopyState())
   if (found?.state === 'left') return { ...found, counts: null }
-  const why = found && explainCopy({ copyState: found.state, copyOther: found.other })
+  const why = found && explainCopy(found)
   if (why) throw conflict(`${from.name} cannot be copied. ${why}`)
   await requireKeys(read, keyring)
   const to = await openTarget(false)
@@ -110,10 +104,8 @@ async function requireKeys(read: Run, keyring: Keyring): Promise<void> {
   for (const { number, verifier } of await read(all(KEYS))) {
     const key = findKey(keyring, number)
     if (key !== null && Buffer.from(verifier).equals(key.verifier)) continue
-    const known = `was written with key ${number}, fingerprint ${fingerprint(verifier)}`
-    throw conflict(
-      `The key file is not that of the source, which ${known}: name the right one with --key-file.`,
-    )
+    const wanted = `which was written with key ${number}, fingerprint ${fingerprint(verifier)}`
+    throw conflict(`The key file is not that of the source, ${wanted}: name that with --key-file.`)
   }
 }
 
@@ -136,7 +128,7 @@ async function copyAll(read: Run, to: CopyEnd, options: Copying & { mark: string
 async function requireEmpty(write: Run, to: CopyEnd): Promise<void> {
   if ((await write(readCopyState()))?.state === 'arrived')
     throw conflict(
-      `${to.name} holds a copy that was broken off: empty it (${to.emptying}), then run this again.`,
+      `${to.name} holds a copy that was broken off: empty it (${to.emptying}), and run this again.`,
     )
   if (!(await isEmpty(write))) throw conflict(`${to.name} is not empty: name an empty one.`)
 }

@@ -9,9 +9,6 @@ export type CopyProgress = 'arrived' | 'ready' | 'left'
 /** `mark` is the same at both ends of one copy; `other` names the other end. */
 export type CopyState = { state: CopyProgress; mark: string; other: string }
 
-/** As the row holds them. */
-export type CopyMarks = { copyState: CopyProgress | null; copyOther: string | null }
-
 const READ = statement<CopyState | { state: null }>(
   'SELECT copy_state AS state, copy_mark AS mark, copy_other AS other FROM instance',
 )
@@ -28,14 +25,14 @@ export function writeCopyState({ state, mark, other }: CopyState): Step<void> {
 }
 
 /** Why this may not be served, in whole sentences for the operator; null when it may. */
-export function explainCopy({ copyState, copyOther }: CopyMarks): string | null {
-  const other = printableLine(copyOther ?? '')
-  if (copyState === 'left')
+export function explainCopy(found: { state: CopyProgress | null; other: string | null }): string | null {
+  const other = printableLine(found.other ?? '')
+  if (found.state === 'left')
     return (
       `Everything here was copied to ${other}, and what opens pushes was destroyed here. Serve that one; if it refuses to start, run ` +
       'the same "oncebox copy" again, which completes it.'
     )
-  if (copyState !== 'arrived') return null
+  if (found.state !== 'arrived') return null
   return (
     `This is the target of a copy from ${other} that was broken off. Run the same "oncebox copy" again: it completes the copy, or ` +
     'says that this has to be emptied first.'

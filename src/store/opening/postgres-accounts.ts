@@ -36,7 +36,7 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
   await onOwnConnection(connect, requireCurrentSchema)
   const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
-    const why = explainCopy(await database.read((session) => readInstance(session)))
+    const why = explainCopy((await database.read((session) => readInstance(session))).copy)
     if (why !== null) throw new DomainError('conflict', why)
     const now = await readClock(database)
     // A command removes no files: a node does.

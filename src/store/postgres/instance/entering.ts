@@ -3,7 +3,7 @@
 import { findKey, type Keyring } from '../../../crypto/keyring.ts'
 import { DomainError, isDomainError } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
-import { type CopyMarks, explainCopy } from '../../copy/state.ts'
+import { explainCopy } from '../../copy/state.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { type InstanceState, readInstance } from './instance.ts'
@@ -62,12 +62,12 @@ type Entering = Pick<EnterOptions, 'note' | 'acceptDatabase'> & {
 
 /** Why a node with this note may not serve the database; null when it may. */
 export function findRefusal(
-  state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here'> & CopyMarks,
+  state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here' | 'copy'>,
   { note, mark, acceptDatabase }: Entering,
 ): string | null {
   if (note !== null && note.instance !== state.tag) return FOREIGN
   if (state.place !== null && state.place !== state.here && !acceptDatabase) return MOVED
-  const copied = explainCopy(state)
+  const copied = explainCopy(state.copy)
   if (copied !== null) return copied
   // What the node remembers from before every push was expired does not count.
   if (note === null || state.expiredAllAt > note.expiredAllAt) return null

@@ -1,14 +1,15 @@
 // Facts about the instance in its database: its name, the time of its last use, and where it is.
 
-import type { CopyMarks } from '../../copy/state.ts'
+import type { explainCopy } from '../../copy/state.ts'
 import type { Session } from '../engine/database.ts'
 import type { SchemaVersion } from '../schema/schema-version.ts'
 import type { DatabaseTime } from './clock.ts'
 
 /** The row of the instance, and what the server says of itself. */
 export type InstanceState = DatabaseTime &
-  SchemaVersion &
-  CopyMarks & {
+  SchemaVersion & {
+    /** What `oncebox copy` has written down. */
+    copy: Parameters<typeof explainCopy>[0]
     tag: string
     /** When `expire-all` ran last, in milliseconds since 1970; 0 for never. */
     expiredAllAt: number
@@ -26,7 +27,7 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
 
 /** Older nodes ask this too before they know whether they may serve the tables: keep these columns in each later schema. */
 const LOOK = `SELECT tag::text AS tag, expired_all_at::float8 AS "expiredAllAt", place, ${HERE} AS here,
-    copy_state AS "copyState", copy_other AS "copyOther", clock_mark::float8 AS "clockMark", clock_doubted::float8 AS "clockDoubted", ${DATABASE_TIME} AS time,
+    json_build_object('state', copy_state, 'other', copy_other) AS copy, clock_mark::float8 AS "clockMark", clock_doubted::float8 AS "clockDoubted", ${DATABASE_TIME} AS time,
     (SELECT max(version) FROM schema_versions) AS version,
     (SELECT max(compatible_from) FROM schema_versions) AS "compatibleFrom"
   FROM instance`

@@ -64,7 +64,7 @@ export function createStanding({ state, note, save, observe, onChange }: Standin
   /** Why the database as it was found may not be served, whatever the mark; null when it may. */
   function findProblem(found: InstanceState): string | null {
     const isElsewhere = found.tag !== instance || found.here !== state.here
-    return isElsewhere ? ELSEWHERE : (findSchemaProblem(found) ?? explainCopy(found))
+    return isElsewhere ? ELSEWHERE : (findSchemaProblem(found) ?? explainCopy(found.copy))
   }
 
   function change(why: string | null): void {

@@ -43,8 +43,8 @@ type Rows = Pick<Connection, 'orm' | 'database'>
 
 /** Throws `conflict` at an end of a copy that may not be served. */
 export function refuseCopied({ orm }: Pick<Connection, 'orm'>): void {
-  const marks = orm.select().from(instance).get()
-  const why = marks === undefined ? null : explainCopy(marks)
+  const found = orm.select({ state: instance.copyState, other: instance.copyOther }).from(instance).get()
+  const why = found === undefined ? null : explainCopy(found)
   if (why !== null) throw new DomainError('conflict', why)
 }
 
