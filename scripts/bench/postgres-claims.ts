@@ -6,11 +6,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { SQL } from 'bun'
-import { createDamage } from '../../src/store/every-engine/damage.ts'
+import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { createDatabase } from '../../src/store/postgres/engine/database.ts'
-import { createPostgresOperations } from '../../src/store/postgres/operations.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { connectTo } from '../../test/support/postgres.ts'
+import { operationsOver } from '../../test/support/postgres-nodes.ts'
 import { examplePush, VISIT } from '../../test/support/store.ts'
 
 const [server = 'postgres://postgres@127.0.0.1:5432/postgres'] = process.argv.slice(2)
@@ -21,15 +21,11 @@ const admin = new SQL({ url: `${server}?sslmode=disable`, max: 1 })
 await admin.unsafe(`CREATE DATABASE ${NAME}`).simple()
 const address = server.replace(/\/[^/]*$/, `/${NAME}`)
 const connect = connectTo(address)
-await migrate({ connect, onWarning: console.warn })
+await migrate({ connect })
 
 const pools = Array.from({ length: Number(NODES) }, () => createDatabase({ connect }))
-const nodes = pools.map((database) =>
-  createPostgresOperations({
-    ...{ database, now: Date.now, trusted: Date.now },
-    ...{ node: randomBytes(16), damage: createDamage(console.error), onDue: () => undefined },
-  }),
-)
+const keyring = parseKeyFile(newKeyFile())
+const nodes = pools.map((database) => operationsOver(database, keyring, Date.now))
 const sql = connect(1)
 
 function create(n: number, views: number) {

@@ -43,7 +43,7 @@ export type CurrentSession = {
 export type Sessions = ReturnType<typeof createSessions>
 
 export type SessionsOptions = {
-  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'keys'>
+  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor'>
   keyring: Keyring
   passwords: Passwords
   /** Limits how many slow hashes run at once. */
@@ -134,9 +134,7 @@ export function createSessions(options: SessionsOptions) {
     const secret = openTotpSecret(totpSecret, { accountId, keyring })
     const step = secret === null ? null : checkTotp({ secret, code, now: systemNow(), lastStep: totpStep })
     if (step !== null) return store.twoFactor.useStep({ accountId, step })
-    const isUsed = await store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })
-    if (!isUsed && secret === null) store.keys.requireAll()
-    return isUsed
+    return store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })
   }
 
   async function begin({ account, passwordHash }: Credentials, visit: Visit): Promise<SignIn> {

@@ -29,7 +29,7 @@ type Ports = { now: Now; writeLog: (line: string) => void }
 /** Without `create`, throws a DomainError that names the path and the remedy when the data folder is missing. */
 export async function openAccounts(place: AccountsPlace, ports: Ports): Promise<AccountCommands> {
   const { where, ...store } =
-    place.database === null ? openFolder(place, ports) : await openDatabase(place.database, place, ports)
+    place.database === null ? openFolder(place, ports) : await openDatabase(place.database, place)
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   return { where, accounts, apiTokens, close: store.close }
@@ -42,12 +42,11 @@ function openFolder({ dataDir, create }: AccountsPlace, { now }: Ports) {
 }
 
 /** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
-async function openDatabase(address: DatabaseAddress, place: AccountsPlace, { writeLog }: Ports) {
+async function openDatabase(address: DatabaseAddress, place: AccountsPlace) {
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
   const opened = await openPostgresAccounts({
     address,
     create: place.create !== undefined,
-    onWarning: (warning) => writeLog(`oncebox: warning: ${warning}`),
   })
   return { where: `Database: ${presentDatabaseAddress(address)}`, ...opened }
 }

@@ -3,8 +3,8 @@
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { isDomainError } from '../domain/errors.ts'
 import { createOutage } from '../operating/outage.ts'
-import type { OutageWatch } from '../store/opening/postgres-options.ts'
-import type { OnState } from '../store/postgres/engine/absence.ts'
+import type { OutageWatch } from '../store/opening/postgres-node.ts'
+import type { OnState } from '../store/postgres/engine/database.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
 
 /** The operator is told from this many on, because a single heartbeat may be late on a busy server. */
@@ -17,7 +17,7 @@ export function createDatabaseOutage(address: DatabaseAddress, say: (line: strin
   let missed = 0
   let missedSince = 0
 
-  const onState: OnState = (cause, left) => {
+  const onState: OnState = (cause) => {
     if (cause === null) {
       loss = null
       away.ended()
@@ -26,8 +26,7 @@ export function createDatabaseOutage(address: DatabaseAddress, say: (line: strin
     const explained = explainUnreachable(address, cause)
     loss = explained?.error.message ?? (cause instanceof Error ? cause.message : String(cause))
     const kind = explained?.isAway ? 'away' : loss
-    if (left === 0) away.began(kind, presentLoss(loss, explained?.isAway === true))
-    else away.began(`some ${kind}`, presentShortage(loss, left))
+    away.began(kind, presentLoss(loss, explained?.isAway === true))
   }
 
   function onBeat(cause: unknown): void {
@@ -49,11 +48,6 @@ export function createDatabaseOutage(address: DatabaseAddress, say: (line: strin
 function presentLoss(why: string, isAway: boolean): string {
   const next = isAway ? ' This node goes on by itself as soon as it can be used.' : ''
   return `PostgreSQL cannot be used; requests that need it get 503 until then. ${why}${next}`
-}
-
-function presentShortage(why: string, left: number): string {
-  const those = left === 1 ? 'the one that it has' : `the ${left} that it has`
-  return `PostgreSQL gives this node no more connections; it goes on with ${those}. ${why}`
 }
 
 const SILENT =

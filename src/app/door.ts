@@ -18,7 +18,6 @@ import {
   createLimitOtherSites,
   createLimitRate,
   DEFAULT_RATE_LIMIT,
-  exchangedOf,
   type RateLimit,
 } from '../http/door/rate-limit.ts'
 import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
@@ -44,7 +43,7 @@ import { createRoutes, type Served } from './routes.ts'
 export type DoorOptions = Served & {
   config: Config
   branding: Branding
-  store: Pick<OpenedStore, 'now' | 'isAlive' | 'isOverloaded' | 'commitOverdue' | 'shared'>
+  store: Pick<OpenedStore, 'now' | 'isAlive' | 'isOverloaded' | 'commitOverdue'>
   /** Null without metrics. */
   meter: Meter | null
   /** The addresses that the server listens on. */
@@ -82,10 +81,7 @@ export function createDoor(options: DoorOptions) {
     readForwarded: forwarding.read,
     hostRules,
     cors,
-    limitRate: createLimitRate(rateLimit, {
-      clientOf,
-      elsewhere: store.shared.exchange(exchangedOf(rateLimit)),
-    }),
+    limitRate: createLimitRate(rateLimit, clientOf),
     limitOtherSites: createLimitOtherSites(rateLimit, clientOf),
     bodyRoom,
     presentError,

@@ -26,7 +26,7 @@ export async function openToExpire(
 ): Promise<DatabaseToExpire> {
   const connect = connectTo(address)
   await reachServer({ address, connect, patience: 0, onWait: onWarning })
-  const { countLive, expireAll, close } = await openExpiring(connect, onWarning)
+  const { countLive, expireAll, close } = await openExpiring(connect)
   const visit = visitFrom({ ip: '', userAgent: `oncebox/${version} (expire-all)`, referrer: '' })
   const where = presentDatabaseAddress(address)
   return {

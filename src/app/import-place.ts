@@ -91,9 +91,9 @@ type Look = { here: SurveyOptions['here']; close(): Promise<void> }
 const NOTHING: Look = { here: null, close: async () => undefined }
 
 /** What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would. */
-export async function openLook(place: ImportPlace, { now, say }: ImportPlacePorts): Promise<Look> {
+export async function openLook(place: ImportPlace, { now }: ImportPlacePorts): Promise<Look> {
   const { server, dataDir, keyFile } = place
-  if (server !== null) return openServerLook(server, dataDir, say)
+  if (server !== null) return openServerLook(server, dataDir)
   becomeOwner(dataDir)
   const folder = dataFolder(dataDir)
   requireUsable(folder, keyFile)
@@ -103,18 +103,14 @@ export async function openLook(place: ImportPlace, { now, say }: ImportPlacePort
   return withKeys(opened, keyring, keyFile ?? folder.key)
 }
 
-async function openServerLook(
-  { address, keyFile }: DatabaseSettings,
-  dataDir: string,
-  onWarning: (warning: string) => void,
-): Promise<Look> {
+async function openServerLook({ address, keyFile }: DatabaseSettings, dataDir: string): Promise<Look> {
   if (!(await holdsTables(address))) {
     lookAtKeyring(dataFolder(dataDir), keyFile)
     return NOTHING
   }
   const keyring = readKeyFile(keyFile)
   const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const opened = await openPostgresAccounts({ address, create: false, onWarning })
+  const opened = await openPostgresAccounts({ address, create: false })
   return withKeys(opened, keyring, keyFile)
 }
 

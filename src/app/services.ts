@@ -97,10 +97,10 @@ function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine
   const pushes = createPushes({
     store,
     keyring,
-    passphrases: createPassphrases({ inLine, argon2Cost, clientOf, turns: store.shared.turns }),
+    passphrases: createPassphrases({ inLine, argon2Cost, clientOf }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
-    shortTokens: createShortTokens({ now, clientOf, exchange: store.shared.exchange }),
+    shortTokens: createShortTokens({ now, clientOf }),
     grantAll: downloads.grantAll,
     now,
   })
@@ -144,9 +144,16 @@ function createAccountServices({ config, store, systemNow, argon2Cost, clientOf,
 }
 
 function createUpkeepServices({ config, store, log, otherJobs }: Making) {
-  const { expiry, files, idempotencyKeys, now, clock } = store
+  const { expiry, files, idempotencyKeys, shared, now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
-  const sweeper = createSweeper({ expiry, files, idempotencyKeys, trusted: clock.trusted, purgeAfter })
+  const sweeper = createSweeper({
+    expiry,
+    files,
+    idempotencyKeys,
+    shared,
+    trusted: clock.trusted,
+    purgeAfter,
+  })
   const jobs = createJobs({
     jobs: [
       ...store.jobs,

@@ -145,6 +145,13 @@ export function isLocked(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer !== true
 }
 
+/** Whether no passphrase is checked now, the right one included. */
+export function isLimited(push: Push, now: number): boolean {
+  return (
+    push.passphraseRequired && !isExpired(push, now) && (isLocked(push) || passphraseLockedFor(push, now) > 0)
+  )
+}
+
 /** Whether wrong passphrases expired it, rather than its time, a view or a deletion. */
 export function isEndedByTries(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer === true

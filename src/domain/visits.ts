@@ -11,6 +11,7 @@ import {
   expireByHand,
   isExpired,
   isLastTry,
+  isLimited,
   isLocked,
   lapse,
   lose,
@@ -35,12 +36,16 @@ export type Step<P extends Push> = {
   entry: { kind: AuditKind; visit: Visit } | null
 }
 
-/** A retrieval whose link and passphrase are right, by the rules of `decideView`. */
+/**
+ * A retrieval whose link and passphrase are right, by the rules of `decideView`. Looks at the limit of tries first, because other
+ * nodes may have counted some since the passphrase was checked.
+ */
 export function decideClaim<P extends Push>(
   push: P,
   { visit, lookBy }: { visit: Visit; lookBy: Account | null },
   now: number,
-): { outcome: 'view' | 'expired'; step: Step<P> } {
+): { outcome: 'view' | 'expired' | 'limited'; step: Step<P> | null } {
+  if (isLimited(push, now)) return { outcome: 'limited', step: null }
   const { outcome, kind, push: after } = decideView(push, { now, lookBy })
   return { outcome, step: { after, now, entry: { kind, visit } } }
 }
@@ -50,7 +55,8 @@ export function decideRefusal<P extends Push>(
   push: P,
   { visit, wrong }: { visit: Visit; wrong: boolean },
   now: number,
-): { outcome: 'refused' | 'expired'; step: Step<P> } {
+): { outcome: 'refused' | 'expired' | 'limited'; step: Step<P> | null } {
+  if (wrong && isLimited(push, now)) return { outcome: 'limited', step: null }
   if (isExpired(push, now))
     return { outcome: 'expired', step: { after: push, now, entry: { kind: 'failed_view', visit } } }
   const after = wrong ? countWrongTry(push, now) : push

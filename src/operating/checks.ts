@@ -48,7 +48,7 @@ export function createServerChecks(options: ServedOptions): Check[] {
     ...(database === null ? [] : [{ part: 'folder', look: lookAtFolder }]),
     ...createDiskChecks({ ...options, freeSpace }),
     ...(bucket === null ? [] : [{ part: 'files', look: () => judgeBucket(bucket) }]),
-    { part: 'key', look: async () => judgeKey(database, await store.findKeyProblem()) },
+    { part: 'key', look: async () => judgeKey(await store.findKeyProblem()) },
     { part: 'damage', look: () => judgeDamage(damage.count(), store) },
     {
       part: 'clock',
@@ -148,10 +148,8 @@ async function judgeBucket({ name, findProblem, isFull }: BucketReport): Promise
 
 const REFUSED_FILES = 'Pushes with files are refused until it works.'
 
-/** Links to this process may fail while it lacks a key of the others. It goes on without its file; the next start could not. */
-function judgeKey(database: DatabaseReport | null, why: string | null): Verdict {
-  const lack = database?.findKeyLack() ?? null
-  if (lack !== null) return lack.isBlocking ? problem(lack.why) : warning(lack.why)
+/** The server goes on without its file; the next start could not. */
+function judgeKey(why: string | null): Verdict {
   return why === null ? fine('The key file holds the keys in use.') : warning(why)
 }
 

@@ -31,10 +31,7 @@ export type DatabaseStatus = {
   upgrade: { newest: string; older: number } | null
 }
 
-export type ServingNode = Pick<
-  NodeReport,
-  'name' | 'version' | 'startedAt' | 'isThis' | 'lacks' | 'cannotOpenAll'
-> & {
+export type ServingNode = Pick<NodeReport, 'name' | 'version' | 'startedAt' | 'isThis'> & {
   /** Milliseconds since its last heartbeat. */
   silence: number
   /** Whether it has missed more than one. */
@@ -95,10 +92,10 @@ export function describeNodes(
       .map(({ version }) => version)
       .sort(compareVersions)
       .at(-1) ?? ''
-  const nodes = alive.map(({ name, version, startedAt, seenAt, isThis, lacks, cannotOpenAll }) => {
+  const nodes = alive.map(({ name, version, startedAt, seenAt, isThis }) => {
     const silence = Math.max(0, now - seenAt)
     const isOlder = compareVersions(version, newest) < 0
-    const shown = { name, version, startedAt, isThis, lacks, cannotOpenAll }
+    const shown = { name, version, startedAt, isThis }
     return { ...shown, silence, isSilent: silence > SILENT_MS, isOlder }
   })
   const older = nodes.filter(({ isOlder }) => isOlder).length

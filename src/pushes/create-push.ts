@@ -36,7 +36,7 @@ type Creation = Omit<CreateOptions, 'attempt'> & {
 type Repeat = { made: Made; fingerprint: Buffer; upload: Upload }
 
 export function createCreatePush(options: {
-  store: Pick<Store, 'pushes' | 'freeSpace' | 'keys'>
+  store: Pick<Store, 'pushes' | 'freeSpace'>
   keyring: Keyring
   passphrases: Passphrases
   shareOf: ShareOf
@@ -74,7 +74,6 @@ export function createCreatePush(options: {
 
   async function createAnew(wanted: NewPush, { viewer, upload, keepKey }: Creation): Promise<Created> {
     const { account, visit } = viewer
-    store.keys.requireShared()
     await store.freeSpace.require()
     const instanceKey = keyring.sealing
     const urlToken = newUrlToken()

@@ -20,7 +20,7 @@ import {
 } from '../domain/files.ts'
 import { safeFilenames } from '../domain/received-names.ts'
 import { NODES_APART } from '../domain/time.ts'
-import type { Store, StoredPush } from '../store/face.ts'
+import type { StoredPush } from '../store/face.ts'
 import { archiveSize, type Entry, readArchive } from './archive.ts'
 import { createGrantedFiles, type GrantedFilesOptions, type ReadableFile } from './granted-files.ts'
 
@@ -48,13 +48,13 @@ export type ViewedFiles = {
 
 export type Downloads = ReturnType<typeof createDownloads>
 
-export type DownloadsOptions = GrantedFilesOptions & { keyring: Keyring; store: Pick<Store, 'keys'> }
+export type DownloadsOptions = GrantedFilesOptions & { keyring: Keyring }
 
 /** Bytes that name the files in a grant: proxies refuse URLs above 8 KiB, and encoding adds a third. */
 const MAX_GRANT_BYTES = 4500
 
 export function createDownloads({ keyring, ...options }: DownloadsOptions) {
-  const { store, now } = options
+  const { now } = options
   const { openFile, findPush } = createGrantedFiles(options)
 
   /** Grants each file, and archives of all where there are several. */
@@ -75,15 +75,11 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   }
 
   /**
-   * Throws `forbidden` for an altered or lapsed grant, `not_found` for a file that was destroyed, and `overloaded` when another
-   * process may have sealed the grant.
+   * Throws `forbidden` for an altered or lapsed grant, and `not_found` for a file that was destroyed.
    */
   async function open(text: string): Promise<Download> {
     const grant = openGrant(text, keyring)
-    if (grant === null) {
-      store.keys.requireAll()
-      throw new DomainError('forbidden', 'This download link is not valid.')
-    }
+    if (grant === null) throw new DomainError('forbidden', 'This download link is not valid.')
     if (now() >= grant.until || grant.until > now() + longestLifeOf(grant))
       throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')
     return 'files' in grant ? openArchive(grant) : openOne(grant)

@@ -44,7 +44,7 @@ export type Attempt = {
 export type Idempotency = ReturnType<typeof createIdempotency>
 
 export type IdempotencyOptions = {
-  store: Pick<Store, 'idempotencyKeys' | 'pushes' | 'keys'>
+  store: Pick<Store, 'idempotencyKeys' | 'pushes'>
   keyring: Keyring
   now: Now
 }
@@ -105,7 +105,6 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
       const used = await store.idempotencyKeys.findKey(lookupOfKey(presented, instanceKey))
       if (used !== null) return open(used.answer, { presented, instanceKey })
     }
-    store.keys.requireAll()
     return null
   }
 

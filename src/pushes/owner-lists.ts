@@ -1,6 +1,6 @@
 // An owner's lists: a page of their pushes with names and notes, filtered, sorted and searched.
 
-import { findKey, type Keyring } from '../crypto/keyring.ts'
+import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import { keepIntact } from '../domain/damage.ts'
 import { foldedWords } from '../domain/fold.ts'
@@ -53,7 +53,7 @@ export type Overview = {
 /** The most pushes that a search or sort reads, of the active and of the expired ones each. */
 const MAX_LOOKED_THROUGH = 20_000
 
-type Options = { store: Pick<Store, 'lists' | 'expiry' | 'keys' | 'damage'>; keyring: Keyring; now: Now }
+type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring; now: Now }
 
 export function createOwnerLists({ store, keyring, now }: Options) {
   const texts = createOwnerTexts({
@@ -80,9 +80,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }) }
   }
 
-  function placeOf({ id, lookup, keyNumber, ownerId }: Omit<SealedTexts, 'name' | 'note'>) {
-    // Other nodes may have the key.
-    if (findKey(keyring, keyNumber) === null) store.keys.requireAll()
+  function placeOf({ id, lookup, ownerId }: Omit<SealedTexts, 'name' | 'note' | 'keyNumber'>) {
     return { keyring, pushId: lookup, ownerId, pushName: nameOf({ id }) }
   }
 

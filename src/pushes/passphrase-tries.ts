@@ -41,7 +41,8 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   async function openWithPassphrase(found: FoundPush, { passphrase, viewer }: Asking): Promise<Opening> {
     if (passphrase === null) return refuse(found, viewer, { wrong: false })
     // Nothing will be tried, so this need not wait for tries.
-    if (found.sealed === null || findLimit(found) !== null) return tryPassphrase(found, passphrase, viewer)
+    if (found.sealed === null || findLimit(found, now()) !== null)
+      return tryPassphrase(found, passphrase, viewer)
     return passphrases.inTurn(found.push.id, viewer.visit.ip, async (hasWaited) => {
       // Other tries may have changed the push during the wait.
       const current = hasWaited ? await finder.getSealedPush(found.urlToken, viewer.visit) : found
@@ -52,20 +53,13 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   async function tryPassphrase(found: FoundPush, passphrase: string, viewer: Viewer): Promise<Opening> {
     const { push, sealed } = found
     if (sealed === null) return refuse(found, viewer, { wrong: true })
-    const limit = findLimit(found)
+    const limit = findLimit(found, now())
     if (limit !== null) return limit
     const salt = sealed.secrets.passphraseSalt
     if (salt === null) throw new DamageError(nameOf(push))
     const { key } = await passphrases.derive(passphrase, viewer.visit.ip, salt)
     const content = openPush(found, key)
     return content === null ? refuse(found, viewer, { wrong: true }) : { outcome: 'opened', found, content }
-  }
-
-  /** Why no passphrase is checked for now; null when one may be tried. */
-  function findLimit({ push, urlToken }: FoundPush): Refusal | null {
-    if (isLocked(push)) return { outcome: 'locked', push, urlToken }
-    const lockedFor = passphraseLockedFor(push, now())
-    return lockedFor > 0 ? { outcome: 'passphrase_locked', lockedFor } : null
   }
 
   /** Audits the refusal, or the visit to a push that has expired meanwhile. */
@@ -78,8 +72,21 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     if (refused === null) throw notFound()
     const { outcome, push } = refused
     if (outcome === 'expired') return { outcome, push, urlToken }
+    if (outcome === 'limited') return presentLimit({ push, urlToken }, now())
     return wrong ? { outcome: 'wrong_passphrase', push, urlToken } : { outcome: 'passphrase_required' }
   }
 
   return { openWithPassphrase }
+}
+
+/** Why no passphrase is checked for now; null when one may be tried. */
+function findLimit({ push, urlToken }: Addressed, now: number): Refusal | null {
+  if (isLocked(push)) return { outcome: 'locked', push, urlToken }
+  const lockedFor = passphraseLockedFor(push, now)
+  return lockedFor > 0 ? { outcome: 'passphrase_locked', lockedFor } : null
+}
+
+/** For a push that was limited a moment ago. */
+export function presentLimit(found: Addressed, now: number): Refusal {
+  return findLimit(found, now) ?? { outcome: 'passphrase_locked', lockedFor: 1 }
 }

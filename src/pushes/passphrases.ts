@@ -1,9 +1,8 @@
-// Passphrases: derived in a bounded queue, tried one after another on one push, over all nodes.
+// Passphrases: derived in a bounded queue, tried one after another on one push.
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { ClientOf } from '../domain/client.ts'
 import { createNamedLines, type InLine } from '../domain/waiting-line.ts'
-import type { TurnStore } from '../store/shared-face.ts'
 
 export type Passphrases = ReturnType<typeof createPassphrases>
 
@@ -12,11 +11,9 @@ export type PassphrasesOptions = {
   inLine: InLine
   argon2Cost: Argon2Cost
   clientOf: ClientOf
-  /** Turns among nodes. */
-  turns: TurnStore
 }
 
-export function createPassphrases({ inLine, argon2Cost, clientOf, turns }: PassphrasesOptions) {
+export function createPassphrases({ inLine, argon2Cost, clientOf }: PassphrasesOptions) {
   const inTurnByName = createNamedLines(clientOf)
 
   async function derive(passphrase: string, address: string, known?: Uint8Array) {
@@ -26,12 +23,8 @@ export function createPassphrases({ inLine, argon2Cost, clientOf, turns }: Passp
 
   return {
     derive,
-    /** Works on one push run one after another. `hasWaited`: another one may have run since the call. */
-    inTurn: <T>(pushId: number, address: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> => {
-      const turn = { name: `passphrase ${pushId}`, since: performance.now() }
-      return inTurnByName(turn.name, address, (hasWaited) =>
-        turns.inTurn(turn, (hasWaitedForNode) => work(hasWaited || hasWaitedForNode)),
-      )
-    },
+    /** Work on one push runs one after another on this node. `hasWaited`: another one may have run since the call. */
+    inTurn: <T>(pushId: number, address: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
+      inTurnByName(String(pushId), address, work),
   }
 }

@@ -15,7 +15,7 @@ type ByLink = { urlToken: string; instanceKey: InstanceKey }
 /** A push found by its link, with all that it holds. */
 export type FoundPush = ByLink & SealedPush
 
-type Options = { store: Pick<Store, 'pushes' | 'keys'>; keyring: Keyring; shortTokens: ShortTokens }
+type Options = { store: Pick<Store, 'pushes'>; keyring: Keyring; shortTokens: ShortTokens }
 
 /**
  * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also throws `too_many`
@@ -52,9 +52,7 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     throw miss(urlToken, visit)
   }
 
-  /** Throws `overloaded` when the push may be there. */
   function miss(urlToken: string, visit: Visit | null): DomainError {
-    store.keys.requireAll()
     if (visit !== null) shortTokens.countMiss(urlToken, visit)
     return notFound()
   }

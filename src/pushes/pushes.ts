@@ -26,10 +26,7 @@ export type Owned = Labelled & { isUnseen: boolean; log: LogFacts & OpenLog; has
 export type Pushes = ReturnType<typeof createPushes>
 
 export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
-  store: Pick<
-    Store,
-    'pushes' | 'lists' | 'audit' | 'expiry' | 'files' | 'keys' | 'freeSpace' | 'damage' | 'bucket'
-  >
+  store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'files' | 'freeSpace' | 'damage' | 'bucket'>
   keyring: Keyring
   shareOf: ShareOf
   shortTokens: ShortTokens

@@ -8,7 +8,12 @@ import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
 import { mediumOfFiles } from './granted-files.ts'
 import { type Content, openPush } from './opening.ts'
 import type { Addressed } from './owner-lists.ts'
-import { createPassphraseTries, type PassphraseTriesOptions, type Refusal } from './passphrase-tries.ts'
+import {
+  createPassphraseTries,
+  type PassphraseTriesOptions,
+  presentLimit,
+  type Refusal,
+} from './passphrase-tries.ts'
 import { type FoundPush, notFound } from './push-finder.ts'
 
 export type Retrieval = (Addressed & { outcome: 'view' } & Opened) | Refusal
@@ -29,7 +34,7 @@ export type RetrieveOptions = {
 }
 
 export type RetrieveDependencies = PassphraseTriesOptions & {
-  store: Pick<Store, 'pushes' | 'files' | 'keys' | 'damage' | 'bucket'>
+  store: Pick<Store, 'pushes' | 'files' | 'damage' | 'bucket'>
   grantAll: Downloads['grantAll']
 }
 
@@ -63,10 +68,9 @@ export function createRetrieve(options: RetrieveDependencies) {
       if (claimed === 'not_plain') return null
       if (claimed === null) continue
       const { outcome, push, content } = claimed
-      if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
+      if (outcome !== 'view' || content === null) return { outcome: 'expired', push, urlToken }
       return { outcome, push, urlToken, payload: content.payload, files: [], archives: [] }
     }
-    store.keys.requireAll()
     throw notFound()
   }
 
@@ -94,6 +98,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     const claimed = await store.pushes.claimView({ id, visit, lookBy })
     if (claimed === null) throw notFound()
     const { outcome, push } = claimed
+    if (outcome === 'limited') return presentLimit({ push, urlToken }, now())
     if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
     const isWhole = there.every(Boolean)
     if (!isWhole) store.damage.report(damageOf(id, store))

@@ -5,27 +5,18 @@ import type { Visit } from '../domain/audit.ts'
 import { DomainError, retrySeconds } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import { createWindowedCounts } from '../domain/windowed-counts.ts'
-import type { SharedState } from '../store/shared-face.ts'
 
-/**
- * For one address. Loopback is limited too, because everybody comes from it behind an undeclared proxy. Over several nodes it
- * is approximate, because they tell each other only every second; a guess of 55 bits needs more than a few tries more.
- */
+/** For one address on one node. Loopback is limited too, because everybody comes from it behind an undeclared proxy. */
 const MISSES_A_MINUTE = 60
-/** Misses of an address from which on the other nodes are told. */
-const TOLD_FROM = 3
-
 export type ShortTokens = ReturnType<typeof createShortTokens>
 
 export type ShortTokensOptions = {
   now: Now
   /** The client that an address belongs to; null for loopback. */
   clientOf: (address: string) => string | null
-  exchange: SharedState['exchange']
 }
 
-export function createShortTokens({ now, clientOf, exchange }: ShortTokensOptions) {
-  const elsewhere = exchange({ kind: 'misses', window: MINUTE, least: TOLD_FROM })
+export function createShortTokens({ now, clientOf }: ShortTokensOptions) {
   const misses = createWindowedCounts({ window: MINUTE, now })
   const keyOf = ({ ip }: Visit) => clientOf(ip) ?? 'loopback'
 
@@ -34,7 +25,7 @@ export function createShortTokens({ now, clientOf, exchange }: ShortTokensOption
     if (!isShortUrlToken(urlToken)) return
     const key = keyOf(visit)
     const { spent, until } = misses.read(key)
-    if (spent + elsewhere.others(key) < MISSES_A_MINUTE) return
+    if (spent < MISSES_A_MINUTE) return
     const retryAfter = retrySeconds(until - now())
     const message = `Too many links from this address that do not exist: try again in ${retryAfter} s.`
     throw new DomainError('too_many', message, { retryAfter })
@@ -45,7 +36,6 @@ export function createShortTokens({ now, clientOf, exchange }: ShortTokensOption
     requireTries(urlToken, visit)
     if (!isShortUrlToken(urlToken)) return
     misses.spend(keyOf(visit))
-    elsewhere.note(keyOf(visit))
   }
 
   return { requireTries, countMiss }

@@ -3,6 +3,7 @@
 import type { Trusted } from '../domain/clock.ts'
 import { DAY } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
+import type { SharedState } from '../store/shared-face.ts'
 
 /** How long an anonymous push answers as expired before it is purged. */
 const ANONYMOUS_PURGE_AFTER = DAY
@@ -13,6 +14,7 @@ export type SweeperOptions = {
   expiry: Pick<Store['expiry'], 'expireLapsed' | 'findNextLapse' | 'purgeExpired'>
   files: Pick<Store['files'], 'removeDue' | 'findNextDue'>
   idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
+  shared: Pick<SharedState, 'removeLapsed'>
   /** Null while the clock is in doubt: then nothing is done. */
   trusted: Trusted
   /** Milliseconds that an owner's expired push is kept. */
@@ -25,7 +27,14 @@ export type LastSweep = Swept & { at: number }
 /** What a sweep did, together with what was done since the sweep before. */
 export type Swept = { expired: number; purged: number; files: number }
 
-export function createSweeper({ expiry, files, idempotencyKeys, trusted, purgeAfter }: SweeperOptions) {
+export function createSweeper({
+  expiry,
+  files,
+  idempotencyKeys,
+  shared,
+  trusted,
+  purgeAfter,
+}: SweeperOptions) {
   let running: Promise<Swept> | null = null
   let expiring: Promise<void> | null = null
   let stopped = false
@@ -54,7 +63,7 @@ export function createSweeper({ expiry, files, idempotencyKeys, trusted, purgeAf
     const expired = await attempt(() => repeat(expiry.expireLapsed))
     const anonymous = await purge('anonymous', ANONYMOUS_PURGE_AFTER)
     const owned = await purge('owned', purgeAfter)
-    await attempt(() => repeat(idempotencyKeys.removeLapsed))
+    for (const { removeLapsed } of [idempotencyKeys, shared]) await attempt(() => repeat(removeLapsed))
     const removed = await attempt(files.removeDue)
     add({ expired, purged: anonymous + owned, files: removed })
     const swept = {

@@ -12,17 +12,6 @@ export type NodeReport = {
   isThis: boolean
   /** False for one that was not seen for a while, and has not been removed yet. */
   isAlive: boolean
-  /** Numbers of the instance keys that others have and it lacks. */
-  lacks: readonly number[]
-  /** Whether something may be sealed under one of these. */
-  cannotOpenAll: boolean
-}
-
-/** What is wrong with the instance keys of this process, in whole sentences for the operator. */
-export type KeyLack = {
-  why: string
-  /** False while nothing is sealed under a key that it lacks. */
-  isBlocking: boolean
 }
 
 /** Since the start of this process, apart from the connections of now. */
@@ -55,8 +44,6 @@ export type DatabaseReport = {
   listNodes(): Promise<NodeReport[]>
   /** Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long. */
   findRefusal(): string | null
-  /** Null while this process has the keys of all nodes, and they have its own. */
-  findKeyLack(): KeyLack | null
   /** Whether it has refused changes lately because its disk is full. */
   isFull(): boolean
   /** Why it gives this node no connections, in whole sentences for the operator; null while it does, or when nobody knows. */

@@ -21,7 +21,6 @@ import type {
 } from './accounts-face.ts'
 import type { BucketReport, FileStore, FreeSpace } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
-import type { SharedKeys } from './shared-face.ts'
 
 export type Store = {
   imports: ImportStore
@@ -39,7 +38,6 @@ export type Store = {
   pushChoices: PushChoiceStore
   people: PeopleStore
   messageTemplates: MessageTemplateStore
-  keys: SharedKeys
   damage: DamageReports
   freeSpace: FreeSpace
   bucket: BucketReport | null
@@ -123,10 +121,10 @@ export type PushStore = {
    * or files, because these must be checked before the claim. `content` is null when the push has expired.
    */
   claimPlain<T>(claim: PlainClaim<T>): Promise<(Claimed & { content: T | null }) | 'not_plain' | null>
-  /** Audits a missing or wrong passphrase, and counts a wrong one. The last of `maxTries` (0: no limit) expires or locks the push. */
+  /** Audits a missing or wrong passphrase, and counts a wrong one. `limited`: no more are checked for now; nothing was written. The last of `maxTries` (0: no limit) expires or locks the push. */
   refusePassphrase(
     options: VisitToPush & { wrong: boolean; maxTries: number },
-  ): Promise<Visited<'refused' | 'expired'>>
+  ): Promise<Visited<'refused' | 'expired' | 'limited'>>
   /** Deletes a push. If it has expired by its last view, ends the grants; any other expired push stays unchanged. */
   expirePush(visit: VisitToPush): Promise<StoredPush | null>
   /** Deletes several pushes of one owner in one step. Resolves to the number that were not expired before. */
@@ -154,7 +152,8 @@ export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refus
 /** When `lookBy` is the owner, the visit is audited as `owner_view` and not counted. Null counts every visit. */
 export type Claim = VisitToPush & { lookBy: Account | null }
 
-export type Claimed = { outcome: 'view' | 'expired'; push: StoredPush }
+/** limited: too many wrong passphrases. Then no view was counted, and nothing was written. */
+export type Claimed = { outcome: 'view' | 'expired' | 'limited'; push: StoredPush }
 
 /** `open` decrypts the content and has no effects. When it throws, no view is counted. */
 export type PlainClaim<T> = {

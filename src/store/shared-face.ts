@@ -1,5 +1,5 @@
-// What the nodes of one instance share while they serve: counts of tries, used nonces, turns and offers. No push depends on
-// it, and all of it lapses by itself. One process that serves alone keeps it in memory.
+// Counts of tries, used nonces and offers, which all nodes of one instance share. No push depends on them, and all of them
+// lapse by themselves.
 
 /** At most `tries` under a name, in a window of milliseconds that begins with the first of them. */
 export type Budget = { name: string; tries: number; window: number }
@@ -27,22 +27,10 @@ export type BudgetStore = {
 }
 
 export type NonceStore = {
-  /** Keys that authenticate nonces, the first for new ones. They last as long as the used ones are remembered. */
+  /** Keys that authenticate nonces, the first for new ones. */
   keys: readonly [Uint8Array, ...Uint8Array[]]
   /** False when the nonce was used before, on any node. */
   use(used: { nonce: string; lapsesAt: number }): Promise<boolean>
-}
-
-/** `since`: when somebody began to wait for it, by `performance.now()`. */
-export type Turn = { name: string; since: number }
-
-export type TurnStore = {
-  /**
-   * Runs work of this name on one node at a time; each node has its own queue before it. Throws `overloaded` when the turn does
-   * not come in time, and when it was lost during the work, whose result is then not told. `hasWaited` is true when another
-   * node may have worked since the call.
-   */
-  inTurn<T>(turn: Turn, work: (hasWaited: boolean) => Promise<T>): Promise<T>
 }
 
 /** A secret that a page offers for an authenticator app, sealed. */
@@ -55,36 +43,10 @@ export type OfferStore = {
   forget(session: number): Promise<void>
 }
 
-/** A kind of counts, in windows of milliseconds. Counts of a name are told to other nodes from `least` on. */
-export type Exchanged = { kind: string; window: number; least: number }
-
-/** Counts that nodes tell each other about every second. They are approximate, and nobody waits for them. */
-export type CountExchange = {
-  /** Notes one here. */
-  note(name: string): void
-  /** What the other nodes have told about the window under way. */
-  others(name: string): number
-}
-
 export type SharedState = {
   budgets: BudgetStore
   nonces: NonceStore
-  turns: TurnStore
   offers: OfferStore
-  /** Called once for each kind. */
-  exchange(kind: Exchanged): CountExchange
+  /** Removes some of what has lapsed and resolves to its number. */
+  removeLapsed(): Promise<number>
 }
-
-/** Whether this process has the instance keys of all that serve the same rows. Both functions look at nothing but its memory. */
-export type SharedKeys = {
-  /**
-   * Throws `overloaded` while others may seal under a key that this process lacks. Call it before saying that something does not
-   * exist or was not sealed here: another process may know it.
-   */
-  requireAll(): void
-  /** Throws `overloaded` while others could not open what this process seals. */
-  requireShared(): void
-}
-
-/** Those of one process that serves alone. */
-export const OWN_KEYS: SharedKeys = { requireAll: () => undefined, requireShared: () => undefined }

@@ -221,3 +221,23 @@ export const imported = sqliteTable('imported', {
   mark: bytes().primaryKey().notNull(),
   keyNumber: integer('key_number').notNull(),
 })
+
+/** Limits on tries: points spent under a name, until the window ends. */
+export const spentPoints = sqliteTable('spent_points', {
+  name: text().primaryKey().notNull(),
+  points: integer().notNull(),
+  until: integer().notNull(),
+})
+
+/** Nonces of pages whose button was pressed. */
+export const usedNonces = sqliteTable('used_nonces', {
+  nonce: text().primaryKey().notNull(),
+  lapsesAt: integer('lapses_at').notNull(),
+})
+
+/** Secrets that a page offers for an authenticator app, sealed. */
+export const twoFactorOffers = sqliteTable('two_factor_offers', {
+  sessionId: integer('session_id').primaryKey(),
+  secret: bytes().notNull(),
+  until: integer().notNull(),
+})

@@ -3,7 +3,7 @@ import { createSignInLimit, type SignInLimit } from '../../src/accounts/sign-in-
 import { networkOf } from '../../src/domain/client.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { DAY, MINUTE } from '../../src/domain/time.ts'
-import { createMemoryBudgets } from '../../src/store/memory/budgets.ts'
+import { openSharedState } from '../support/shared-state.ts'
 
 const OFFICE = '192.0.2.1'
 
@@ -14,7 +14,7 @@ beforeEach(() => {
   time = 0
   known = {}
   limit = createSignInLimit({
-    budgets: createMemoryBudgets(() => time),
+    budgets: openSharedState(() => time).budgets,
     now: () => time,
     clientOf: networkOf,
     knownAddresses: async (email) => known[email] ?? [],

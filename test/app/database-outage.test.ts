@@ -10,7 +10,6 @@ const refusedBy = (code: string, state = '') =>
 const GONE = refusedBy('ERR_POSTGRES_CONNECTION_REFUSED')
 const STARTING = refusedBy('ERR_POSTGRES_SERVER_ERROR', '57P03')
 const LOGIN = refusedBy('ERR_POSTGRES_SERVER_ERROR', '28P01')
-const CROWDED = refusedBy('ERR_POSTGRES_SERVER_ERROR', '53300')
 const BUSY = new DomainError('overloaded', 'The database does not answer; try again in a moment.')
 
 function start() {
@@ -21,12 +20,12 @@ function start() {
 
 test('a restart is told in one line with what to do, and in one when it is over', () => {
   const { said, onState, onBeat, isOn, explainLoss } = start()
-  onState(GONE, 0)
-  onState(STARTING, 0)
+  onState(GONE)
+  onState(STARTING)
   for (let beats = 0; beats < 5; beats += 1) onBeat(BUSY)
   expect(isOn()).toBe(true)
   expect(explainLoss()).toContain('it is starting or stopping')
-  onState(null, 1)
+  onState(null)
   onBeat(null)
   expect(isOn()).toBe(false)
   expect(explainLoss()).toBeNull()
@@ -39,18 +38,10 @@ test('a restart is told in one line with what to do, and in one when it is over'
 
 test('a refusal that waiting does not mend is told as well when it follows', () => {
   const { said, onState } = start()
-  onState(GONE, 0)
-  onState(LOGIN, 0)
+  onState(GONE)
+  onState(LOGIN)
   expect(said[1]).toContain('it refuses the user "oncebox" or the password')
   expect(said[1]).not.toContain('goes on by itself')
-})
-
-test('a node that keeps some connections says with how many it goes on', () => {
-  const { said, onState } = start()
-  onState(CROWDED, 3)
-  expect(said).toEqual([expect.stringContaining('it goes on with the 3 that it has')])
-  onState(CROWDED, 0)
-  expect(said[1]).toContain('PostgreSQL cannot be used')
 })
 
 test('a server that answers and takes no changes is told once after the second heartbeat that failed', () => {

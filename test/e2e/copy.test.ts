@@ -223,7 +223,6 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
     await migrate({
       connect: connectTo({ ...parsed, password: server.password }),
-      onWarning: () => undefined,
     })
     await database.sql
       .unsafe(`

@@ -15,7 +15,6 @@ const NOON = Date.UTC(2026, 0, 1, 12)
 const NAME = 'postgres://db.example:5432/boxes'
 const NODE = {
   ...{ name: 'one', version: '3.0.0', startedAt: 0, seenAt: 0, isThis: true, isAlive: true },
-  ...{ lacks: [], cannotOpenAll: false },
 }
 const WELL: DatabaseReport = {
   look: async () => ({ roundTrip: 2 }),
@@ -26,7 +25,6 @@ const WELL: DatabaseReport = {
   }),
   sinceHeartbeat: () => 1_000,
   findRefusal: () => null,
-  findKeyLack: () => null,
   explainLoss: () => null,
   isFull: () => false,
   isOut: () => false,

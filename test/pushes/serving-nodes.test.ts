@@ -11,8 +11,6 @@ const NODE = {
   seenAt: NOW - 3_000,
   isThis: false,
   isAlive: true,
-  lacks: [],
-  cannotOpenAll: false,
 }
 
 test('nodes of one version are no upgrade, and those that are dead are left out', () => {
@@ -27,7 +25,7 @@ test('nodes of one version are no upgrade, and those that are dead are left out'
   expect(nodes).toEqual([
     {
       ...{ name: 'one', version: '3.0.0', startedAt: 0, isThis: true },
-      ...{ silence: 3_000, isSilent: false, isOlder: false, lacks: [], cannotOpenAll: false },
+      ...{ silence: 3_000, isSilent: false, isOlder: false },
     },
   ])
 })

@@ -23,6 +23,7 @@ function sweeperWith({ failing, isDoubted = false }: { failing: Part | null; isD
     },
     files: { removeDue: run('files'), findNextDue: async () => 5 * DAY },
     idempotencyKeys: { removeLapsed: run('keys') },
+    shared: { removeLapsed: async () => 0 },
     trusted: () => (isDoubted ? null : 100 * DAY),
     purgeAfter: DAY,
   })
@@ -64,6 +65,7 @@ test('parts that fail alike are reported as one failure', async () => {
     expiry: { findNextLapse: fail, expireLapsed: fail, purgeExpired: fail },
     files: { removeDue: fail, findNextDue: fail },
     idempotencyKeys: { removeLapsed: fail },
+    shared: { removeLapsed: fail },
     trusted: () => 0,
     purgeAfter: DAY,
   })

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReservedSQL } from 'bun'
-import type { Connect } from '../../src/store/postgres/engine/connection.ts'
+import type { Connect } from '../../src/store/postgres/engine/session.ts'
 import type { Crash, CrashingEngine } from '../store/conformance/crashes.ts'
 import { createTestClock } from './instance.ts'
 import type { TestPostgres } from './postgres.ts'
@@ -34,7 +34,7 @@ function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Conne
     (...args) => {
       const [statement] = args
       const text = Array.isArray(statement) ? statement[0] : statement
-      return isCommitting(String(text)) ? commit(() => call(...args)) : call(...args)
+      return text === 'COMMIT' ? commit(() => call(...args)) : call(...args)
     }
 
   const wrap = (reserved: ReservedSQL): ReservedSQL =>
@@ -59,11 +59,6 @@ function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Conne
       },
     })
   }
-}
-
-/** A statement may be a transaction by itself, which inserts the row of its operation among others. */
-function isCommitting(text: string): boolean {
-  return text === 'COMMIT' || (/^\s*WITH\b/.test(text) && text.includes('INSERT INTO operations'))
 }
 
 /** Copying is no part of an operation: while it lasts, no time goes by for the deadlines of a node. */

@@ -2,25 +2,22 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
-import { createDamage } from '../../src/store/every-engine/damage.ts'
+import { createOperations } from '../../src/store/opening/operations.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
-import { createPostgresOperations } from '../../src/store/postgres/operations.ts'
-import { createSharedRows } from '../../src/store/postgres/shared/shared-state.ts'
+import { createSteps } from '../../src/store/postgres/engine/run-steps.ts'
+import { createImports } from '../../src/store/postgres/imports.ts'
 import type { SharedState } from '../../src/store/shared-face.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestPostgres } from './postgres.ts'
 import { patient } from './waiting.ts'
 
-export type PostgresNode = ReturnType<typeof createPostgresOperations>
-
-type SharedRows = ReturnType<typeof createSharedRows>
+export type PostgresNode = ReturnType<typeof operationsOver>
 
 export type PostgresNodes = {
-  nodes: [PostgresNode, PostgresNode]
-  /** What the two nodes share. */
-  shared: [SharedState, SharedState]
-  sharing: [SharedRows, SharedRows]
-  pools: [PostgresDatabase, PostgresDatabase]
+  nodes: [PostgresNode, PostgresNode, PostgresNode]
+  /** What the nodes share, for each. */
+  shared: [SharedState, SharedState, SharedState]
+  pools: PostgresDatabase[]
   keyring: Keyring
   clock: TestClock
   /** Statements for the test itself. */
@@ -28,42 +25,23 @@ export type PostgresNodes = {
   close(): Promise<void>
 }
 
-/** A turn that was lost is told; everything else waits for a database that is busy. */
-const patientBut = (state: SharedState): SharedState => ({ ...patient(state), turns: state.turns })
-
-/** What the second node's estimate of the time is behind. */
+/** What the estimate of each further node is behind. */
 const LAG_MS = 300
 
-/** Two nodes over an empty database, with one clock that the test sets, and which the second node reads late. */
+/** Three nodes over an empty database, with one clock that the test sets, and which all but the first read late. */
 export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabase'>): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
   const clock = createTestClock()
-  const open = () => createDatabase({ connect: database.connect })
-  const pools: [PostgresDatabase, PostgresDatabase] = [open(), open()]
+  const pools = [0, 1, 2].map(() => createDatabase({ connect: database.connect }))
   const keyring = parseKeyFile(newKeyFile())
-  const onError = (cause: unknown) => {
-    throw cause
-  }
-  const clockOf = (n: number) => {
-    const now = () => clock.now() - n * LAG_MS
-    return { now, trusted: now }
-  }
-  const [one, other] = pools.map((pool, n) => createSharedRows({ ...pool, ...clockOf(n), keyring, onError }))
-  const [first, second] = pools.map((pool, n) =>
-    createPostgresOperations({
-      database: pool,
-      ...clockOf(n),
-      node: randomBytes(16),
-      damage: createDamage(() => undefined),
-      onDue: () => undefined,
-    }),
+  const [first, second, third] = pools.map((pool, n) =>
+    operationsOver(pool, keyring, () => clock.now() - n * LAG_MS),
   )
-  if (!first || !second || !one || !other) throw new Error('two pools make two nodes')
+  if (!first || !second || !third) throw new Error('three pools make three nodes')
   const sql = database.connect(1)
   return {
-    nodes: [patient(first), patient(second)],
-    shared: [patientBut(one.state), patientBut(other.state)],
-    sharing: [one, other],
+    nodes: [patient(first), patient(second), patient(third)],
+    shared: [patient(first.shared), patient(second.shared), patient(third.shared)],
     pools,
     keyring,
     clock,
@@ -73,5 +51,16 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
       await sql.close({ timeout: 0 })
       await database.close()
     },
+  }
+}
+
+export function operationsOver(database: PostgresDatabase, keyring: Keyring, now: () => number) {
+  const steps = createSteps({ ...database, onDue: () => undefined })
+  const onError = (cause: unknown) => {
+    throw cause
+  }
+  return {
+    ...createOperations({ steps, keyring, now, trusted: now, hasRoom: () => true, onError, setupLinks: 10 }),
+    imports: createImports({ database, steps, node: randomBytes(16), now }),
   }
 }

@@ -7,9 +7,10 @@ import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { isDomainError } from '../../src/domain/errors.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
-import type { NodeLabel, Pace, PostgresStoreOptions } from '../../src/store/opening/postgres-options.ts'
+import type { PostgresStoreOptions } from '../../src/store/opening/postgres-node.ts'
 import { openPostgresStore } from '../../src/store/opening/postgres-store.ts'
 import { unavailable } from '../../src/store/postgres/engine/failures.ts'
+import type { NodeLabel } from '../../src/store/postgres/instance/node.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestDatabase } from './postgres.ts'
 import { patient } from './waiting.ts'
@@ -17,9 +18,8 @@ import { patient } from './waiting.ts'
 /** What a job logs of a database that answers late on a busy machine; the job tries again. */
 const LATE = unavailable(null).message
 
-export type TestNodeOptions = Partial<Omit<PostgresStoreOptions, 'label' | 'clock' | 'pace'>> &
-  Partial<NodeLabel> &
-  Pace & {
+export type TestNodeOptions = Partial<Omit<PostgresStoreOptions, 'label' | 'clock'>> &
+  Partial<NodeLabel> & {
     /** In place of those of the test's clock. */
     systemNow?: PostgresStoreOptions['clock']['systemNow']
     uptime?: PostgresStoreOptions['clock']['uptime']
@@ -40,7 +40,7 @@ export async function openTestNode(options: TestNodeOptions & TestNode): Promise
     keyFile: join(options.dataDir, '..', 'instance.key'),
     label: { name, version },
     clock: { systemNow, uptime, accept: acceptClock, maxGap: 7 * 24 * 60 * 60 * 1000 },
-    pace: { beatMs },
+    beatMs,
     bucket: null,
     minFreeSpace: 0,
     onWarning: () => undefined,

@@ -1,8 +1,7 @@
 // A PostgreSQL server for the tests of one file, with a database of its own for each opening.
 
 import { SQL } from 'bun'
-import type { Connect } from '../../src/store/postgres/engine/connection.ts'
-import { SCHEMA } from '../../src/store/postgres/engine/schema-name.ts'
+import { type Connect, SESSION_SETTINGS } from '../../src/store/postgres/engine/session.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
 
@@ -29,7 +28,7 @@ export async function startTestPostgres(flags: readonly string[] = []): Promise<
 
   async function newDatabase(): Promise<TestDatabase> {
     const database = await newEmptyDatabase()
-    await migrate({ connect: database.connect, onWarning: () => undefined })
+    await migrate({ connect: database.connect })
     return database
   }
 
@@ -57,7 +56,7 @@ const END_CONNECTIONS = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity 
 
 /** Without TLS, as no test of the engine needs it. */
 export function connectTo(address: string): Connect {
-  const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, connection: { search_path: SCHEMA } }
+  const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, connection: SESSION_SETTINGS }
   return (max, onclose) => new SQL({ ...options, max, ...(onclose === undefined ? {} : { onclose }) })
 }
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { type DatabaseAddress, parseDatabaseAddress } from '../../src/domain/database-address.ts'
-import type { Connect } from '../../src/store/postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
+import type { Connect } from '../../src/store/postgres/engine/session.ts'
 import { connectTo } from '../../src/store/postgres/reaching/address.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { type Cluster, startCluster } from './cluster.ts'
@@ -24,7 +24,7 @@ export function useCluster(): { cluster: () => Cluster; describe: ReturnType<typ
   beforeAll(async () => {
     if (!isInstalled) return
     started = await startCluster({ isDurable: true, parent: MEMORY })
-    await migrate({ connect: connectBy(started.address()), onWarning: () => undefined })
+    await migrate({ connect: connectBy(started.address()) })
     const database = openDatabase(started.address())
     await database.transact(({ query }) => query('CREATE TABLE notes (n int PRIMARY KEY)'))
     await database.close()

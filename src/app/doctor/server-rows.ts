@@ -12,7 +12,7 @@ import { openPostgresKeys } from '../../store/opening/key-rows.ts'
 import { type DatabaseInspection, inspectPostgres } from '../../store/postgres/inspection.ts'
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
 import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
-import { findSchemaProblem } from '../../store/postgres/schema/schema-version.ts'
+import { findSchemaProblem } from '../../store/postgres/schema/migrate.ts'
 import type { Place } from './doctor.ts'
 import { lookAtKey, type Rows } from './rows.ts'
 

@@ -25,13 +25,6 @@ export function Nodes({ database, words }: NodesProps) {
           </p>
         </Notice>
       )}
-      {nodes.some(({ lacks }) => lacks.length > 0) && (
-        <Notice kind={nodes.some(({ cannotOpenAll }) => cannotOpenAll) ? 'bad' : 'low'}>
-          <p>
-            <strong>{say('nodes_lack_keys')}</strong> {say('nodes_lack_keys_todo')}
-          </p>
-        </Notice>
-      )}
       <table class="stacks">
         <thead>
           <tr>
@@ -54,16 +47,11 @@ export function Nodes({ database, words }: NodesProps) {
 
 function NodeRow({ node, words }: { node: ServingNode; words: Words }) {
   const { say } = words
-  const { name, version, startedAt, silence, isThis, isOlder, isSilent, lacks, cannotOpenAll } = node
+  const { name, version, startedAt, silence, isThis, isOlder, isSilent } = node
   return (
     <tr>
       <th scope="row">
-        <bdi>{name}</bdi> {isThis && <Chip tone="good">{say('node_this')}</Chip>}{' '}
-        {lacks.length > 0 && (
-          <Chip tone={cannotOpenAll ? 'bad' : 'low'}>
-            {say('node_lacks_keys', { n: lacks.length, numbers: lacks.join(', ') })}
-          </Chip>
-        )}
+        <bdi>{name}</bdi> {isThis && <Chip tone="good">{say('node_this')}</Chip>}
       </th>
       <td data-label={say('node_version')}>
         <bdi>{version}</bdi> {isOlder && <Chip tone="low">{say('node_older')}</Chip>}

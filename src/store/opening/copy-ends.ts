@@ -11,14 +11,15 @@ import { lockFolder } from '../folder/folder-lock.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { createDatabase, type Session } from '../postgres/engine/database.ts'
 import { stateOf } from '../postgres/engine/failures.ts'
-import { onOwnConnection } from '../postgres/engine/own-connection.ts'
 import { drive } from '../postgres/engine/run-steps.ts'
-import { SCHEMA } from '../postgres/engine/schema-name.ts'
-import { listNodes } from '../postgres/instance/node-rows.ts'
+import { onOwnConnection, SCHEMA } from '../postgres/engine/session.ts'
+import { listOthers } from '../postgres/instance/instance.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
-import { migrate as migrateServer } from '../postgres/schema/migrate.ts'
-import { requireCurrentSchema as requireServerSchema } from '../postgres/schema/schema-version.ts'
+import {
+  migrate as migrateServer,
+  requireCurrentSchema as requireServerSchema,
+} from '../postgres/schema/migrate.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openConnection } from '../sqlite/engine/database.ts'
 import { requireHome, takeLog } from '../sqlite/engine/home.ts'
@@ -102,7 +103,7 @@ export async function openServerEnd(
 ): Promise<CopyEnd> {
   const connect = connectTo(address)
   await reachServer({ address, connect, patience: 0, onWait: onWarning })
-  if (create) await migrateServer({ connect, onWarning })
+  if (create) await migrateServer({ connect })
   await onOwnConnection(connect, requireServerSchema)
   const { transact, close } = createDatabase({ connect, connections: 1 })
   const name = printableLine(presentDatabaseAddress(address))
@@ -119,9 +120,8 @@ const LOCK_TIMED_OUT = '55P03'
 
 /** A statement with parameters comes first, because Bun sends others before the BEGIN. */
 async function workAlone<T>(session: Session, name: string, work: (run: Run) => Promise<T>): Promise<T> {
-  const alive = (await listNodes(session, null)).filter(({ isAlive }) => isAlive)
-  const names = alive.map((node) => node.name).join(', ')
-  const why = `Nodes serve ${name} (${names}), or did within the last minute: stop all of them, and run this again.`
+  const alive = await listOthers(session, null)
+  const why = `Nodes serve ${name} (${alive.join(', ')}), or did within the last minute: stop all of them, and run this again.`
   if (alive.length > 0) throw new DomainError('conflict', why)
   await session.query(LOCK).catch((cause) => {
     throw stateOf(cause) === LOCK_TIMED_OUT ? new DomainError('conflict', `${name} ${IN_USE}`) : cause

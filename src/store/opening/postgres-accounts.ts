@@ -5,19 +5,16 @@ import type { DatabaseAddress } from '../../domain/database-address.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import { explainCopy } from '../copy/state.ts'
-import type { Connect } from '../postgres/engine/connection.ts'
 import { createDatabase, type PostgresDatabase } from '../postgres/engine/database.ts'
-import { onOwnConnection } from '../postgres/engine/own-connection.ts'
 import { createSteps } from '../postgres/engine/run-steps.ts'
-import { requireServer } from '../postgres/engine/server-check.ts'
+import { type Connect, onOwnConnection } from '../postgres/engine/session.ts'
 import { DATABASE_TIME, readInstance } from '../postgres/instance/instance.ts'
-import { readKeys, requireKnownKeys } from '../postgres/instance/instance-keys.ts'
-import { createAccountOperations } from '../postgres/operations.ts'
+import { readKeys, requireKnownKeys } from '../postgres/instance/keys.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
-import { migrate } from '../postgres/schema/migrate.ts'
-import { hasTables, requireCurrentSchema } from '../postgres/schema/schema-version.ts'
+import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
 import { createImportLook } from '../pushes/imports.ts'
+import { createAccountOperations } from './operations.ts'
 
 const CONNECTIONS = 2
 
@@ -25,14 +22,12 @@ export type PostgresAccountsOptions = {
   address: DatabaseAddress
   /** Makes the tables in an empty database. */
   create: boolean
-  onWarning: (warning: string) => void
 }
 
 /** Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used. */
-export async function openPostgresAccounts({ address, create, onWarning }: PostgresAccountsOptions) {
+export async function openPostgresAccounts({ address, create }: PostgresAccountsOptions) {
   const connect = await reach(address)
-  await requireServer(connect)
-  if (create && !(await hasTables(connect))) await migrate({ connect, onWarning })
+  if (create && !(await hasTables(connect))) await migrate({ connect })
   await onOwnConnection(connect, requireCurrentSchema)
   const database = createDatabase({ connect, connections: CONNECTIONS })
   try {
@@ -40,11 +35,10 @@ export async function openPostgresAccounts({ address, create, onWarning }: Postg
     if (why !== null) throw new DomainError('conflict', why)
     const now = await readClock(database)
     // A command removes no files: a node does.
-    const onDue = () => undefined
-    const { accounts, apiTokens, twoFactor } = createAccountOperations({ database, now, onDue })
+    const steps = createSteps({ ...database, onDue: () => undefined })
+    const { accounts, apiTokens, twoFactor } = createAccountOperations({ steps, now, setupLinks: 1 })
     const requireKeys = (keyring: Keyring, keyFile: string) =>
       database.read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile))
-    const steps = createSteps({ ...database, onDue })
     const look = { ...createImportLook(steps), requireKeys }
     return { accounts, apiTokens, twoFactor, look, close: database.close }
   } catch (cause) {

@@ -1,148 +1,133 @@
-// What one node runs over a database that it may serve: its heartbeats, what it shares with others, its files, and the operations.
+// What one node runs over a database that it may serve: its heartbeats, its files, and the operations.
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Job } from '../../domain/job.ts'
-import { createDamage } from '../every-engine/damage.ts'
+import { type Now, SECOND } from '../../domain/time.ts'
+import type { DatabaseLook } from '../database-face.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
 import { openFiles } from '../files/open-files.ts'
-import type { PostgresDatabase, Session } from '../postgres/engine/database.ts'
-import { createPruningJob } from '../postgres/engine/pruning.ts'
+import type { DataFolder } from '../folder/data-folder.ts'
+import type { Changing, OnState, PostgresDatabase, Read } from '../postgres/engine/database.ts'
 import { createSteps, drive } from '../postgres/engine/run-steps.ts'
+import type { Connect } from '../postgres/engine/session.ts'
+import { createImports } from '../postgres/imports.ts'
 import type { DatabaseClock } from '../postgres/instance/clock.ts'
-import { createKeyWatch, type KeyWatch } from '../postgres/instance/key-watch.ts'
-import { listLiveNodes } from '../postgres/instance/node-rows.ts'
-import { createNodes, type Nodes } from '../postgres/instance/nodes.ts'
-import type { Standing } from '../postgres/instance/standing.ts'
-import { createPostgresOperations } from '../postgres/operations.ts'
-import { createQuickLook } from '../postgres/quick-look.ts'
-import { createSharedRows } from '../postgres/shared/shared-state.ts'
+import { LIVE_NODES, listOthers } from '../postgres/instance/instance.ts'
+import type { Node, NodeLabel } from '../postgres/instance/node.ts'
 import { setBackSome } from '../pushes/doubted-dates.ts'
-import type { PostgresStoreOptions } from './postgres-options.ts'
+import type { CommonStoreOptions } from './opened-store.ts'
+import { createOperations } from './operations.ts'
 
+export type PostgresStoreOptions = CommonStoreOptions & {
+  /** All nodes have the same instance key. */
+  keyFile: string
+  connect: Connect
+  /** Most connections at once. */
+  connections?: number
+  outage?: OutageWatch
+  label: NodeLabel
+  clock: {
+    /** In place of the database's clock; null for that one. */
+    systemNow: Now | null
+  }
+  /** The operator says that the database was moved, and not restored. */
+  acceptDatabase?: boolean
+  /** Milliseconds between heartbeats, for tests. */
+  beatMs?: number | undefined
+}
+
+/** Is told what connections and heartbeats notice, and tells the operator. */
+export type OutageWatch = {
+  onState: OnState
+  /** Called after each heartbeat: with null when it is durable, or with what kept it from that. */
+  onBeat: (cause: unknown) => void
+  /** Why the server gives this node no connections, in whole sentences; null while it does. */
+  explainLoss: () => string | null
+  /** Whether the operator has been told of an outage that goes on. */
+  isOn: () => boolean
+}
+
+type Serving = {
+  folder: DataFolder
+  keyring: Keyring
+  database: PostgresDatabase
+  node: Node
+  clock: DatabaseClock
+}
+
+/** Each node that starts makes a setup link and shows it. */
+const SETUP_LINKS = 10
 /** More would wait for longer than a client should. */
 const MANY_WAITING = 5000
 
-export type NodeParts = {
-  database: PostgresDatabase
-  standing: Standing
-  clock: DatabaseClock
-  keyring: Keyring
-  /** Of the files, if they are on the disk. */
-  path: string
-}
-
-/** The same database, which refuses everything while nothing may be served. */
-type Guarded = ReturnType<Standing['guard']>
-
-export async function openNode(options: PostgresStoreOptions, parts: NodeParts) {
-  const { database, standing, clock, keyring, path } = parts
+export async function serveNode(options: PostgresStoreOptions, serving: Serving) {
+  const { database, node, clock, folder } = serving
   const { now, trusted } = clock
-  const { onError } = options
-  const { node } = standing
-  const guarded = standing.guard(database)
-  const keys = createKeyWatch({ ...options, keyring, elapsed: options.clock.uptime })
-  const nodes = await join(options, parts, { guarded, keys })
-  const shared = createSharedRows({ ...guarded, now, trusted, keyring, onError })
-  const address = `${path} on the disk of the node ${options.label.name}`
-  const findOther = async () =>
-    (await nodes.list()).find(({ isThis, isAlive }) => isAlive && !isThis)?.name ?? null
-  const steps = createSteps({ ...guarded, onDue: () => undefined })
-  const opening = openFiles({ ...options, steps, node, path, address, findOther, now })
-  const files = await leavingOnFailure(nodes, opening)
-  const onDue = files.removeDue
-  const damage = createDamage(onError)
-  const operations = createPostgresOperations({
-    database: guarded,
-    now,
-    trusted,
-    node,
-    damage,
-    onDue,
+  const { onError, outage, label } = options
+  const guarded = node.guard(database)
+  if (options.clock.accept) await writeTime(database, clock.now())
+  const beats = node.start({
+    database,
+    clearUp: (session) => clearUp(session, now()),
+    onDurable: createMending(guarded, clock),
   })
-  const pruning = createPruningJob({ database: guarded, elapsed: options.clock.uptime })
+  await beats.beat()
+  const steps = createSteps({ ...guarded, onDue: () => files.removeDue() })
+  const address = `${folder.files} on the disk of the node ${label.name}`
+  const findOther = async () => (await database.read((session) => listOthers(session, node.id)))[0] ?? null
+  // A node that fails to start leaves again, because the others would take it for alive.
+  const leave = () => beats.leave().catch(() => undefined)
+  const place = { path: folder.files, address, findOther }
+  const files = await openFiles({ ...options, ...place, steps, node: node.id, now }).catch((cause) =>
+    leave().then(() => Promise.reject(cause)),
+  )
+  // The disk is that of the database server.
+  const hasRoom = () => true
+  const { keyring } = serving
+  const parts = { steps, now, trusted, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
   const waitingWorks = () => database.count().connections.waiting
-  const jobs: readonly Job[] = [nodes.job, shared.job, pruning]
+  const look = createQuickLook(database.read)
+  const jobs: readonly Job[] = [beats.job]
 
   async function close(): Promise<void> {
     await files.close()
-    await nodes.leave().catch(() => undefined)
+    await leave()
     await database.close()
   }
 
   return {
-    ...operations,
-    ...reportsOf(options, parts, { nodes, keys }),
-    keys,
-    ...{ shared: shared.state, files: files.store, bucket: files.bucket, now, jobs },
-    clock: { trusted, doubt: clock.doubt, accept: () => acceptClock(clock, nodes) },
-    damage,
+    ...createOperations(parts),
+    imports: createImports({ database: guarded, steps, node: node.id, now }),
+    ...{ files: files.store, bucket: files.bucket, now, jobs, waitingWorks, close },
+    database: {
+      ...{ look, count: database.count, isFull: database.isFull },
+      ...{ sinceHeartbeat: beats.sinceHeartbeat, listNodes: beats.list, findRefusal: node.problem },
+      explainLoss: outage?.explainLoss ?? (() => null),
+      isOut: () => outage?.isOn() || node.problem() !== null || database.isFull(),
+    },
+    isAlive: async () => (await look()) !== null,
+    clock: {
+      trusted,
+      doubt: clock.doubt,
+      accept: () => {
+        clock.accept()
+        return beats.beat()
+      },
+    },
     isOverloaded: () => waitingWorks() > MANY_WAITING,
-    waitingWorks,
     commitOverdue: () => undefined,
     explainFailure: (cause: unknown) => cause,
     confirmStart: () => undefined,
-    close,
   }
 }
 
-type Joining = { guarded: Guarded; keys: KeyWatch }
-
-/** Resolves once the first heartbeat is durable. */
-async function join(
-  options: PostgresStoreOptions,
-  parts: NodeParts,
-  { guarded, keys }: Joining,
-): Promise<Nodes> {
-  const { database, clock } = parts
-  const dates = createDates(guarded, clock)
-  const nodes = createNodes({
-    ...options.label,
-    ...parts,
-    keys,
-    beatMs: options.pace?.beatMs,
-    onBeat: options.outage?.onBeat ?? (() => undefined),
-    onDurable: dates.mend,
-    clearUp: (session) => clearUp(session, clock.now()),
-  })
-  if (options.clock.accept) await writeTime(database, clock.now())
-  await nodes.beat()
-  return nodes
-}
-
 /** Within a transaction: what nodes that are gone have not finished. */
-async function clearUp(session: Session, now: number): Promise<void> {
-  const alive = new Set((await listLiveNodes(session)).map(({ id }) => id.toHex()))
+async function clearUp(session: Changing, now: number): Promise<void> {
+  const alive = new Set((await session.query<{ id: Uint8Array }>(LIVE_NODES)).map(({ id }) => id.toHex()))
   await drive(
     giveUpAbandoned((node) => alive.has(node.toHex()), now),
     session,
   )
-}
-
-/** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */
-function createDates(guarded: Guarded, clock: DatabaseClock): { mend(): Promise<void> } {
-  const { write } = createSteps({ ...guarded, onDue: () => undefined })
-  let mended = 0
-
-  async function mend(): Promise<void> {
-    const ahead = clock.wasAhead()
-    if (ahead === mended || clock.doubt() !== null) return
-    let before: number | null = Number.MAX_SAFE_INTEGER
-    while (before !== null) before = await write(pieceBefore(before))
-    mended = ahead
-  }
-
-  const pieceBefore = (before: number) => () => setBackSome(before, clock)
-  return { mend }
-}
-
-/** A node that fails to start leaves again, because the others would take it for alive. */
-async function leavingOnFailure<T>(nodes: Nodes, opening: Promise<T>): Promise<T> {
-  try {
-    return await opening
-  } catch (cause) {
-    await nodes.leave().catch(() => undefined)
-    throw cause
-  }
 }
 
 /** Only here does the mark go back. */
@@ -152,30 +137,42 @@ function writeTime({ transact }: PostgresDatabase, time: number): Promise<void> 
   })
 }
 
-async function acceptClock(clock: DatabaseClock, nodes: Nodes): Promise<void> {
-  clock.accept()
-  await nodes.beat()
+/** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */
+function createMending(database: Pick<PostgresDatabase, 'read' | 'transact'>, clock: DatabaseClock) {
+  const { write } = createSteps({ ...database, onDue: () => undefined })
+  let mended = 0
+  return async (): Promise<void> => {
+    const ahead = clock.wasAhead()
+    if (ahead === mended || clock.doubt() !== null) return
+    let before: number | null = Number.MAX_SAFE_INTEGER
+    while (before !== null) {
+      const from: number = before
+      before = await write(() => setBackSome(from, clock))
+    }
+    mended = ahead
+  }
 }
 
-/** What an operator is told of the database. */
-function reportsOf(
-  { outage }: PostgresStoreOptions,
-  { database, standing }: NodeParts,
-  { nodes, keys }: { nodes: Nodes; keys: KeyWatch },
-) {
-  const look = createQuickLook(database.read)
-  return {
-    database: {
-      look,
-      count: database.count,
-      sinceHeartbeat: nodes.sinceHeartbeat,
-      listNodes: nodes.list,
-      findKeyLack: keys.findLack,
-      findRefusal: standing.problem,
-      explainLoss: outage?.explainLoss ?? (() => null),
-      isOut: () => outage?.isOn() || standing.problem() !== null || database.isFull(),
-      isFull: database.isFull,
-    },
-    isAlive: async () => (await look()) !== null,
+const LOOK_MS = 1.5 * SECOND
+
+/** Asks whether the database answers: quickly, and with one query for all callers of the same moment. */
+function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
+  let asking: Promise<DatabaseLook | null> | null = null
+  const ask = () =>
+    read(
+      async ({ query }) => {
+        const begun = performance.now()
+        await query('SELECT 1 AS one')
+        return { roundTrip: performance.now() - begun }
+      },
+      { within: LOOK_MS },
+    )
+  return () => {
+    asking ??= ask()
+      .catch(() => null)
+      .finally(() => {
+        asking = null
+      })
+    return asking
   }
 }

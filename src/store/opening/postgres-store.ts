@@ -9,16 +9,14 @@ import { lockFolder } from '../folder/folder-lock.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
-import { requireServer } from '../postgres/engine/server-check.ts'
-import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
-import { enterInstance } from '../postgres/instance/entering.ts'
-import type { InstanceState } from '../postgres/instance/instance.ts'
-import { readNodeKeys } from '../postgres/instance/key-file.ts'
-import { createStanding, type Standing } from '../postgres/instance/standing.ts'
+import { requireServer } from '../postgres/engine/session.ts'
+import { createDatabaseClock } from '../postgres/instance/clock.ts'
+import { enterInstance } from '../postgres/instance/instance.ts'
+import { readNodeKeys } from '../postgres/instance/keys.ts'
+import { createNode, type Node } from '../postgres/instance/node.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
 import type { OpenedStore } from './opened-store.ts'
-import { openNode } from './postgres-node.ts'
-import type { PostgresStoreOptions } from './postgres-options.ts'
+import { type PostgresStoreOptions, serveNode } from './postgres-node.ts'
 
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
@@ -29,8 +27,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const lock = await lockFolder(folder, { onWait })
   try {
     const opened = await openDatabase(options, folder)
-    const close = () => opened.close().finally(lock.release)
-    return { ...opened, close }
+    return { ...opened, close: () => opened.close().finally(lock.release) }
   } catch (cause) {
     lock.release()
     throw cause
@@ -38,59 +35,44 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
-  const { connect, keyFile, onWarning, acceptDatabase = false } = options
+  const { connect, connections, keyFile, onWarning, outage, label, beatMs, acceptDatabase = false } = options
   await requireServer(connect)
   const { read: readNote, write: save } = createNodeNoteFile(folder.path)
   const note = await readNote()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: note === null })
-  await migrate({ connect, onWarning })
-  const { database, watch } = openWatched(options)
+  await migrate({ connect })
+  let node: Node | undefined
+  const database = createDatabase({
+    ...{ connect, connections, onState: outage?.onState },
+    onFull: () => onWarning(FULL),
+    onConnect: async (session) => node?.look(session),
+  })
   try {
     const state = await enterInstance(database, { keyring, keyFile, note, acceptDatabase })
-    const clock = openClock(options, state)
-    const onChange = tellServing(onWarning)
-    const standing = createStanding({ state, note, save, observe: clock.observe, onChange })
-    watch(standing)
-    const parts = { database, standing, clock, keyring, path: folder.files }
-    return { keyring, ...(await openNode(options, parts)), ...checksOf(options, { folder, keyring }) }
+    const clock = createDatabaseClock({ ...options.clock, first: state, onChange: tellDoubt(onWarning) })
+    node = createNode({
+      ...{ state, note, save, clock, label, keyring, keyFile, beatMs },
+      onChange: tellServing(onWarning),
+      onBeat: outage?.onBeat ?? (() => undefined),
+    })
+    const opened = await serveNode(options, { database, node, clock, keyring, folder })
+    return { keyring, ...opened, ...checksOf(options, { folder, keyring }) }
   } catch (cause) {
     await database.close()
     throw cause
   }
 }
 
-/** The database, on each new connection to which the standing that `watch` is given looks first. */
-function openWatched({ connect, connections, outage, onWarning }: PostgresStoreOptions) {
-  let standing: Standing | undefined
-  const database = createDatabase({
-    connect,
-    connections,
-    onState: outage?.onState,
-    onFull: () => onWarning(FULL),
-    onRoom: (fullFor) => onWarning(`${ROOM} ${formatLength(fullFor)}.`),
-    onConnect: async (session) => standing?.look(session),
-  })
-  const watch = (given: Standing) => {
-    standing = given
-  }
-  return { database, watch }
-}
-
 const FULL =
   'The disk of the database server is full: what needs room there, such as new pushes, is refused (507) until it has some. Make room, or ' +
   'give it a larger disk; remove nothing from pg_wal by hand.'
 
-const ROOM = 'The disk of the database server has had room for five minutes. Before, it was full for'
-
-function openClock({ clock, onWarning }: PostgresStoreOptions, first: InstanceState): DatabaseClock {
-  const onChange = (doubt: Doubt | null) =>
-    onWarning(
-      doubt === null
-        ? 'The clock of the database server is trusted again.'
-        : explainDoubt(doubt, 'the database server'),
-    )
-  return createDatabaseClock({ ...clock, first, onChange })
-}
+const tellDoubt = (onWarning: (warning: string) => void) => (doubt: Doubt | null) =>
+  onWarning(
+    doubt === null
+      ? 'The clock of the database server is trusted again.'
+      : explainDoubt(doubt, 'the database server'),
+  )
 
 function tellServing(onWarning: (warning: string) => void) {
   let since = 0

@@ -21,7 +21,7 @@ import { takeLog } from '../sqlite/engine/home.ts'
 import { refuseCopied, requireIntact, requireKeys, verifyKeys } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
-import { createAccountOperations } from '../sqlite/operations.ts'
+import { createAccountOperations } from './operations.ts'
 
 const COMMAND_BUSY_MS = 5_000
 const RETRY_MS = 100
@@ -48,7 +48,7 @@ export function openAccountStore({ dataDir, now, create }: AccountStoreOptions) 
   const { transact } = createGroupCommit({ database: connection.database, onFatal })
   // A command removes no files: a running server does, or the next start. `close` empties the write-ahead log.
   const steps = createSteps(connection.database, transact, () => undefined)
-  const { accounts, apiTokens, twoFactor } = createAccountOperations({ steps, now })
+  const { accounts, apiTokens, twoFactor } = createAccountOperations({ steps, now, setupLinks: 1 })
   const look = createImportLook(steps)
   const close = async () => {
     truncateLog(connection.database)

@@ -14,8 +14,8 @@ import { createFreeSpace, createReserve, findWriteProblem, makeRoomToStart } fro
 import { type FolderLock, lockFolder } from '../folder/folder-lock.ts'
 import { findKeyProblem, isReadableByOthers, readKeyring } from '../folder/key-file.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
-import { createMemoryState } from '../memory/shared-state.ts'
-import { OWN_KEYS } from '../shared-face.ts'
+import type { ImportStore } from '../import-face.ts'
+import { createImport, createImportLook } from '../pushes/imports.ts'
 import { createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
 import { type Connection, openConnection } from '../sqlite/engine/database.ts'
@@ -25,9 +25,9 @@ import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
-import { createAccountOperations, createPushOperations } from '../sqlite/operations.ts'
 import { removeCopyPlaces } from './backup-source.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
+import { createOperations } from './operations.ts'
 import { type Verifying, verifyDatabase } from './verify-database.ts'
 
 const START_BUSY_MS = 5_000
@@ -108,7 +108,6 @@ async function openParts(opening: Opening, copy: string | null) {
   return {
     ...operations,
     keyring,
-    keys: OWN_KEYS,
     now: clock.now,
     clock: { trusted: clock.trusted, doubt: clock.doubt, accept: keeping.accept },
     freeSpace: disk.freeSpace,
@@ -195,7 +194,7 @@ type OperationsOptions = { clock: Clock; disk: Disk; commits: GroupCommit }
 /** `idle` resolves when no operation is under way any more. */
 async function openOperations(opening: Opening, { clock, disk, commits }: OperationsOptions) {
   const { now, trusted } = clock
-  const { connection, options } = opening
+  const { connection, options, keyring } = opening
   const { transact } = commits
   const steps = createSteps(connection.database, transact, (effect) => {
     if (effect === 'due') files.removeDue()
@@ -204,7 +203,14 @@ async function openOperations(opening: Opening, { clock, disk, commits }: Operat
   await steps.write(() => giveUpAbandoned(() => false, now()))
   const place = { path: opening.folder.files, address: 'the data folder', findOther: async () => null }
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
-  const parts = { ...options, ...commits, steps, now, trusted, hasRoom: disk.freeSpace.hasRoom }
+  const parts = { ...options, steps, now, trusted, keyring, setupLinks: 1, hasRoom: disk.freeSpace.hasRoom }
+  const look = createImportLook(steps)
+  const step = createImport(async (one) => steps.within(one), now)
+  const imports: ImportStore = {
+    importAll: (work) => commits.transactAlone(() => work(step)),
+    isKnown: look.isKnown,
+    look,
+  }
 
   async function idle(): Promise<void> {
     await files.close()
@@ -212,10 +218,9 @@ async function openOperations(opening: Opening, { clock, disk, commits }: Operat
   }
 
   return {
-    ...createPushOperations(parts),
-    ...createAccountOperations(parts),
+    ...createOperations(parts),
+    imports,
     steps,
-    shared: createMemoryState(now),
     files: files.store,
     bucket: files.bucket,
     idle,

@@ -5,17 +5,15 @@ import { HOUR, type Now } from '../../domain/time.ts'
 import type { ImportStore } from '../import-face.ts'
 import { createImport, createImportLook } from '../pushes/imports.ts'
 import type { Steps } from '../steps.ts'
-import { LOCKS } from './engine/advisory-locks.ts'
 import type { PostgresDatabase, Session } from './engine/database.ts'
 import { drive } from './engine/run-steps.ts'
-import { LIVE_NODES } from './instance/node-rows.ts'
+import { listOthers } from './instance/instance.ts'
 
 /** However much comes. */
 const WITHIN_MS = 12 * HOUR
 
-const OTHERS = `SELECT name FROM nodes WHERE id <> $1 AND id IN (${LIVE_NODES}) ORDER BY seen_at DESC LIMIT 1`
-// Until the end of the transaction.
-const LOCK = `SELECT pg_try_advisory_xact_lock(${LOCKS.imports}) AS locked`
+/** Until the end of the transaction. A pair of numbers never equals the single one of a migration. */
+const LOCK = 'SELECT pg_try_advisory_xact_lock(7216, 1) AS locked'
 
 export type ImportsOptions = {
   database: Pick<PostgresDatabase, 'transact'>
@@ -41,14 +39,14 @@ export function createImports({ database, steps, node, now }: ImportsOptions): I
   }
 }
 
-async function requireAlone({ query }: Session, node: Uint8Array): Promise<void> {
-  const [{ locked } = { locked: false }] = await query<{ locked: boolean }>(LOCK)
+async function requireAlone(session: Session, node: Uint8Array): Promise<void> {
+  const [{ locked } = { locked: false }] = await session.query<{ locked: boolean }>(LOCK)
   if (!locked) throw new DomainError('conflict', 'Another import into this database is running.')
-  const [other] = await query<{ name: string }>(OTHERS, [node])
+  const [other] = await listOthers(session, node)
   if (other !== undefined)
     throw new DomainError(
       'conflict',
-      `The node ${other.name} serves this database. Stop all nodes before an import; one that was killed counts as stopped ` +
+      `The node ${other} serves this database. Stop all nodes before an import; one that was killed counts as stopped ` +
         'after a minute.',
     )
 }

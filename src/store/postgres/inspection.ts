@@ -1,18 +1,18 @@
 // Looks at a PostgreSQL server and the database in it for a report, whether or not a node runs. Changes nothing.
 
-import { SECOND } from '../../domain/time.ts'
 import type { NodeReport } from '../database-face.ts'
 import type { NodeNote } from '../folder/notes.ts'
-import { type Connect, openConnection } from './engine/connection.ts'
-import type { Session } from './engine/database.ts'
-import { deadlineIn } from './engine/deadline.ts'
-import { SCHEMA } from './engine/schema-name.ts'
-import { findServerProblems, readServerFacts } from './engine/server-facts.ts'
-import { applySettings } from './engine/session-settings.ts'
-import { findRefusal } from './instance/entering.ts'
-import { DATABASE_TIME, readInstance } from './instance/instance.ts'
-import { listNodes, readMark } from './instance/node-rows.ts'
-import type { SchemaVersion } from './schema/schema-version.ts'
+import type { Session } from './engine/lanes.ts'
+import {
+  type Connect,
+  findServerProblems,
+  onOwnConnection,
+  SCHEMA,
+  SERVER_FACTS,
+  type ServerFacts,
+} from './engine/session.ts'
+import { DATABASE_TIME, findRefusal, listNodes, readInstance } from './instance/instance.ts'
+import type { SchemaVersion } from './schema/migrate.ts'
 
 export type DatabaseInspection = {
   /** Such as `15.6`. */
@@ -38,8 +38,6 @@ export type InstanceInspection = SchemaVersion & {
   nodes: NodeReport[]
 }
 
-const WITHIN_MS = 20 * SECOND
-
 export type InspectionOptions = {
   connect: Connect
   /** Of the data folder; null for a new folder. */
@@ -49,27 +47,18 @@ export type InspectionOptions = {
 }
 
 /** Throws the cause when the server cannot be reached. */
-export async function inspectPostgres(options: InspectionOptions): Promise<DatabaseInspection> {
-  const { connect } = options
-  const connection = await openConnection({
-    connect,
-    openWithin: WITHIN_MS,
-    prepare: applySettings,
-    onLost: () => undefined,
+export function inspectPostgres(options: InspectionOptions): Promise<DatabaseInspection> {
+  return onOwnConnection(options.connect, (session) => {
+    const query: Session['query'] = (text, values = []) => session.unsafe(text, [...values])
+    return inspectWithin({ query }, options)
   })
-  try {
-    const look = (session: Session) => inspectWithin(session, options)
-    return await connection.run(look, { answer: WITHIN_MS, end: deadlineIn(WITHIN_MS) })
-  } finally {
-    connection.close()
-  }
 }
 
 async function inspectWithin(session: Session, options: InspectionOptions) {
   const clock = await compareClocks(session, options.now)
-  const facts = await readServerFacts(session)
+  const [facts] = await session.query<ServerFacts>(SERVER_FACTS)
   const [row] = await session.query<Row>(SERVER)
-  if (row === undefined) throw new Error('PostgreSQL said nothing about itself')
+  if (facts === undefined || row === undefined) throw new Error('PostgreSQL said nothing about itself')
   const { isEncrypted, bytes, logsValues } = row
   const [found] = await session.query<{ isThere: boolean }>(
     `SELECT to_regclass('${SCHEMA}.instance') IS NOT NULL AS "isThere"`,
@@ -110,12 +99,12 @@ async function compareClocks({ query }: Session, now: () => number) {
 }
 
 async function inspectInstance(session: Session, { note }: InspectionOptions): Promise<InstanceInspection> {
-  const state = await readInstance(session)
-  const mark = note === null ? null : await readMark(session, note.node)
+  const node = note === null ? null : Buffer.from(note.node, 'hex')
+  const state = await readInstance(session, { node })
   const { clockMark, clockDoubted, version, compatibleFrom } = state
   return {
     ...{ version, compatibleFrom, clockMark, clockDoubted },
-    refusal: findRefusal(state, { note, mark, acceptDatabase: false }),
+    refusal: findRefusal(state, note, false),
     nodes: await listNodes(session, null),
   }
 }

@@ -101,13 +101,13 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
   function* refuse({
     id,
     ...asked
-  }: VisitToPush & { wrong: boolean; maxTries: number }): Step<Visited<'refused' | 'expired'>> {
+  }: VisitToPush & { wrong: boolean; maxTries: number }): Step<Visited<'refused' | 'expired' | 'limited'>> {
     const before = yield* lockPush(id)
     if (before === null) return null
     const time = timeOf(before)
     const { outcome, step } = decideRefusal(before, asked, time)
     const refused = yield* writeDecided(before, step, room())
-    const last = outcome === 'expired' ? null : decideLastTry(refused, asked, time)
+    const last = outcome !== 'refused' ? null : decideLastTry(refused, asked, time)
     return { outcome, push: yield* writeDecided(refused, last, room()) }
   }
 

@@ -6,7 +6,7 @@ import { DomainError } from '../../../src/domain/errors.ts'
 import { createLimitRate } from '../../../src/http/door/rate-limit.ts'
 
 async function waitOf(address: string, limit: { requests: number; seconds: number }) {
-  const limitRate = createLimitRate(limit, { clientOf: networkOf })
+  const limitRate = createLimitRate(limit, networkOf)
   for (let n = 0; n < limit.requests; n += 1) await limitRate(address)
   try {
     await limitRate(address)

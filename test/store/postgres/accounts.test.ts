@@ -22,7 +22,8 @@ postgres.describe('two nodes', () => {
   let id: number
   beforeEach(async () => {
     opened = await openPostgresNodes(postgres)
-    nodes = opened.nodes
+    const [one, other] = opened.nodes
+    nodes = [one, other]
     id = (await add('ann@example.org', true)).id
   })
   afterEach(() => opened.close())

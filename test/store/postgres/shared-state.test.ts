@@ -1,18 +1,15 @@
-// What nodes share in PostgreSQL: limits, nonces, turns and offers, used by two nodes with connections of their own.
+// What nodes share in PostgreSQL: limits, nonces and offers, used by nodes with connections of their own.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { createSignInLimit } from '../../../src/accounts/sign-in-limit.ts'
 import { createTwoFactorOffers, type TwoFactorOffers } from '../../../src/accounts/two-factor-offers.ts'
 import { networkOf } from '../../../src/domain/client.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
-import { createLimitRate, exchangedOf, type LimitRate } from '../../../src/http/door/rate-limit.ts'
 import { createPageNonces, type PageNonces } from '../../../src/pushes/page-nonces.ts'
-import type { Transact } from '../../../src/store/postgres/engine/database.ts'
-import { createSharedRows } from '../../../src/store/postgres/shared/shared-state.ts'
-import type { CountExchange, TurnStore } from '../../../src/store/shared-face.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
-import { storePush, VISIT } from '../../support/store.ts'
+import { examplePush, storePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
 
 const NO_EDIT = {
@@ -77,30 +74,6 @@ postgres.describe('two nodes share', () => {
       expect(await sign(1, true)).toEqual({ true: 1 })
     })
 
-    test('tries that could not be given back are given back later, once each', async () => {
-      const failed: unknown[] = []
-      const { keyring, clock, query } = opened
-      let isDown = false
-      const database = opened.pools[0]
-      const transact: Transact = (work, options) =>
-        isDown ? Promise.reject(new Error('down')) : database.transact(work, options)
-      const { state, settle } = createSharedRows({
-        ...{ read: database.read, transact, keyring, now: clock.now, trusted: clock.now },
-        onError: (cause) => failed.push(cause),
-      })
-      const budget = { name: 'a', tries: 5, window: MINUTE }
-      const tries = [1, 2, 3].map(() => state.budgets.take({ counts: [budget], refuse: () => null }))
-      const counted = (await Promise.all(tries)).flatMap(({ states }) => states)
-      isDown = true
-      for (const one of counted.slice(0, 2)) await state.budgets.giveBack([one])
-      expect(failed).toHaveLength(2)
-      await expect(settle()).rejects.toThrow('down')
-      isDown = false
-      await settle()
-      await settle()
-      expect(await query('SELECT points FROM spent_points')).toEqual([{ points: 1 }])
-    })
-
     test('the rows name nobody', async () => {
       await sign(1, false, { email: 'my password' })
       const rows = await opened.query<{ name: string }>('SELECT name FROM spent_points')
@@ -134,62 +107,37 @@ postgres.describe('two nodes share', () => {
     })
   })
 
-  describe('turns', () => {
-    type Turns = [TurnStore, TurnStore]
-    const turnOf = (name: string) => ({ name, since: performance.now() })
-    const turnsOf = () => opened.shared.map(({ turns }) => turns) as Turns
+  describe('passphrases', () => {
+    const secrets = { salt: Buffer.alloc(16), wrappedKey: Buffer.alloc(62), payload: Buffer.alloc(9) }
+    const makeGuarded = async () =>
+      (
+        await opened.nodes[0].pushes.createPush({
+          push: examplePush(opened.clock.now(), { passphraseRequired: true, expireAfterViews: 90 }),
+          ...{ ownerResets: 0, lookup: randomBytes(16), keyNumber: 1, labels: null, files: [] },
+          ...{ secrets: { ...secrets, passphraseSalt: Buffer.alloc(16) }, idempotency: null, share: null },
+          visit: VISIT,
+        })
+      ).id
 
-    test('work of one name runs one after another, and each node gets its turn', async () => {
-      const turns = turnsOf()
-      let running = 0
-      let most = 0
-      const done: number[] = []
-      const work = (node: number) => async () => {
-        running += 1
-        most = Math.max(most, running)
-        await Bun.sleep(20)
-        running -= 1
-        done.push(node)
-      }
-      const many = async (node: 0 | 1) => {
-        for (let n = 0; n < 10; n += 1) await turns[node].inTurn(turnOf('a'), work(node))
-      }
-      await Promise.all([many(0), many(1)])
-      expect(most).toBe(1)
-      expect(new Set(done.slice(0, 12)).size).toBe(2)
-      expect(await opened.query('SELECT 1 FROM leases')).toEqual([])
-    })
-
-    test('works of other names do not wait', async () => {
-      const [one, other] = turnsOf()
-      const result = await one.inTurn(turnOf('a'), () => other.inTurn(turnOf('b'), async () => 'both'))
-      expect(result).toBe('both')
-    })
-
-    test('the lease of a dead node lapses, and one of a clock that was set back too', async () => {
-      const [one] = turnsOf()
-      const soon = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
-      for (const until of [`${soon} + 500`, `${soon} + 3600000`]) {
-        await opened.query(
-          `INSERT INTO leases (name, holder, until, wanted) VALUES ('a', 'dead', ${until}, false)`,
+    test('at most five wrong ones are told in a minute over three nodes, and no right one after them', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const id = await makeGuarded()
+        const tries = Array.from({ length: 30 }, async (_, n) => {
+          const { pushes } = opened.nodes[n % 3] ?? opened.nodes[0]
+          return (await pushes.refusePassphrase({ id, visit: VISIT, wrong: true, maxTries: 0 }))?.outcome
+        })
+        const outcomes = await Promise.all(tries)
+        expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(5)
+        expect(outcomes.filter((outcome) => outcome === 'limited')).toHaveLength(25)
+        const claims = opened.nodes.map(({ pushes }) => pushes.claimView({ id, visit: VISIT, lookBy: null }))
+        for (const claimed of await Promise.all(claims)) expect(claimed?.outcome).toBe('limited')
+        expect(await opened.query('SELECT views, failures FROM push_state WHERE push_id = $1', [id])).toEqual(
+          [{ views: 0, failures: 5 }],
         )
-        expect(await one.inTurn(turnOf('a'), async () => 'mine')).toBe('mine')
+        opened.clock.advance(MINUTE + SECOND)
+        const claimed = await opened.nodes[2].pushes.claimView({ id, visit: VISIT, lookBy: null })
+        expect(claimed?.outcome).toBe('view')
       }
-    })
-
-    test('nobody is told the outcome of work whose lease another node took over', async () => {
-      const [one, other] = turnsOf()
-      const lost = one.inTurn(turnOf('a'), async () => {
-        await opened.query('UPDATE leases SET until = 0')
-        return other.inTurn(turnOf('a'), async () => 'the right passphrase')
-      })
-      await expect(lost).rejects.toMatchObject({ code: 'overloaded' })
-    })
-
-    test('work that throws gives the turn back', async () => {
-      const [one, other] = turnsOf()
-      await expect(one.inTurn(turnOf('a'), () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-      expect(await other.inTurn(turnOf('a'), async () => 'next')).toBe('next')
     })
   })
 
@@ -221,60 +169,6 @@ postgres.describe('two nodes share', () => {
     })
   })
 
-  describe('counts that nodes exchange', () => {
-    const exchangeAll = async () => {
-      for (const { exchange } of [...opened.sharing, ...opened.sharing]) await exchange()
-    }
-    const refusals = async (limit: LimitRate, times: number) => {
-      const all = await Promise.allSettled(Array.from({ length: times }, () => limit('192.0.2.1')))
-      return all.filter(({ status }) => status === 'rejected').length
-    }
-
-    test('an address that is refused on one node is refused on the other', async () => {
-      const rate = { requests: 100, seconds: 3600 }
-      const limits = opened.shared.map(({ exchange }) =>
-        createLimitRate(rate, { clientOf: networkOf, elsewhere: exchange(exchangedOf(rate)) }),
-      )
-      const [one, other] = limits as [LimitRate, LimitRate]
-      expect(await refusals(one, 60)).toBe(0)
-      expect(await refusals(other, 30)).toBe(0)
-      await exchangeAll()
-      expect(await refusals(other, 20)).toBe(10)
-      await exchangeAll()
-      expect(await refusals(one, 5)).toBe(5)
-      await expect(one('192.0.2.2')).resolves.toBeUndefined()
-    })
-
-    test('what others counted ends with the window, and no count is told twice', async () => {
-      const kind = { kind: 'k', window: MINUTE, least: 2 }
-      const [one, other] = opened.shared.map(({ exchange }) => exchange(kind)) as [
-        CountExchange,
-        CountExchange,
-      ]
-      const note = (node: CountExchange, times: number) => {
-        for (let n = 0; n < times; n += 1) node.note('a')
-      }
-      note(one, 1)
-      note(other, 5)
-      await exchangeAll()
-      expect([one.others('a'), other.others('a')]).toEqual([0, 0])
-      note(one, 2)
-      note(other, 1)
-      await exchangeAll()
-      expect([one.others('a'), other.others('a')]).toEqual([6, 3])
-      note(other, 1)
-      await exchangeAll()
-      await exchangeAll()
-      expect([one.others('a'), other.others('a')]).toEqual([7, 3])
-      opened.clock.advance(MINUTE + SECOND)
-      expect([one.others('a'), other.others('a')]).toEqual([0, 0])
-      note(one, 2)
-      note(other, 2)
-      await exchangeAll()
-      expect(other.others('a')).toBe(2)
-    })
-  })
-
   test('a name that one node changes has another mark on the other, and one that is viewed has not', async () => {
     const [one, other] = opened.nodes
     const { clock } = opened
@@ -291,19 +185,22 @@ postgres.describe('two nodes share', () => {
     expect(await markOf(one)).not.toBe(before)
   })
 
-  test('the sweep removes what has lapsed, also beside another node that sweeps', async () => {
-    const [one, other] = opened.sharing
+  test('what has lapsed is removed, also beside another node that sweeps', async () => {
     await opened.query(`INSERT INTO used_nonces SELECT n::text, 0 FROM generate_series(1, 2500) AS n`)
-    await opened.query(`INSERT INTO leases VALUES ('dead', 'h', 0, false)`)
-    const { nonces, budgets, offers } = opened.shared[0]
+    const [{ nonces, budgets, offers, removeLapsed }, other] = opened.shared
     const at = opened.clock.now()
     await nonces.use({ nonce: 'new', lapsesAt: at + DAY })
     await budgets.take({ counts: [{ name: 'a', tries: 1, window: MINUTE }], refuse: () => null })
     await offers.keep({ session: 1, sealed: Buffer.alloc(9), until: at + MINUTE })
-    const removed = await Promise.all([one.sweep(), other.sweep()])
-    expect(removed.reduce((sum, some) => sum + some)).toBe(2501)
+    const sweep = async (remove: () => Promise<number>) => {
+      let removed = 0
+      for (let some = 1; some > 0; removed += some) some = await remove()
+      return removed
+    }
+    const removed = await Promise.all([sweep(removeLapsed), sweep(other.removeLapsed)])
+    expect(removed.reduce((sum, some) => sum + some)).toBe(2500)
     expect(await opened.query('SELECT nonce FROM used_nonces')).toEqual([{ nonce: 'new' }])
     opened.clock.advance(2 * DAY)
-    expect(await other.sweep()).toBe(3)
+    expect(await other.removeLapsed()).toBe(3)
   })
 })

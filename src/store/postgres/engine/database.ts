@@ -1,31 +1,17 @@
-// The connections to PostgreSQL, and transactions over them that can be trusted.
+// Reads and transactions over PostgreSQL. Those that meet a conflict or lose their connection run again, a few times.
 //
-// A transaction writes a row with an id of its own. When the connection is lost after its COMMIT was sent, the node inserts
-// the same id as void on another connection: that waits for a commit still in flight, and tells for good what happened.
+// When the connection is lost after COMMIT was sent, nobody knows whether the change happened. Each transaction notes a random
+// mark in the row of its connection, so another connection looks there once. It waits for a commit still under way.
 
-import type { BunSQLDatabase } from 'drizzle-orm/bun-sql'
+import { randomKey } from '../../../crypto/random.ts'
+import { addToOutage } from '../../../domain/errors.ts'
+import { MINUTE } from '../../../domain/time.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
-import type { OnState } from './absence.ts'
-import { createChange } from './changes.ts'
-import { type Connect, openConnection } from './connection.ts'
-import { createConnections } from './connections.ts'
-import { deadlineIn } from './deadline.ts'
-import { explainFailure } from './failures.ts'
-import { createFullness } from './fullness.ts'
-import { createPersist } from './persisting.ts'
-import { checkServer } from './server-check.ts'
-import { applySettings } from './session-settings.ts'
-import type { Patience } from './silence.ts'
-import { ANSWER_MS, attemptTransaction } from './transaction.ts'
-import { createWorkCounts } from './work-counts.ts'
+import { DISK_FULL, endsConnection, explainFailure, isPassing, stateOf, unavailable } from './failures.ts'
+import { createLanes, type Lane, type OnState, type Patience, type Session } from './lanes.ts'
+import { ANSWER_MS, type Connect } from './session.ts'
 
-/** One connection, within a transaction or for one read. */
-export type Session = {
-  /** Parameters are $1, $2, …; a parameter may be an array. Columns of type bigint come as strings: cast them to float8. */
-  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
-  /** For cold paths: it costs 7 to 21 µs a query more. */
-  orm: BunSQLDatabase
-}
+export type { OnState, Session } from './lanes.ts'
 
 /** `within`: milliseconds for the whole, for work that may take longer than a request. */
 export type WorkOptions = { within?: number }
@@ -33,11 +19,14 @@ export type WorkOptions = { within?: number }
 /** Runs work that only reads, outside any transaction. It may run again, on another connection. */
 export type Read = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
 
+/** Within a transaction: `send` is for statements for whose rows nobody waits. The commit follows them at once. */
+export type Changing = Session & { send(text: string, values: readonly unknown[]): void }
+
 /**
  * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several times, so it has
  * no effects outside the database. Throws `overloaded` when nothing happened, or when it cannot be known, and `disk_full`.
  */
-export type Transact = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
+export type Transact = <T>(work: (session: Changing) => Promise<T>, options?: WorkOptions) => Promise<T>
 
 export type PostgresDatabase = {
   read: Read
@@ -53,72 +42,188 @@ export type DatabaseOptions = {
   /** Most connections at once. */
   connections?: number | undefined
   onState?: OnState | undefined
-  /** Called when the disk of the server begins to be full, and when it has had room for a while, with how long it was full. */
+  /** Called when the disk of the server begins to be full. */
   onFull?: () => void
-  onRoom?: (fullFor: number) => void
-  /** Runs on each new connection before its first use; throws to refuse the server. */
+  /** Runs on each new connection before its first use. */
   onConnect?: (session: Session) => Promise<void>
-  /** Called with the id of each transaction that is durable. */
-  onAcknowledged?: (operationId: Uint8Array) => void
 }
 
 const CONNECTIONS = 8
-const OPEN_MS = 2500
 /** A request is answered within 10 s; this is the part that a transaction may take. */
 const WITHIN_MS = 7000
 /** Reads are mostly followed by something that also takes its time. */
 const READ_WITHIN_MS = 5000
+const LOOK_WITHIN_MS = 2000
+/** Further attempts after the first one. */
+const RETRIES = 5
+const FIRST_PAUSE_MS = 10
+const FULL_MS = 5 * MINUTE
+const MARK_BYTES = 16
+
+/** A change as another connection can look for it. `done`: its result, once COMMIT was sent. */
+type Change<T> = { connection: Uint8Array; mark: Uint8Array; done: { value: T } | null }
+
+const NONE = new Uint8Array()
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
-  const { connect, connections: max = CONNECTIONS, onAcknowledged = () => undefined } = options
-  const { onState = () => undefined, onConnect = async () => undefined } = options
-  const { onFull = () => undefined, onRoom = () => undefined } = options
-  const fullness = createFullness({ elapsed: () => performance.now(), onFull, onRoom })
-  const counts = createWorkCounts()
-  const prepare = async (session: Session) => {
-    await applySettings(session)
-    await checkServer(session)
-    await onConnect(session)
-  }
-  const open = (onLost: () => void) => openConnection({ connect, openWithin: OPEN_MS, prepare, onLost })
-  const connections = createConnections({ open, max, onState })
-  const persist = createPersist({
-    onRetry: counts.retried,
-    explain: (cause) => fullness.note(explainFailure(cause)),
-  })
+  const { connect, connections: max = CONNECTIONS, onConnect = async () => undefined } = options
+  const { onState = () => undefined, onFull = () => undefined } = options
+  const lanes = createLanes({ connect, max, onConnect, onState })
+  const counts = { reads: 0, transactions: 0, failures: 0, retries: 0, seconds: 0 }
+  const settled = { happened: 0, void: 0, unknown: 0 }
+  let fullAt = Number.NEGATIVE_INFINITY
 
-  /** Runs work on any connection until it succeeds. */
-  function run<T>(work: (session: Session) => Promise<T>, patience: Patience, isUrgent = false): Promise<T> {
-    return persist(patience.end, () =>
-      connections.use({ deadline: patience.end, isUrgent }, async (connection) => ({
-        value: await connection.run(work, patience),
-      })),
+  const isFull = () => performance.now() - fullAt < FULL_MS
+
+  /** An attempt returns null when nothing happened and it has to run again. */
+  async function persist<T>(end: number, attempt: () => Promise<{ value: T } | null>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      let cause: unknown = null
+      try {
+        const done = await attempt()
+        if (done !== null) return done.value
+      } catch (failure) {
+        cause = failure
+        if (!isPassing(failure)) throw explain(failure)
+      }
+      if (tries > RETRIES || performance.now() > end) throw unavailable(cause)
+      counts.retries += 1
+      await Bun.sleep(pauseAfter(tries))
+    }
+  }
+
+  function explain(failure: unknown): unknown {
+    if (stateOf(failure) === DISK_FULL) {
+      if (!isFull()) onFull()
+      fullAt = performance.now()
+    }
+    return explainFailure(failure)
+  }
+
+  const read: Read = (work, { within = READ_WITHIN_MS } = {}) => {
+    const patience = patienceOf(within)
+    return during('reads', () =>
+      persist(patience.end, async () => ({ value: await lanes.use(patience, work) })),
     )
   }
 
-  const change = createChange({
-    ...{ connections, persist, settling: counts.settling },
-    runUrgently: (work, patience) => run(work, patience, true),
-    onDurable: (operationId) => {
-      onAcknowledged(operationId)
-      fullness.changed()
-    },
-  })
-
-  const read: Read = (work, { within = READ_WITHIN_MS } = {}) =>
-    counts.during('reads', run(work, patienceOf(within)))
-  const transact: Transact = (work, { within = WITHIN_MS } = {}) =>
-    counts.during(
-      'transactions',
-      change((given) => attemptTransaction(given, work), patienceOf(within)),
+  const transact: Transact = (work, { within = WITHIN_MS } = {}) => {
+    const patience = patienceOf(within)
+    return during('transactions', () =>
+      persist(patience.end, async () => {
+        const change: Change<Awaited<ReturnType<typeof work>>> = {
+          connection: NONE,
+          mark: randomKey(MARK_BYTES),
+          done: null,
+        }
+        try {
+          return await lanes.use(patience, (lane) => attempt(lane, change, { patience, work }))
+        } catch (cause) {
+          if (change.done === null || !endsConnection(cause)) throw cause
+          return (await hasHappened(change)) ? change.done : null
+        }
+      }),
     )
+  }
 
-  const count = () => ({ ...counts.read(), connections: connections.count() })
-  const close = async () => connections.close()
-  return { read, transact, count, isFull: fullness.isFull, close }
+  /** Throws an error in doubt when that stays unknown. Then the caller is told nothing that depends on it. */
+  async function hasHappened(change: Change<unknown>): Promise<boolean> {
+    const patience = patienceOf(LOOK_WITHIN_MS)
+    const looking = async () => ({ value: await lanes.use(patience, (lane) => look(lane, change)) })
+    const outcome = await persist(patience.end, looking).catch((cause) => {
+      settled.unknown += 1
+      throw addToOutage(cause, { isInDoubt: true })
+    })
+    settled[outcome ? 'happened' : 'void'] += 1
+    return outcome
+  }
+
+  /** Counts work when it ends, and how long it took when it succeeded. */
+  async function during<T>(kind: 'reads' | 'transactions', work: () => Promise<T>): Promise<T> {
+    const begun = performance.now()
+    try {
+      const value = await work()
+      counts[kind] += 1
+      counts.seconds += (performance.now() - begun) / 1000
+      return value
+    } catch (cause) {
+      counts.failures += 1
+      throw cause
+    }
+  }
+
+  return {
+    read,
+    transact,
+    count: () => ({ ...counts, settled: { ...settled }, connections: lanes.count() }),
+    isFull,
+    close: async () => lanes.close(),
+  }
+}
+
+/** Random within a factor of two, so that two nodes do not meet again after the same conflict. */
+function pauseAfter(tries: number): number {
+  return FIRST_PAUSE_MS * 2 ** tries * (1 + randomKey(1).readUInt8() / 256)
 }
 
 /** Work that may take longer than a request may also wait as long for one answer. */
 function patienceOf(within: number): Patience {
-  return { answer: within > WITHIN_MS ? within : ANSWER_MS, end: deadlineIn(within) }
+  return { answer: within > WITHIN_MS ? within : ANSWER_MS, end: performance.now() + within }
 }
+
+/**
+ * BEGIN and the mark are sent with the first statement of the work, COMMIT with its last ones. Notes in `change` that COMMIT was
+ * sent: after that a lost connection says nothing about the outcome.
+ */
+async function attempt<T>(
+  lane: Lane,
+  change: Change<T>,
+  { patience: { answer }, work }: { patience: Patience; work: (session: Changing) => Promise<T> },
+): Promise<{ value: T }> {
+  const sent: Promise<unknown>[] = []
+  const keep = (answered: Promise<unknown>) => {
+    // It is awaited below. A rejection before that must not count as unhandled.
+    answered.catch(() => undefined)
+    sent.push(answered)
+  }
+  const send: Changing['send'] = (text, values) => keep(lane.query(text, values).then(() => undefined))
+  try {
+    change.connection = lane.id
+    keep(lane.control('BEGIN'))
+    if (answer > ANSWER_MS) send(BE_PATIENT, [String(answer)])
+    send(NOTE, [change.connection, change.mark])
+    const begun = [...sent]
+    const done = { value: await work({ query: lane.query, send }) }
+    // Who looks for the change waits for the lock of its row, so that must be held before COMMIT is sent.
+    await Promise.all(begun)
+    change.done = done
+    const [tag] = await Promise.all([lane.control('COMMIT'), ...sent])
+    if (tag !== 'COMMIT') throw new Error('a transaction went on after an error, and was rolled back')
+    return done
+  } catch (failure) {
+    // After a failed statement those that follow see only that their transaction is aborted.
+    const answers = await Promise.allSettled(sent)
+    const failed = answers.find((answer) => answer.status === 'rejected')
+    const cause = failed?.reason ?? failure
+    if (change.done === null && !endsConnection(cause)) await lane.control('ROLLBACK')
+    throw cause
+  }
+}
+
+const BE_PATIENT = `SELECT set_config(name, $1, true)
+  FROM unnest(ARRAY['statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
+
+const NOTE = `INSERT INTO changes (connection, mark, at) VALUES ($1, $2, now())
+  ON CONFLICT (connection) DO UPDATE SET mark = EXCLUDED.mark, at = EXCLUDED.at`
+
+/** Waits for a transaction that holds the row, or inserts it. Reading the row would prove nothing about a commit under way. */
+const LOOK = `INSERT INTO changes (connection, mark, at) VALUES ($1, '', now())
+  ON CONFLICT (connection) DO UPDATE SET at = EXCLUDED.at RETURNING mark`
+
+async function look({ query }: Lane, { connection, mark }: Change<unknown>): Promise<boolean> {
+  const [row] = await query<{ mark: Uint8Array }>(LOOK, [connection])
+  return row !== undefined && Buffer.compare(row.mark, mark) === 0
+}
+
+/** For heartbeats: rows of connections that nobody uses any more. */
+export const FORGET_CHANGES = "DELETE FROM changes WHERE at < now() - interval '10 minutes'"

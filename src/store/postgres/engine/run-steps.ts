@@ -1,7 +1,7 @@
 // Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its own.
 
-import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
-import type { PostgresDatabase, Session } from './database.ts'
+import type { Ask, Effect, Step, Steps } from '../../steps.ts'
+import type { Changing, PostgresDatabase, Session } from './database.ts'
 
 export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
   /** Called after a commit that made files due. */
@@ -11,7 +11,7 @@ export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
 export function createSteps({ read, transact, onDue }: StepsOptions): Steps {
   async function write<T>(step: () => Step<T>, { within }: { within?: number } = {}): Promise<T> {
     const effects = new Set<Effect>()
-    const work = (session: Session) => drive(step(), session, effects)
+    const work = (session: Changing) => drive(step(), session, effects)
     const value = await transact(work, within === undefined ? {} : { within })
     if (effects.has('due')) onDue()
     return value
@@ -23,41 +23,33 @@ export function createSteps({ read, transact, onDue }: StepsOptions): Steps {
 /** Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for its answer. */
 export async function drive<T>(
   step: Step<T>,
-  session: Pick<Session, 'query'>,
+  session: Session & Partial<Changing>,
   effects?: Set<Effect>,
 ): Promise<T> {
-  const sent: Promise<unknown>[] = []
-  try {
-    let next = step.next()
-    while (!next.done) {
-      const { effect } = next.value.statement
-      if (effect !== null) effects?.add(effect)
-      const answer = ask(session, next.value)
-      if (next.value.isBlind) sent.push(answer)
-      // It is awaited below. A rejection before that must not count as unhandled.
-      answer.catch(() => undefined)
-      next = step.next(next.value.isBlind ? [] : await answer)
-    }
-    await Promise.all(sent)
-    return next.value
-  } catch (cause) {
-    // After a failure the statements that follow see only that their transaction is aborted.
-    const failed = (await Promise.allSettled(sent)).find((one) => one.status === 'rejected')
-    throw failed?.reason ?? cause
+  const { send } = session
+  let next = step.next()
+  while (!next.done) {
+    const { statement, values, isBlind } = next.value
+    if (statement.effect !== null) effects?.add(statement.effect)
+    if (isBlind && send !== undefined) {
+      send(textOf(next.value), values)
+      next = step.next(NO_ROWS)
+    } else next = step.next(await ask(session, next.value))
   }
+  return next.value
 }
 
-async function ask(
-  { query }: Pick<Session, 'query'>,
-  { statement, values }: Ask,
-): Promise<readonly unknown[]> {
-  const rows = await query<Record<string, unknown>>(textOf(statement), values)
+const NO_ROWS: readonly unknown[] = []
+
+async function ask({ query }: Session, asked: Ask): Promise<readonly unknown[]> {
+  const rows = await query<Record<string, unknown>>(textOf(asked), asked.values)
   // Bun returns numbers of 64 bits as texts. Ids and times stay far below 2^53.
   for (const row of rows)
-    for (const name of statement.numbers) if (typeof row[name] === 'string') row[name] = Number(row[name])
+    for (const name of asked.statement.numbers)
+      if (typeof row[name] === 'string') row[name] = Number(row[name])
   return rows
 }
 
-function textOf({ text, suffix }: Statement<unknown>): string {
+function textOf({ statement: { text, suffix } }: Ask): string {
   return suffix === '' ? text : `${text} ${suffix}`
 }

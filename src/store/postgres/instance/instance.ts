@@ -1,9 +1,17 @@
-// Facts about the instance in its database: its name, the time of its last use, and where it is.
+// The row of the instance, the rows of its nodes, and whether a node that starts may serve the database.
 
-import type { explainCopy } from '../../copy/state.ts'
-import type { Session } from '../engine/database.ts'
-import type { SchemaVersion } from '../schema/schema-version.ts'
+import type { Keyring } from '../../../crypto/keyring.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import { HOUR, MINUTE } from '../../../domain/time.ts'
+import { explainCopy } from '../../copy/state.ts'
+import type { NodeReport } from '../../database-face.ts'
+import type { NodeNote } from '../../folder/notes.ts'
+import type { PostgresDatabase } from '../engine/database.ts'
+import { serverText } from '../engine/failures.ts'
+import type { Session } from '../engine/lanes.ts'
+import type { SchemaVersion } from '../schema/migrate.ts'
 import type { DatabaseTime } from './clock.ts'
+import { enterKeys } from './keys.ts'
 
 /** The row of the instance, and what the server says of itself. */
 export type InstanceState = DatabaseTime &
@@ -17,6 +25,8 @@ export type InstanceState = DatabaseTime &
     place: string | null
     /** Where it is now: other clusters and databases have others. */
     here: string
+    /** Of the row of the node that asks; null without one. */
+    mark: string | null
   }
 
 /** The server's clock in whole milliseconds since 1970. */
@@ -29,15 +39,106 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
 const LOOK = `SELECT tag::text AS tag, expired_all_at::float8 AS "expiredAllAt", place, ${HERE} AS here,
     json_build_object('state', copy_state, 'other', copy_other) AS copy, clock_mark::float8 AS "clockMark", clock_doubted::float8 AS "clockDoubted", ${DATABASE_TIME} AS time,
     (SELECT max(version) FROM schema_versions) AS version,
-    (SELECT max(compatible_from) FROM schema_versions) AS "compatibleFrom"
+    (SELECT max(compatible_from) FROM schema_versions) AS "compatibleFrom",
+    (SELECT mark FROM nodes WHERE nodes.id = $1) AS mark
   FROM instance`
 
-/** `lock`: no other node changes the row until the transaction ends. */
+/** `lock`: no other node changes the row until the transaction ends. `node`: the id of the one that asks. */
 export async function readInstance(
-  { query }: Pick<Session, 'query'>,
-  { lock = false } = {},
+  { query }: Session,
+  { lock = false, node = null }: { lock?: boolean; node?: Uint8Array | null } = {},
 ): Promise<InstanceState> {
-  const [state] = await query<InstanceState>(lock ? `${LOOK} FOR UPDATE OF instance` : LOOK)
+  const [state] = await query<InstanceState>(lock ? `${LOOK} FOR UPDATE OF instance` : LOOK, [node])
   if (state === undefined) throw new Error('the table instance of the database is empty')
   return state
 }
+
+/** A node that was not seen for so long is taken for dead. */
+const DEAD_MS = MINUTE
+/** For so long operators see that it is. */
+const SHOWN_MS = HOUR
+
+/** The ids of the nodes that are alive, as a subquery. */
+export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`
+
+/** Those that serve or did so lately. `thisNode`: the id of this one; null for a command. */
+export async function listNodes({ query }: Session, thisNode: Uint8Array | null): Promise<NodeReport[]> {
+  const nodes = await query<NodeReport>(LIST, [thisNode])
+  return nodes.map(({ name, version, ...rest }) => ({
+    ...{ ...rest, name: serverText(name), version: serverText(version) },
+  }))
+}
+
+const LIST = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt",
+    (id = $1::bytea) IS TRUE AS "isThis", id IN (${LIVE_NODES}) AS "isAlive"
+  FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${SHOWN_MS} ORDER BY started_at, id`
+
+/** The names of the other nodes that are alive, the one that was seen last first. */
+export async function listOthers({ query }: Session, node: Uint8Array | null): Promise<string[]> {
+  const others = await query<{ name: string }>(OTHERS, [node])
+  return others.map(({ name }) => serverText(name))
+}
+
+const OTHERS = `SELECT name FROM nodes WHERE id IN (${LIVE_NODES}) AND (id = $1::bytea) IS NOT TRUE ORDER BY seen_at DESC`
+
+/** Looking for what a removed key has sealed reads all pushes. */
+const ENTER_MS = 10 * MINUTE
+
+export type EnterOptions = {
+  keyring: Keyring
+  keyFile: string
+  /** Of the data folder; null when it was never served. */
+  note: NodeNote | null
+  /** The operator says that the database was moved, and not restored. */
+  acceptDatabase: boolean
+}
+
+/** Throws `conflict` when the database may not be served, or with another key. */
+export function enterInstance(
+  { transact }: Pick<PostgresDatabase, 'transact'>,
+  { note, keyring, keyFile, acceptDatabase }: EnterOptions,
+): Promise<InstanceState> {
+  const node = note === null ? null : Buffer.from(note.node, 'hex')
+  return transact(
+    async (session) => {
+      const state = await readInstance(session, { lock: true, node })
+      const why = findRefusal(state, note, acceptDatabase)
+      if (why !== null) throw new DomainError('conflict', why)
+      await session.query('UPDATE instance SET place = $1', [state.here])
+      const hasOthers = (await listOthers(session, node)).length > 0
+      await enterKeys(session, { keyring, keyFile, hasOthers })
+      return state
+    },
+    { within: ENTER_MS },
+  )
+}
+
+/** Why a node with this note may not serve the database; null when it may. */
+export function findRefusal(
+  state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here' | 'mark' | 'copy'>,
+  note: NodeNote | null,
+  acceptDatabase: boolean,
+): string | null {
+  if (note !== null && note.instance !== state.tag) return FOREIGN
+  if (state.place !== null && state.place !== state.here && !acceptDatabase) return MOVED
+  const copied = explainCopy(state.copy)
+  if (copied !== null) return copied
+  // What the node remembers from before every push was expired does not count.
+  if (note === null || state.expiredAllAt > note.expiredAllAt) return null
+  return state.mark === note.last || state.mark === note.next ? null : SET_BACK
+}
+
+const FOREIGN =
+  'This data folder served another database than the one of --database-url. Name the right database, or another folder with ' +
+  '--data-dir.'
+
+const MOVED =
+  'The database of --database-url is not where it was served last: it is a restored copy, or was moved to another server or ' +
+  'database. If it may lack anything that was read, expired or deleted since, stop all nodes and run "oncebox expire-all", which ' +
+  'expires every push. If all nodes had stopped before it was moved, and the original is never served again, start once with ' +
+  '--accept-database.'
+
+export const SET_BACK =
+  'The database does not know the last change of this node: it was set back to an earlier state, or a copy of this data folder is ' +
+  'served elsewhere. Nothing is served here. After a restore, what was read, expired or deleted since could be opened again: stop ' +
+  'all nodes and run "oncebox expire-all", which expires every push. A copied folder needs a new one in its place (--data-dir).'

@@ -3,8 +3,7 @@
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
-import { type Connect, openConnection } from '../engine/connection.ts'
-import { checkServer, RefusedServer } from '../engine/server-check.ts'
+import { type Connect, requireServer } from '../engine/session.ts'
 import { explainUnreachable } from './unreachable.ts'
 
 export type ReachOptions = {
@@ -18,7 +17,6 @@ export type ReachOptions = {
   abandoned?: AbortSignal | undefined
 }
 
-const OPEN_MS = 5 * SECOND
 const PAUSE_MS = SECOND / 2
 
 /**
@@ -54,16 +52,9 @@ async function keepTrying(options: ReachOptions): Promise<void> {
 
 async function tryOnce({ address, connect }: ReachOptions) {
   try {
-    const connection = await openConnection({
-      connect,
-      openWithin: OPEN_MS,
-      prepare: checkServer,
-      onLost: () => undefined,
-    })
-    connection.close()
+    await requireServer(connect)
     return null
   } catch (cause) {
-    if (cause instanceof RefusedServer) return { error: cause, mayPass: cause.mayPass }
     const unreachable = explainUnreachable(address, cause)
     if (unreachable === null) throw cause
     return unreachable

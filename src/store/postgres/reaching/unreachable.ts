@@ -3,9 +3,8 @@
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
-import { stateOf } from '../engine/failures.ts'
-import { SCHEMA } from '../engine/schema-name.ts'
-import { serverText } from '../engine/server-text.ts'
+import { serverText, stateOf } from '../engine/failures.ts'
+import { SCHEMA } from '../engine/session.ts'
 
 export type Unreachable = {
   error: DomainError

@@ -8,15 +8,14 @@ import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
-import { readInstance } from '../instance/instance.ts'
-import { listNodes } from '../instance/node-rows.ts'
+import { listOthers, readInstance } from '../instance/instance.ts'
 
 /** For counting and for removing what may be many rows. */
 const WITHIN_MS = 10 * MINUTE
 
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
 const EMPTIED = [
-  ...['sessions', 'account_links', 'idempotency_keys', 'two_factor_offers', 'used_nonces', 'leases'],
+  ...['sessions', 'account_links', 'idempotency_keys', 'two_factor_offers', 'used_nonces'],
   ...['files_read', 'nodes'],
 ]
 
@@ -85,11 +84,11 @@ async function leaveBucket({ query }: Session): Promise<string | null> {
 /** Throws `conflict`, naming them, while nodes serve the database. None starts until the transaction ends. */
 export async function requireAlone(session: Session) {
   const state = await readInstance(session, { lock: true })
-  const alive = (await listNodes(session, null)).filter(({ isAlive }) => isAlive)
+  const alive = await listOthers(session, null)
   if (alive.length === 0) return state
   throw new DomainError(
     'conflict',
-    `Nodes serve the database (${alive.map(({ name }) => name).join(', ')}), or did within the last minute. Nothing was changed. ` +
+    `Nodes serve the database (${alive.join(', ')}), or did within the last minute. Nothing was changed. ` +
       'Stop all of them, wait for a minute where one was killed or the copy is that young, and run this again.',
   )
 }

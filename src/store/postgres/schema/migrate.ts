@@ -1,101 +1,68 @@
-// Brings the tables to this version's schema. One node migrates, under an advisory lock, while the others wait. An older node
-// goes on with tables that are newer but compatible, so that nodes can be upgraded one after another.
+// The versions of the tables, and how they are brought to that of this program. A node that migrates makes the others wait. An
+// older node goes on with tables that are newer but compatible, so that nodes can be upgraded one after another.
 
 import type { SQL } from 'bun'
 import { DomainError } from '../../../domain/errors.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
-import { LOCKS } from '../engine/advisory-locks.ts'
-import type { Connect } from '../engine/connection.ts'
-import { onOwnConnection } from '../engine/own-connection.ts'
-import { SCHEMA } from '../engine/schema-name.ts'
-import { MIGRATIONS, type Migration, requireServable } from './schema-version.ts'
+import { stateOf } from '../engine/failures.ts'
+import { type Connect, onOwnConnection, SCHEMA } from '../engine/session.ts'
+import tables from './migrations/0001-tables.sql' with { type: 'text' }
+
+/** A step, and the lowest version of the program's schema that may serve the tables after it. */
+export type Migration = { sql: string; compatibleFrom: number }
+
+export const MIGRATIONS: readonly Migration[] = [{ sql: tables, compatibleFrom: 1 }]
+
+/** Both are 0 in a database without our tables. */
+export type SchemaVersion = { version: number; compatibleFrom: number }
 
 export type MigrateOptions = {
   connect: Connect
-  /** Is given a sentence for the operator. */
-  onWarning: (warning: string) => void
   migrations?: readonly Migration[]
-  /** Milliseconds to wait for a node that migrates, or for tables that are in use. */
+  /** Milliseconds to wait for another node that migrates. */
   patience?: number
-  /** Milliseconds that a step waits for a table in use. Queries of other nodes queue behind it meanwhile. */
-  tableLockMs?: number
 }
 
-const PATIENCE_MS = 10 * MINUTE
-const RETRY_MS = SECOND / 5
-const TABLE_LOCK_MS = 5 * SECOND
-const LOCK_TIMED_OUT = '55P03'
+/** Queries of other nodes queue behind a wait for a table. */
+const TABLE_MS = 5 * SECOND
+/** "ONCEBOX" in ASCII, as a number that names a lock in the whole database. */
+const LOCK = '22322573991890776'
 
 /** Throws `conflict`, and then nothing was changed, for a database of another program or of a newer Oncebox. */
-export async function migrate(options: MigrateOptions): Promise<void> {
-  const { connect, migrations = MIGRATIONS } = options
-  await onOwnConnection(connect, async (session) => {
-    await session.unsafe(`SET search_path = ${SCHEMA}`).simple()
+export function migrate({
+  connect,
+  migrations = MIGRATIONS,
+  patience = MINUTE,
+}: MigrateOptions): Promise<void> {
+  return onOwnConnection(connect, async (session) => {
     if ((await requireServable(session, migrations)).version >= migrations.length) return
-    const tableLock = options.tableLockMs ?? TABLE_LOCK_MS
-    await session.unsafe(`SET statement_timeout = 0; SET lock_timeout = ${tableLock}`).simple()
-    const until = performance.now() + (options.patience ?? PATIENCE_MS)
-    await lock(session, { until, onWarning: options.onWarning })
-    await runPending(session, { migrations, until, onWarning: options.onWarning })
+    await session.unsafe(`SET statement_timeout = 0; SET lock_timeout = ${patience}; BEGIN`).simple()
+    try {
+      await session.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`)
+      await session.unsafe(`SET LOCAL lock_timeout = ${Math.min(patience, TABLE_MS)}`)
+      await takePending(session, migrations)
+      await session.unsafe('COMMIT').simple()
+    } catch (cause) {
+      throw stateOf(cause) === '55P03' ? new DomainError('conflict', IN_USE) : cause
+    }
   })
 }
 
-type Waiting = { until: number; onWarning: (warning: string) => void }
+const IN_USE =
+  'The database could not be migrated, because another node migrates it, or something uses its tables (such as a backup). ' +
+  'Nothing was changed; start again later.'
 
-async function lock(session: SQL, { until, onWarning }: Waiting): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    const [row] = await session.unsafe(`SELECT pg_try_advisory_lock(${LOCKS.migration}) AS held`)
-    if (row.held) return
-    if (tries === 0) onWarning('Another node migrates the database: waiting for it to end.')
-    if (performance.now() > until)
-      throw new DomainError(
-        'conflict',
-        'Another node has been migrating the database for too long. Look at its log; if it hangs, end it and start again.',
-      )
-    await Bun.sleep(RETRY_MS)
+async function takePending(session: SQL, migrations: readonly Migration[]): Promise<void> {
+  const { version } = await requireServable(session, migrations)
+  if (version === 0) {
+    await refuseForeign(session)
+    await session.unsafe(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`)
   }
-}
-
-type Pending = Waiting & { migrations: readonly Migration[] }
-
-async function runPending(session: SQL, { migrations, until, onWarning }: Pending): Promise<void> {
-  let { version } = await requireServable(session, migrations)
-  if (version === 0) await prepareSchema(session)
-  while (version < migrations.length) {
-    const step = migrations[version]
-    if (step !== undefined && (await takeStep(session, { ...step, version: version + 1 }))) version += 1
-    else if (performance.now() > until) throw new DomainError('conflict', TABLES_IN_USE)
-    else onWarning('The migration waits for a table that is in use, and tries again.')
+  for (const [index, { sql, compatibleFrom }] of migrations.entries()) {
+    if (index < version) continue
+    const note = `INSERT INTO schema_versions (version, compatible_from) VALUES (${index + 1}, ${compatibleFrom})`
+    await session.unsafe(`${sql};\n${note}`).simple()
   }
-}
-
-const TABLES_IN_USE =
-  'The database could not be migrated, because its tables were in use all the time (by a backup, for example). Nothing was ' +
-  'changed; start again later.'
-
-/** False when a table was in use; then nothing was changed. */
-async function takeStep(session: SQL, step: Migration & { version: number }): Promise<boolean> {
-  const note = `INSERT INTO schema_versions (version, compatible_from) VALUES (${step.version}, ${step.compatibleFrom})`
-  try {
-    await session.unsafe(`BEGIN;\n${step.sql}\n;${note};\nCOMMIT`).simple()
-    return true
-  } catch (cause) {
-    await session.unsafe('ROLLBACK').simple()
-    if (cause instanceof Error && 'errno' in cause && cause.errno === LOCK_TIMED_OUT) return false
-    throw cause
-  }
-}
-
-async function prepareSchema(session: SQL): Promise<void> {
-  await refuseForeign(session)
-  if (await hasSchema(session)) await refuseForeignSchema(session)
-  else await session.unsafe(`CREATE SCHEMA ${SCHEMA}`).simple()
-}
-
-/** A schema that was made beforehand spares its owner the right to make schemas. */
-async function hasSchema(session: SQL): Promise<boolean> {
-  const [found] = await session.unsafe(`SELECT to_regnamespace('${SCHEMA}') IS NOT NULL AS is_there`)
-  return found.is_there
 }
 
 /** Tables that belong to extensions are allowed. */
@@ -115,17 +82,50 @@ async function refuseForeign(session: SQL): Promise<void> {
   )
 }
 
-/** The owner of the schema can drop our tables, and add functions that run with our rights. A superuser can in any case. */
-async function refuseForeignSchema(session: SQL): Promise<void> {
-  const [foreign] = await session.unsafe(
-    `SELECT rolname AS owner, current_user AS we FROM pg_namespace JOIN pg_roles ON pg_roles.oid = nspowner
-     WHERE nspname = '${SCHEMA}' AND NOT pg_has_role(nspowner, 'USAGE')
-       AND NOT (rolsuper AND has_schema_privilege(nspname, 'CREATE') AND has_schema_privilege(nspname, 'USAGE'))`,
+export async function readSchemaVersion(session: Pick<SQL, 'unsafe'>): Promise<SchemaVersion> {
+  const [found] = await session.unsafe(
+    `SELECT to_regclass('${SCHEMA}.schema_versions') IS NOT NULL AS is_there`,
   )
-  if (foreign === undefined) return
+  if (!found.is_there) return { version: 0, compatibleFrom: 0 }
+  const [row] = await session.unsafe(
+    'SELECT max(version) AS version, max(compatible_from) AS "compatibleFrom" FROM schema_versions',
+  )
+  return { version: row.version, compatibleFrom: row.compatibleFrom }
+}
+
+/** Whether the database holds data of Oncebox, of whatever version. */
+export function hasTables(connect: Connect): Promise<boolean> {
+  return onOwnConnection(connect, async (session) => (await readSchemaVersion(session)).version > 0)
+}
+
+/** Why a program with this many migrations may not serve such tables; null when it may. */
+export function findSchemaProblem(found: SchemaVersion, known = MIGRATIONS.length): string | null {
+  if (found.version <= known || found.compatibleFrom <= known) return null
+  return (
+    `The database was migrated by a newer Oncebox (its schema is version ${found.version}, which can be served from version ` +
+    `${found.compatibleFrom} on; this Oncebox knows ${known}). Run that one.`
+  )
+}
+
+/** Throws `conflict` when a program with these migrations may not serve the tables. */
+async function requireServable(
+  session: Pick<SQL, 'unsafe'>,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<SchemaVersion> {
+  const found = await readSchemaVersion(session)
+  const problem = findSchemaProblem(found, migrations.length)
+  if (problem !== null) throw new DomainError('conflict', problem)
+  return found
+}
+
+/** For commands beside the servers, which never migrate. */
+export async function requireCurrentSchema(session: Pick<SQL, 'unsafe'>): Promise<void> {
+  const { version } = await requireServable(session)
+  if (version >= MIGRATIONS.length) return
   throw new DomainError(
     'conflict',
-    `The schema ${SCHEMA} belongs to another user of the database (${JSON.stringify(foreign.owner)}). Give it to the user of ` +
-      `--database-url (ALTER SCHEMA ${SCHEMA} OWNER TO ${JSON.stringify(foreign.we)}), or make an empty database for Oncebox alone.`,
+    version === 0
+      ? 'The database holds no Oncebox data. Start "oncebox serve" once, or name the right database with --database-url.'
+      : 'The database was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.',
   )
 }

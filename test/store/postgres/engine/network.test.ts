@@ -18,9 +18,8 @@ postgres.describe('a network', () => {
     ProxiedDatabase & { told: unknown[]; addNote(n: number): Promise<unknown> }
   > {
     const told: unknown[] = []
-    const onState = (cause: unknown, left: number) => {
-      // A first failure may come while other connections still seem to work.
-      if (cause === null || left === 0) told.push(cause)
+    const onState = (cause: unknown) => {
+      if (cause === null || told.at(-1) === undefined || told.at(-1) === null) told.push(cause)
     }
     const it = await openProxied(postgres, { onState })
     const addNote = (n: number) =>

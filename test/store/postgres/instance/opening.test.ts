@@ -40,7 +40,7 @@ postgres.describe('the key of a database', () => {
     const [first, second] = [makeNode(), makeNode()]
     const line = newKeyFile().split('\n').at(-2)?.replace(/^1/, '2')
     const old = readFileSync(first.keyFile, 'utf8')
-    writeFileSync(first.keyFile, `${line}\n${old}`)
+    writeFileSync(first.keyFile, `${old}${line}\n`)
     writeFileSync(second.keyFile, `${line}\n`)
     const store = await first.open()
     await expect(second.open()).rejects.toThrow('Key 1 is missing from the key file')

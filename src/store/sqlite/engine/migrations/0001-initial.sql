@@ -286,3 +286,29 @@ CREATE TABLE imported (
   mark BLOB PRIMARY KEY NOT NULL CHECK (length(mark) = 16),
   key_number INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Limits on tries: points spent under a name, which is a keyed hash, until the window ends.
+CREATE TABLE spent_points (
+  name TEXT PRIMARY KEY NOT NULL,
+  points INTEGER NOT NULL CHECK (points >= 0),
+  until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX spent_points_until ON spent_points (until);
+
+-- Nonces of pages whose button was pressed.
+CREATE TABLE used_nonces (
+  nonce TEXT PRIMARY KEY NOT NULL,
+  lapses_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX used_nonces_lapse ON used_nonces (lapses_at);
+
+-- Secrets that a page offers for an authenticator app, sealed.
+CREATE TABLE two_factor_offers (
+  session_id INTEGER PRIMARY KEY,
+  secret BLOB NOT NULL,
+  until INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX two_factor_offers_until ON two_factor_offers (until);

@@ -1,0 +1,142 @@
+// What the nodes of an instance share, as rows. Names are keyed hashes, because some contain what people typed as their address.
+
+import { hashAddress } from '../../crypto/digest.ts'
+import type { Keyring } from '../../crypto/keyring.ts'
+import { HOUR, MINUTE, type Now } from '../../domain/time.ts'
+import { isCurrent } from '../../domain/windowed-counts.ts'
+import type {
+  Budget,
+  BudgetAttempt,
+  BudgetDecision,
+  BudgetState,
+  Offer,
+  SharedState,
+} from '../shared-face.ts'
+import { first, forSome, type RowOf, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { spentPoints } from '../tables.ts'
+
+/** Rows that one step removes. */
+const SOME = 1_000
+/** Nodes take the time from the database, and are apart by far less. */
+const CLOCK_SLACK = MINUTE
+/** Longer than the clocks of nodes can differ. */
+const MARGIN = HOUR
+
+type Spent = RowOf<typeof spentPoints>
+
+const SPENT = forSome((names) => select(spentPoints, `WHERE name IN (${names})`))
+/** Makes a row that is missing, because only an existing one can be locked. The update changes nothing but locks. */
+const LOCK_SPENT = statement(
+  `INSERT INTO spent_points (name, points, until) VALUES ($1, 0, 0)
+  ON CONFLICT (name) DO UPDATE SET points = spent_points.points`,
+)
+const SPEND = statement('UPDATE spent_points SET points = $2, until = $3 WHERE name = $1')
+const GIVE_BACK = statement(
+  'UPDATE spent_points SET points = points - 1 WHERE name = $1 AND until = $2 AND points > 0',
+)
+const USE = statement<{ nonce: string }>(
+  'INSERT INTO used_nonces (nonce, lapses_at) VALUES ($1, $2) ON CONFLICT (nonce) DO NOTHING RETURNING nonce',
+)
+/** An offer that lapses an hour later than the new one was made by a clock that was ahead. */
+const IS_IN_EFFECT = `two_factor_offers.until > $4 AND two_factor_offers.until <= excluded.until + ${HOUR}`
+const KEEP = statement<{ secret: Uint8Array }>(
+  `INSERT INTO two_factor_offers (session_id, secret, until) VALUES ($1, $2, $3)
+  ON CONFLICT (session_id) DO UPDATE SET
+    secret = CASE WHEN ${IS_IN_EFFECT} THEN two_factor_offers.secret ELSE excluded.secret END,
+    until = CASE WHEN ${IS_IN_EFFECT} THEN two_factor_offers.until ELSE excluded.until END
+  RETURNING secret`,
+)
+const FORGET = statement('DELETE FROM two_factor_offers WHERE session_id = $1')
+const LAPSED = [
+  ['spent_points', 'name', 'until'],
+  ['used_nonces', 'nonce', 'lapses_at'],
+  ['two_factor_offers', 'session_id', 'until'],
+].map(([table, key, end]) =>
+  statement<{ one: number }>(
+    `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT ${SOME})
+    RETURNING 1 AS one`,
+  ),
+)
+
+export type SharedStateOptions = {
+  steps: Steps
+  keyring: Keyring
+  now: Now
+  onError: (cause: unknown) => void
+}
+
+export function createSharedState({ steps, keyring, now, onError }: SharedStateOptions): SharedState {
+  const { read, write } = steps
+
+  // Nodes with other sealing keys, while a new key is introduced, count by themselves.
+  const hashName = ({ name }: { name: string }) =>
+    hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
+
+  function stateOf(budget: Budget, rows: readonly Spent[]): BudgetState {
+    const time = now()
+    const name = hashName(budget)
+    const row = rows.find((one) => one.name === name)
+    const isCounting = row !== undefined && isCurrent({ ...row, ...budget, slack: CLOCK_SLACK }, time)
+    return isCounting
+      ? { ...budget, spent: row.points, until: row.until }
+      : { ...budget, spent: 0, until: time + budget.window }
+  }
+
+  function* look({ counts, looks = [], refuse }: BudgetAttempt): Step<BudgetDecision> {
+    const budgets = [...counts, ...looks]
+    const rows = yield* SPENT(budgets.map(hashName))
+    const states = budgets.map((budget) => stateOf(budget, rows))
+    return { refusedBy: refuse(states), states }
+  }
+
+  /** The rows that it counts in are locked before it looks, in the order of their names, as every node does. */
+  function* take(attempt: BudgetAttempt): Step<BudgetDecision> {
+    for (const name of attempt.counts.map(hashName).sort()) yield* run(LOCK_SPENT, name)
+    const decision = yield* look(attempt)
+    if (decision.refusedBy !== null) return decision
+    for (const state of decision.states.slice(0, attempt.counts.length))
+      yield* run(SPEND, hashName(state), state.spent + 1, state.until)
+    return decision
+  }
+
+  function* giveBack(states: readonly BudgetState[]): Step<void> {
+    const ordered = states.map((state) => ({ ...state, name: hashName(state) }))
+    ordered.sort((one, other) => (one.name < other.name ? -1 : 1))
+    for (const { name, until } of ordered) yield* run(GIVE_BACK, name, until)
+  }
+
+  const keep = ({ session, sealed, until }: Offer) =>
+    write(function* () {
+      return (yield* first(KEEP, session, sealed, until, now()))?.secret ?? sealed
+    })
+
+  function* removeLapsed(): Step<number> {
+    let removed = 0
+    for (const lapsed of LAPSED) {
+      const rows = yield { statement: lapsed, values: [now() - MARGIN], isBlind: false }
+      removed += rows.length
+    }
+    return removed
+  }
+
+  const others = keyring.keys.filter((key) => key !== keyring.sealing)
+  return {
+    budgets: {
+      // Looks first without a lock, so that a flood of refused tries writes nothing.
+      take: async (attempt) => {
+        const seen = await read(() => look(attempt))
+        return seen.refusedBy === null ? write(() => take(attempt)) : seen
+      },
+      giveBack: (states) => write(() => giveBack(states)).catch(onError),
+    },
+    nonces: {
+      keys: [keyring.sealing.nonces, ...others.map((key) => key.nonces)],
+      use: async ({ nonce, lapsesAt }) => (await write(() => first(USE, nonce, lapsesAt))) !== null,
+    },
+    offers: {
+      keep,
+      forget: (session) => write(() => run(FORGET, session)).catch(onError),
+    },
+    removeLapsed: () => write(removeLapsed),
+  }
+}

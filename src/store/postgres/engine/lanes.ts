@@ -1,0 +1,193 @@
+// The connections of this process. Each is opened when it is needed and carries one transaction or read at a time. A network
+// that swallows packets never says so: a connection that hears nothing for too long is given up, and so are the idle ones.
+
+import type { ReservedSQL } from 'bun'
+import { randomKey } from '../../../crypto/random.ts'
+import type { DatabaseCounts } from '../../database-face.ts'
+import { endsConnection, unavailable } from './failures.ts'
+import { type Connect, reserveWithin, SilenceError } from './session.ts'
+
+/** One connection, within a transaction or for one read. */
+export type Session = {
+  /** Parameters are $1, $2, …; a parameter may be an array. Columns of type bigint come as strings: cast them to float8. */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+}
+
+export type Lane = Session & {
+  /** Names the row in which this connection notes its changes. */
+  id: Uint8Array
+  /** Does not wait for what was sent before. Resolves to the tag of the server's answer. */
+  control(command: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<string>
+}
+
+/** Called when no connection could be opened, and with null when that works again. */
+export type OnState = (cause: unknown) => void
+
+/** In milliseconds: how long one answer may take, and, by performance.now(), when the whole has to be over. */
+export type Patience = { answer: number; end: number }
+
+export type LanesOptions = {
+  connect: Connect
+  max: number
+  /** Runs on each new connection before its first use. When it throws, the connection is not used. */
+  onConnect: (session: Session) => Promise<void>
+  onState: OnState
+}
+
+export type Lanes = {
+  /** Waits for a free connection, and runs work on it. Throws `overloaded` when none is free in time. */
+  use<T>(patience: Patience, work: (lane: Lane) => Promise<T>): Promise<T>
+  count(): DatabaseCounts['connections']
+  close(): void
+}
+
+/** `until`: when it is given up, and Infinity while it is idle. */
+type Open = Lane & { until: number; patience: Patience; isOpen: boolean; close(): void }
+type Waiter = { give: (lane: Promise<Open>) => void; end: number }
+
+const OPEN_MS = 2500
+const LOOK_MS = 100
+/** Work that was begun in time has at least this long. */
+const LEAST_MS = 500
+const ID_BYTES = 16
+const AT_REST: Patience = { answer: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY }
+
+export function createLanes({ connect, max, onConnect, onState }: LanesOptions): Lanes {
+  const open = new Set<Open>()
+  const waiting: Waiter[] = []
+  let idle: Open[] = []
+  let opening = 0
+  let isAway = false
+  let isClosed = false
+  const timer = setInterval(look, LOOK_MS)
+  timer.unref()
+
+  /** Gives up the connections that were silent for too long, and refuses who waited for too long. */
+  function look(): void {
+    const now = performance.now()
+    for (const lane of open) if (lane.until < now) lane.close()
+    for (const late of waiting.filter(({ end }) => end < now)) {
+      waiting.splice(waiting.indexOf(late), 1)
+      late.give(Promise.reject(unavailable(null)))
+    }
+  }
+
+  async function openOne(): Promise<Open> {
+    opening += 1
+    const client = connect(1, () => lane !== undefined && drop(lane))
+    const close = () => void client.close({ timeout: 0 }).catch(() => undefined)
+    let lane: Open | undefined
+    try {
+      // Only a reserved connection stays one: the pool would open another behind a transaction that lost its own.
+      lane = laneOver(await reserveWithin(client, OPEN_MS), close)
+      open.add(lane)
+      begin(lane, { answer: OPEN_MS, end: performance.now() + OPEN_MS })
+      await onConnect(lane)
+      if (isAway) onState(null)
+      isAway = false
+      return lane
+    } catch (cause) {
+      isAway = true
+      if (!isClosed) onState(cause)
+      if (lane === undefined) close()
+      else drop(lane)
+      throw cause
+    } finally {
+      opening -= 1
+      if (lane === undefined) passOn()
+    }
+  }
+
+  /** The connection is lost, or was given up. */
+  function drop(lane: Open): void {
+    if (!lane.isOpen) return
+    lane.isOpen = false
+    lane.close()
+    open.delete(lane)
+    idle = idle.filter((other) => other !== lane)
+    passOn()
+  }
+
+  /** Somebody else may open the connection that somebody has lost. */
+  function passOn(): void {
+    const next = waiting.shift()
+    next?.give(acquire(next.end))
+  }
+
+  function acquire(end: number): Promise<Open> {
+    if (isClosed) return Promise.reject(unavailable(null))
+    const free = idle.pop()
+    if (free !== undefined) return Promise.resolve(free)
+    if (open.size + opening < max) return openOne()
+    const { promise, resolve } = Promise.withResolvers<Open>()
+    waiting.push({ give: resolve, end })
+    return promise
+  }
+
+  function release(lane: Open): void {
+    begin(lane, AT_REST)
+    const next = waiting.shift()
+    if (isClosed) drop(lane)
+    else if (next !== undefined) next.give(Promise.resolve(lane))
+    else idle.push(lane)
+  }
+
+  const use: Lanes['use'] = async (patience, work) => {
+    const lane = await acquire(patience.end)
+    begin(lane, { ...patience, end: Math.max(patience.end, performance.now() + LEAST_MS) })
+    try {
+      return await work(lane)
+    } catch (cause) {
+      if (!endsConnection(cause)) throw cause
+      const isSilent = lane.until < performance.now()
+      // What ended one has usually ended the others.
+      for (const one of [lane, ...idle]) drop(one)
+      throw isSilent ? new SilenceError() : cause
+    } finally {
+      if (lane.isOpen) release(lane)
+    }
+  }
+
+  function close(): void {
+    isClosed = true
+    clearInterval(timer)
+    for (const { give } of waiting.splice(0)) give(Promise.reject(unavailable(null)))
+    for (const lane of [...idle]) drop(lane)
+  }
+
+  const inUse = () => open.size - idle.length
+  return {
+    use,
+    count: () => ({ inUse: inUse(), idle: idle.length, most: max, waiting: waiting.length }),
+    close,
+  }
+}
+
+/** The wait for an answer begins anew. */
+function begin(lane: Pick<Open, 'until' | 'patience'>, patience = lane.patience): void {
+  lane.patience = patience
+  lane.until = Math.min(performance.now() + patience.answer, patience.end)
+}
+
+function laneOver(reserved: ReservedSQL, close: () => void): Open {
+  const lane: Open = {
+    ...{ id: randomKey(ID_BYTES), patience: AT_REST, until: AT_REST.end, isOpen: true, close },
+    query: (text, values = []) => {
+      begin(lane)
+      // Sent at once, because a query is otherwise sent when it is awaited, and BEGIN has to come first.
+      return reserved.unsafe(text, [...values]).execute()
+    },
+    control: (command) => {
+      begin(lane)
+      return CONTROLS[command](reserved).then(({ command: tag }) => tag)
+    },
+  }
+  return lane
+}
+
+/** Prepared statements, which the client sends without waiting; those of `unsafe` without parameters wait. */
+const CONTROLS = {
+  BEGIN: (reserved: ReservedSQL) => reserved`BEGIN`,
+  COMMIT: (reserved: ReservedSQL) => reserved`COMMIT`,
+  ROLLBACK: (reserved: ReservedSQL) => reserved`ROLLBACK`,
+}

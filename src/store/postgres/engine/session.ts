@@ -1,0 +1,98 @@
+// What each connection to PostgreSQL is set to, and the three questions that a server is asked before a node trusts it.
+
+import type { ReservedSQL, SQL } from 'bun'
+import { DomainError } from '../../../domain/errors.ts'
+
+/** Opens a pool of at most `max` connections. `onClose` is called when one of them is lost. */
+export type Connect = (max: number, onClose?: () => void) => SQL
+
+/** The schema that holds the tables. */
+export const SCHEMA = 'oncebox'
+
+/** How long one answer may take, unless the caller says otherwise. The server gives a statement up a little earlier. */
+export const ANSWER_MS = 3500
+
+/** Sent when a connection begins: whatever the server, the user and the address say, the promises rest on these. */
+export const SESSION_SETTINGS = {
+  application_name: 'oncebox',
+  // Also keeps functions that other users created out of reach.
+  search_path: SCHEMA,
+  // A commit is answered once it is on disk.
+  synchronous_commit: 'on',
+  default_transaction_isolation: 'read committed',
+  statement_timeout: String(ANSWER_MS - 500),
+  lock_timeout: '2000',
+  // Ends the transaction of a node that was frozen or cut off, which frees its locks.
+  idle_in_transaction_session_timeout: String(ANSWER_MS + 500),
+  plan_cache_mode: 'force_generic_plan',
+  // Plans are made once for each connection, perhaps while a table is empty, and are used when it has grown.
+  enable_seqscan: 'off',
+  jit: 'off',
+  timezone: 'UTC',
+  // A policy that hides rows fails the statement: with a part of the rows, pushes would look purged, or not be expired.
+  row_security: 'off',
+} as const
+
+/** Its code is like those of Bun for a connection that was lost. */
+export class SilenceError extends Error {
+  readonly code = 'ERR_POSTGRES_CONNECTION_STALLED'
+
+  constructor() {
+    super('PostgreSQL did not answer in time')
+  }
+}
+
+export function reserveWithin(pool: SQL, milliseconds: number): Promise<ReservedSQL> {
+  return pool.reserve({ signal: AbortSignal.timeout(milliseconds) }).catch((cause) => {
+    throw cause instanceof DOMException ? new SilenceError() : cause
+  })
+}
+
+/** Closes the connection at the end, which also frees its locks. */
+export async function onOwnConnection<T>(connect: Connect, work: (session: SQL) => Promise<T>): Promise<T> {
+  const pool = connect(1)
+  try {
+    return await work(await reserveWithin(pool, OPEN_MS))
+  } finally {
+    await pool.close({ timeout: 0 })
+  }
+}
+
+const OPEN_MS = 8000
+
+export type ServerFacts = {
+  /** Such as `15.6`. */
+  version: string
+  versionNumber: number
+  isStandby: boolean
+  fsync: boolean
+}
+
+export const SERVER_FACTS = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
+    pg_is_in_recovery() AS "isStandby", current_setting('fsync')::bool AS fsync`
+
+const OLDEST_VERSION = 13_00_00
+
+/** Why this server may not keep anything, a sentence each. */
+export function findServerProblems({ version, versionNumber, isStandby, fsync }: ServerFacts): string[] {
+  return [
+    ...(versionNumber < OLDEST_VERSION
+      ? [`PostgreSQL ${version} is too old. Upgrade the server to version 13 or later.`]
+      : []),
+    ...(isStandby ? [STANDBY] : []),
+    ...(fsync ? [] : [NO_FSYNC]),
+  ]
+}
+
+const STANDBY = 'The server is a standby, which can only be read. Name the primary in --database-url.'
+
+const NO_FSYNC =
+  'The server has fsync = off: after a power cut it would forget what was acknowledged and give secrets out again. Set fsync = on.'
+
+/** Throws `conflict` when the server cannot be trusted, and the cause when it cannot be reached. */
+export function requireServer(connect: Connect): Promise<void> {
+  return onOwnConnection(connect, async (session) => {
+    const problems = findServerProblems((await session.unsafe(SERVER_FACTS))[0])
+    if (problems.length > 0) throw new DomainError('conflict', problems.join(' '))
+  })
+}

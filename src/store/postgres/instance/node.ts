@@ -1,0 +1,202 @@
+// This node among those that serve the database. Its row holds a random mark, which each heartbeat changes: first in the note of
+// its folder, then in the row. A database that was set back has an earlier mark or none, and so has the row of a folder whose
+// copy is served. Then this node stops serving, and no other one.
+
+import { randomKey } from '../../../crypto/random.ts'
+import { DomainError } from '../../../domain/errors.ts'
+import type { Job } from '../../../domain/job.ts'
+import { SECOND } from '../../../domain/time.ts'
+import { explainCopy } from '../../copy/state.ts'
+import { tellOnce } from '../../every-engine/tell-once.ts'
+import type { NodeNote } from '../../folder/notes.ts'
+import { type Changing, FORGET_CHANGES, type PostgresDatabase } from '../engine/database.ts'
+import type { Session } from '../engine/lanes.ts'
+import { findSchemaProblem } from '../schema/migrate.ts'
+import type { DatabaseClock } from './clock.ts'
+import { DATABASE_TIME, type InstanceState, listNodes, readInstance, SET_BACK } from './instance.ts'
+import { findKeyLack, type NodeKeys, readKeys } from './keys.ts'
+
+const BEAT_MS = 5 * SECOND
+const BYTES = 16
+const newMark = () => Buffer.from(randomKey(BYTES)).toString('hex')
+
+/** By what the other nodes and operators know a node: its machine and its program. */
+export type NodeLabel = { name: string; version: string }
+
+export type NodeOptions = NodeKeys & {
+  /** As the node found the instance when it entered. */
+  state: InstanceState
+  /** Null in a new folder. */
+  note: NodeNote | null
+  /** Makes a note durable. */
+  save: (note: NodeNote) => Promise<void>
+  clock: DatabaseClock
+  label: NodeLabel
+  /** Called with a sentence for the operator when serving ends, or ends for another reason, and with null when it begins again. */
+  onChange: (problem: string | null, wasServing: boolean) => void
+  /** Called after each heartbeat of the job: with null, or with what kept it from being written. */
+  onBeat: (cause: unknown) => void
+  /** Milliseconds between heartbeats. */
+  beatMs?: number | undefined
+}
+
+export type NodeWork = {
+  database: PostgresDatabase
+  /** Within the transaction of a heartbeat: what nodes that are gone have left behind. */
+  clearUp: (session: Changing) => Promise<void>
+  /** Called after each heartbeat that is durable. */
+  onDurable: () => Promise<void>
+}
+
+export type Node = ReturnType<typeof createNode>
+
+export function createNode(options: NodeOptions) {
+  const { state, note, save, clock, label, onChange, onBeat, beatMs = BEAT_MS } = options
+  const { tag: instance, expiredAllAt } = state
+  const last = note?.last ?? newMark()
+  let known: NodeNote = { instance, expiredAllAt, node: note?.node ?? newMark(), last, next: last }
+  const id = Buffer.from(known.node, 'hex')
+  let hasRow = false
+  let problem: string | null = null
+  let beatAt = performance.now()
+  let running: Promise<void> = Promise.resolve()
+
+  /** Why the database as it was found may not be served, whatever the mark; null when it may. */
+  function judge(found: InstanceState): string | null {
+    const isElsewhere = found.tag !== instance || found.here !== state.here
+    return isElsewhere ? ELSEWHERE : (findSchemaProblem(found) ?? explainCopy(found.copy))
+  }
+
+  /** Reads the instance on a new connection, and ends serving by what it says. Only a heartbeat resumes it. */
+  async function look(session: Session): Promise<void> {
+    const before = known
+    const found = await readInstance(session, { node: id })
+    clock.observe(found.time)
+    const isKnown = [before.last, before.next, known.last, known.next].some((one) => one === found.mark)
+    const why = judge(found) ?? (hasRow && !isKnown ? SET_BACK : null)
+    if (why !== null) change(why)
+  }
+
+  function change(why: string | null): void {
+    const before = problem
+    problem = why
+    if (why !== before) onChange(why, before === null)
+  }
+
+  /** A heartbeat whose outcome is not known is followed by one with the same mark. */
+  async function beat({ database, clearUp, onDurable }: NodeWork, isLast: boolean): Promise<void> {
+    if (known.next === known.last) known = { ...known, next: newMark() }
+    await save(known)
+    const why = await database.transact((session) => write(session, clearUp, isLast))
+    change(why)
+    if (why !== null) return
+    hasRow = true
+    known = { ...known, last: known.next }
+    beatAt = performance.now()
+    // A start then knows that the last mark is there, and that the one before is not.
+    await (isLast ? save(known) : onDurable())
+  }
+
+  /** Returns why nothing may be served. */
+  async function write(
+    session: Changing,
+    clearUp: NodeWork['clearUp'],
+    isLast: boolean,
+  ): Promise<string | null> {
+    const { query, send } = session
+    const found = await readInstance(session, { lock: true, node: id })
+    const why = judge(found) ?? findKeyLack(await readKeys(session), options)
+    if (why !== null) return why
+    if (hasRow && (await query(SEE, [id, known.last, known.next])).length === 0) return SET_BACK
+    clock.observe(found.time)
+    clock.learn(found)
+    // While the clock is trusted, an earlier doubt ends.
+    const doubt = clock.doubt()
+    send(RAISE, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
+    send(FORGET_CHANGES, [])
+    // What an earlier process of this node has left behind counts as that of a node that is gone.
+    if (!hasRow || isLast) send('UPDATE nodes SET seen_at = 0 WHERE id = $1', [id])
+    await clearUp(session)
+    if (!hasRow) send(ENTER, [id, label.name, label.version, known.next])
+    return null
+  }
+
+  /** `work` is the database itself: heartbeats go on while nothing is served. */
+  function start(work: NodeWork) {
+    /** One after the other. */
+    function beatNext(isLast: boolean): Promise<void> {
+      const next = running.then(() => beat(work, isLast))
+      running = next.catch(() => undefined)
+      return next
+    }
+    let timer: Timer | undefined
+    const job: Job = {
+      name: 'heartbeat',
+      start: (report) => {
+        const told = tellOnce(report)
+        const did = () => {
+          onBeat(null)
+          told.did()
+        }
+        const failed = (cause: unknown) => {
+          onBeat(cause)
+          told.failed(cause)
+        }
+        timer = setInterval(() => beatNext(false).then(did, failed), beatMs)
+      },
+      stop: () => {
+        clearInterval(timer)
+        return running
+      },
+    }
+    return {
+      job,
+      /** A heartbeat at once. */
+      beat: () => beatNext(false),
+      /** The last heartbeat: the node is gone for the others. Its row stays, by which it knows the database again. */
+      leave: () => beatNext(true),
+      list: () => work.database.read((session) => listNodes(session, id)),
+      /** Milliseconds since the last heartbeat that is durable. */
+      sinceHeartbeat: () => performance.now() - beatAt,
+    }
+  }
+
+  /** The database for all that is served: it refuses everything while nothing may be. */
+  function guard({ read, transact }: Works): Works {
+    const guarded =
+      <S, T>(work: (session: S) => Promise<T>) =>
+      async (session: S) => {
+        // Opening the connection may have found that.
+        requireServing()
+        return work(session)
+      }
+    return {
+      read: (work, more) => read(guarded(work), more),
+      transact: (work, more) => transact(guarded(work), more),
+    }
+  }
+
+  function requireServing(): void {
+    if (problem !== null) throw new DomainError('overloaded', NOT_SERVED, { retryAfter: 30 })
+  }
+
+  return { id, look, start, guard, problem: () => problem }
+}
+
+type Works = Pick<PostgresDatabase, 'read' | 'transact'>
+
+const NOT_SERVED =
+  'The database of this server has to be looked at by an administrator; nothing was stored or counted.'
+
+const ELSEWHERE =
+  'The address leads to another database than this node was started with, so nothing is served here. Start the node again if ' +
+  'that is meant.'
+
+const SEE = `UPDATE nodes SET mark = $3, seen_at = ${DATABASE_TIME} WHERE id = $1 AND mark IN ($2, $3) RETURNING 1 AS one`
+
+const RAISE = 'UPDATE instance SET clock_mark = greatest(clock_mark, $1::bigint), clock_doubted = $2::bigint'
+
+const ENTER = `INSERT INTO nodes (id, name, version, mark, started_at, seen_at)
+  VALUES ($1, $2, $3, $4, ${DATABASE_TIME}, ${DATABASE_TIME})
+  ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, version = EXCLUDED.version, mark = EXCLUDED.mark,
+    started_at = EXCLUDED.started_at, seen_at = EXCLUDED.seen_at`
