@@ -82,9 +82,8 @@ function* each<T>(items: readonly T[], step: (item: T) => Step<unknown>): Step<v
   for (const item of items) yield* step(item)
 }
 
-/** Uploads and removals that were under way end with the source: their files are due. */
-const withoutNode = (row: Row): Row =>
-  row.at === null || row.pushId === 0 ? { ...row, at: 0, pushId: null, node: null } : row
+/** Uploads that were under way end with the source: their files are due. */
+const withoutNode = (row: Row): Row => (row.at === null ? { ...row, at: 0, node: null } : row)
 
 /** All rows of a table in the order of its key, some at a time. */
 async function* slicesOf<T extends SQLiteTable>(table: T, read: Run): AsyncGenerator<T['$inferSelect'][]> {
