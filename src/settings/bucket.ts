@@ -30,18 +30,14 @@ type Credentials = Omit<BucketConfig, 'keyFile'>
 
 /** The same for a command that opens the bucket, and needs no instance key. */
 export function credentialProblemsIn(config: Credentials): string[] {
-  if (config.filesUrl === null) return []
-  return RULES.flatMap(([isWrong, sentence]) => (isWrong(config) ? [sentence] : []))
+  const { filesUrl, s3AccessKeyId, s3SecretAccessKey } = config
+  if (filesUrl === null) return []
+  if (s3AccessKeyId === null || s3SecretAccessKey === null) return [KEYS_ARE_MISSING]
+  return s3AccessKeyId.startsWith('ASIA') ? [KEYS_ARE_TEMPORARY] : []
 }
 
-const RULES: readonly [(config: Credentials) => boolean, string][] = [
-  [
-    ({ s3AccessKeyId, s3SecretAccessKey }) => s3AccessKeyId === null || s3SecretAccessKey === null,
-    '--files-url needs the access key of the bucket: ONCEBOX_S3_ACCESS_KEY_ID and ONCEBOX_S3_SECRET_ACCESS_KEY, or files ' +
-      'named by ONCEBOX_S3_ACCESS_KEY_ID_FILE and ONCEBOX_S3_SECRET_ACCESS_KEY_FILE',
-  ],
-  [
-    ({ s3AccessKeyId }) => s3AccessKeyId?.startsWith('ASIA') === true,
-    'the access key of the bucket is a temporary one (it begins with ASIA), which would lapse: give a lasting one',
-  ],
-]
+const KEYS_ARE_MISSING =
+  '--files-url needs the access key of the bucket: ONCEBOX_S3_ACCESS_KEY_ID and ONCEBOX_S3_SECRET_ACCESS_KEY, or files ' +
+  'named by ONCEBOX_S3_ACCESS_KEY_ID_FILE and ONCEBOX_S3_SECRET_ACCESS_KEY_FILE'
+const KEYS_ARE_TEMPORARY =
+  'the access key of the bucket is a temporary one (it begins with ASIA), which would lapse: give a lasting one'
