@@ -9,7 +9,7 @@ import { serverUrl, type Parsed as Value } from '../settings/parsers.ts'
 import type { Command } from './command.ts'
 
 /** The names of a command's arguments, and how many of them are needed. */
-export function operandsOf({ operands = '' }: Command): { names: string[]; needed: number } {
+function operandsOf({ operands = '' }: Command): { names: string[]; needed: number } {
   const words = operands.split(' ').filter(Boolean)
   return {
     names: words.map((word) => word.replace(/^\[(.*)\]$/, '$1')),

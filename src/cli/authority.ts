@@ -10,7 +10,7 @@ import { hasProxy } from './visit.ts'
 
 type Parts = { shell: Shell; app: Pick<App, 'openClient'> }
 
-export type Agreed = {
+type Agreed = {
   server: string
   caCerts: string | null
   /** The login that would be replaced. */
@@ -58,7 +58,7 @@ async function findDistrust(
   }
 }
 
-export type Comparing = {
+type Comparing = {
   server: string
   fingerprint: string | null
   /** The flag that gives the fingerprint. */

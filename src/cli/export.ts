@@ -99,7 +99,7 @@ function tell({ pushes, damagedPushes, damagedLogs }: OwnPushesReport, file: str
   )
 }
 
-export type WholeFile = {
+type WholeFile = {
   write(text: string): Promise<void>
   /** Gives the file its name once all of it is on the disk. */
   finish(): Promise<void>
@@ -110,7 +110,7 @@ export type WholeFile = {
 }
 
 /** Throws CommandFailure, also later, for what the system refuses. */
-export async function createWholeFile(path: string): Promise<WholeFile> {
+async function createWholeFile(path: string): Promise<WholeFile> {
   const part = `${path}.${process.pid}.part`
   const file = await explained(path, () => createOwnFile(part))
   const undoing = { path, part, file }

@@ -18,7 +18,7 @@ export type Profile = {
 }
 
 /** The first one is the default. */
-export type Profiles = readonly Profile[]
+type Profiles = readonly Profile[]
 
 export function profilesPath({ env, platform, home }: Place): string {
   if (platform === 'win32') {

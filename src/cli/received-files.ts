@@ -13,7 +13,7 @@ import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder } from './paths.ts'
 import type { Shell } from './shell.ts'
 
-export type ReceivedFilesOptions = {
+type ReceivedFilesOptions = {
   /** A folder, a name for a single file, or null for the current folder. */
   output: string | null
   /** Identifies the push. */

@@ -132,7 +132,7 @@ export function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningSe
 }
 
 /** A line for each thing, for people. The first address is the one that the server listens on, as `--host` spells it. */
-export function readyLines(ready: Ready): string[] {
+function readyLines(ready: Ready): string[] {
   const { url, hereUrl, baseUrl, dataDir, database, setup, trust } = ready
   const here = hereUrl === url ? '' : ` (on this computer: ${hereUrl})`
   const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
@@ -169,7 +169,7 @@ function presentSetup(setup: Setup): string {
 }
 
 /** The same as one line of JSON, in the form of the log. */
-export function readyJson(ready: Ready, { version, now }: { version: string; now: () => number }): string {
+function readyJson(ready: Ready, { version, now }: { version: string; now: () => number }): string {
   const { url, hereUrl, elsewhere, baseUrl, dataDir, database, setup, trust } = ready
   return JSON.stringify({
     ...{ level: 'info', time: new Date(now()).toISOString(), version },

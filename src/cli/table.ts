@@ -17,7 +17,7 @@ export function separateByTabs(header: string[], rows: string[][]): string[] {
   return [header, ...rows].map((row) => row.join('\t'))
 }
 
-export type Fitting = {
+type Fitting = {
   /** Columns of the terminal. */
   width: number
   /** The column that may be shortened. */

@@ -70,7 +70,7 @@ const LINUX_STORES = [
 ]
 
 /** Returns a line for each thing done. Throws CommandFailure, with the way to do it by hand, when the system refuses. */
-export async function installAuthority(authority: ClaimedAuthority, { place }: Shell): Promise<string[]> {
+async function installAuthority(authority: ClaimedAuthority, { place }: Shell): Promise<string[]> {
   const { platform, home } = place
   if (platform === 'linux') return installOnLinux(authority, home)
   return withFile(authority, async (path) => {

@@ -21,7 +21,7 @@ import { createUpload, type UploadFile } from './upload.ts'
 /** Fields by their names in the API. Undefined ones are not sent. */
 export type PushFields = Record<string, string | number | boolean | undefined>
 
-export type NewRemotePush = {
+type NewRemotePush = {
   fields: PushFields
   files: UploadFile[]
   /** Called with the bytes sent so far, and the total if it is known. */

@@ -2,7 +2,7 @@
 
 import { ClientFailure, UnknownAuthority, unreachable } from './failure.ts'
 
-export type DialOptions = {
+type DialOptions = {
   userAgent: string
   /** Additional trusted certificates in PEM. */
   caCerts: string | null
@@ -10,7 +10,7 @@ export type DialOptions = {
   authority: string | null
 }
 
-export type DialRequest = {
+type DialRequest = {
   method?: string
   headers?: Record<string, string>
   body?: BodyInit

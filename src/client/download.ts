@@ -11,7 +11,7 @@ import { claimName, createOwnFile, openOwnFile, sizeOfOwnFile } from './own-file
 import { messageIn, refusalOf } from './requests.ts'
 import { createWatch, type Watch } from './watch.ts'
 
-export type DownloaderOptions = {
+type DownloaderOptions = {
   dial: Dial
   patienceMs: number
   /** The addresses at which a link may be fetched; empty to resolve its host as usual. Throws if none is allowed. */
@@ -80,13 +80,13 @@ export type Download = {
   part: string
 }
 
-export type DownloadOptions = {
+type DownloadOptions = {
   onProgress: (received: number, total: number | null) => void
   /** Called before another try. */
   onRetry: (problem: string) => void
 }
 
-export type PartRequest = {
+type PartRequest = {
   /** Bytes already received. */
   from: number
   address: string | undefined
@@ -100,7 +100,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024
 const MAX_UNANNOUNCED_BYTES = 256 * 1024 * 1024
 
 /** Resolves when the part is complete. */
-export async function fetchRest(download: Download, request: PartRequest): Promise<void> {
+async function fetchRest(download: Download, request: PartRequest): Promise<void> {
   const { from, patienceMs } = request
   if (download.size !== null && from > 0 && from === download.size) return
   const watch = createWatch(patienceMs)

@@ -3,7 +3,7 @@
 import { lacksScheme, withScheme } from '../domain/server-address.ts'
 import { authorityOf } from '../domain/web-address.ts'
 
-export type PushAddress = {
+type PushAddress = {
   /** Null for a bare token, which belongs to the server of the login. */
   server: string | null
   /** Whether the link lacked http or https. */

@@ -18,7 +18,7 @@ type Page = { pushes: { urlToken: string; members: Members }[]; leftOut: number 
 /** What came so far, and what cannot come because it is damaged on the server. */
 export type OwnPushesReport = { pushes: number; damagedPushes: number; damagedLogs: number }
 
-export type OwnPushes = Pick<Client, 'list' | 'audit'>
+type OwnPushes = Pick<Client, 'list' | 'audit'>
 
 /** Active pushes first. One that expires meanwhile comes once. */
 export async function* readOwnPushes(

@@ -9,9 +9,9 @@ import { ClientFailure, UntrueAnswer } from './failure.ts'
 export type Place = 'public' | 'private' | 'link-local' | 'loopback' | 'special'
 
 /** The addresses of a host; empty when it has none. */
-export type FindAddresses = (host: string) => Promise<string[]>
+type FindAddresses = (host: string) => Promise<string[]>
 
-export type StepOptions = {
+type StepOptions = {
   /** The server that sent the link. */
   server: string
   findAddresses: FindAddresses

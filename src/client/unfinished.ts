@@ -23,8 +23,6 @@ export type UnfinishedFile = {
   part: string
 }
 
-export type UnfinishedNotes = ReturnType<typeof createUnfinishedNotes>
-
 /** Reads and writes the note for a link in `folder`. Its file name does not reveal the link. */
 export function createUnfinishedNotes({ folder, link }: { folder: string; link: string }) {
   const id = createHash('sha256').update(link).digest('hex').slice(0, 16)

@@ -14,7 +14,7 @@ export type UploadFile = {
   read: () => AsyncIterable<Uint8Array>
 }
 
-export type UploadOptions = {
+type UploadOptions = {
   texts: [name: string, value: string][]
   files: UploadFile[]
   /** A string that does not occur in the content. */

@@ -94,7 +94,7 @@ function addMacUser(id: number): Step[] {
   return words.map((rest) => run('dscl', '.', ...rest))
 }
 
-export type JobOptions = {
+type JobOptions = {
   executable: string
   envFile: string
   dataDir: string

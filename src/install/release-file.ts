@@ -29,7 +29,7 @@ const MAX_SIGNATURE_BYTES = 4096
 /** Follows no link, which may lead to a file that only root may read. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
-export type ReleaseFileOptions = {
+type ReleaseFileOptions = {
   file: string
   /** The path of the copy, which must not exist. */
   staged: string

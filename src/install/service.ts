@@ -14,7 +14,7 @@ import { placesFor, systemOf } from './places.ts'
 import { type InstallFacts, type Scope, SERVICE_USER, type ServiceHere } from './service-system.ts'
 import { STATE_FOLDER } from './systemd-unit.ts'
 
-export type ServiceOptions = {
+type ServiceOptions = {
   scope: Scope
   flags: GivenFlags
   /** False with --no-start. */
@@ -26,7 +26,7 @@ export type ServiceOptions = {
 }
 
 /** `problems` are those of the settings, which the server would refuse. */
-export type Planned =
+type Planned =
   | { problems: string[]; warnings: string[] }
   | { problems?: undefined; warnings: string[]; facts: InstallFacts; config: Config }
 

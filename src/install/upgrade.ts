@@ -34,7 +34,7 @@ export type UpgradePlace = {
   tell: (step: string) => void
 }
 
-export type Upgraded = { from: string; to: string; former: string }
+type Upgraded = { from: string; to: string; former: string }
 
 /** The output of `oncebox version --json`, which an upgrade reads from the former program. */
 export function describeProgram(executable: string) {
@@ -72,7 +72,7 @@ function builtInKeys(): readonly PublicKey[] {
   )
 }
 
-export type WayBack = {
+type WayBack = {
   /** The version of the former program. */
   to: string
   /** The schema that it knows. */

@@ -70,7 +70,7 @@ function installSteps(facts: InstallFacts): Step[] {
   ]
 }
 
-export type TaskOptions = {
+type TaskOptions = {
   executable: string
   envFile: string
   /** `DOMAIN\name` of the one user that the task is for; null for the machine. */
@@ -78,7 +78,7 @@ export type TaskOptions = {
 }
 
 /** The Windows account for services that need few rights. */
-export const LOCAL_SERVICE = 'S-1-5-19'
+const LOCAL_SERVICE = 'S-1-5-19'
 const FOREVER = 'PT0S'
 
 export function windowsTask({ executable, envFile, user }: TaskOptions): string {
