@@ -181,3 +181,17 @@ test('the doctor warns of a bucket that keeps what is deleted', async () => {
   expect(stdout).toContain('The bucket keeps versions, so the sealed files of pushes that ended stay in it.')
   expect(stdout).toContain('without versioning and object lock')
 }, 600_000)
+
+test('doctor --deep reads each object beside the server, and names one that is gone', async () => {
+  const { server, auth } = await start()
+  const before = bucket.listKeys()
+  const push = { payload: 'x', files: [{ filename: 'a.txt', data: Buffer.alloc(MIB).toString('base64') }] }
+  expect((await untilTaken(() => server.create(push, { authorization: auth }))).status).toBe(201)
+  const look = async () => {
+    const args = ['doctor', '--deep', '--data-dir', server.dataDir, '--min-free-space', '0']
+    return (await runBinary(args, { env: environment() })).stdout
+  }
+  expect(await look()).toMatch(/^ok +sealed files +Files of live pushes: 1, with 1 MiB\. Each is there/m)
+  for (const key of bucket.listKeys()) if (!before.includes(key)) bucket.remove(key)
+  expect(await look()).toMatch(/^PROBLEM +sealed files .*File 1 of push 1 \(\w+\) is missing\./m)
+}, 600_000)
