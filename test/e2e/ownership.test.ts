@@ -142,7 +142,7 @@ describe.skipIf(!isRoot)('as root', () => {
     const { code, stderr } = await stage.serve(dataDir)
     expect(code).toBe(1)
     expect(stderr).toContain(`${path} belongs to nobody (uid ${NOBODY}), and this runs as root (uid 0).`)
-    expect(stderr).toMatch(/--data-dir|--key-file|chown root/)
+    expect(stderr).toMatch(/--data-dir|--key-file|chown (-hR )?root/)
     expect(stderr).not.toMatch(/^\s+at |bug in Oncebox/m)
   })
 
