@@ -96,5 +96,5 @@ test('root looks with the rights of the owner, and finds files that root has lef
   chownSync(join(server.dataDir, 'oncebox.db'), 0, 0)
   chmodSync(join(server.dataDir, 'oncebox.db'), 0o644)
   const { code, stdout } = await doctor(server.dataDir, '--port', '0')
-  expect([code, stdout]).toEqual([1, expect.stringContaining('take it over (chown 4321)')])
+  expect([code, stdout]).toEqual([1, expect.stringContaining('take it over (chown -hR 4321)')])
 })

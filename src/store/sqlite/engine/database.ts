@@ -20,8 +20,8 @@ export type ConnectionOptions = {
 }
 
 const CACHE_KIB = 32 * 1024
-/** Pages of the log that are written into the database together: a page that changes often is written once for all. */
-const WAL_PAGES = 8000
+/** On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8 MiB at most. */
+const WAL_PAGES = 2000
 const RESTORE = 'Restore the folder from a backup.'
 /** A database has at least one page, and no page is smaller. */
 const MIN_BYTES = 512
