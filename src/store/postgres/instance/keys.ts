@@ -16,7 +16,7 @@ export type KnownKey = { number: number; verifier: Buffer; hasSealed: boolean }
 
 export function readKeys({ query }: Session): Promise<KnownKey[]> {
   return query<KnownKey>(
-    'SELECT number, verifier, NOT is_unused AS "hasSealed" FROM instance_keys ORDER BY number',
+    'SELECT number::int, verifier, NOT is_unused AS "hasSealed" FROM instance_keys ORDER BY number',
   )
 }
 

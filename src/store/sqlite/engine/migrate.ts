@@ -3,11 +3,12 @@
 import type { Database } from 'bun:sqlite'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { DomainError } from '../../../domain/errors.ts'
+import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
 import * as tables from '../../tables.ts'
-import initial from './migrations/0001-initial.sql' with { type: 'text' }
+import firstHome from './migrations/0001-home.sql' with { type: 'text' }
 import * as schema from './schema.ts'
 
-export const MIGRATIONS: readonly string[] = [initial]
+export const MIGRATIONS: readonly string[] = [firstTables + firstHome]
 /** The version of the schema that this program makes, and the newest that it opens. */
 export const CURRENT_SCHEMA = MIGRATIONS.length
 

@@ -66,7 +66,7 @@ postgres.describe('a new instance key', () => {
     putSecond(second.keyFile, line)
     await (await second.open({ name: 'two' })).close()
     await first.open({ name: 'one' })
-    expect(await query('SELECT number FROM instance_keys')).toEqual([{ number: 1 }])
+    expect(await query('SELECT number::int FROM instance_keys')).toEqual([{ number: 1 }])
   })
 
   test('under which a node that was taken for dead still seals, and that the others gave up, seals no more', async () => {

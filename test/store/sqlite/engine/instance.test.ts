@@ -59,7 +59,11 @@ test('the tables that drizzle knows are the tables that the migrations build', (
       isKey: column.primary || primaryKeys.some((key) => key.columns.includes(column)),
     }))
     expect(known).toEqual(
-      inDatabase.map(({ name, type, notnull, pk }) => ({ name, type, notnull, isKey: pk > 0 })),
+      inDatabase.map(({ name, type, notnull, pk }) => ({
+        ...{ name, notnull, isKey: pk > 0 },
+        // Another number of bits on PostgreSQL.
+        type: type === 'INT' ? 'INTEGER' : type,
+      })),
     )
   }
 })
@@ -88,7 +92,7 @@ test('a new first key seals, the old one still opens, and goes when no push name
   expect(opened.store.keyring.keys).toHaveLength(2)
   await opened.store.close()
   writeFileSync(path, second)
-  await expect(reopen()).rejects.toThrow('Key 1 is missing')
+  await expect(reopen()).rejects.toThrow(/Key 1 .*is missing/)
   writeFileSync(path, `${second}${before}`)
   await reopen()
   await opened.store.pushes.expirePush({ id: old.id, visit: VISIT })

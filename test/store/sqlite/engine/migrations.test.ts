@@ -32,7 +32,7 @@ test('they build the tables and columns that the program knows, and no others', 
   const database = openCurrent()
   const found = database
     .query<{ place: string }, []>(
-      `SELECT t.name || '.' || c.name || ' ' || lower(c.type) || CASE WHEN c."notnull" OR c.pk THEN '' ELSE '?' END AS place
+      `SELECT t.name || '.' || c.name || ' ' || iif(c.type = 'INT', 'integer', lower(c.type)) || CASE WHEN c."notnull" OR c.pk THEN '' ELSE '?' END AS place
        FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
        WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'`,
     )

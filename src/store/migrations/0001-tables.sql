@@ -1,4 +1,5 @@
--- Times are milliseconds since 1970; the last one is that of the year 9999.
+-- The tables of every engine, in the dialect of SQLite; store/postgres/schema/migrate.ts says how PostgreSQL reads it. INT is a number of
+-- 32 bits there, INTEGER one of 64. Times are milliseconds since 1970; the last one is that of the year 9999.
 
 -- What the server knows of its clock: the last time of use, and the reading of a clock in doubt, while nobody has confirmed it.
 -- And what `oncebox copy` did here last: how far it is, the mark that both of its ends have, and the name of the other end.
@@ -18,13 +19,6 @@ CREATE TABLE instance_keys (
   verifier BLOB NOT NULL CHECK (length(verifier) = 16)
 ) STRICT;
 
--- Where the folder was served last, and the mark that `serve.home` has too. In no copy without keys.
-CREATE TABLE home (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  mark TEXT NOT NULL CHECK (length(mark) = 32),
-  path TEXT NOT NULL
-) STRICT;
-
 -- Ids of accounts and of pushes are never used again: what still names a removed one must not come to mean the next one.
 CREATE TABLE accounts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -37,8 +31,10 @@ CREATE TABLE accounts (
   totp_step INTEGER,
   last_sign_in_at INTEGER NOT NULL,
   -- How often a reset link made it begin anew: what was begun before that is not the account's.
-  resets INTEGER NOT NULL DEFAULT 0
+  resets INT NOT NULL DEFAULT 0
 ) STRICT;
+
+CREATE INDEX accounts_admins ON accounts (id) WHERE is_admin;
 
 CREATE TABLE api_tokens (
   id INTEGER PRIMARY KEY,
@@ -71,6 +67,7 @@ CREATE TABLE sessions (
 
 CREATE INDEX sessions_of_account ON sessions (account_id);
 CREATE INDEX sessions_last_seen ON sessions (last_seen_at);
+CREATE INDEX sessions_created ON sessions (created_at);
 
 CREATE TABLE account_links (
   id INTEGER PRIMARY KEY,
@@ -90,6 +87,7 @@ CREATE TABLE account_links (
 
 CREATE INDEX account_links_of_account ON account_links (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX account_links_by_account ON account_links (created_by) WHERE created_by IS NOT NULL;
+CREATE INDEX account_links_expiry ON account_links (expires_at);
 
 -- The message with which an account hands its secret links over, where it is not the standard one.
 CREATE TABLE message_templates (
@@ -101,7 +99,7 @@ CREATE TABLE message_templates (
 CREATE TABLE push_choices (
   account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
   lifetime INTEGER CHECK (lifetime > 0),
-  views INTEGER CHECK (views > 0),
+  views INT CHECK (views > 0),
   retrieval_step INTEGER CHECK (retrieval_step IN (0, 1)),
   deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1))
 ) STRICT;
@@ -110,14 +108,14 @@ CREATE TABLE push_choices (
 CREATE TABLE pushes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   lookup BLOB NOT NULL UNIQUE CHECK (length(lookup) = 16),
-  key_number INTEGER NOT NULL,
+  key_number INT NOT NULL,
   -- For more than two values IN makes a table, and takes a quarter of the time of the insert.
   kind TEXT NOT NULL CHECK (kind = 'text' OR kind = 'file' OR kind = 'url' OR kind = 'qr'),
   owner_id INTEGER,
   created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
   expires_at INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
-  expire_after_days INTEGER NOT NULL CHECK (expire_after_days > 0),
-  expire_after_views INTEGER NOT NULL CHECK (expire_after_views > 0),
+  expire_after_days INT NOT NULL CHECK (expire_after_days > 0),
+  expire_after_views INT NOT NULL CHECK (expire_after_views > 0),
   deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1)),
   retrieval_step INTEGER NOT NULL CHECK (retrieval_step IN (0, 1)),
   passphrase_required INTEGER NOT NULL CHECK (passphrase_required IN (0, 1)),
@@ -125,8 +123,8 @@ CREATE TABLE pushes (
   deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),
   -- Whether a restore of the server expired the push, since what opens a push is in no backup.
   lost INTEGER NOT NULL CHECK (lost IN (0, 1)),
-  files INTEGER NOT NULL CHECK (files >= 0),
-  CHECK ((deleted = 0 AND lost = 0) OR expired_on IS NOT NULL)
+  files INT NOT NULL CHECK (files >= 0),
+  CHECK (NOT (deleted OR lost) OR expired_on IS NOT NULL)
 ) STRICT;
 
 -- What the sweeper looks for, and the two lists of an owner.
@@ -140,19 +138,19 @@ CREATE INDEX pushes_owned_ended ON pushes (owner_id, id) WHERE expired_on IS NOT
 CREATE TABLE push_state (
   push_id INTEGER PRIMARY KEY REFERENCES pushes (id),
   updated_at INTEGER NOT NULL CHECK (updated_at BETWEEN 0 AND 253402300799999),
-  views INTEGER NOT NULL CHECK (views >= 0),
+  views INT NOT NULL CHECK (views >= 0),
   last_viewed_at INTEGER NOT NULL CHECK (last_viewed_at BETWEEN 0 AND 253402300799999),
-  wrong_tries INTEGER NOT NULL CHECK (wrong_tries >= 0),
+  wrong_tries INT NOT NULL CHECK (wrong_tries >= 0),
   wrong_tries_since INTEGER NOT NULL,
-  wrong_tries_in_all INTEGER NOT NULL CHECK (wrong_tries_in_all >= 0),
+  wrong_tries_in_all INT NOT NULL CHECK (wrong_tries_in_all >= 0),
   tries_spent INTEGER NOT NULL CHECK (tries_spent IN (0, 1)),
   -- The entries in the log, and all visits of the kinds of which only the first are entries.
-  audit_entries INTEGER NOT NULL CHECK (audit_entries >= 0),
-  failures INTEGER NOT NULL CHECK (failures >= 0),
-  owner_views INTEGER NOT NULL CHECK (owner_views >= 0),
-  edits INTEGER NOT NULL CHECK (edits >= 0),
+  audit_entries INT NOT NULL CHECK (audit_entries >= 0),
+  failures INT NOT NULL CHECK (failures >= 0),
+  owner_views INT NOT NULL CHECK (owner_views >= 0),
+  edits INT NOT NULL CHECK (edits >= 0),
   -- Failures that are no entries, and the latest visit of any kind that is none.
-  counted_failures INTEGER NOT NULL CHECK (counted_failures BETWEEN 0 AND failures),
+  counted_failures INT NOT NULL CHECK (counted_failures BETWEEN 0 AND failures),
   counted_at INTEGER NOT NULL,
   counted_from TEXT NOT NULL CHECK (length(counted_from) <= 45)
 ) STRICT;
@@ -181,13 +179,13 @@ CREATE TABLE push_labels (
   url_token BLOB NOT NULL,
   name BLOB,
   note BLOB,
-  seen_views INTEGER NOT NULL
+  seen_views INT NOT NULL
 ) STRICT;
 
 -- Appended in the order of time, so that the visits of a batch share a page or two; `n` numbers the entries of one push.
 CREATE TABLE audit_entries (
   push_id INTEGER NOT NULL,
-  n INTEGER NOT NULL CHECK (n >= 0),
+  n INT NOT NULL CHECK (n >= 0),
   kind TEXT NOT NULL CHECK (length(kind) <= 30),
   at INTEGER NOT NULL,
   ip TEXT NOT NULL CHECK (length(ip) <= 45),
@@ -219,7 +217,7 @@ CREATE TABLE address_shares (
 CREATE TABLE idempotency_keys (
   lookup BLOB PRIMARY KEY NOT NULL CHECK (length(lookup) = 32),
   -- Of the instance key that finds it.
-  key_number INTEGER NOT NULL,
+  key_number INT NOT NULL,
   lapses_at INTEGER NOT NULL,
   push_id INTEGER,
   slot INTEGER,
@@ -241,7 +239,7 @@ CREATE INDEX idempotency_answers_free ON idempotency_answers (slot) WHERE is_fre
 -- The files of a live push; names and types are sealed, and vanish with the secrets.
 CREATE TABLE push_files (
   push_id INTEGER NOT NULL REFERENCES pushes (id),
-  n INTEGER NOT NULL CHECK (n >= 0),
+  n INT NOT NULL CHECK (n >= 0),
   file_id TEXT NOT NULL,
   size INTEGER NOT NULL CHECK (size >= 0),
   filename BLOB NOT NULL,
@@ -260,6 +258,7 @@ CREATE TABLE files_due (
 
 CREATE INDEX files_due_at ON files_due (at) WHERE at IS NOT NULL;
 CREATE INDEX files_due_granted ON files_due (push_id) WHERE push_id IS NOT NULL;
+CREATE INDEX files_due_node ON files_due (node) WHERE node IS NOT NULL;
 
 -- Downloads from a bucket, which keeps nothing for its readers: what the process `node` reads is removed later.
 CREATE TABLE files_read (
@@ -267,6 +266,8 @@ CREATE TABLE files_read (
   id TEXT NOT NULL,
   node BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX files_read_node ON files_read (node);
 
 CREATE INDEX files_read_id ON files_read (id);
 
@@ -284,13 +285,13 @@ CREATE TABLE bucket_folder (
 -- gone here. Rows are never deleted. A push is found by the lookup of its link under the key of this number.
 CREATE TABLE imported (
   mark BLOB PRIMARY KEY NOT NULL CHECK (length(mark) = 16),
-  key_number INTEGER NOT NULL
+  key_number INT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Limits on tries: points spent under a name, which is a keyed hash, until the window ends.
 CREATE TABLE spent_points (
   name TEXT PRIMARY KEY NOT NULL,
-  points INTEGER NOT NULL CHECK (points >= 0),
+  points INT NOT NULL CHECK (points >= 0),
   until INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
