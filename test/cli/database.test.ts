@@ -118,6 +118,19 @@ test('oncebox expire-all says what is missing before it looks at anything', asyn
   expect(asked.text()).toContain('nothing answers there')
 })
 
+test('oncebox copy says all that is missing before it looks at anything, and asks before it leaves a source', async () => {
+  const trial = createTrial()
+  expect(await trial.run('copy')).toBe(2)
+  expect(trial.text()).toMatch(
+    /3 problems.*--to or --from is missing.*--key-file is missing.*--yes is needed/s,
+  )
+  expect(await trial.run('copy', '--to', 'postgres://a@b/c', '--from', 'postgres://a@b/c', '--yes')).toBe(2)
+  expect(trial.text()).toContain('--to and --from: give only one of them')
+  const asked = createTrial({ answers: ['n'] })
+  expect(await asked.run('copy', '--to', 'postgres://a@127.0.0.1:1/d', '--key-file', '/none/key')).toBe(1)
+  expect(asked.text()).toContain('Nothing was changed.')
+})
+
 test('oncebox config shows the address without its password', async () => {
   const trial = createTrial({ env: { ...BY_VARIABLE, ONCEBOX_DATABASE_PASSWORD: 'apart' } })
   expect(await trial.run('config', '--key-file', '/keys/instance.key')).toBe(0)

@@ -47,10 +47,15 @@ export async function openFolderEnd(
   else requireDataFolder(folder)
   const onWait = (holder: string) => onWarning(`${name} is in use: waiting for ${holder} to end`)
   const { release } = await lockFolder(folder, { onWait })
+  let close = async () => release()
   try {
     const isLogLost = takeLog(folder)
     const connection = openConnection(folder.database, { create, busyTimeout: BUSY_MS })
     const { database } = connection
+    close = async () => {
+      connection.close()
+      release()
+    }
     const { within } = createSteps(database, refuse, () => undefined)
     const transact: CopyEnd['transact'] = async (work) => {
       try {
@@ -69,14 +74,10 @@ export async function openFolderEnd(
     if (create) migrate(database)
     requireCurrentSchema(database)
     await requireHome(connection, { folder, isLogLost, acceptMove: false, onWarning })
-    const close = async () => {
-      connection.close()
-      release()
-    }
     const ids = { lastIds: LAST_IDS, continueAfter: continueInFolder }
     return { name, emptying: `remove ${name}`, transact, close, ...ids }
   } catch (cause) {
-    release()
+    await close()
     throw explainFailure(folder.database, cause)
   }
 }
