@@ -2,7 +2,6 @@
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { isDomainError } from '../domain/errors.ts'
-import { createOutage } from '../operating/outage.ts'
 import type { OutageWatch } from '../store/opening/postgres-node.ts'
 import type { OnState } from '../store/postgres/engine/database.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
@@ -10,39 +9,37 @@ import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
 /** The operator is told from this many on, because a single heartbeat may be late on a busy server. */
 const MISSED_BEATS = 2
 
+/** Each cause is told once, and once more that it is over. */
 export function createDatabaseOutage(address: DatabaseAddress, say: (line: string) => void): OutageWatch {
-  const away = createOutage({ say, over: 'PostgreSQL is used again,' })
-  const silent = createOutage({ say, over: 'PostgreSQL takes changes again,' })
   let loss: string | null = null
+  let told: string | null = null
+  let isSilent = false
   let missed = 0
-  let missedSince = 0
 
   const onState: OnState = (cause) => {
     if (cause === null) {
+      if (told !== null) say('PostgreSQL is used again.')
       loss = null
-      away.ended()
+      told = null
       return
     }
     const explained = explainUnreachable(address, cause)
     loss = explained?.error.message ?? (cause instanceof Error ? cause.message : String(cause))
     const kind = explained?.isAway ? 'away' : loss
-    away.began(kind, presentLoss(loss, explained?.isAway === true))
+    if (kind !== told) say(presentLoss(loss, explained?.isAway === true))
+    told = kind
   }
 
   function onBeat(cause: unknown): void {
-    if (cause === null) {
-      missed = 0
-      silent.ended()
-      return
-    }
-    if (missed === 0) missedSince = performance.now()
-    missed += 1
-    const isExplained = away.isOn() || !isDomainError(cause, 'overloaded')
-    if (missed >= MISSED_BEATS && !isExplained)
-      silent.began('silent', `${presentDatabaseAddress(address)} ${SILENT}`, missedSince)
+    missed = cause === null ? 0 : missed + 1
+    if (cause === null && isSilent) say('PostgreSQL takes changes again.')
+    if (cause === null) isSilent = false
+    if (isSilent || told !== null || missed < MISSED_BEATS || !isDomainError(cause, 'overloaded')) return
+    isSilent = true
+    say(`${presentDatabaseAddress(address)} ${SILENT}`)
   }
 
-  return { onState, onBeat, explainLoss: () => loss, isOn: () => away.isOn() || silent.isOn() }
+  return { onState, onBeat, explainLoss: () => loss, isOn: () => told !== null || isSilent }
 }
 
 function presentLoss(why: string, isAway: boolean): string {
