@@ -2,6 +2,7 @@
 
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import { diskFull, overloaded } from '../every-engine/refusals.ts'
 
 /** While a database is opened, any error of SQLite is about its file: damaged, forbidden, locked, or on a full disk. */
 const UNUSABLE = /^SQLITE_/
@@ -22,6 +23,12 @@ const REMEDIES: [RegExp, string][] = [
   [/FULL/, 'Make room on its disk.'],
   [/IOERR/, 'Its disk is full or fails: see how much is free, and the log of the system.'],
 ]
+
+/** Turns a full disk and a lock held too long into refusals of this server. Returns any other cause as it is. */
+export function refusalOf(cause: unknown): unknown {
+  if (isFull(cause)) return diskFull()
+  return isBusy(cause) ? overloaded() : cause
+}
 
 export function isFull(cause: unknown): boolean {
   return codeOf(cause).startsWith('SQLITE_FULL')

@@ -6,8 +6,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { OnStep } from '../../every-engine/durable-steps.ts'
-import { isBusy, isFull } from '../../folder/sqlite-failures.ts'
-import { translate } from './failures.ts'
+import { isBusy, isFull, refusalOf } from '../../folder/sqlite-failures.ts'
 
 /** Works that are left after this time go to the next batch. */
 export const MAX_BATCH_MS = 20
@@ -132,7 +131,7 @@ export function createBatches(options: BatchOptions) {
     } catch (cause) {
       undoSavepoint()
       if (isFull(cause)) options.onFull?.()
-      return { cause: translate(cause) }
+      return { cause: refusalOf(cause) }
     }
   }
 

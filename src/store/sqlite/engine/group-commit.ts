@@ -6,9 +6,8 @@
 import { isDomainError, isOutage } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
 import { overloaded } from '../../every-engine/refusals.ts'
-import { isBusy, isFull } from '../../folder/sqlite-failures.ts'
+import { isBusy, isFull, refusalOf } from '../../folder/sqlite-failures.ts'
 import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
-import { translate } from './failures.ts'
 
 const MAX_BATCH_WORKS = 256
 /** Milliseconds of one turn of the event loop that batches may take together. */
@@ -121,7 +120,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     } catch (cause) {
       const broken = batches.brokenBy()
       if (broken !== null) options.onFatal(broken.cause)
-      throw translate(cause)
+      throw refusalOf(cause)
     } finally {
       isHeld = false
       schedule()
@@ -135,7 +134,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       await idle()
       const refused = batches.begin()
       if (refused === null) break
-      if (!isBusy(refused)) throw translate(refused)
+      if (!isBusy(refused)) throw refusalOf(refused)
       if (performance.now() >= until) throw overloaded()
       await Bun.sleep(BUSY_RETRY_MS)
     }
@@ -232,5 +231,5 @@ function isWriteFailure(cause: unknown): boolean {
 }
 
 function rejectAll(batch: Work[], cause: unknown): void {
-  for (const work of batch) work.settle({ cause: translate(cause) })
+  for (const work of batch) work.settle({ cause: refusalOf(cause) })
 }
