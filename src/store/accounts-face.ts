@@ -134,14 +134,11 @@ export type TwoFactorStore = {
   countRecoveryCodes(accountId: number): Promise<number>
 }
 
-export type MessageTemplateStore = {
+export type PreferenceStore = {
   /** Null for the standard message, and when the row is damaged. */
   findTemplate(accountId: number): Promise<string | null>
   /** Replaces an earlier template; null restores the standard message. Does nothing when the account was removed. */
   keepTemplate(kept: { accountId: number; template: string | null }): Promise<void>
-}
-
-export type PushChoiceStore = {
   /** Null for an account without choices, and when they are damaged. */
   findChoices(accountId: number): Promise<PushChoices | null>
   /** Replaces earlier choices. Does nothing when the account was removed. */

@@ -13,9 +13,8 @@ import type {
   AccountLinkStore,
   AccountStore,
   ApiTokenStore,
-  MessageTemplateStore,
   PeopleStore,
-  PushChoiceStore,
+  PreferenceStore,
   SessionStore,
   TwoFactorStore,
 } from './accounts-face.ts'
@@ -35,9 +34,8 @@ export type Store = {
   sessions: SessionStore
   accountLinks: AccountLinkStore
   twoFactor: TwoFactorStore
-  pushChoices: PushChoiceStore
+  preferences: PreferenceStore
   people: PeopleStore
-  messageTemplates: MessageTemplateStore
   damage: DamageReports
   freeSpace: FreeSpace
   bucket: BucketReport | null

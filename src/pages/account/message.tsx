@@ -1,6 +1,6 @@
 // The page of an account's own message for its secret links, with a preview.
 
-import type { MessageTemplates } from '../../accounts/message-templates.ts'
+import type { MessageTemplates } from '../../accounts/preferences.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
 import type { Problems } from '../../domain/problems.ts'

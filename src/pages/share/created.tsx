@@ -1,6 +1,6 @@
 // The page of a new push: its link to hand over, and when it expires. Opening this page is never a view.
 
-import type { MessageTemplates } from '../../accounts/message-templates.ts'
+import type { MessageTemplates } from '../../accounts/preferences.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'

@@ -6,9 +6,8 @@ import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from '../accounts/account-links.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
-import { createMessageTemplates } from '../accounts/message-templates.ts'
 import { createPeople } from '../accounts/people.ts'
-import { createPushChoices } from '../accounts/push-choices.ts'
+import { createPreferences } from '../accounts/preferences.ts'
 import { createSessions } from '../accounts/sessions.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import { createDamage } from '../every-engine/damage.ts'
@@ -57,8 +56,7 @@ export function createAccountOperations({ steps, now, setupLinks }: AccountOpera
     sessions: createSessions(parts),
     accountLinks: createAccountLinks({ ...parts, setupLinks }),
     twoFactor: createTwoFactor(steps),
-    pushChoices: createPushChoices(steps),
+    preferences: createPreferences(steps),
     people: createPeople(steps),
-    messageTemplates: createMessageTemplates(steps),
   }
 }

@@ -128,8 +128,8 @@ export function describeAccounts(open: OpenEngine): void {
 
   test('the message of an account is the last one, or none, and is removed with the account', async () => {
     const keep = (template: string | null) =>
-      opened.store.messageTemplates.keepTemplate({ accountId: id, template })
-    const find = () => opened.store.messageTemplates.findTemplate(id)
+      opened.store.preferences.keepTemplate({ accountId: id, template })
+    const find = () => opened.store.preferences.findTemplate(id)
     expect(await find()).toBeNull()
     await keep('first {link}')
     await keep('second {link}\nends {expires}')
@@ -145,18 +145,18 @@ export function describeAccounts(open: OpenEngine): void {
   })
 
   test('the choices for the next push are those of the last one, and go with the account', async () => {
-    const { pushChoices } = opened.store
+    const { preferences } = opened.store
     const first = { lifetime: 60_000, views: 3, retrievalStep: false, deletableByViewer: null }
     const second = { lifetime: null, views: 1, retrievalStep: null, deletableByViewer: true }
-    expect(await pushChoices.findChoices(id)).toBeNull()
-    await pushChoices.keepChoices({ accountId: id, choices: first })
-    expect(await pushChoices.findChoices(id)).toEqual(first)
-    await pushChoices.keepChoices({ accountId: id, choices: second })
+    expect(await preferences.findChoices(id)).toBeNull()
+    await preferences.keepChoices({ accountId: id, choices: first })
+    expect(await preferences.findChoices(id)).toEqual(first)
+    await preferences.keepChoices({ accountId: id, choices: second })
     await opened.reopen()
-    expect(await opened.store.pushChoices.findChoices(id)).toEqual(second)
+    expect(await opened.store.preferences.findChoices(id)).toEqual(second)
     await opened.store.accounts.removeAccount(id)
-    expect(await opened.store.pushChoices.findChoices(id)).toBeNull()
-    await opened.store.pushChoices.keepChoices({ accountId: id, choices: first })
-    expect(await opened.store.pushChoices.findChoices(id)).toBeNull()
+    expect(await opened.store.preferences.findChoices(id)).toBeNull()
+    await opened.store.preferences.keepChoices({ accountId: id, choices: first })
+    expect(await opened.store.preferences.findChoices(id)).toBeNull()
   })
 }

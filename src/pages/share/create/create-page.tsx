@@ -1,6 +1,6 @@
 // The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
 
-import type { Choices } from '../../../accounts/push-choices.ts'
+import type { Choices } from '../../../accounts/preferences.ts'
 import { isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'

@@ -1,23 +1,46 @@
-// Remembers for each account what it chose in the create form.
+// What an account has chosen: the message for its secret links, and what it filled into the create form last.
 //
-// They are kept on the server, not in the browser, so that they follow the account to every device, work without JavaScript
+// Choices are kept on the server, not in the browser, so that they follow the account to every device, work without JavaScript
 // and leave nothing on a shared computer. They hold no content, name or passphrase.
 
 import type { Account } from '../domain/account.ts'
+import { invalidFields } from '../domain/errors.ts'
+import { problemOfMessage, tidyMessage } from '../domain/message-template.ts'
 import type { NewPush, PushLimits } from '../domain/new-push.ts'
 import { choicesOf, fitChoices, isSameChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
 import type { Store } from '../store/face.ts'
 
+export type MessageTemplates = ReturnType<typeof createMessageTemplates>
+
+export function createMessageTemplates(store: Pick<Store, 'preferences'>) {
+  const { findTemplate, keepTemplate } = store.preferences
+
+  /** Null without an account, and for the standard message. */
+  async function find(account: Account | null): Promise<string | null> {
+    return account === null ? null : findTemplate(account.id)
+  }
+
+  /** An empty text restores the standard message. Throws `invalid` for a text without the place for the link. */
+  async function keep({ id }: Account, text: string): Promise<void> {
+    const template = tidyMessage(text)
+    const problem = template === '' ? null : problemOfMessage(template)
+    if (problem !== null) throw invalidFields({ message: [problem] })
+    await keepTemplate({ accountId: id, template: template === '' ? null : template })
+  }
+
+  return { find, keep }
+}
+
 export type Choices = ReturnType<typeof createPushChoices>
 
 export type ChoicesOptions = {
-  store: Pick<Store, 'pushChoices'>
+  store: Pick<Store, 'preferences'>
   limits: PushLimits
   onError: (cause: unknown) => void
 }
 
 export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
-  const { findChoices, keepChoices } = store.pushChoices
+  const { findChoices, keepChoices } = store.preferences
 
   /** Fitted to the current limits, which may have changed since. Without an account there are no choices. */
   async function find(account: Account | null): Promise<PushChoices> {
