@@ -143,7 +143,7 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
 
 /**
  * On a busy machine this leaves about a quarter of one core: others keep most of it, and a backup of a million pushes still
- * ends within a minute. At the lowest priority it would hardly get on.
+ * ends within minutes. At the lowest priority it would hardly get on.
  */
 const LOW_PRIORITY = 5
 

@@ -20,12 +20,14 @@ const FEW = {
   push_choices: OF_ACCOUNT,
   imported: 'true',
 }
-const OF_PUSH = 'push_id BETWEEN ?1 AND ?2 AND push_id IN (SELECT id FROM main.pushes)'
+/** Asks row by row: a list of all pushes would be made anew for each slice. */
+const OF_PUSH = 'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id)'
 /** Tables with rows for each push. A push goes with all that belongs to it, or not at all. */
 const BY_PUSH = {
-  pushes: 'id BETWEEN ?1 AND ?2 AND id IN (SELECT push_id FROM source.push_state)',
+  pushes: 'id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM source.push_state WHERE push_id = id)',
   push_state: OF_PUSH,
-  push_labels: `${OF_PUSH} AND push_id IN (SELECT id FROM main.pushes WHERE owner_id IS NOT NULL)`,
+  push_labels:
+    'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id AND owner_id IS NOT NULL)',
   audit_entries: OF_PUSH,
 }
 
