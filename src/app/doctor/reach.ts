@@ -31,7 +31,8 @@ export async function askServer({ config, isServed, version }: Place): Promise<A
   try {
     const note = readServingNote(config.dataDir)
     if (note === null) throw new Error('it has not noted where it listens')
-    const { origin, port } = new URL(note.url)
+    const { origin, protocol, port: written } = new URL(note.url)
+    const port = Number(written || (protocol === 'http:' ? 80 : 443))
     const ask = async (path: string): Promise<Record<string, unknown>> => {
       const answer = await fetch(`${note.socket === null ? origin : 'http://localhost'}${path}`, {
         headers: { host: 'localhost' },
@@ -45,7 +46,7 @@ export async function askServer({ config, isServed, version }: Place): Promise<A
     const runs = String((await ask(API.version.path)).application_version ?? 'unknown')
     const { ready, checks } = await ask(FILES.ready.path)
     const name = note.socket ?? note.url
-    const isElsewhere = note.socket === null && config.port !== 0 && Number(port || 443) !== config.port
+    const isElsewhere = note.socket === null && config.port !== 0 && port !== config.port
     const asked = warning(
       `The server answers on ${name}, and not on port ${config.port} as the settings here say.`,
       'Give the flags and variables here that the server has.',
