@@ -66,7 +66,7 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
   requireDataFolder(folder)
   onCopying(statSync(folder.database).size)
   try {
-    const { place, copy, isServed } = besideServer(folder, (isServed) => {
+    const { copy, descriptor, close, isServed } = besideServer(folder, (isServed) => {
       if (!isServed) takeLog(folder)
       onStep('before the copy has a place')
       return { ...openCopy(folder, { minFreeSpace, onStep }), isServed }
@@ -77,10 +77,10 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
       const counted = countIn(copy)
       copy.database.close(true)
       onStep('after the copy was written')
-      return { ...counted, leftOut, descriptor: place.descriptor, close: place.close }
+      return { ...counted, leftOut, descriptor, close }
     } catch (cause) {
       copy.database.close(true)
-      place.close()
+      close()
       throw cause
     }
   } catch (cause) {
@@ -90,54 +90,32 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
 
 type Opening = { minFreeSpace: number; onStep: (step: string) => void }
 
+/**
+ * The copy is a temporary file in the data folder. Its name is removed as soon as it is open, so that the system removes the file
+ * when the process ends, even by kill -9. On Windows the file keeps its name until `close`.
+ */
 function openCopy(folder: DataFolder, { minFreeSpace, onStep }: Opening) {
   const { bavail, bsize } = statfsSync(folder.path)
   const maxBytes = bavail * bsize - minFreeSpace
   if (maxBytes < MIB) throw noRoom(folder, minFreeSpace)
-  const place = createCopyPlace(folder)
+  removeCopyPlaces(folder)
+  const path = join(folder.path, `${COPY_PREFIX}${process.pid}`)
+  const descriptor = openSync(path, 'wx+', 0o600)
+  const close = () => {
+    closeSync(descriptor)
+    rmSync(path, { force: true })
+  }
   try {
-    const { path } = place
     const copy = openKeylessCopy({ source: folder.database, path, maxBytes }, (schema) =>
       newer(folder, schema),
     )
     onStep('before the copy loses its name')
-    place.hide()
-    return { place, copy }
+    if (process.platform !== 'win32') rmSync(path)
+    return { copy, descriptor, close }
   } catch (cause) {
-    place.close()
+    close()
     throw cause
   }
-}
-
-type CopyPlace = {
-  path: string
-  /** Open for reading until `close`. */
-  descriptor: number
-  /** Removes the name. Call it once SQLite has opened the path. On Windows the file keeps its name until `close`. */
-  hide(): void
-  close(): void
-}
-
-/**
- * A temporary file in the data folder for the copy of the database. Its name is removed as soon as it is open, so that the system
- * removes the file when the process ends, even by kill -9.
- */
-function createCopyPlace(folder: DataFolder): CopyPlace {
-  removeCopyPlaces(folder)
-  const path = join(folder.path, `${COPY_PREFIX}${process.pid}`)
-  const descriptor = openSync(path, 'wx+', 0o600)
-  const remove = () => rmSync(path, { force: true })
-
-  function hide(): void {
-    if (process.platform !== 'win32') remove()
-  }
-
-  function close(): void {
-    closeSync(descriptor)
-    remove()
-  }
-
-  return { path, descriptor, hide, close }
 }
 
 /** Removes what killed backups have left. Windows keeps files that are in use. */
