@@ -1,13 +1,10 @@
 // `oncebox export`: an account's own list and logs in a file.
 
-import { rmSync } from 'node:fs'
-import { type FileHandle, rm } from 'node:fs/promises'
 import { ClientFailure } from '../client/failure.ts'
-import { claimName, createOwnFile } from '../client/own-files.ts'
 import { type OwnPushesReport, readOwnPushes } from '../client/own-pushes.ts'
 import { createListWriter, type ExportFormat } from '../domain/list-export.ts'
 import { printable } from '../domain/printable.ts'
-import { codeOf, reasonOf } from '../domain/system-errors.ts'
+import { codeOf } from '../domain/system-errors.ts'
 import { formatTime } from '../domain/time.ts'
 import type { Given } from './command.ts'
 import { CommandFailure } from './failures.ts'
@@ -15,6 +12,7 @@ import { formatCount, formatSize, printableJson } from './format.ts'
 import { STANDARD } from './paths.ts'
 import type { Shell } from './shell.ts'
 import type { Visit } from './visit.ts'
+import { createWholeFile, type WholeFile } from './whole-file.ts'
 
 /** A million pushes with their logs have less. */
 const MAX_BYTES = 4 * 1024 ** 3
@@ -97,60 +95,4 @@ function tell({ pushes, damagedPushes, damagedLogs }: OwnPushesReport, file: str
   throw new CommandFailure(
     `Damaged on the server and missing: ${damagedPushes} pushes, and the logs of ${damagedLogs}. Its log names them.`,
   )
-}
-
-type WholeFile = {
-  write(text: string): Promise<void>
-  /** Gives the file its name once all of it is on the disk. */
-  finish(): Promise<void>
-  /** Removes what was written. Does nothing after a failure, which has done so. */
-  drop(): Promise<void>
-  /** The same at once, for a process that ends. */
-  dropNow(): void
-}
-
-/** Throws CommandFailure, also later, for what the system refuses. */
-async function createWholeFile(path: string): Promise<WholeFile> {
-  const part = `${path}.${process.pid}.part`
-  const file = await explained(path, () => createOwnFile(part))
-  const undoing = { path, part, file }
-  return {
-    write: (text) => orDrop(undoing, () => file.writeFile(text)),
-    finish: () =>
-      orDrop(undoing, async () => {
-        await file.sync()
-        await file.close()
-        if (await claimName(part, path)) return
-        throw new CommandFailure(
-          `${JSON.stringify(path)} was made by another program meanwhile: nothing was written.`,
-        )
-      }),
-    drop: () => drop(undoing),
-    dropNow: () => rmSync(part, { force: true }),
-  }
-}
-
-type Undoing = { path: string; part: string; file: FileHandle }
-
-async function orDrop<T>(undoing: Undoing, work: () => Promise<T>): Promise<T> {
-  try {
-    return await explained(undoing.path, work)
-  } catch (cause) {
-    await drop(undoing)
-    throw cause
-  }
-}
-
-async function drop({ part, file }: Undoing): Promise<void> {
-  await file.close().catch(() => undefined)
-  await rm(part, { force: true })
-}
-
-async function explained<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    if (cause instanceof CommandFailure) throw cause
-    throw new CommandFailure(`${JSON.stringify(path)} cannot be written: ${reasonOf(cause)}.`)
-  }
 }

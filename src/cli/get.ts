@@ -1,20 +1,21 @@
 // `oncebox get`: receives a push, as text or as files.
 
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { DIRECTION_MARK, printable, printableLine } from '../domain/printable.ts'
-import { numberedName } from '../domain/received-names.ts'
-import { codeOf, refusalOf } from '../domain/system-errors.ts'
+import { reasonOf } from '../domain/system-errors.ts'
 import { isWebAddress } from '../domain/web-address.ts'
 import { readPassphraseFile } from './ask.ts'
 import type { Given } from './command.ts'
+import { CommandFailure } from './failures.ts'
 import { formatSize } from './format.ts'
 import { isNamedAsFolder } from './paths.ts'
 import { drawQr } from './qr.ts'
 import { createReceivedFiles } from './received-files.ts'
 import type { Shell } from './shell.ts'
 import { printJson, type Visit } from './visit.ts'
+import { createWholeFile } from './whole-file.ts'
 
 /** The file name of a text in a folder. The sender's name for the push is private. */
 const TEXT_NAME = 'push.txt'
@@ -39,7 +40,7 @@ export async function get({ flags: options, shell, ...visit }: Given<Options> & 
   }
   if (push.payload && push.kind === 'url' && !isWebAddress(push.payload))
     shell.say('This push should be a link, but it does not lead to a web site. Do not open it.')
-  if (push.payload) deliverText(push.payload, { ...options, output: hasFiles ? null : output, shell })
+  if (push.payload) await deliverText(push.payload, { ...options, output: hasFiles ? null : output, shell })
   if (hasFiles) await files.receive(push.files)
 }
 
@@ -63,8 +64,8 @@ async function retrieve(
 
 type Delivery = { output: string | null; qr: boolean; shell: Shell }
 
-function deliverText(text: string, { output, qr, shell }: Delivery): void {
-  const isSaved = output !== null && saveText(text, output, shell)
+async function deliverText(text: string, { output, qr, shell }: Delivery): Promise<void> {
+  const isSaved = output !== null && (await saveText(text, output, shell))
   if (!isSaved) printText(text, shell)
   if (qr) drawText(text, shell)
 }
@@ -79,16 +80,15 @@ function drawText(text: string, shell: Shell): void {
 }
 
 /** False when writing fails. The caller then prints the text, because the view is already spent. */
-function saveText(text: string, output: string, shell: Shell): boolean {
+async function saveText(text: string, output: string, shell: Shell): Promise<boolean> {
   try {
-    const saved = writeText(text, output)
+    const saved = await writeText(text, output)
     shell.say(`Saved as ${printableLine(saved)} (${formatSize(Buffer.byteLength(text))}).`)
     return true
   } catch (cause) {
-    const why = refusalOf(cause)
-    shell.say(
-      `oncebox: --output ${JSON.stringify(output)} cannot be written: ${why}. Here is the text instead.`,
-    )
+    const why =
+      cause instanceof CommandFailure ? cause.message : `${JSON.stringify(output)}: ${reasonOf(cause)}.`
+    shell.say(`oncebox: ${why} Here is the text instead.`)
     return false
   }
 }
@@ -108,39 +108,12 @@ function printText(text: string, shell: Shell): void {
   }
 }
 
-/** Writes a new file that only this user can read; returns its path. Overwrites nothing and follows no link. */
-export function writeText(text: string, output: string): string {
-  if (!isNamedAsFolder(output)) {
-    mkdirSync(dirname(output), { recursive: true })
-    writeWhole(output, text)
-    return output
-  }
-  mkdirSync(output, { recursive: true })
-  for (let n = 1; ; n += 1) {
-    const path = join(output, numberedName(TEXT_NAME, n))
-    if (writeNew(path, text)) return path
-  }
-}
-
-function writeNew(path: string, text: string): boolean {
-  try {
-    writeWhole(path, text)
-    return true
-  } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') return false
-    throw cause
-  }
-}
-
-/** Leaves no part of the text behind, which somebody would take for the whole. */
-function writeWhole(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600)
-  try {
-    writeFileSync(file, text)
-  } catch (cause) {
-    rmSync(path, { force: true })
-    throw cause
-  } finally {
-    closeSync(file)
-  }
+/** Returns the path of the new file. */
+async function writeText(text: string, output: string): Promise<string> {
+  const isFolder = isNamedAsFolder(output)
+  const path = isFolder ? join(output, TEXT_NAME) : output
+  mkdirSync(dirname(path), { recursive: true })
+  const file = await createWholeFile(path)
+  await file.write(text)
+  return file.finish({ mayNumber: isFolder })
 }
