@@ -239,6 +239,6 @@ function columnsOf(table: SQLiteTable): Column[] {
   return Object.entries(getTableColumns(table))
 }
 
-function tableName(table: SQLiteTable): string {
+export function tableName(table: SQLiteTable): string {
   return getTableConfig(table).name
 }

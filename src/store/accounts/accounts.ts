@@ -16,7 +16,9 @@ import {
   type Steps,
   select,
   statement,
+  tableName,
 } from '../steps.ts'
+import * as tables from '../tables.ts'
 import { accounts } from '../tables.ts'
 
 export type AccountRow = RowOf<typeof accounts>
@@ -49,9 +51,10 @@ const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1'
 const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
 /** Ids begin at 1. */
 const NO_SESSION = 0
-const BELONGINGS = ['sessions', 'api_tokens', 'recovery_codes', 'message_templates', 'push_choices'].map(
-  (table) => statement(`DELETE FROM ${table} WHERE account_id = $1`),
-)
+/** Rows of every table that names an account; its links are ended above. */
+const BELONGINGS = Object.values(tables)
+  .filter((table) => 'accountId' in table && table !== tables.accountLinks)
+  .map((table) => statement(`DELETE FROM ${tableName(table)} WHERE account_id = $1`))
 
 /** What happens to the pushes of an account that goes. */
 export type OwnedPushes = {
