@@ -35,6 +35,7 @@ export const TABLE_NAMES: readonly string[] = TABLES.map((table) => getTableConf
 /** The instance keys that a database was written with: none before its first use. */
 export const KEYS = statement<{ number: number; verifier: Uint8Array }>(
   'SELECT number, verifier FROM instance_keys',
+  { numbers: ['number'] },
 )
 const CLOCK = statement<Row>('SELECT clock_mark, clock_doubted FROM instance', {
   numbers: ['clock_mark', 'clock_doubted'],
