@@ -205,6 +205,21 @@ test('only crypto generates randomness', () => {
   expect(violations(({ room, text }) => room !== 'crypto' && draws.test(withoutComments(text)))).toEqual([])
 })
 
+test('a command line is read before anything of the server is loaded', () => {
+  const loaded = new Set(['main.ts'])
+  for (const path of loaded) {
+    const text = sources.find((source) => source.path === path)?.text ?? ''
+    for (const [, from = ''] of text.matchAll(
+      /^(?:import|export)\s+(?!type\b)[^'"]*?from\s+'(\.[^']+\.tsx?)'/gms,
+    ))
+      loaded.add(relative(SRC, resolve(SRC, dirname(path), from)))
+  }
+  const rooms = new Set([...loaded].map(roomOf))
+  expect([...rooms].sort()).toEqual(['cli', 'client', 'domain', 'install', 'main', 'settings'])
+  // It costs 25 ms of a processor's time; the whole server would cost 70.
+  expect(loaded.size).toBeLessThan(90)
+})
+
 test('the environment is set before anything else is imported', () => {
   const main = sources.find(({ path }) => path === 'main.ts')
   expect(/^import\s+'([^']+)'/m.exec(main?.text ?? '')?.[1]).toBe('./env.ts')
