@@ -1,10 +1,11 @@
-// Failures of commands: the message on standard error and the exit code.
+// Failures of commands: the message on standard error, as a line of JSON where --log-format asks for it, and the exit code.
 
 import { CommanderError } from 'commander'
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
 import { printableLine } from '../domain/printable.ts'
 import { codeOf, presentSystemError } from '../domain/system-errors.ts'
+import type { Shell } from './shell.ts'
 
 const FAILED = 1
 const WRONG_USAGE = 2
@@ -75,4 +76,25 @@ function presentProblems({ problems, help }: UsageError): string[] {
 /** An error of the operating system, such as a missing permission or a full disk. */
 function isSystemError(cause: unknown): cause is Error {
   return cause instanceof Error && /^E[A-Z]+$/.test(codeOf(cause))
+}
+
+/** A shell that prints and says each line as JSON, like those of the log. */
+export function inJson(shell: Shell): Shell {
+  return {
+    ...shell,
+    print: (line) => shell.print(toJson(shell, 'info', line)),
+    say: (line) => shell.say(toJson(shell, line.includes('warning: ') ? 'warn' : 'error', line)),
+  }
+}
+
+/** Says a failure as one line of JSON and returns what is left to throw. */
+export function sayFailure(shell: Shell, cause: unknown): ToldFailure {
+  const { lines, exitCode } = presentFailure(cause)
+  if (lines.length > 0) shell.say(toJson(shell, 'fatal', lines.join('\n')))
+  return new ToldFailure(exitCode)
+}
+
+function toJson(shell: Shell, level: string, line: string): string {
+  const msg = line.replace(/^oncebox: (warning: )?/, '')
+  return JSON.stringify({ level, time: new Date(shell.now()).toISOString(), msg })
 }

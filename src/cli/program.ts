@@ -9,8 +9,7 @@ import { isStartedByClick, keepWindow } from './browser.ts'
 import type { Command } from './command.ts'
 import { hiddenFlags, readCommandLine, wantsJson } from './command-line.ts'
 import { COMMANDS } from './commands.ts'
-import { presentFailure, UsageError } from './failures.ts'
-import { inJson, sayFailure } from './json-lines.ts'
+import { inJson, presentFailure, sayFailure, UsageError } from './failures.ts'
 import type { Shell } from './shell.ts'
 
 const EXAMPLES = `

@@ -81,13 +81,13 @@ export const ACCOUNTS = [
       'Creates the data folder, or the tables in an empty PostgreSQL database, if there are none yet.',
     creates: true,
     flags: { admin: toggle('admin', 'make the account an administrator of this server'), passwordStdin },
-    act: async (given) => (await import('../user.ts')).addUser(given),
+    act: async (given) => (await import('../accounts.ts')).addUser(given),
   }),
   accountCommand({
     name: 'user list',
     summary: 'list the accounts',
     help: 'Lists the accounts.',
-    act: async (given) => (await import('../user.ts')).listUsers(given),
+    act: async (given) => (await import('../accounts.ts')).listUsers(given),
   }),
   accountCommand({
     name: 'user password',
@@ -106,14 +106,14 @@ export const ACCOUNTS = [
       keepTokens: toggle('keep-tokens', 'keep the tokens valid'),
     },
     oneOf: [['revokeTokens', 'keepTokens']],
-    act: async (given) => (await import('../user.ts')).setPassword(given),
+    act: async (given) => (await import('../accounts.ts')).setPassword(given),
   }),
   accountCommand({
     name: 'user two-factor-off',
     operands: 'EMAIL',
     summary: 'turn off the second factor of an account',
     help: 'Turns off the second factor of an account whose owner has lost the phone and the recovery codes.',
-    act: async (given) => (await import('../user.ts')).turnOffTwoFactor(given),
+    act: async (given) => (await import('../accounts.ts')).turnOffTwoFactor(given),
   }),
   accountCommand({
     name: 'user admin',
@@ -122,7 +122,7 @@ export const ACCOUNTS = [
     help:
       'Makes an account an administrator at once. Administrators may invite, reset, disable and remove accounts, ' +
       'and see the settings and the state of the server. They see only their own pushes.',
-    act: async (given) => (await import('../user.ts')).makeAdmin(given),
+    act: async (given) => (await import('../accounts.ts')).makeAdmin(given),
   }),
   accountCommand({
     name: 'user no-admin',
@@ -131,21 +131,21 @@ export const ACCOUNTS = [
     help:
       'Makes an administrator an ordinary account at once. Its invitations and password links stop working; ' +
       'its pushes and tokens stay. Refuses the last administrator.',
-    act: async (given) => (await import('../user.ts')).unmakeAdmin(given),
+    act: async (given) => (await import('../accounts.ts')).unmakeAdmin(given),
   }),
   accountCommand({
     name: 'user disable',
     operands: 'EMAIL',
     summary: 'stop an account and its tokens at once',
     help: 'Stops an account and its tokens at once. Its pushes stay; "enable" undoes this.',
-    act: async (given) => (await import('../user.ts')).disableUser(given),
+    act: async (given) => (await import('../accounts.ts')).disableUser(given),
   }),
   accountCommand({
     name: 'user enable',
     operands: 'EMAIL',
     summary: 'let a disabled account work again',
     help: 'Lets a disabled account and its tokens work again.',
-    act: async (given) => (await import('../user.ts')).enableUser(given),
+    act: async (given) => (await import('../accounts.ts')).enableUser(given),
   }),
   accountCommand({
     name: 'user remove',
@@ -153,7 +153,7 @@ export const ACCOUNTS = [
     summary: 'remove an account, its tokens and its pushes',
     help: 'Removes an account, its tokens and its pushes, for ever. Asks first, unless --yes is given.',
     flags: { yes: toggle('yes', 'do not ask') },
-    act: async (given) => (await import('../user.ts')).removeUser(given),
+    act: async (given) => (await import('../accounts.ts')).removeUser(given),
   }),
   command({
     name: 'token',
@@ -174,20 +174,20 @@ export const ACCOUNTS = [
         return problem === null ? { value: text } : { problem: explainProblem(problem) }
       }),
     },
-    act: async (given) => (await import('../token.ts')).createToken(given),
+    act: async (given) => (await import('../accounts.ts')).createToken(given),
   }),
   accountCommand({
     name: 'token list',
     operands: 'EMAIL',
     summary: 'list the tokens of an account',
     help: 'Lists the tokens of an account by name and first characters.',
-    act: async (given) => (await import('../token.ts')).listTokens(given),
+    act: async (given) => (await import('../accounts.ts')).listTokens(given),
   }),
   accountCommand({
     name: 'token revoke',
     operands: 'EMAIL NAME-OR-PREFIX',
     summary: 'revoke a token at once',
     help: 'Revokes a token at once. NAME-OR-PREFIX is its name, or its first characters as listed.',
-    act: async (given) => (await import('../token.ts')).revokeToken(given),
+    act: async (given) => (await import('../accounts.ts')).revokeToken(given),
   }),
 ]
