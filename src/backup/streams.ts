@@ -1,13 +1,12 @@
 // Streams of bytes, each read only as fast as its reader asks.
 
-import { read } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { close, fstatSync, open, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { DomainError } from '../domain/errors.ts'
 
 const PIECE_BYTES = 256 * 1024
 
-const readPiece = promisify(read)
+const [openFile, readPiece, closeFile] = [promisify(open), promisify(read), promisify(close)]
 
 type Next = () => Uint8Array | null | Promise<Uint8Array | null>
 
@@ -42,20 +41,23 @@ export function streamFile(descriptor: number): ReadableStream<Uint8Array> {
   })
 }
 
-/** Opens a file or a pipe at once, and closes it at its end. Throws what the system says, with the path. */
+/**
+ * Opens a file or a pipe at once, and closes it at its end. Throws what the system says, with the path. A plain descriptor,
+ * because a FileHandle that nobody reads to its end, as after a wrong passphrase, would fail when it is collected.
+ */
 export async function streamPath(path: string): Promise<ReadableStream<Uint8Array>> {
-  const file = await open(path, 'r')
-  if ((await file.stat()).isDirectory()) {
-    await file.close()
+  const file = await openFile(path, 'r')
+  if (fstatSync(file).isDirectory()) {
+    await closeFile(file)
     throw new DomainError('conflict', `${path} is a folder, not a backup.`)
   }
   const next = async () => {
-    const { bytesRead, buffer } = await file.read(new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null)
+    const { bytesRead, buffer } = await readPiece(file, new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null)
     if (bytesRead > 0) return buffer.subarray(0, bytesRead)
-    await file.close()
+    await closeFile(file)
     return null
   }
-  return streamFrom(next, () => file.close())
+  return streamFrom(next, () => closeFile(file))
 }
 
 /** Standard input. */
