@@ -67,7 +67,7 @@ export async function copyRows(
     const add = addTo(table)
     let done = 0
     for await (const rows of slicesOf(table, read)) {
-      await put(each(rows, (row) => add(table === tables.filesDue ? withoutNode(row) : row)))
+      await put(each(rows, add))
       done += rows.length
       onProgress(`rows of ${name}`, done)
     }
@@ -82,9 +82,6 @@ export async function copyRows(
 function* each<T>(items: readonly T[], step: (item: T) => Step<unknown>): Step<void> {
   for (const item of items) yield* step(item)
 }
-
-/** Uploads that were under way end with the source: their files are due. */
-const withoutNode = (row: Row): Row => (row.at === null ? { ...row, at: 0, node: null } : row)
 
 /** All rows of a table in the order of its key, some at a time. */
 async function* slicesOf<T extends SQLiteTable>(table: T, read: Run): AsyncGenerator<T['$inferSelect'][]> {
