@@ -2,12 +2,9 @@
 
 import { type Clock, type Doubt, explainBehind, explainDoubt } from '../../../domain/clock.ts'
 import type { Job } from '../../../domain/job.ts'
-import { HOUR, type Now, SECOND } from '../../../domain/time.ts'
+import { HOUR, type Now } from '../../../domain/time.ts'
 import { setBackSome } from '../../pushes/doubted-dates.ts'
 import type { Steps } from '../../steps.ts'
-
-/** How often the clock is read when nothing else reads it. */
-const LOOK_MS = 10 * SECOND
 
 const TRUSTED = 'The clock of this machine is trusted again.'
 
@@ -34,34 +31,20 @@ export type ClockKeepingOptions = {
 export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
   const { clock, systemNow, steps, forgetMark, onWarning, onError } = options
   let timer: Timer | undefined
-  let keptAt = clock.now()
-  /** At the start the health checks tell. */
-  let wasBehind = explainBack() !== null
 
   /** Every transaction writes the mark. */
   async function keep(): Promise<void> {
     forgetMark()
-    keptAt = clock.now()
     let before: number | null = Number.MAX_SAFE_INTEGER
     while (before !== null) before = await steps.write(setBackFrom(before))
   }
 
   const setBackFrom = (before: number) => () => setBackSome(before, clock)
 
-  function explainBack(): string | null {
-    return explainBehind({ said: systemNow(), was: clock.now() })
-  }
-
-  /** Tells once that the clock was set back, and once that it has caught up. */
-  function lookBack(): void {
-    const behind = explainBack()
-    if ((behind !== null) !== wasBehind) onWarning(behind ?? TRUSTED)
-    wasBehind = behind !== null
-  }
-
+  /** What the health checks tell as well is told in the log when it begins. */
   function changed(doubt: Doubt | null): void {
-    if (doubt !== null) onWarning(explainDoubt(doubt))
-    else if (explainBack() === null) onWarning(TRUSTED)
+    const behind = explainBehind({ said: systemNow(), was: clock.now() })
+    onWarning(doubt === null ? (behind ?? TRUSTED) : explainDoubt(doubt))
     // Deferred, because the clock may be read within a transaction.
     setImmediate(() => keep().catch(onError))
   }
@@ -70,10 +53,7 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
     name: 'clock',
     start: (report) => {
       keep().then(report.did, report.failed)
-      timer = setInterval(() => {
-        lookBack()
-        if (clock.now() - keptAt >= HOUR) keep().then(report.did, report.failed)
-      }, LOOK_MS)
+      timer = setInterval(() => keep().then(report.did, report.failed), HOUR)
     },
     stop: () => clearInterval(timer),
   }
