@@ -27,23 +27,20 @@ export type Statement<Row> = {
 /** destroyed: what opened a push or answered for one is gone. due: files are to be removed. */
 export type Effect = 'destroyed' | 'due'
 
-/** A statement with its values. `isBlind`: nobody waits for its rows, so that an engine may send the next one meanwhile. */
-export type Ask = { statement: Statement<unknown>; values: readonly Value[]; isBlind: boolean }
+/** `isBlind`: nobody waits for its rows. `also`: others that are sent with it; the answer is then the rows of each. */
+export type Ask = OneAsk & { also?: readonly OneAsk[] }
+type OneAsk = { statement: Statement<unknown>; values: readonly Value[]; isBlind: boolean }
 
 export type Step<T> = IterableIterator<Ask, T, readonly unknown[]>
 
 /** The step of one statement. Written by hand, because a generator for each statement took a tenth of the time of a visit. */
 class One<T> implements Step<T> {
-  readonly statement: Statement<unknown>
-  readonly values: readonly Value[]
-  readonly isBlind: boolean
-  private readonly resultOf: (rows: readonly unknown[]) => T
+  readonly ask: Ask
+  readonly resultOf: (rows: readonly unknown[]) => T
   private isAsked = false
 
-  constructor({ statement, values, isBlind }: Ask, resultOf: (rows: readonly unknown[]) => T) {
-    this.statement = statement
-    this.values = values
-    this.isBlind = isBlind
+  constructor(ask: Ask, resultOf: (rows: readonly unknown[]) => T) {
+    this.ask = ask
     this.resultOf = resultOf
   }
 
@@ -54,7 +51,7 @@ class One<T> implements Step<T> {
   next(rows: readonly unknown[] = []): IteratorResult<Ask, T> {
     if (this.isAsked) return { value: this.resultOf(rows), done: true }
     this.isAsked = true
-    return { value: this, done: false }
+    return { value: this.ask, done: false }
   }
 }
 
@@ -82,8 +79,17 @@ export function all<Row>(statement: Statement<Row>, ...values: Value[]): Step<Ro
 }
 
 /** The first row, or null. */
-export function first<Row>(statement: Statement<Row>, ...values: Value[]): Step<Row | null> {
+export function first<Row>(statement: Statement<Row>, ...values: Value[]): One<Row | null> {
   return new One<Row | null>({ statement, values, isBlind: false }, firstOf)
+}
+
+/** The results of several statements, none of which needs those of another. */
+export function together<T extends readonly [unknown, ...unknown[]]>(
+  ...ones: { [N in keyof T]: One<T[N]> }
+): Step<T> {
+  const [{ ask }, ...others]: readonly [One<unknown>, ...One<unknown>[]] = ones
+  const resultsOf = (rows: readonly unknown[]) => ones.map(({ resultOf }, n) => resultOf(rows[n] as never))
+  return new One<T>({ ...ask, also: others.map((one) => one.ask) }, resultsOf as never)
 }
 
 /** Its failure may surface later, at the end of the step. */

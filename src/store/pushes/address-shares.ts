@@ -66,10 +66,10 @@ export function* lockShares(pushIds: readonly number[]): Step<void> {
   yield* LOCK_SUMS(shares.map(({ address }) => address))
 }
 
-/** For a push that ends. */
-export function* giveBackShare(pushId: number): Step<void> {
-  const share = yield* first(REMOVE, pushId)
-  if (share === null) return
+/** For a push that ends: takes out what it is counted with. Give it to `lowerShare`. */
+export const removingShare = (pushId: number) => first(REMOVE, pushId)
+
+export function* lowerShare(share: { address: Uint8Array; bytes: number }): Step<void> {
   yield* run(LOWER, share.address, share.bytes)
   yield* run(REMOVE_EMPTY, share.address)
 }

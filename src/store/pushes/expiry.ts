@@ -7,8 +7,8 @@ import type { Now } from '../../domain/time.ts'
 import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
 import type { OwnedPushes } from '../accounts/accounts.ts'
 import type { ExpiryStore } from '../face.ts'
-import { first, run, type Step, type Steps, statement } from '../steps.ts'
-import { idsOf, lockPushes, removePush, write as writeDecided } from './push-rows.ts'
+import { all, first, run, type Step, type Steps, statement } from '../steps.ts'
+import { lockPushes, removePush, write as writeDecided } from './push-rows.ts'
 
 /** Pushes that one step ends or removes at most. */
 const SOME = 100
@@ -147,4 +147,12 @@ export function* loseSome({
     if (after.lost) lost += 1
   }
   return { found: pushes.length, lost }
+}
+
+/** A statement that returns ids of pushes; `rest` is what follows FROM. */
+function idsOf(rest: string): (...values: number[]) => Step<number[]> {
+  const found = statement<{ id: number }>(`SELECT id FROM pushes ${rest}`, { numbers: ['id'] })
+  return function* (...values) {
+    return (yield* all(found, ...values)).map(({ id }) => id)
+  }
 }

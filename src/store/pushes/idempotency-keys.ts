@@ -94,10 +94,10 @@ export function* lockKeys(pushIds: readonly number[]): Step<void> {
   yield* LOCK_OF_PUSHES(pushIds)
 }
 
-/** For a push that ends. */
-export function* forgetAnswer(pushId: number): Step<void> {
-  const key = yield* first(LOCK_OF_PUSH, pushId)
-  if (key === null) return
+/** For a push that ends: finds its key. Give it to `forgetAnswer`. */
+export const lockingKey = (pushId: number) => first(LOCK_OF_PUSH, pushId)
+
+export function* forgetAnswer(key: Used): Step<void> {
   yield* run(FORGET, key.lookup)
   yield* destroyAnswer(key)
 }

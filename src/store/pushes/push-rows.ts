@@ -5,28 +5,29 @@ import type { NewEntry } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import { LAST_TIME } from '../../domain/time.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
-import type { PushToStore, SealedContent, SealedSecrets, StoredPush } from '../face.ts'
+import type { PushToStore, SealedContent, SealedPush, SealedSecrets, StoredPush } from '../face.ts'
 import {
   addTo,
-  all,
   causing,
   first,
   forSome,
   insert,
   insertForId,
   locked,
+  namesOf,
   type RowOf,
   run,
   type Step,
   select,
   statement,
+  together,
   updateOf,
 } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
-import { giveBackShare, lockShares } from './address-shares.ts'
+import { lockShares, lowerShare, removingShare } from './address-shares.ts'
 import { appending, type Room } from './audit-log.ts'
 import { attachFiles, endGrants, listFiles, releaseFiles } from './file-rows.ts'
-import { forgetAnswer, lockKeys } from './idempotency-keys.ts'
+import { forgetAnswer, lockingKey, lockKeys } from './idempotency-keys.ts'
 import { createSlots } from './slots.ts'
 
 const FIND = select(pushes, 'WHERE id = $1')
@@ -43,6 +44,13 @@ const SECRETS = statement<SealedSecrets>(
   `SELECT salt, passphrase_salt AS "passphraseSalt", payload,
     (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS "wrappedKey"
   FROM push_secrets WHERE push_id = $1`,
+)
+/** A push with what opens it, unless a passphrase or files have to be checked first. */
+const PLAIN_BY_LOOKUP = statement<RowOf<typeof pushes> & (SealedSecrets | Record<keyof SealedSecrets, null>)>(
+  `SELECT ${namesOf(pushes, 'p.')}, s.salt, s.passphrase_salt AS "passphraseSalt", s.payload, k.wrapped_key AS "wrappedKey"
+  FROM pushes p LEFT JOIN push_secrets s ON s.push_id = p.id AND NOT p.passphrase_required AND p.files = 0
+    LEFT JOIN push_keys k ON k.slot = s.key_slot WHERE p.lookup = $1`,
+  { of: [pushes] },
 )
 const REMOVE_SECRETS = causing(
   'destroyed',
@@ -79,18 +87,19 @@ export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
 }
 
 /** Until the end of the transaction nobody else changes the push, or what belongs to it. */
-export function lockPush(id: number): Step<StoredPush | null> {
-  return locking(LOCK, id)
-}
-
-export function lockByLookup(lookup: Uint8Array): Step<StoredPush | null> {
-  return locking(LOCK_BY_LOOKUP, lookup)
-}
-
-function* locking(lock: typeof LOCK, value: Uint8Array | number): Step<StoredPush | null> {
-  const state = yield* first(lock, value)
-  const push = state && (yield* first(FIND, state.id))
+export function* lockPush(id: number): Step<StoredPush | null> {
+  const [state, push] = yield* together(first(LOCK, id), first(FIND, id))
   return push && state && joined(push, state)
+}
+
+/** The same by its link, with its content; without for a push that has expired or is damaged, or has a passphrase or files. */
+export function* lockPlain(lookup: Uint8Array): Step<SealedPush | null> {
+  const [state, found] = yield* together(first(LOCK_BY_LOOKUP, lookup), first(PLAIN_BY_LOOKUP, lookup))
+  if (state === null || found === null) return null
+  const { salt, passphraseSalt, payload, wrappedKey, ...row } = found
+  const push = joined(row, state)
+  if (salt === null || payload === null || wrappedKey === null) return { push, sealed: null }
+  return { push, sealed: { secrets: { salt, passphraseSalt, payload, wrappedKey }, files: [] } }
 }
 
 /**
@@ -217,12 +226,13 @@ export function* write(
   return push
 }
 
-function* destroy({ id, ownerId, files }: StoredPush, when: Parameters<typeof releaseFiles>[1]): Step<void> {
-  const secrets = yield* first(REMOVE_SECRETS, id)
+function* destroy({ id, files }: StoredPush, when: Parameters<typeof releaseFiles>[1]): Step<void> {
+  const [secrets, share] = yield* together(first(REMOVE_SECRETS, id), removingShare(id))
   if (secrets !== null) yield* keys.destroy(secrets.keySlot)
-  // Only what has no owner is counted against an address.
-  if (ownerId === null) yield* giveBackShare(id)
-  yield* forgetAnswer(id)
+  if (share !== null) yield* lowerShare(share)
+  // After the sum of the address, as creates lock them.
+  const key = yield* lockingKey(id)
+  if (key !== null) yield* forgetAnswer(key)
   if (files > 0) yield* releaseFiles(id, when)
 }
 
@@ -232,12 +242,4 @@ export function* removePush(push: StoredPush, now: number): Step<void> {
   else if (push.files > 0) yield* endGrants(push.id, now)
   for (const statement of REMOVE) yield* run(statement, push.id)
   yield* run(REMOVE_PUSH, push.id)
-}
-
-/** A statement that returns ids of pushes; `rest` is what follows FROM. */
-export function idsOf(rest: string): (...values: number[]) => Step<number[]> {
-  const found = statement<{ id: number }>(`SELECT id FROM pushes ${rest}`, { numbers: ['id'] })
-  return function* (...values) {
-    return (yield* all(found, ...values)).map(({ id }) => id)
-  }
 }

@@ -1,5 +1,6 @@
 // Stored pushes. Each operation is one atomic step, durable when its promise resolves.
 
+import { DamageError } from '../../domain/errors.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import {
@@ -34,7 +35,7 @@ import {
   findContent,
   findPush,
   insertPush,
-  lockByLookup,
+  lockPlain,
   lockPush,
   lockPushes,
   write as writeDecided,
@@ -89,11 +90,13 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
   function* claimPlain<T>(
     asked: PlainClaim<T>,
   ): Step<(Claimed & { content: T | null }) | 'not_plain' | null> {
-    const before = yield* lockByLookup(asked.lookup)
-    if (before === null) return null
+    const found = yield* lockPlain(asked.lookup)
+    if (found === null) return null
+    const before = found.push
     if (before.passphraseRequired || before.files > 0) return 'not_plain' as const
     const isOver = isExpired(before, timeOf(before))
-    const content = isOver ? null : asked.open({ push: before, sealed: yield* findContent(before) })
+    if (!isOver && found.sealed === null) throw new DamageError(`push ${before.id}`)
+    const content = isOver ? null : asked.open(found)
     const { outcome, step } = decideClaim(before, asked, timeOf(before))
     return { outcome, push: yield* writeDecided(before, step, room()), content }
   }

@@ -1,6 +1,6 @@
 // Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its own.
 
-import type { Ask, Effect, Step, Steps } from '../../steps.ts'
+import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
 import type { Changing, PostgresDatabase, Session } from './database.ts'
 
 export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
@@ -26,30 +26,43 @@ export async function drive<T>(
   session: Session & Partial<Changing>,
   effects?: Set<Effect>,
 ): Promise<T> {
-  const { send } = session
+  const { send, query } = session
+  const answer = async (one: Ask) => {
+    note(one, effects)
+    return readable(await query<Record<string, unknown>>(textOf(one.statement), one.values), one.statement)
+  }
   let next = step.next()
   while (!next.done) {
-    const { statement, values, isBlind } = next.value
-    if (statement.effect !== null) effects?.add(statement.effect)
+    const { statement, values, isBlind, also } = next.value
     if (isBlind && send !== undefined) {
-      send(textOf(next.value), values)
+      note(next.value, effects)
+      send(textOf(statement), values)
       next = step.next(NO_ROWS)
-    } else next = step.next(await ask(session, next.value))
+    } else if (also === undefined) next = step.next(await answer(next.value))
+    else next = step.next(await Promise.all([next.value, ...also].map(answer)))
   }
   return next.value
 }
 
 const NO_ROWS: readonly unknown[] = []
 
-async function ask({ query }: Session, asked: Ask): Promise<readonly unknown[]> {
-  const rows = await query<Record<string, unknown>>(textOf(asked), asked.values)
-  // Bun returns numbers of 64 bits as texts. Ids and times stay far below 2^53.
+function note({ statement: { effect } }: Ask, effects: Set<Effect> | undefined): void {
+  if (effect !== null) effects?.add(effect)
+}
+
+/** Bun returns numbers of 64 bits as texts. Ids and times stay far below 2^53. */
+function readable(rows: Record<string, unknown>[], { numbers }: Statement<unknown>): readonly unknown[] {
   for (const row of rows)
-    for (const name of asked.statement.numbers)
-      if (typeof row[name] === 'string') row[name] = Number(row[name])
+    for (const name of numbers) if (typeof row[name] === 'string') row[name] = Number(row[name])
   return rows
 }
 
-function textOf({ statement: { text, suffix } }: Ask): string {
-  return suffix === '' ? text : `${text} ${suffix}`
+const texts = new WeakMap<Statement<unknown>, string>()
+
+function textOf(statement: Statement<unknown>): string {
+  const { text, suffix } = statement
+  if (suffix === '') return text
+  const whole = texts.get(statement) ?? `${text} ${suffix}`
+  texts.set(statement, whole)
+  return whole
 }

@@ -18,7 +18,8 @@ export type OnEffect = (effect: Effect) => void
 export function createSteps(database: Database, transact: Transact, onEffect: OnEffect): SqliteSteps {
   const known = new Map<Statement<unknown>, Prepared>()
 
-  function ask({ statement, values }: Ask): readonly unknown[] {
+  function ask({ statement, values }: Ask, note?: OnEffect): readonly unknown[] {
+    if (statement.effect !== null) note?.(statement.effect)
     let prepared = known.get(statement)
     if (prepared === undefined) {
       prepared = prepare(database, statement)
@@ -32,9 +33,9 @@ export function createSteps(database: Database, transact: Transact, onEffect: On
   function drive<T>(step: Step<T>, note?: OnEffect): T {
     let next = step.next()
     while (!next.done) {
-      const { effect } = next.value.statement
-      if (effect !== null) note?.(effect)
-      next = step.next(ask(next.value))
+      const { also } = next.value
+      const rows = ask(next.value, note)
+      next = step.next(also === undefined ? rows : [rows, ...also.map((one) => ask(one, note))])
     }
     return next.value
   }
