@@ -164,7 +164,8 @@ export async function copyFiles(read: Run, { places, now, onProgress }: CopyingF
 }
 
 const NO_PLACE =
-  'Live pushes have files, and nothing says where PostgreSQL keeps them: name a bucket with --files-url.'
+  'Live pushes have files, which PostgreSQL keeps in a bucket: name it with --files-url. What is on the disk of a node cannot be copied: let ' +
+  'those pushes end first.'
 const PUSH = select(tables.pushes, 'WHERE id = $1')
 
 async function damaged(read: Run, id: string, pushId: number): Promise<DomainError> {
