@@ -139,7 +139,7 @@ test('files come into the bucket that the server keeps its files in, and are com
   expect(bucket.listKeys()).toHaveLength(1)
   expect(await verification(wish, NOW)).toMatchObject({ differences: [] })
   const onDisk = runImport({ ...wish, bucket: null }, NOW)
-  await expect(onDisk).rejects.toThrow('has its files in a bucket')
+  await expect(onDisk).rejects.toThrow('need their files in the bucket')
   await written.close()
   await bucket.close()
 })
