@@ -12,7 +12,6 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  type Stats,
   statfsSync,
   statSync,
   unlinkSync,
@@ -22,8 +21,8 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { DomainError } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
 import { isAlive } from '../install/program-files.ts'
+import { syncFolder } from '../store/folder/durable-files.ts'
 import { explainWriting, MAKE_ROOM } from './refusals.ts'
 
 /** Synchronizes after so many bytes, so that other processes never wait for more than these at the disk. */
@@ -104,19 +103,8 @@ function requireNothingAt(path: string): void {
   if (found === undefined) return
   const remedy = found.isDirectory()
     ? `Name a file in it, such as ${join(path, 'oncebox-backup.tar')}`
-    : 'Name a new file'
-  throw new DomainError(
-    'conflict',
-    `${path} exists (${kindOf(found)}), and a backup overwrites nothing. ${remedy}.`,
-  )
-}
-
-function kindOf(found: Stats): string {
-  if (found.isDirectory()) return 'a folder'
-  if (found.isSymbolicLink()) return 'a symbolic link'
-  if (found.isFIFO()) return 'a pipe; use - and "> PIPE"'
-  if (found.isFile()) return 'a file'
-  return found.isSocket() ? 'a socket' : 'a device'
+    : 'Name a new file, or use - and ">" for a pipe'
+  throw new DomainError('conflict', `${path} exists, and a backup overwrites nothing. ${remedy}.`)
 }
 
 /** Holds host and process, so that later backups can tell whether it is still being written. */
@@ -189,19 +177,6 @@ function giveName(unfinished: string, { path, onStep }: { path: string; onStep: 
     renameSync(unfinished, path)
   }
   syncFolder(dirname(path))
-}
-
-/** Makes the name survive a power cut. Windows and some network disks cannot synchronize folders. */
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } catch (cause) {
-    if (codeOf(cause) !== 'EINVAL') throw cause
-  } finally {
-    closeSync(folder)
-  }
 }
 
 type Room = { bytes: number; spare: { dataDir: string; bytes: number } }

@@ -61,7 +61,7 @@ export async function openBackup(
   source: ReadableStream<Uint8Array>,
   { file, opening }: { file: string; opening: Opening },
 ): Promise<OpenedBackup> {
-  const { first, stream } = await peek(
+  const { first, stream, cancel } = await peek(
     source,
     (bytes) => bytes.length >= MAX_HEADER_BYTES || endsHeader(bytes),
   )
@@ -77,7 +77,7 @@ export async function openBackup(
     }
     return { seal, tar: await decrypt(stream, await createDecrypter(seal, { file, opening }), file) }
   } catch (cause) {
-    if (!stream.locked) await stream.cancel(cause)
+    await cancel(cause)
     throw cause
   }
 }

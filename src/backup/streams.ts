@@ -70,11 +70,15 @@ export function streamPieces(pieces: AsyncIterable<Uint8Array>): ReadableStream<
   return streamFrom(next, () => iterator.return?.())
 }
 
-/** Returns the first bytes of a stream, until they are enough, and a stream that still begins with them. */
+/** Returns the first bytes of a stream, until they are enough, and a stream that still begins with them. `cancel` closes the source. */
 export async function peek(
   source: ReadableStream<Uint8Array>,
   isEnough: (bytes: Buffer) => boolean,
-): Promise<{ first: Buffer; stream: ReadableStream<Uint8Array> }> {
+): Promise<{
+  first: Buffer
+  stream: ReadableStream<Uint8Array>
+  cancel: (reason: unknown) => Promise<void>
+}> {
   const reader = source.getReader()
   let first = Buffer.alloc(0)
   let isOver = false
@@ -91,5 +95,6 @@ export async function peek(
     const { done, value } = isOver ? { done: true, value: undefined } : await reader.read()
     return done || value === undefined ? null : value
   }
-  return { first, stream: streamFrom(next, (reason) => reader.cancel(reason)) }
+  const cancel = (reason: unknown) => reader.cancel(reason)
+  return { first, stream: streamFrom(next, cancel), cancel }
 }

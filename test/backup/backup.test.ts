@@ -234,20 +234,22 @@ test('a file is closed to others, and nothing else is left beside it', async () 
 })
 
 test.each([
-  ['a file', (path: string) => writeFileSync(path, 'mine'), 'a file'],
-  ['a folder', (path: string) => mkdirSync(path), 'a folder'],
-  ['a link', (path: string) => symlinkSync('/nowhere', path), 'a symbolic link'],
-  ['a pipe', (path: string) => void Bun.spawnSync(['mkfifo', path]), 'a pipe'],
-])('%s at the destination is refused and left as it is', async (_, make, kind) => {
+  ['a file', (path: string) => writeFileSync(path, 'mine')],
+  ['a folder', (path: string) => mkdirSync(path)],
+  ['a link', (path: string) => symlinkSync('/nowhere', path)],
+  ['a pipe', (path: string) => void Bun.spawnSync(['mkfifo', path])],
+])('%s at the destination is refused and left as it is', async (_, make) => {
   const file = join(room, 'b.tar')
   make(file)
-  await expect(makeBackup(box.dataDir, { file })).rejects.toThrow(`${file} exists (${kind}`)
+  await expect(makeBackup(box.dataDir, { file })).rejects.toThrow(
+    `${file} exists, and a backup overwrites nothing`,
+  )
   expect(readdirSync(room)).toEqual(['b.tar'])
 })
 
 test('a device, a missing folder and a place in the data folder are refused', async () => {
   const refused = (file: string) => expect(makeBackup(box.dataDir, { file })).rejects
-  await refused('/dev/null').toThrow('/dev/null exists (a device)')
+  await refused('/dev/null').toThrow('/dev/null exists, and a backup overwrites nothing')
   await refused(join(room, 'no', 'b.tar')).toThrow('its folder does not exist')
   await refused(join(box.dataDir, 'b.tar')).toThrow('lies in the data folder')
   await refused(join(box.dataDir, 'files', 'b.tar')).toThrow('lies in the data folder')

@@ -1,7 +1,7 @@
 // Which settings of the former server a restore names: those that the new one would need.
 
 import { expect, test } from 'bun:test'
-import { changedSettings } from '../../src/backup/former-settings.ts'
+import { changedSettings } from '../../src/backup/restore.ts'
 
 const setting = (flag: string, value: string, isChanged = true) => ({ flag, value, isChanged })
 

@@ -110,12 +110,6 @@ test('a missing file, unknown flags and those of other commands are refused', as
   ])
 })
 
-test('what a killed run has left in the folder for copies is removed', async () => {
-  await makeBackup()
-  mkdirSync(join(temporary, `oncebox-verify-${Bun.spawnSync(['true']).pid}-abcdef`))
-  expect((await verify()).code).toBe(0)
-})
-
 test('the passphrase is asked, and a wrong one is told', async () => {
   await makeBackup({ seal: { passphrase: 'open sesame' } })
   const ask = (answer: string) => createTrial({ answers: [answer] })

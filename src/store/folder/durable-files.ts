@@ -22,12 +22,17 @@ import { type Belonging, requireOwn } from './ownership.ts'
 /** The suffix of a file that is being written. */
 export const NEW = '.oncebox-new'
 
-/** Makes a new name in a folder survive a power cut. Windows cannot open folders and needs no such thing. */
+/** Makes a new name in a folder survive a power cut. Windows and some network disks cannot synchronize folders. */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  try {
+    fsyncSync(folder)
+  } catch (cause) {
+    if (codeOf(cause) !== 'EINVAL') throw cause
+  } finally {
+    closeSync(folder)
+  }
 }
 
 /** Throws when something is at the path already: link(2) fails then, and rename(2) would overwrite it. */
