@@ -5,7 +5,7 @@ import { openBackups } from './app/backing-up.ts'
 import { type Branding, readBranding } from './app/branding.ts'
 import { createDoor } from './app/door.ts'
 import { openListening, type Trust } from './app/listening.ts'
-import { addServerGauges, serveMetrics } from './app/metering.ts'
+import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServices } from './app/services.ts'
 import { createKeepSetupLink, createServingNote, noteSettings } from './app/serving.ts'
@@ -20,7 +20,7 @@ import { createServerChecks } from './operating/checks.ts'
 import { createLookAtHealth, tellHealth } from './operating/health.ts'
 import type { Log } from './operating/log.ts'
 import { openLogging } from './operating/logging.ts'
-import { createMetrics, type Metrics } from './operating/metrics.ts'
+import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
 import { announceReady } from './operating/service-manager.ts'
 import type { SettingInEffect } from './pages/admin/settings.tsx'
@@ -103,7 +103,7 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   const branding = await readBranding(config)
   const database = nameDatabase(config) ?? undefined
   log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
-  const metrics = config.metricsListen === null ? null : createMetrics()
+  const metrics = await openMetrics(config)
   const { now: systemNow, ...more } = ports
   const opening = { ...more, config, log, systemNow, onCommitted: metrics?.committed }
   const { store, failed } = await openServedStore(opening)

@@ -13,6 +13,13 @@ import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Services } from './services.ts'
 
+/** Null without --metrics-listen. Then nothing is counted and the library is not loaded. */
+export async function openMetrics({ metricsListen }: Pick<Config, 'metricsListen'>): Promise<Metrics | null> {
+  if (metricsListen === null) return null
+  const { createMetrics } = await import('../operating/metrics.ts')
+  return createMetrics()
+}
+
 export type MeteringOptions = {
   metrics: Metrics
   store: OpenedStore

@@ -1,5 +1,7 @@
-// Metrics in the text format of Prometheus (0.0.4). What happens on hot paths is counted in plain numbers, which are read at each
-// scrape. A label never contains a push, a person, an address or a path, only one of a few fixed words.
+// Metrics for Prometheus. A label never contains a push, a person, an address or a path, only one of a few fixed words.
+
+import { Counter, Gauge, Registry } from 'prom-client'
+import { createCounts, createHistogram } from './tallies.ts'
 
 /** Seconds. A retrieve takes a fraction of a millisecond, a passphrase a tenth of a second, a large file minutes. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
@@ -40,106 +42,56 @@ export type Metrics = Meter & {
 }
 
 export function createMetrics(): Metrics {
-  const requests = createHistogram(REQUEST_BUCKETS)
-  const commits = createHistogram(COMMIT_BUCKETS)
-  const batches = createHistogram(BATCH_BUCKETS)
-  const [refused, created, retrieved] = [createCounts(), createCounts(), createCounts()]
-  let uploaded = 0
-  const gauges: Gauged[] = [
-    counted('oncebox_refusals_total', 'Requests that were refused, by reason.', 'reason', refused.read),
-    counted('oncebox_pushes_created_total', 'Pushes created, by kind.', 'kind', created.read),
-    counted('oncebox_retrievals_total', 'Retrievals, by outcome: view, expired …', 'outcome', retrieved.read),
-    {
-      name: 'oncebox_uploaded_bytes_total',
-      help: 'Bytes of the files of created pushes.',
-      isCounter: true,
-      read: () => uploaded,
-    },
-  ]
-
-  async function read(): Promise<string> {
-    const texts = [
-      requests.present('oncebox_request_duration_seconds', REQUESTS),
-      commits.present('oncebox_commit_duration_seconds', 'Time of a group commit, its fsync included.'),
-      batches.present('oncebox_commit_batch_size', 'Changes that shared one group commit.'),
-      ...(await Promise.all(gauges.map(presentGauge))),
-    ]
-    return `${texts.join('\n')}\n`
-  }
+  const registry = new Registry()
+  const addRequest = createHistogram({
+    name: 'oncebox_request_duration_seconds',
+    help: 'Time from the first byte of a request to its answer, without the time that a streamed body takes.',
+    bounds: REQUEST_BUCKETS,
+    registry,
+  })
+  const addCommit = createHistogram({
+    name: 'oncebox_commit_duration_seconds',
+    help: 'Time of a group commit, its fsync included.',
+    bounds: COMMIT_BUCKETS,
+    registry,
+  })
+  const addBatch = createHistogram({
+    name: 'oncebox_commit_batch_size',
+    help: 'Changes that shared one group commit.',
+    bounds: BATCH_BUCKETS,
+    registry,
+  })
+  const countsOf = (name: string, help: string, label: string) =>
+    createCounts({ name, help, label, registry })
+  const uploaded = new Counter({
+    name: 'oncebox_uploaded_bytes_total',
+    help: 'Bytes of the files of created pushes.',
+    registers: [registry],
+  })
 
   return {
     request: ({ routeClass: route, status, durationMs }) => {
       const hundreds = Math.floor(status / 100)
-      requests.add(`${route} ${hundreds}`, durationMs / 1000, () => ({ route, status: `${hundreds}xx` }))
+      const labels = () => ({ route, status: `${hundreds}xx` })
+      addRequest(`${route} ${hundreds}`, durationMs / 1000, labels)
     },
-    refused: refused.add,
-    created: created.add,
-    retrieved: retrieved.add,
+    refused: countsOf('oncebox_refusals_total', 'Requests that were refused, by reason.', 'reason'),
+    created: countsOf('oncebox_pushes_created_total', 'Pushes created, by kind.', 'kind'),
+    retrieved: countsOf('oncebox_retrievals_total', 'Retrievals, by outcome: view, expired …', 'outcome'),
     committed: ({ works, durationMs }) => {
-      commits.add('', durationMs / 1000, noLabels)
-      batches.add('', works, noLabels)
+      addCommit('', durationMs / 1000, noLabels)
+      addBatch('', works, noLabels)
     },
-    uploaded: (bytes) => {
-      uploaded += bytes
+    uploaded: (bytes) => uploaded.inc(bytes),
+    addGauges: (gauges) => {
+      for (const gauged of gauges) addGauge(gauged, registry)
     },
-    addGauges: (more) => void gauges.push(...more),
-    contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    read,
+    contentType: registry.contentType,
+    read: () => registry.metrics(),
   }
 }
-
-const REQUESTS =
-  'Time from the first byte of a request to its answer, without the time that a streamed body takes.'
 
 const noLabels = () => ({})
-
-const counted = (name: string, help: string, label: string, read: Gauged['read']): Gauged => ({
-  ...{ name, help, label, read },
-  isCounter: true,
-})
-
-function createCounts() {
-  const counts = new Map<string, number>()
-  return {
-    add: (value: string, times = 1): void => void counts.set(value, (counts.get(value) ?? 0) + times),
-    read: () => Object.fromEntries(counts),
-  }
-}
-
-type Labels = Record<string, string>
-type Tally = { labels: Labels; counts: Float64Array; sum: number }
-
-/** Counts values up to each bound, by labels. `add` takes a key that identifies the labels. */
-function createHistogram(bounds: readonly number[]) {
-  const tallies = new Map<string, Tally>()
-
-  function add(key: string, value: number, labelsOf: () => Labels): void {
-    let tally = tallies.get(key)
-    if (tally === undefined) {
-      tally = { labels: labelsOf(), counts: new Float64Array(bounds.length + 1), sum: 0 }
-      tallies.set(key, tally)
-    }
-    let index = 0
-    while (index < bounds.length && value > (bounds[index] ?? 0)) index += 1
-    tally.counts[index] = (tally.counts[index] ?? 0) + 1
-    tally.sum += value
-  }
-
-  /** Buckets that include the smaller ones, the sum, and the count. */
-  function present(name: string, help: string): string {
-    const series = [...tallies.values()].flatMap(({ labels, counts, sum }) => {
-      let below = 0
-      const buckets = [...counts].map((count, index) => {
-        below += count
-        return line(`${name}_bucket`, { le: String(bounds[index] ?? '+Inf'), ...labels }, below)
-      })
-      return [...buckets, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, below)]
-    })
-    return [...headOf(name, help, 'histogram'), ...series].join('\n')
-  }
-
-  return { add, present }
-}
 
 const PATIENCE_MS = 2_000
 
@@ -150,26 +102,21 @@ async function inTime(read: Gauged['read']): Promise<Reading> {
   return Promise.race([read(), late]).finally(() => clearTimeout(timer))
 }
 
-/** A number that cannot be read in time is left out. */
-async function presentGauge({ name, help, isCounter = false, label = '', read }: Gauged): Promise<string> {
-  const found = await inTime(read).catch(() => null)
-  const series = typeof found === 'number' ? [line(name, {}, found)] : []
-  const labelled = typeof found === 'number' ? [] : Object.entries(found ?? {})
-  return [
-    ...headOf(name, help, isCounter ? 'counter' : 'gauge'),
-    ...series,
-    ...labelled.map(([value, number]) => line(name, { [label]: value }, number)),
-  ].join('\n')
+/** Reads the number at every scrape. A number that cannot be read in time is left out. */
+function addGauge({ name, help, isCounter = false, label, read }: Gauged, registry: Registry): void {
+  const labelNames = label === undefined ? [] : [label]
+  const Kind = isCounter ? Counter : Gauge
+  new Kind({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    async collect() {
+      this.reset()
+      const found = await inTime(read).catch(() => null)
+      if (found === null) return this.remove({})
+      if (typeof found === 'number') this.inc(found)
+      else for (const [value, number] of Object.entries(found)) this.inc({ [label ?? '']: value }, number)
+    },
+  })
 }
-
-function headOf(name: string, help: string, type: string): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
-}
-
-function line(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, word]) => `${label}="${word.replace(ESCAPED, escaped)}"`)
-  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`
-}
-
-const ESCAPED = /[\\"\n]/g
-const escaped = (character: string) => (character === '\n' ? '\\n' : `\\${character}`)
