@@ -17,7 +17,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
       ...['operating', 'pushes', 'accounts', 'store', 'crypto', 'domain'],
     ],
-    lines: 2380,
+    lines: 2390,
   },
   cli: {
     imports: [
@@ -44,7 +44,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   backup: { imports: ['operating', 'pushes', 'install', 'store', 'crypto', 'domain'], lines: 1370 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1430 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1750 },
-  operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1170 },
+  operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1190 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1800 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 750 },
   store: { imports: ['crypto', 'domain'], lines: 11700 },
