@@ -11,7 +11,6 @@ import { bucket, silentBucket } from './chaos/bucket.ts'
 import { clocks } from './chaos/clocks.ts'
 import { commits } from './chaos/commits.ts'
 import { database } from './chaos/database.ts'
-import { failover } from './chaos/failover.ts'
 import { kills } from './chaos/kills.ts'
 import { network } from './chaos/network.ts'
 import { buildNextVersion } from './chaos/next-version.ts'
@@ -24,7 +23,6 @@ const SCENARIOS: readonly Scenario[] = [
   kills,
   database,
   network,
-  failover,
   commits,
   clocks,
   bucket,

@@ -1,7 +1,7 @@
-// A PostgreSQL server of Debian's packages that may be stopped, started, copied to a standby and promoted. Unlike those of
+// A PostgreSQL server of Debian's packages that may be stopped, started and frozen. Unlike those of
 // database-servers.ts it waits for what it writes, as Oncebox demands.
 
-import { appendFileSync, chownSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { chownSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -24,10 +24,6 @@ export type Cluster = {
   thaw(): void
   /** Runs statements in the database of Oncebox, as the superuser. */
   run<Row>(text: string, database?: string): Promise<Row[]>
-  /** Starts a second server that follows this one, and waits until each commit here waits for it. */
-  addStandby(): Promise<Cluster>
-  /** Makes a standby the server that takes writes. */
-  promote(): Promise<void>
   remove(): Promise<void>
 }
 
@@ -41,7 +37,6 @@ export type ClusterOptions = {
 }
 
 const PASSWORD = 'loopback only'
-const STANDBY = 'standby'
 const START_MS = 180_000
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', PGPASSWORD: PASSWORD }
 
@@ -121,33 +116,6 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
     }
   }
 
-  async function addStandby(): Promise<Cluster> {
-    const copy = makeFolder(options)
-    const source = `host=127.0.0.1 port=${port} user=postgres application_name=${STANDBY}`
-    const backup = ['-D', dataOf(copy), '-d', source, '-R', '-X', 'stream', '-c', 'fast']
-    if (existsSync(`${findPostgres()}/pg_basebackup`)) await runAsServer(['pg_basebackup', ...backup])
-    else await copyStopped(dataOf(copy), source)
-    const standby = clusterIn(copy, options)
-    await standby.start()
-    await run(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`)
-    await run('SELECT pg_reload_conf()')
-    await until(async () => {
-      const [row] = await run<{ sync_state: string }>('SELECT sync_state FROM pg_stat_replication')
-      return row?.sync_state === 'sync'
-    })
-    return standby
-  }
-
-  /** For packages of PostgreSQL that hold nothing but the server. */
-  async function copyStopped(copy: string, source: string): Promise<void> {
-    await stop('fast')
-    await runToEnd(['cp', '-a', dataOf(folder), copy])
-    const settings = `primary_conninfo = '${source} password=''${PASSWORD}'''\n`
-    appendFileSync(join(copy, 'postgresql.auto.conf'), settings)
-    await Bun.write(join(copy, 'standby.signal'), '')
-    await start()
-  }
-
   async function stop(how: 'immediate' | 'fast' | 'kill'): Promise<void> {
     if (how === 'kill') signal('SIGKILL')
     else child?.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT')
@@ -168,11 +136,6 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
     run,
-    addStandby,
-    promote: async () => {
-      await run('ALTER SYSTEM RESET synchronous_standby_names')
-      await run('SELECT pg_promote()')
-    },
     remove: async () => {
       signal('SIGCONT')
       child?.kill('SIGQUIT')
@@ -184,14 +147,6 @@ function clusterIn(folder: string, options: ClusterOptions): Cluster {
 }
 
 const dataOf = (folder: string) => join(folder, 'data')
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + START_MS
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('the standby does not follow')
-    await Bun.sleep(100)
-  }
-}
 
 /** PostgreSQL refuses to run as root. */
 function serverUser(): { uid: number; gid: number } | null {
