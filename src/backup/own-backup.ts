@@ -15,7 +15,7 @@ import { becomeOwner } from '../store/folder/ownership.ts'
 import { refuseInside } from '../store/opening/backup-source.ts'
 import { type BackupPorts, type BackupReport, type BackupWish, backUp } from './backup.ts'
 import { isPartOfOtherHost } from './destination.ts'
-import { remedyFor } from './refusals.ts'
+import { explainWriting, remedyFor } from './refusals.ts'
 
 export type OwnBackupWish = Omit<BackupWish, 'file'> & {
   folder: string
@@ -30,6 +30,14 @@ export type OwnBackupWish = Omit<BackupWish, 'file'> & {
  * is made but an old one cannot be removed.
  */
 export async function backUpInFolder(wish: OwnBackupWish, ports: BackupPorts): Promise<BackupReport> {
+  try {
+    return await makeNext(wish, ports)
+  } catch (cause) {
+    throw explainWriting(wish.folder, cause)
+  }
+}
+
+async function makeNext(wish: OwnBackupWish, ports: BackupPorts): Promise<BackupReport> {
   const { folder, keep, acceptFolder, ...rest } = wish
   const { dataDir, seal } = rest
   const begun = performance.now()
