@@ -49,8 +49,8 @@ export type DatabaseOptions = {
 }
 
 const CONNECTIONS = 8
-/** A request is answered within 10 s; this is the part that a transaction may take. */
-const WITHIN_MS = 7000
+/** A request is answered within 10 s; this is the part that a transaction may take, before anybody looks for a lost commit. */
+const WITHIN_MS = 6000
 /** Reads are mostly followed by something that also takes its time. */
 const READ_WITHIN_MS = 5000
 const LOOK_WITHIN_MS = 2000
