@@ -6,9 +6,7 @@ import { createGauges } from '../operating/gauges.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import { createCountLive } from '../operating/live-count.ts'
 import type { Log } from '../operating/log.ts'
-import type { Meter, Metrics } from '../operating/metrics.ts'
-import type { Pushes } from '../pushes/pushes.ts'
-import type { Uploads } from '../pushes/uploads.ts'
+import type { Metrics } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Services } from './services.ts'
@@ -55,38 +53,4 @@ export function serveMetrics(
   const listener = listenForMetrics({ place: metricsListen, baseUrl, ...metrics })
   log.info({ url: listener.url }, 'serving metrics')
   return listener
-}
-
-/** Counts creates and retrievals. */
-export function meterPushes(pushes: Pushes, meter: Meter): Pushes {
-  return {
-    ...pushes,
-    create: async (wanted, options) => {
-      const made = await pushes.create(wanted, options)
-      meter.created(made.push.kind)
-      meter.uploaded(made.files.reduce((total, { size }) => total + size, 0))
-      return made
-    },
-    retrieve: async (urlToken, options) => {
-      const retrieval = await pushes.retrieve(urlToken, options)
-      meter.retrieved(retrieval.outcome === 'view' && options.ownLook ? 'owner_view' : retrieval.outcome)
-      return retrieval
-    },
-  }
-}
-
-/** Counts the files that are being received. */
-export function countedUploads(uploads: Uploads): { uploads: Uploads; countUploads: () => number } {
-  let running = 0
-  const begin: Uploads['begin'] = (options) => {
-    const upload = uploads.begin(options)
-    const add: typeof upload.add = async (file) => {
-      running += 1
-      await upload.add(file).finally(() => {
-        running -= 1
-      })
-    }
-    return { ...upload, add }
-  }
-  return { uploads: { ...uploads, begin }, countUploads: () => running }
 }

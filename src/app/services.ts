@@ -28,19 +28,18 @@ import { createFormMarks } from '../pushes/form-marks.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
 import { createPageNonces } from '../pushes/page-nonces.ts'
 import { createPassphrases } from '../pushes/passphrases.ts'
-import { createPushes } from '../pushes/pushes.ts'
+import { createPushes, type Pushes } from '../pushes/pushes.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import { createShareOf } from '../pushes/shares.ts'
 import { createShortTokens } from '../pushes/short-tokens.ts'
 import { createShownTexts } from '../pushes/shown-texts.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
-import { createUploads } from '../pushes/uploads.ts'
+import { createUploads, type Uploads } from '../pushes/uploads.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/notes.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
-import { countedUploads, meterPushes } from './metering.ts'
 
 /** In a data folder a look at a push takes microseconds, at a server a round trip. */
 const LOOK_EVERY_MS = 250
@@ -180,5 +179,39 @@ function createAcceptClock({ accept, log }: { accept: () => Promise<void>; log: 
   return async ({ accountId }: { accountId: number }): Promise<void> => {
     await accept()
     log.warn({ accountId }, 'an administrator confirmed the clock of this machine')
+  }
+}
+
+/** Counts the files that are being received. */
+export function countedUploads(uploads: Uploads): { uploads: Uploads; countUploads: () => number } {
+  let running = 0
+  const begin: Uploads['begin'] = (options) => {
+    const upload = uploads.begin(options)
+    const add: typeof upload.add = async (file) => {
+      running += 1
+      await upload.add(file).finally(() => {
+        running -= 1
+      })
+    }
+    return { ...upload, add }
+  }
+  return { uploads: { ...uploads, begin }, countUploads: () => running }
+}
+
+/** Counts creates and retrievals. */
+export function meterPushes(pushes: Pushes, meter: Meter): Pushes {
+  return {
+    ...pushes,
+    create: async (wanted, options) => {
+      const made = await pushes.create(wanted, options)
+      meter.created(made.push.kind)
+      meter.uploaded(made.files.reduce((total, { size }) => total + size, 0))
+      return made
+    },
+    retrieve: async (urlToken, options) => {
+      const retrieval = await pushes.retrieve(urlToken, options)
+      meter.retrieved(retrieval.outcome === 'view' && options.ownLook ? 'owner_view' : retrieval.outcome)
+      return retrieval
+    },
   }
 }

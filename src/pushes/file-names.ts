@@ -3,7 +3,7 @@
 import { openField, sealField } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
-import type { SealedFile } from '../store/face.ts'
+import type { SealedFile } from '../store/sealed-face.ts'
 
 /** The push the files belong to, and the number of the instance key behind its data key. */
 export type FileNamePlace = { pushId: Uint8Array; dataKey: Uint8Array; keyNumber: number }

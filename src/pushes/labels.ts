@@ -4,7 +4,7 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
-import type { SealedLabels } from '../store/face.ts'
+import type { SealedLabels } from '../store/sealed-face.ts'
 
 export type Labels = { urlToken: string; name: string; note: string }
 

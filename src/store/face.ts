@@ -20,6 +20,7 @@ import type {
 } from './accounts-face.ts'
 import type { BucketReport, FileStore, FreeSpace } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
+import type { SealedFile, SealedLabels, SealedSecrets } from './sealed-face.ts'
 
 export type Store = {
   imports: ImportStore
@@ -50,21 +51,6 @@ export type StoredPush = Push &
     /** The number of files at creation. */
     files: number
   }
-
-/** The secrets that open a push, destroyed when it expires. */
-export type SealedSecrets = {
-  salt: Uint8Array
-  wrappedKey: Uint8Array
-  payload: Uint8Array
-  /** Null without a passphrase. */
-  passphraseSalt: Uint8Array | null
-}
-
-/** A file of a push; name and type are sealed under the push's data key. */
-export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
-
-/** The sealed texts with which the owner's lists show a push. */
-export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
 
 /** The whole content of a live push, sealed. */
 export type SealedContent = { secrets: SealedSecrets; files: SealedFile[] }

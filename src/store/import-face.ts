@@ -4,7 +4,7 @@ import type { Account } from '../domain/account.ts'
 import type { EntryToImport } from '../domain/audit.ts'
 import type { Push } from '../domain/push.ts'
 import type { Credentials } from './accounts-face.ts'
-import type { SealedFile, SealedLabels, SealedSecrets } from './face.ts'
+import type { SealedFile, SealedLabels, SealedSecrets } from './sealed-face.ts'
 
 /** A keyed hash of something that came, and the number of its instance key. */
 export type Mark = { mark: Uint8Array; keyNumber: number }

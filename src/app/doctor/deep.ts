@@ -23,7 +23,7 @@ import {
 } from '../../store/pushes/sealed-rows.ts'
 import { openBucket } from '../../store/s3/bucket.ts'
 import type { Step, Steps } from '../../store/steps.ts'
-import type { Place } from './doctor.ts'
+import type { Place } from './place.ts'
 import type { Rows } from './rows.ts'
 
 const MIB = 1024 * 1024

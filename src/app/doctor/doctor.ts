@@ -4,8 +4,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
 import { dirname } from 'node:path'
-import type { Now } from '../../domain/time.ts'
-import type { Network } from '../../http/door/listener.ts'
 import { createDiskChecks, judgeFolder } from '../../operating/checks.ts'
 import { type Finding, fine, lookAtAll, problem, type Verdict, warning } from '../../operating/health.ts'
 import { databaseSettingsOf } from '../../settings/database.ts'
@@ -18,24 +16,11 @@ import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts
 import { createDeepChecks } from './deep.ts'
 import { createMachineChecks } from './machine.ts'
 import { createOutsideChecks } from './outside.ts'
+import type { DoctorOptions, Place } from './place.ts'
 import { askServer, createReachChecks } from './reach.ts'
 import { lookAtFolderRows, type Rows } from './rows.ts'
 
 export type { Finding }
-
-export type DoctorOptions = {
-  config: Config
-  version: string
-  now: Now
-  network: Network
-  /** Reads the whole database and every sealed file as well. */
-  isDeep?: boolean
-  /** The paths at which a systemd unit may be. */
-  unitPlaces?: readonly string[]
-}
-
-/** Of the data folder: `isUsable` when it is there and belongs to the user of this process. */
-export type Place = DoctorOptions & { folder: DataFolder; isUsable: boolean; isServed: boolean }
 
 /** The findings part by part, in the order in which a person would check them. */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {

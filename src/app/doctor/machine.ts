@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { requireLogPlace } from '../../operating/log-file.ts'
-import type { DoctorOptions } from './doctor.ts'
+import type { DoctorOptions } from './place.ts'
 
 /** Each connection and each uploaded file needs an open file. */
 const MIN_OPEN_FILES = 1_024

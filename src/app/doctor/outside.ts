@@ -13,7 +13,7 @@ import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
 import { probeBucket } from '../../store/s3/probe.ts'
 import { KEY_WARNING, showsInstanceKey } from '../backing-up.ts'
-import type { Place } from './doctor.ts'
+import type { Place } from './place.ts'
 
 export function createOutsideChecks(place: Place): Check[] {
   const { config } = place

@@ -8,7 +8,7 @@ import { isUnixHost } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
 import { type Check, type Finding, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { readServingNote } from '../../store/folder/notes.ts'
-import type { Place } from './doctor.ts'
+import type { Place } from './place.ts'
 
 const PATIENCE_MS = 5_000
 const LOOPBACK = /^(localhost|127\..*|::1)$/i

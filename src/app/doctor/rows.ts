@@ -11,7 +11,7 @@ import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
 import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/sqlite-look.ts'
 import type { Steps } from '../../store/steps.ts'
-import type { Place } from './doctor.ts'
+import type { Place } from './place.ts'
 
 export type Rows = {
   checks: readonly Check[]

@@ -13,7 +13,7 @@ import { type DatabaseInspection, inspectPostgres } from '../../store/postgres/i
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
 import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
 import { findSchemaProblem } from '../../store/postgres/schema/migrate.ts'
-import type { Place } from './doctor.ts'
+import type { Place } from './place.ts'
 import { lookAtKey, type Rows } from './rows.ts'
 
 const MIB = 1024 * 1024

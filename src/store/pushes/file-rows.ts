@@ -2,7 +2,7 @@
 
 import { DomainError } from '../../domain/errors.ts'
 import { grantLifetime } from '../../domain/files.ts'
-import type { SealedFile } from '../face.ts'
+import type { SealedFile } from '../sealed-face.ts'
 import { addTo, all, causing, first, type RowOf, run, type Step, select, statement } from '../steps.ts'
 import { filesDue, pushFiles } from '../tables.ts'
 

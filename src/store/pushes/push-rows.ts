@@ -5,7 +5,8 @@ import type { NewEntry } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import { LAST_TIME } from '../../domain/time.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
-import type { PushToStore, SealedContent, SealedPush, SealedSecrets, StoredPush } from '../face.ts'
+import type { PushToStore, SealedContent, SealedPush, StoredPush } from '../face.ts'
+import type { SealedSecrets } from '../sealed-face.ts'
 import {
   addTo,
   causing,

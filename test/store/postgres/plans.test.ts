@@ -36,7 +36,7 @@ const FILL = `
   INSERT INTO files_due SELECT 'due' || n, ${START} + n * 100000, NULL, NULL FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO live_shares SELECT id, decode(md5((id % 2000)::text), 'hex'), 1, expires_at FROM pushes WHERE expired_on IS NULL;
   INSERT INTO address_shares SELECT address, count(*), sum(bytes) FROM live_shares GROUP BY address;
-  INSERT INTO idempotency_keys SELECT lookup, 1, expires_at, id, id FROM pushes WHERE expired_on IS NULL;
+  INSERT INTO idempotency_keys SELECT lookup || lookup, 1, expires_at, id, id FROM pushes WHERE expired_on IS NULL;
   INSERT INTO idempotency_answers SELECT id, expired_on IS NOT NULL, decode(repeat('00', 88), 'hex') FROM pushes;
   SELECT setval('idempotency_answers_slot_seq', ${ROWS});
   INSERT INTO imported SELECT lookup, 1 FROM pushes;

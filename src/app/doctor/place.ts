@@ -1,0 +1,20 @@
+// What the parts of the doctor are given.
+
+import type { Network } from '../../app.ts'
+import type { Now } from '../../domain/time.ts'
+import type { Config } from '../../settings/table.ts'
+import type { DataFolder } from '../../store/folder/data-folder.ts'
+
+export type DoctorOptions = {
+  config: Config
+  version: string
+  now: Now
+  network: Network
+  /** Reads the whole database and every sealed file as well. */
+  isDeep?: boolean
+  /** The paths at which a systemd unit may be. */
+  unitPlaces?: readonly string[]
+}
+
+/** Of the data folder: `isUsable` when it is there and belongs to the user of this process. */
+export type Place = DoctorOptions & { folder: DataFolder; isUsable: boolean; isServed: boolean }
