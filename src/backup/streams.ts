@@ -51,13 +51,25 @@ export async function streamPath(path: string): Promise<ReadableStream<Uint8Arra
     await closeFile(file)
     throw new DomainError('conflict', `${path} is a folder, not a backup.`)
   }
+  let reading: Promise<unknown> = Promise.resolve()
+  let ended: Promise<void> | null = null
+  // Once, and after what reads it: by then the number may be that of somebody else's file.
+  const end = () => {
+    ended ??= reading.then(
+      () => closeFile(file),
+      () => closeFile(file),
+    )
+    return ended
+  }
   const next = async () => {
-    const { bytesRead, buffer } = await readPiece(file, new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null)
+    const read = readPiece(file, new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null)
+    reading = read
+    const { bytesRead, buffer } = await read
     if (bytesRead > 0) return buffer.subarray(0, bytesRead)
-    await closeFile(file)
+    await end()
     return null
   }
-  return streamFrom(next, () => closeFile(file))
+  return streamFrom(next, end)
 }
 
 /** Standard input. */
