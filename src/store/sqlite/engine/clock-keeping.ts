@@ -31,9 +31,17 @@ export type ClockKeepingOptions = {
 export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
   const { clock, systemNow, steps, forgetMark, onWarning, onError } = options
   let timer: Timer | undefined
+  let isEnded = false
+  let last: Promise<void> = Promise.resolve()
+
+  /** One after another, so that nothing is written after the last one. */
+  function keep(): Promise<void> {
+    last = last.then(writeMark, writeMark)
+    return last
+  }
 
   /** Every transaction writes the mark. */
-  async function keep(): Promise<void> {
+  async function writeMark(): Promise<void> {
     forgetMark()
     let before: number | null = Number.MAX_SAFE_INTEGER
     while (before !== null) before = await steps.write(setBackFrom(before))
@@ -46,7 +54,9 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
     const behind = explainBehind({ said: systemNow(), was: clock.now() })
     onWarning(doubt === null ? (behind ?? TRUSTED) : explainDoubt(doubt))
     // Deferred, because the clock may be read within a transaction.
-    setImmediate(() => keep().catch(onError))
+    setImmediate(() => {
+      if (!isEnded) keep().catch(onError)
+    })
   }
 
   const job: Job = {
@@ -65,6 +75,9 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
       await keep()
     },
     changed,
-    close: () => keep().catch(() => undefined),
+    close: () => {
+      isEnded = true
+      return keep().catch(() => undefined)
+    },
   }
 }
