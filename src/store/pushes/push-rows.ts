@@ -15,7 +15,6 @@ import {
   insert,
   insertForId,
   locked,
-  namesOf,
   type RowOf,
   run,
   type Step,
@@ -41,18 +40,15 @@ const LOCK_FREE = forSome((ids) =>
   locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`), 'FOR UPDATE SKIP LOCKED'),
 )
 const FIND_SOME = forSome((ids) => select(pushes, `WHERE id IN (${ids}) ORDER BY id`))
-const SECRETS = statement<SealedSecrets>(
-  `SELECT salt, passphrase_salt AS "passphraseSalt", payload,
-    (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS "wrappedKey"
-  FROM push_secrets WHERE push_id = $1`,
-)
-/** A push with what opens it, unless a passphrase or files have to be checked first. */
-const PLAIN_BY_LOOKUP = statement<RowOf<typeof pushes> & (SealedSecrets | Record<keyof SealedSecrets, null>)>(
-  `SELECT ${namesOf(pushes, 'p.')}, s.salt, s.passphrase_salt AS "passphraseSalt", s.payload, k.wrapped_key AS "wrappedKey"
-  FROM pushes p LEFT JOIN push_secrets s ON s.push_id = p.id AND NOT p.passphrase_required AND p.files = 0
-    LEFT JOIN push_keys k ON k.slot = s.key_slot WHERE p.lookup = $1`,
-  { of: [pushes] },
-)
+/** Without joins, of which each takes SQLite longer than another statement. */
+const secretsOf = (id: string) =>
+  statement<SealedSecrets>(
+    `SELECT salt, passphrase_salt AS "passphraseSalt", payload,
+      (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS "wrappedKey"
+    FROM push_secrets WHERE push_id = ${id}`,
+  )
+const SECRETS = secretsOf('$1')
+const SECRETS_BY_LOOKUP = secretsOf('(SELECT id FROM pushes WHERE lookup = $1)')
 const REMOVE_SECRETS = causing(
   'destroyed',
   statement<{ keySlot: number }>(
@@ -93,14 +89,17 @@ export function* lockPush(id: number): Step<StoredPush | null> {
   return push && state && joined(push, state)
 }
 
-/** The same by its link, with its content; without for a push that has expired or is damaged, or has a passphrase or files. */
+/** The same by its link, with its content; without for a push that has expired, or has a passphrase or files. */
 export function* lockPlain(lookup: Uint8Array): Step<SealedPush | null> {
-  const [state, found] = yield* together(first(LOCK_BY_LOOKUP, lookup), first(PLAIN_BY_LOOKUP, lookup))
-  if (state === null || found === null) return null
-  const { salt, passphraseSalt, payload, wrappedKey, ...row } = found
+  const [state, row, secrets] = yield* together(
+    first(LOCK_BY_LOOKUP, lookup),
+    first(FIND_BY_LOOKUP, lookup),
+    first(SECRETS_BY_LOOKUP, lookup),
+  )
+  if (state === null || row === null) return null
   const push = joined(row, state)
-  if (salt === null || payload === null || wrappedKey === null) return { push, sealed: null }
-  return { push, sealed: { secrets: { salt, passphraseSalt, payload, wrappedKey }, files: [] } }
+  const isPlain = !push.passphraseRequired && push.files === 0
+  return { push, sealed: isPlain && secrets !== null ? { secrets, files: [] } : null }
 }
 
 /**
