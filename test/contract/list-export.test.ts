@@ -102,7 +102,8 @@ test('other requests get their turn while a long list is read', async () => {
   await api.addAccount('emil@example.org')
   const emil = await createPeople(api).signIn('emil@example.org')
   const key = (await api.apiTokens().createApiToken({ email: 'emil@example.org' })).apiToken
-  for (let n = 0; n < 1_500; n += 1) await api.create({ note: 'n'.repeat(5000) }, { token: key })
+  for (let n = 0; n < 1_500; n += 1)
+    await api.create({ note: 'n'.repeat(5000) }, { token: key, from: `192.0.2.${n % 200}` })
   let turns = 0
   let isDone = false
   const count = () => {
