@@ -14,8 +14,6 @@ export type Problem =
   | { code: 'out_of_range'; min: number; max: number }
   | { code: 'unknown_kind' | 'kind_disabled'; kinds: string }
 
-export type ProblemCode = Problem['code']
-
 /** By field, in the API's names. A field's problems are in the order in which they were found. */
 export type Problems = Record<string, Problem[]>
 

@@ -6,8 +6,6 @@ import type { Now } from './time.ts'
 /** `until` is the end of the window; of one that has not begun, the end if it began now. */
 export type WindowedCount = { spent: number; until: number }
 
-export type WindowedCounts = ReturnType<typeof createWindowedCounts>
-
 export function createWindowedCounts({ window, now }: { window: number; now: Now }) {
   /** Ordered by the end of their windows. */
   const counts = new Map<string, WindowedCount>()

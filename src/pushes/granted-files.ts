@@ -40,8 +40,6 @@ export type GrantedFilesOptions = {
   lookEvery: number
 }
 
-export type GrantedFiles = ReturnType<typeof createGrantedFiles>
-
 export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: GrantedFilesOptions) {
   const deletions = createDeletionWatch({ find: requireNotDeleted, elapsed, lookEvery })
 

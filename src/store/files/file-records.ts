@@ -40,8 +40,6 @@ export type FileRecordsOptions = {
   now: Now
 }
 
-export type FileRecords = ReturnType<typeof createFileRecords>
-
 export function createFileRecords({ steps: { read, write }, node, now }: FileRecordsOptions) {
   /** Not written yet, perhaps because the database did not answer. No other node does it while this one lives. */
   const unwritten = new Set<() => Step<void>>()
