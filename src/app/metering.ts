@@ -1,4 +1,4 @@
-// Metrics of a server, for --metrics-listen: connects the meter with what it counts, and opens its listener.
+// Metrics of a server, for --metrics-listen: what is read from its parts at each scrape, and the listener.
 
 import { type Backups, createBackupGauges } from '../backup/backups.ts'
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'

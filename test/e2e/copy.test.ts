@@ -73,6 +73,10 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     '--key-file',
     keyFile,
   ]
+  const fromServer = ({ keyFile, address }: Pick<Room, 'keyFile' | 'address'>, dataDir: string) => [
+    ...['--from', address, '--data-dir', dataDir, '--key-file', keyFile],
+    ...['--files-url', bucket.url],
+  ]
   const nodeOf = ({ keyFile, address }: Room, more: Record<string, string> = {}) => ({
     ...secrets,
     ...{ ONCEBOX_DATABASE_URL: address, ONCEBOX_KEY_FILE: keyFile },
@@ -178,7 +182,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     await requireAll(second, room)
     const logs = await readLogs(second, room)
     const back = join(stage.folder(), 'back')
-    const from = ['--from', address, '--data-dir', back, '--key-file', keyFile, '--files-url', bucket.url]
+    const from = fromServer({ address, keyFile }, back)
     expect((await copy(...from)).stderr).toMatch(/Nodes serve postgres:.* stop all of them/)
     await second.end()
 
@@ -325,16 +329,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     const room = await newRoom()
     expect(await copy(...toServer(room), '--files-url', bucket.url)).toMatchObject({ code: 0 })
     const back = join(stage.folder(), 'back')
-    const flags = [
-      '--from',
-      room.address,
-      '--data-dir',
-      back,
-      '--key-file',
-      room.keyFile,
-      '--files-url',
-      bucket.url,
-    ]
+    const flags = fromServer(room, back)
     const goOn = await hangAt(room, 'left')
     await killWhileHanging(room, flags)
     await goOn()
@@ -376,9 +371,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     expect(full.stderr).toMatch(/^oncebox: postgres:\S+ is not empty/)
     const filled = stage.folder()
     writeFileSync(join(filled, 'letter.txt'), 'x')
-    const back = ['--from', other.address, '--key-file', other.keyFile, '--files-url', bucket.url]
-    expect((await copy(...back, '--data-dir', filled)).stderr).toContain('letter.txt')
-    expect((await copy(...back, '--data-dir', room.folder)).stderr).toContain('is not empty')
+    expect((await copy(...fromServer(other, filled))).stderr).toContain('letter.txt')
+    expect((await copy(...fromServer(other, room.folder))).stderr).toContain('is not empty')
     const source = await stage.start({ dataDir: room.folder })
     await requireAll(source, room)
     await source.end()
@@ -413,16 +407,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     const flags = [...toServer(room), '--files-url', bucket.url]
     const both = await Promise.all([copy(...flags), copy(...flags)])
     expect(both.map(({ code }) => code).toSorted()).toEqual([0, expect.any(Number)])
-    const back = (dataDir: string) => [
-      '--from',
-      room.address,
-      '--data-dir',
-      dataDir,
-      '--key-file',
-      room.keyFile,
-      '--files-url',
-      bucket.url,
-    ]
+    const back = (dataDir: string) => fromServer(room, dataDir)
     const [one, two] = [join(stage.folder(), 'one'), join(stage.folder(), "two\n\u001b[31m'; DROP")]
     const ended = await Promise.all([copy(...back(one)), copy(...back(two))])
     expect(ended.filter(({ code }) => code === 0)).toHaveLength(1)
@@ -445,16 +430,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
       const disk = mountSmallDisk('4m')
       try {
         const back = join(disk.path, 'back')
-        const flags = [
-          '--from',
-          room.address,
-          '--data-dir',
-          back,
-          '--key-file',
-          room.keyFile,
-          '--files-url',
-          bucket.url,
-        ]
+        const flags = fromServer(room, back)
         const full = await copy(...flags)
         expect([full.code, full.stderr]).toEqual([1, expect.stringMatching(/full.*Nothing was destroyed/s)])
         expect(existsSync(join(back, 'oncebox.db'))).toBe(true)
