@@ -9,26 +9,25 @@ import {
   first,
   insert,
   insertInto,
-  namesOf,
   type RowOf,
   run,
   type Step,
   type Steps,
   select,
   statement,
+  together,
 } from '../steps.ts'
 import { accounts, apiTokens } from '../tables.ts'
-import { type AccountRow, lockAccount, presentAccount } from './accounts.ts'
+import { lockAccount, presentAccount } from './accounts.ts'
 import { requireSession } from './sessions.ts'
 
-/** Runs with every request that presents a token. */
-const BY_HASH = statement<AccountRow & { tokenId: number; lastUsedAt: number | null }>(
-  `SELECT ${namesOf(accounts, 'a.')}, t.id AS "tokenId", t.last_used_at AS "lastUsedAt"
-  FROM api_tokens t JOIN accounts a ON a.id = t.account_id WHERE t.hash = $1 AND a.disabled_at IS NULL`,
-  { of: [accounts, apiTokens], numbers: ['tokenId'] },
+/** These two run with every request that presents a token. */
+const BY_HASH = select(apiTokens, 'WHERE hash = $1')
+const OWNER = select(
+  accounts,
+  'WHERE id = (SELECT account_id FROM api_tokens WHERE hash = $1) AND disabled_at IS NULL',
 )
 const OF_ACCOUNT = select(apiTokens, 'WHERE account_id = $1 ORDER BY id')
-const WITH_HASH = select(apiTokens, 'WHERE hash = $1')
 const INSERT = insertInto(apiTokens, ['accountId', 'name', 'prefix', 'hash', 'createdAt'])
 const SET_LAST_USED = statement('UPDATE api_tokens SET last_used_at = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM api_tokens WHERE id = $1')
@@ -50,8 +49,9 @@ export function createApiTokens({ steps: { read, write }, now }: { steps: Steps;
   }
 
   async function findByHash(hash: Uint8Array): Promise<Authenticated | null> {
-    const row = await read(() => first(BY_HASH, hash))
-    return row && { tokenId: row.tokenId, lastUsedAt: row.lastUsedAt, account: presentAccount(row) }
+    const [token, account] = await read(() => together(first(BY_HASH, hash), first(OWNER, hash)))
+    if (token === null || account === null) return null
+    return { tokenId: token.id, lastUsedAt: token.lastUsedAt, account: presentAccount(account) }
   }
 
   async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
@@ -77,7 +77,7 @@ export function* importToken(token: {
   hash: Uint8Array
   createdAt: number
 }): Step<void> {
-  if ((yield* first(WITH_HASH, token.hash)) !== null) return
+  if ((yield* first(BY_HASH, token.hash)) !== null) return
   const taken = new Set((yield* all(OF_ACCOUNT, token.accountId)).map(({ name }) => name))
   let name = token.name
   for (let number = 2; taken.has(name); number += 1) name = `${token.name} ${number}`

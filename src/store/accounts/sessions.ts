@@ -16,30 +16,27 @@ import {
   insert,
   insertInto,
   locked,
-  namesOf,
   type RowOf,
   run,
   type Step,
   type Steps,
   select,
   statement,
+  together,
 } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
-import { type AccountRow, lockAccount, presentAccount } from './accounts.ts'
+import { lockAccount, presentAccount } from './accounts.ts'
 
 type SessionRow = RowOf<typeof sessions>
 
 /** Sessions that have ended are removed with each sign-in, so many at once. */
 const REMOVED_AT_ONCE = 500
 
-/** Runs with every request of a signed-in browser. */
-const BY_HASH = statement<
-  AccountRow & Omit<Session, 'id' | 'createdAt'> & { sessionId: number; startedAt: number }
->(
-  `SELECT ${namesOf(accounts, 'a.')}, s.id AS "sessionId", s.created_at AS "startedAt", s.last_seen_at AS "lastSeenAt", s.ip,
-    s.user_agent AS "userAgent", s.confirmed_at AS "confirmedAt"
-  FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = $1 AND a.disabled_at IS NULL`,
-  { of: [accounts, sessions], numbers: ['sessionId', 'startedAt'] },
+/** These two run with every request of a signed-in browser. */
+const BY_HASH = select(sessions, 'WHERE hash = $1')
+const SIGNED_IN_BY = select(
+  accounts,
+  'WHERE id = (SELECT account_id FROM sessions WHERE hash = $1) AND disabled_at IS NULL',
 )
 const FIND = select(sessions, 'WHERE id = $1')
 const HOLD = locked(FIND, 'FOR SHARE')
@@ -95,11 +92,10 @@ export function createSessions({ steps: { read, write }, now }: { steps: Steps; 
   }
 
   async function findByHash(hash: Uint8Array): Promise<SignedIn | null> {
-    const found = await read(() => first(BY_HASH, hash))
-    if (found === null) return null
-    const { sessionId: id, startedAt: createdAt, lastSeenAt, ip, userAgent, confirmedAt } = found
-    const session = { id, createdAt, lastSeenAt, ip, userAgent, confirmedAt }
-    return isSessionEnded(session, now()) ? null : { account: presentAccount(found), session }
+    const [row, account] = await read(() => together(first(BY_HASH, hash), first(SIGNED_IN_BY, hash)))
+    if (row === null || account === null) return null
+    const { accountId: _, hash: __, ...session } = row
+    return isSessionEnded(session, now()) ? null : { account: presentAccount(account), session }
   }
 
   async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
