@@ -1,25 +1,21 @@
 // Settings of the client commands, read from flags and the environment.
 
-import { apiToken, path, profileName, serverUrl } from './parsers.ts'
-import type { Table } from './setting.ts'
+import { apiToken, profileName, serverUrl } from './parsers.ts'
+import { file, section } from './setting.ts'
 
-export const caSettings = {
+const group = 'Server'
+
+export const caSettings = section(group, {
   cacert: {
-    flag: 'cacert',
-    group: 'Server',
-    placeholder: 'file',
-    parse: path,
-    default: null,
+    ...file,
     defaultWords: 'the one stored with the login, else none',
     help: 'More certificates to trust, such as the one of your own authority (PEM or DER)',
   },
-} satisfies Table
+})
 
 /** For commands that call a server. */
-export const clientSettings = {
+export const clientSettings = section(group, {
   server: {
-    flag: 'server',
-    group: 'Server',
     placeholder: 'url',
     parse: serverUrl,
     default: null,
@@ -27,8 +23,6 @@ export const clientSettings = {
     help: 'Address of the server',
   },
   profile: {
-    flag: 'profile',
-    group: 'Server',
     placeholder: 'name',
     parse: profileName,
     default: null,
@@ -36,13 +30,12 @@ export const clientSettings = {
     help: 'Name of the login to use, when there are several',
   },
   ...caSettings,
-} satisfies Table
+})
 
 /** Read from the environment only, because other users of the machine can see a command's arguments. */
-export const clientSecrets = {
+export const clientSecrets = section(group, {
   apiToken: {
     flag: 'token',
-    group: 'Server',
     placeholder: 'token',
     parse: apiToken,
     default: null,
@@ -52,4 +45,4 @@ export const clientSecrets = {
     variableOnly: true,
     help: 'API token',
   },
-} satisfies Table
+})

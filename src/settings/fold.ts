@@ -6,16 +6,8 @@ import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
 import { databaseWarnings } from './database.ts'
 import type { Environment, Place } from './parsers.ts'
-import {
-  type GivenFlags,
-  NO_VALUE,
-  nameOf,
-  type Setting,
-  type Table,
-  type Values,
-  variableOf,
-} from './setting.ts'
-import { ascending, settings } from './table.ts'
+import { type GivenFlags, NO_VALUE, type Setting, type Table, type Values, variableOf } from './setting.ts'
+import { settings } from './table.ts'
 
 export type Sources = {
   flags: GivenFlags
@@ -25,8 +17,6 @@ export type Sources = {
   /** Whether --lan is on, which has defaults of its own. */
   isLan?: boolean
 }
-
-type Orders = readonly (readonly Setting[])[]
 
 /** A setting's value and source: `from` is `default`, a flag or a variable. `text` is safe to show. */
 export type Entry = {
@@ -42,46 +32,28 @@ export type Reading<T extends Table> =
   | { problems: string[]; config?: undefined; entries?: undefined }
   | { problems?: undefined; config: Values<T>; entries: Entry[] }
 
-/** All settings, for the server. */
+/** All settings, for the server. What contradicts each other is told once every value is right. */
 export function readConfig(sources: Sources): Reading<typeof settings> & { warnings: string[] } {
+  const { env } = sources.place
   const isLan = readSetting(settings.lan, sources).entry?.value === true
-  const found = readAll(settings, { ...sources, isLan, orders: ascending })
-  const problems = [...found.problems, ...contradictionsIn(found.values)]
-  return {
-    ...presentReading<typeof settings>({ ...found, problems }),
-    warnings: [
-      ...unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, sources.place.env),
-      ...unusedFiles(settings, sources.place.env),
-      ...databaseWarnings(sources.flags),
-    ],
-  }
-}
-
-/** Reads one table. In each list of `orders`, no setting may exceed the next one. */
-export function readSettings<T extends Table>(table: T, sources: Sources & { orders?: Orders }): Reading<T> {
-  return presentReading<T>(readAll(table, sources))
-}
-
-type Found<T extends Table> = { problems: string[]; values: Partial<Values<T>>; entries: Entry[] }
-
-/** `values` lacks the settings that have problems. */
-function readAll<T extends Table>(table: T, sources: Sources & { orders?: Orders }): Found<T> {
-  const results = Object.entries(table).map(([key, setting]) => ({ key, ...readSetting(setting, sources) }))
-  const entries = results.flatMap(({ entry }) => entry ?? [])
-  const problems = [
-    ...results.flatMap(({ problems }) => problems),
-    ...orderProblems(entries, sources.orders ?? []),
+  const reading = readSettings(settings, { ...sources, isLan })
+  const contradictions = reading.config === undefined ? [] : contradictionsIn(reading.config)
+  const warnings = [
+    ...unknownVariables({ ...settings, ...clientSettings, ...clientSecrets }, env),
+    ...unusedFiles(settings, env),
+    ...databaseWarnings(sources.flags),
   ]
-  const values: unknown = Object.fromEntries(
-    results.flatMap(({ key, entry }) => (entry === undefined ? [] : [[key, entry.value]])),
-  )
-  // The values come from the table's own keys and parsers, which the type system cannot follow.
-  return { problems, values: values as Partial<Values<T>>, entries }
+  return contradictions.length > 0 ? { problems: contradictions, warnings } : { ...reading, warnings }
 }
 
-function presentReading<T extends Table>({ problems, values, entries }: Found<T>): Reading<T> {
-  // Without problems no value is missing.
-  return problems.length > 0 ? { problems } : { config: values as Values<T>, entries }
+/** Reads one table. */
+export function readSettings<T extends Table>(table: T, sources: Sources): Reading<T> {
+  const results = Object.entries(table).map(([key, setting]) => ({ key, ...readSetting(setting, sources) }))
+  const problems = results.flatMap((result) => result.problems ?? [])
+  if (problems.length > 0) return { problems }
+  const values: unknown = Object.fromEntries(results.map(({ key, entry }) => [key, entry?.value]))
+  // The values come from the table's own keys and parsers, which the type system cannot follow.
+  return { config: values as Values<T>, entries: results.flatMap(({ entry }) => entry ?? []) }
 }
 
 /** Warns of unknown `ONCEBOX_` variables: misspelled settings, or variables that an orchestrator sets. */
@@ -117,7 +89,9 @@ function unusedFiles(table: Table, env: Environment): string[] {
 
 type FoundTexts = { from: string; texts: readonly string[] }
 
-function readSetting(setting: Setting, sources: Sources): { entry?: Entry; problems: string[] } {
+type Read = { entry: Entry; problems?: undefined } | { entry?: undefined; problems: string[] }
+
+function readSetting(setting: Setting, sources: Sources): Read {
   const found = findTexts(setting, sources)
   if ('problem' in found) return { problems: [found.problem] }
   const { from, texts } = found
@@ -137,7 +111,7 @@ function readSetting(setting: Setting, sources: Sources): { entry?: Entry; probl
       ? texts.join() || unset
       : presentValue(value, texts.map(show))
   const isChanged = from !== 'default' && !Bun.deepEquals(value, defaultValue(setting, sources.place))
-  return { entry: { setting, from, value, text, isChanged }, problems }
+  return { entry: { setting, from, value, text, isChanged } }
 }
 
 /** Undefined for a default that no parser accepts, which differs from everything. */
@@ -196,19 +170,4 @@ function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wro
 function presentValue(value: unknown, texts: readonly string[]): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'
   return typeof value === 'number' || typeof value === 'object' ? texts.join().trim() : String(value)
-}
-
-function orderProblems(entries: Entry[], orders: Orders): string[] {
-  const entryOf = (setting: Setting | undefined) => entries.find((entry) => entry.setting === setting)
-  const pairs = orders.flatMap((order) => order.slice(1).map((high, index) => [order[index], high]))
-  return pairs.flatMap(([low, high]) => {
-    const [lower, higher] = [entryOf(low), entryOf(high)]
-    // A missing entry has already been reported as a problem.
-    if (lower === undefined || higher === undefined || Number(lower.value) <= Number(higher.value)) return []
-    return [`${presentEntry(lower)}: must not be more than ${presentEntry(higher)}`]
-  })
-}
-
-function presentEntry({ setting, from, text }: Entry): string {
-  return from === 'default' ? `${nameOf(setting)} ${text} (default)` : `${from} ${text}`
 }

@@ -201,18 +201,20 @@ export function network(text: string): Parsed<string> {
       }
 }
 
-export function profileName(text: string): Parsed<string> {
-  const value = text.trim()
-  return /^[\w.-]{1,64}$/.test(value)
-    ? { value }
-    : { problem: 'must be a short name of letters, digits, dots and dashes' }
+/** A text of this shape, without the blanks around it. */
+function shaped(shape: RegExp, problem: string): (text: string) => Parsed<string> {
+  return (text) => (shape.test(text.trim()) ? { value: text.trim() } : { problem })
 }
 
+export const profileName = shaped(
+  /^[\w.-]{1,64}$/,
+  'must be a short name of letters, digits, dots and dashes',
+)
+
 /** One word that is valid in a header. */
-export function apiToken(text: string): Parsed<string> {
-  const value = text.trim()
-  return /^[!-~]{1,512}$/.test(value) ? { value } : { problem: 'must be one word, such as obx_…' }
-}
+const WORD = /^[!-~]{1,512}$/
+export const apiToken = shaped(WORD, 'must be one word, such as obx_…')
+export const accessKey = shaped(WORD, 'must be one word of letters, digits and signs')
 
 /** The URL of a bucket, as it was given: `bucketPlaceOf` reads it. */
 export function bucketUrl(text: string): Parsed<string> {
@@ -220,12 +222,4 @@ export function bucketUrl(text: string): Parsed<string> {
   if ('place' in parsed) return { value: text.trim() }
   // It may hold a password or an access key where none belongs.
   return /@|secret|key|token|password/i.test(text) ? { ...parsed, isSecret: true } : parsed
-}
-
-/** One word of an access key. */
-export function accessKey(text: string): Parsed<string> {
-  const value = text.trim()
-  return /^[!-~]{1,512}$/.test(value)
-    ? { value }
-    : { problem: 'must be one word of letters, digits and signs' }
 }

@@ -1,7 +1,7 @@
 // One row of the table of settings, and what is derived from it.
 
 import { posix, win32 } from 'node:path'
-import { type Parser, type Place, truth } from './parsers.ts'
+import { duration, oneOf, type Parser, type Place, path, size, truth, wholeNumber } from './parsers.ts'
 
 /** Raw values by flag name, in the given order; `''` for a flag without a value. */
 export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>
@@ -38,11 +38,38 @@ export type Setting = {
   help: string
 }
 
-/** The columns of a switch that is on or off by default. */
+/** The columns that a kind of value has in common. */
 export const on = { placeholder: 'true|false', parse: truth, bare: 'true', default: 'true' }
 export const off = { ...on, default: 'false' }
+export const file = { placeholder: 'file', parse: path, default: null }
+export const folder = { ...file, placeholder: 'folder' }
+export const sizes = (min: string, max: string) => ({ placeholder: 'size', parse: size(min, max) })
+export const numbers = (min: string, max: string) => ({ placeholder: 'number', parse: wholeNumber(min, max) })
+export const durations = (min: string, max: string) => ({
+  placeholder: 'duration',
+  parse: duration(min, max),
+})
+
+export function choices<const T extends string>(...texts: T[]) {
+  return { placeholder: texts.join('|'), parse: oneOf(...texts) }
+}
 
 export type Table = Readonly<Record<string, Setting>>
+
+type Row = Omit<Setting, 'flag' | 'group'> & { flag?: string }
+
+type Section<Rows> = { readonly [K in keyof Rows]: Rows[K] & { flag: string; group: string } }
+
+/** Completes the rows below one heading. The flag is the name in the configuration, unless a row has another one. */
+export function section<const Rows extends Record<string, Row>>(group: string, rows: Rows): Section<Rows> {
+  const complete = Object.entries(rows).map(([name, row]) => [name, { flag: flagOf(name), group, ...row }])
+  // The type system cannot follow the names.
+  return Object.fromEntries(complete) as Section<Rows>
+}
+
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
 
 type Item<S extends Setting> = S['parse'] extends Parser<infer T> ? T : never
 

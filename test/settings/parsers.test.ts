@@ -32,6 +32,7 @@ describe('the table of settings', () => {
     expect(new Set(names).size).toBe(names.length)
     expect(names).toContain('ONCEBOX_EXPIRE_AFTER_DAYS_DEFAULT')
     expect(names).toContain('ONCEBOX_TRUSTED_PROXY')
+    expect(names).toContain('ONCEBOX_S3_ACCESS_KEY_ID_FILE')
   })
 
   test.each(rows)('has a default for --$flag that its own parser accepts', (row) => {

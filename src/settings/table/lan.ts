@@ -1,46 +1,27 @@
 // TLS, and how other machines on the local network find this one.
 
-import { hostLabel, oneOf, orOff, path, port } from '../parsers.ts'
-import { off, type Table } from '../setting.ts'
+import { hostLabel, orOff, port } from '../parsers.ts'
+import { choices, file, off, section } from '../setting.ts'
 
-const group = 'TLS and the local network'
-const file = { group, placeholder: 'file', parse: path, default: null }
-
-export const lanSettings = {
+export const lanSettings = section('TLS and the local network', {
   lan: {
-    flag: 'lan',
-    group,
     ...off,
     help: 'Serve the local network: sets --host 0.0.0.0, --tls auto, --mdns oncebox and --http-port 5180, unless you set them',
   },
   tls: {
-    flag: 'tls',
-    group,
-    placeholder: 'off|auto|files',
-    parse: oneOf('off', 'auto', 'files'),
+    ...choices('off', 'auto', 'files'),
     default: 'off',
     lan: 'auto',
     help: 'Serve https: auto makes an authority and certificates of its own, files takes --tls-cert and --tls-key',
   },
-  tlsCert: {
-    flag: 'tls-cert',
-    ...file,
-    help: 'Certificate and its chain in PEM, for --tls files; read again when it changes',
-  },
-  tlsKey: {
-    flag: 'tls-key',
-    ...file,
-    help: 'Private key of the certificate in PEM, for --tls files',
-  },
+  tlsCert: { ...file, help: 'Certificate and its chain in PEM, for --tls files; read again when it changes' },
+  tlsKey: { ...file, help: 'Private key of the certificate in PEM, for --tls files' },
   tlsAuthorityKey: {
-    flag: 'tls-authority-key',
     ...file,
     defaultWords: 'tls-authority.pem in the data folder',
     help: "File of the server's own authority and its key, for --tls auto, to store it apart from the data",
   },
   httpPort: {
-    flag: 'http-port',
-    group,
     placeholder: 'number|off',
     parse: orOff(port),
     default: 'off',
@@ -48,12 +29,10 @@ export const lanSettings = {
     help: 'With TLS, a port for plain http that redirects to https and helps devices trust the authority',
   },
   mdns: {
-    flag: 'mdns',
-    group,
     placeholder: 'name|off',
     parse: orOff(hostLabel),
     default: 'off',
     lan: 'oncebox',
     help: 'Announce this server on the local network as NAME.local',
   },
-} satisfies Table
+})

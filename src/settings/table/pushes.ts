@@ -1,38 +1,84 @@
-// Which pushes there are, and who may create them.
+// Which pushes there are, who may create them, how long they live, and how much of them Oncebox accepts.
 
-import { off, on, type Table } from '../setting.ts'
+import { MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
+import { wholeNumber } from '../parsers.ts'
+import { durations, numbers, off, on, section, sizes } from '../setting.ts'
 
-const group = 'Pushes and accounts'
+const days = { placeholder: 'days', parse: wholeNumber('1', String(MAX_DAYS)) }
+const views = { placeholder: 'views', parse: wholeNumber('1', String(MAX_VIEWS)) }
 
-export const pushesSettings = {
+const kinds = section('Pushes and accounts', {
   anonymousAccess: {
-    flag: 'anonymous-access',
-    group,
     ...on,
     help: 'Whether people without an account may create pushes and use the API; anyone may open secret links',
   },
   signups: {
-    flag: 'signups',
-    group,
     ...off,
     help: 'Whether anyone may create an account; otherwise administrators send invitations',
   },
-  files: {
-    flag: 'files',
-    group,
-    ...on,
-    help: 'Whether files may be shared, which always needs an account',
+  files: { ...on, help: 'Whether files may be shared, which always needs an account' },
+  urlPushes: { ...on, help: 'Whether links may be shared' },
+  qrPushes: { ...on, help: 'Whether QR codes may be shared' },
+})
+
+const expiry = section('Expiry', {
+  expireAfterDaysDefault: {
+    ...days,
+    default: '7',
+    help: 'Days until a push expires, unless its sender chooses',
   },
-  urlPushes: {
-    flag: 'url-pushes',
-    group,
-    ...on,
-    help: 'Whether links may be shared',
+  expireAfterDaysMin: { ...days, default: '1', help: 'Fewest days a sender may choose' },
+  expireAfterDaysMax: { ...days, default: '90', help: 'Most days a sender may choose' },
+  expireAfterViewsDefault: {
+    ...views,
+    default: '5',
+    help: 'Views until a push expires, unless its sender chooses',
   },
-  qrPushes: {
-    flag: 'qr-pushes',
-    group,
+  expireAfterViewsMin: { ...views, default: '1', help: 'Fewest views a sender may choose' },
+  expireAfterViewsMax: { ...views, default: '100', help: 'Most views a sender may choose' },
+  retrievalStepDefault: {
     ...on,
-    help: 'Whether QR codes may be shared',
+    help: 'Whether recipients are told first that opening uses up a view, unless the sender chooses',
   },
-} satisfies Table
+  deletableByViewerDefault: {
+    ...on,
+    help: 'Whether recipients may delete a push, unless its sender chooses',
+  },
+  purgeAfter: {
+    ...durations('1d', '36500d'),
+    default: '365d',
+    help: 'How long an expired push stays in the list of its owner, with its log',
+  },
+})
+
+const limits = section('Limits', {
+  maxPayloadBytes: {
+    ...sizes('1', '16MiB'),
+    default: '1MiB',
+    help: 'Largest text; KiB and MiB are powers of 1024 (as are K and M), KB and MB powers of 1000',
+  },
+  maxFileBytes: { ...sizes('1', '1TiB'), default: '4GiB', help: 'Largest file' },
+  maxFiles: { ...numbers('1', '1000'), default: '10', help: 'Most files in one push' },
+  minFreeSpace: {
+    ...sizes('0', '1024TiB'),
+    default: '512MiB',
+    help: 'Refuse new pushes when less than this is free on the disk of the data folder; 0 never refuses',
+  },
+  maxLivePushesPerAddress: {
+    ...numbers('0', '1000000000'),
+    default: '1000',
+    help: 'Most active pushes of one address (IPv6: /64, on local networks single addresses) without an account, except loopback; 0 means no limit',
+  },
+  maxLiveBytesPerAddress: {
+    ...sizes('0', '1024TiB'),
+    default: '100MiB',
+    help: 'Most bytes of the active pushes of one address: sealed text, and 1 KiB of log for each view; 0 means no limit',
+  },
+  maxPassphraseAttempts: {
+    ...numbers('0', '1000000'),
+    default: '100',
+    help: 'Wrong passphrases that expire a push, or lock it if recipients may not delete it; 0 means no limit',
+  },
+})
+
+export const pushesSettings = { ...kinds, ...expiry, ...limits }

@@ -1,22 +1,82 @@
-// How the server runs.
+// The look of the pages, the backups that the server makes by itself, and how it runs.
 
-import { addressAndPort, corsOrigin, duration, network, oneOf, path } from '../parsers.ts'
-import { off, type Table } from '../setting.ts'
+import { ageRecipient } from '../age-recipient.ts'
+import { brandColor, plainText } from '../brand-parsers.ts'
+import { addressAndPort, corsOrigin, network } from '../parsers.ts'
+import { choices, durations, file, folder, numbers, off, section } from '../setting.ts'
 
-const group = 'Running'
+const brand = section('Name and look', {
+  brandName: {
+    placeholder: 'text',
+    parse: plainText(40),
+    default: 'Oncebox',
+    help: 'Name on every page and in its title, such as the name of your organisation',
+  },
+  brandLogo: {
+    ...file,
+    defaultWords: 'the mark of Oncebox',
+    help: 'Logo beside the name: PNG, SVG, JPEG or WebP of at most 256 KiB, read at the start',
+  },
+  brandColor: {
+    placeholder: 'colour',
+    parse: brandColor,
+    default: null,
+    defaultWords: '#24539b',
+    help: 'Colour of buttons and links, such as #24539b; refused if it is hard to read, lightened for dark pages',
+  },
+  contact: {
+    placeholder: 'text',
+    parse: plainText(200),
+    default: null,
+    help: 'Whom to ask, shown to recipients and where a link no longer works, such as "IT, help@once.example"',
+  },
+  notice: {
+    placeholder: 'text',
+    parse: plainText(300),
+    default: null,
+    help: 'Announcement at the top of every page, such as "Maintenance on Saturday from 8 to 9"',
+  },
+})
 
-export const runningSettings = {
+const backups = section('Backups', {
+  backupDir: {
+    ...folder,
+    defaultWords: 'no backups',
+    help: 'Folder for backups that the server makes by itself, on another disk than the data; may be shared with other servers',
+  },
+  backupEvery: {
+    ...durations('1s', '365d'),
+    default: '24h',
+    help: 'How often to make a backup in --backup-dir; one that was missed is made soon after the next start',
+  },
+  backupKeep: {
+    ...numbers('1', '1000'),
+    default: '7',
+    help: 'How many of its backups the server keeps; it removes older ones once a new one is complete',
+  },
+  backupAcceptFolder: {
+    ...off,
+    help: 'Use --backup-dir even if it is not the folder or disk that backups went to before, and make one soon; for one start',
+  },
+  backupRecipients: {
+    flag: 'backup-recipient',
+    placeholder: 'age-key',
+    parse: ageRecipient,
+    default: null,
+    defaultWords: 'not encrypted',
+    list: true,
+    help: 'Public key of age (age1…) to encrypt the backups for; may be repeated, and any one secret key then opens them',
+  },
+})
+
+const running = section('Running', {
   sweepEvery: {
-    flag: 'sweep-every',
-    group,
-    placeholder: 'duration',
-    parse: duration('1s', '1h'),
+    ...durations('1s', '1h'),
     default: '60s',
     help: 'How often to remove data of expired pushes; pushes expire on time without it',
   },
   trustedProxies: {
     flag: 'trusted-proxy',
-    group,
     placeholder: 'network',
     parse: network,
     default: null,
@@ -24,8 +84,6 @@ export const runningSettings = {
     help: 'Address or network (10.0.0.0/8) of a reverse proxy whose forwarded headers are trusted; may be repeated',
   },
   corsOrigins: {
-    flag: 'cors-origins',
-    group,
     placeholder: 'origins',
     parse: corsOrigin,
     default: null,
@@ -33,40 +91,27 @@ export const runningSettings = {
     help: 'Other web sites whose pages may use the API, such as https://app.example, separated by commas; * for any',
   },
   acceptClock: {
-    flag: 'accept-clock',
-    group,
     ...off,
     help: "Trust the system's clock at this start, even if it is far from the time of the last use",
   },
   acceptMove: {
-    flag: 'accept-move',
-    group,
     ...off,
     help: 'Serve a data folder that was moved, for one start; of a copy it opens what was read at the original since',
   },
   acceptDatabase: {
-    flag: 'accept-database',
-    group,
     ...off,
     help: 'Serve a PostgreSQL database that was moved, for one start; never a copy of one that is still served',
   },
   maxClockGap: {
-    flag: 'max-clock-gap',
-    group,
-    placeholder: 'duration',
-    parse: duration('1d', '36500d'),
+    ...durations('1d', '36500d'),
     default: '7d',
     help: 'When the server was off for longer, keep expired pushes until an administrator confirms the clock',
   },
   noOpen: {
-    flag: 'no-open',
-    group,
     ...off,
     help: 'Do not open the browser at the setup page (it opens only on a desktop, from a terminal)',
   },
   metricsListen: {
-    flag: 'metrics-listen',
-    group,
     placeholder: 'address:port',
     parse: addressAndPort,
     default: null,
@@ -74,20 +119,15 @@ export const runningSettings = {
     help: 'Address and port to serve /metrics on for Prometheus, such as 127.0.0.1:9100; anyone who reaches it may read it',
   },
   logFormat: {
-    flag: 'log-format',
-    group,
-    placeholder: 'text|json',
-    parse: oneOf('text', 'json'),
+    ...choices('text', 'json'),
     default: 'text',
     help: 'Format of the log and of all other lines of the server',
   },
   logFile: {
-    flag: 'log-file',
-    group,
-    placeholder: 'file',
-    parse: path,
-    default: null,
+    ...file,
     defaultWords: 'standard error',
     help: 'File to append the log to; SIGHUP opens it again after a rotation',
   },
-} satisfies Table
+})
+
+export const runningSettings = { ...brand, ...backups, ...running }

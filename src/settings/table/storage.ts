@@ -1,24 +1,26 @@
 // Where Oncebox keeps its data and listens.
 
-import { accessKey, baseUrl, bucketUrl, host, path, port } from '../parsers.ts'
-import { defaultDataDir, type Table } from '../setting.ts'
+import { databasePassword, databaseUrl, showDatabaseUrl } from '../database-parsers.ts'
+import { accessKey, baseUrl, bucketUrl, host, port } from '../parsers.ts'
+import { defaultDataDir, file, folder, numbers, section } from '../setting.ts'
 
-const group = 'Storage and network'
+const secretText = {
+  placeholder: 'text',
+  default: null,
+  file: true,
+  secret: true,
+  variableOnly: true,
+} as const
 
-export const placeSettings = {
+export const storageSettings = section('Storage and network', {
   dataDir: {
-    flag: 'data-dir',
-    group,
-    placeholder: 'folder',
-    parse: path,
+    ...folder,
     default: defaultDataDir,
     defaultWords: "the platform's folder for a user's data",
     file: true,
     help: 'Folder of the database, the files and the instance key',
   },
   host: {
-    flag: 'host',
-    group,
     placeholder: 'address',
     parse: host,
     default: 'localhost',
@@ -26,16 +28,12 @@ export const placeSettings = {
     help: 'Address to listen on: localhost means 127.0.0.1 and ::1, 0.0.0.0 or :: every network of the machine, unix:/path a Unix socket',
   },
   port: {
-    flag: 'port',
-    group,
     placeholder: 'number',
     parse: port,
     default: '5100',
     help: 'Port to listen on; 0 picks a free one',
   },
   baseUrl: {
-    flag: 'base-url',
-    group,
     placeholder: 'url',
     parse: baseUrl,
     default: null,
@@ -43,18 +41,12 @@ export const placeSettings = {
     help: 'Address that all links start with, such as https://once.example; may contain a path',
   },
   keyFile: {
-    flag: 'key-file',
-    group,
-    placeholder: 'file',
-    parse: path,
-    default: null,
+    ...file,
     defaultWords: 'instance.key in the data folder',
     file: true,
     help: 'File of the instance key, to store it apart from the data',
   },
   filesUrl: {
-    flag: 'files-url',
-    group,
     placeholder: 'url',
     parse: bucketUrl,
     default: null,
@@ -64,27 +56,36 @@ export const placeSettings = {
       '--key-file and the access key, which has variables without a flag',
   },
   s3AccessKeyId: {
-    flag: 's3-access-key-id',
-    group,
-    placeholder: 'text',
+    ...secretText,
     parse: accessKey,
-    default: null,
     fallback: 'AWS_ACCESS_KEY_ID',
-    file: true,
-    secret: true,
-    variableOnly: true,
     help: 'Access key id for the bucket of --files-url; else AWS_ACCESS_KEY_ID',
   },
   s3SecretAccessKey: {
-    flag: 's3-secret-access-key',
-    group,
-    placeholder: 'text',
+    ...secretText,
     parse: accessKey,
-    default: null,
     fallback: 'AWS_SECRET_ACCESS_KEY',
-    file: true,
-    secret: true,
-    variableOnly: true,
     help: 'Secret key for the bucket of --files-url; else AWS_SECRET_ACCESS_KEY',
   },
-} satisfies Table
+  databaseUrl: {
+    placeholder: 'url',
+    parse: databaseUrl,
+    default: null,
+    defaultWords: 'SQLite in the data folder',
+    file: true,
+    show: showDatabaseUrl,
+    help:
+      'PostgreSQL server for everything but files, such as postgres://oncebox@db.example/oncebox; TLS is verified unless it says ' +
+      'otherwise (?sslmode=, ?sslrootcert=); needs --key-file',
+  },
+  databasePassword: {
+    ...secretText,
+    parse: databasePassword,
+    help: 'Password of the PostgreSQL user, in place of one in the address',
+  },
+  databaseConnections: {
+    ...numbers('2', '200'),
+    default: '8',
+    help: 'Most connections of this server to PostgreSQL; those of all nodes together must fit into its max_connections',
+  },
+})
