@@ -6,7 +6,8 @@ import { createPasswords } from '../accounts/passwords.ts'
 import { ARGON2_COST } from '../crypto/passphrase.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import type { Now } from '../domain/time.ts'
-import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
+import { openFolderDatabase } from '../store/opening/folder-database.ts'
+import { createAccountOperations } from '../store/opening/operations.ts'
 
 export type AccountCommands = {
   /** The data folder or the database, for the person who runs the command. */
@@ -28,25 +29,23 @@ type Ports = { now: Now; writeLog: (line: string) => void }
 
 /** Without `create`, throws a DomainError that names the path and the remedy when the data folder is missing. */
 export async function openAccounts(place: AccountsPlace, ports: Ports): Promise<AccountCommands> {
-  const { where, ...store } =
-    place.database === null ? openFolder(place, ports) : await openDatabase(place.database, place)
+  const { where, close, ...parts } =
+    place.database === null ? await openFolder(place, ports) : await openDatabase(place.database, place)
+  const store = createAccountOperations({ ...parts, setupLinks: 1 })
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  return { where, accounts, apiTokens, close: store.close }
+  return { where, accounts, apiTokens, close }
 }
 
-function openFolder({ dataDir, create }: AccountsPlace, { now }: Ports) {
-  const { owner, ...store } = openAccountStore({ dataDir, now, create })
+async function openFolder({ dataDir, create }: AccountsPlace, { now }: Ports) {
+  const { owner, steps, close } = await openFolderDatabase({ dataDir, create })
   const as = owner === null ? '' : ` (as ${owner}, who owns it)`
-  return { where: `Data folder: ${dataDir}${as}`, ...store }
+  return { where: `Data folder: ${dataDir}${as}`, steps, now, close }
 }
 
 /** Loaded only here, because commands on a data folder need no client of PostgreSQL. */
 async function openDatabase(address: DatabaseAddress, place: AccountsPlace) {
-  const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const opened = await openPostgresAccounts({
-    address,
-    create: place.create !== undefined,
-  })
-  return { where: `Database: ${presentDatabaseAddress(address)}`, ...opened }
+  const { openServerDatabase } = await import('../store/opening/server-database.ts')
+  const { steps, now, close } = await openServerDatabase({ address, create: place.create !== undefined })
+  return { where: `Database: ${presentDatabaseAddress(address)}`, steps, now, close }
 }

@@ -29,7 +29,7 @@ export async function copyEverything(ends: CopyEnds, config: CopyConfig, ports: 
   becomeOwner(dataDir)
   const keyring = readKeyFile(keyFile)
   const openFolder = (create: boolean) => openFolderEnd(dataDir, { create, keyFile, ...ports })
-  const openServer = (create: boolean) => openServerEnd(address, { create, ...ports })
+  const openServer = (create: boolean) => openServerEnd(address, create)
   const [openSource, openTarget] = toServer ? [openFolder, openServer] : [openServer, openFolder]
   const from = await openSource(false)
   return copyStore({

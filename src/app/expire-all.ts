@@ -3,9 +3,7 @@
 import { version } from '../../package.json'
 import { visitFrom } from '../domain/audit.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
-import { openExpiring } from '../store/opening/expire-all.ts'
-import { connectTo } from '../store/postgres/reaching/address.ts'
-import { reachServer } from '../store/postgres/reaching/reach.ts'
+import { openExpiring } from '../store/opening/server-database.ts'
 import type { ExpiredAll } from '../store/postgres/restoring/expire-all.ts'
 
 /** A database before anything was expired. The caller closes it. */
@@ -20,13 +18,8 @@ export type DatabaseToExpire = {
 }
 
 /** Throws `conflict` with a sentence for the operator when the database cannot be used. */
-export async function openToExpire(
-  address: DatabaseAddress,
-  onWarning: (warning: string) => void,
-): Promise<DatabaseToExpire> {
-  const connect = connectTo(address)
-  await reachServer({ address, connect, patience: 0, onWait: onWarning })
-  const { countLive, expireAll, close } = await openExpiring(connect)
+export async function openToExpire(address: DatabaseAddress): Promise<DatabaseToExpire> {
+  const { countLive, expireAll, close } = await openExpiring(address)
   const visit = visitFrom({ ip: '', userAgent: `oncebox/${version} (expire-all)`, referrer: '' })
   const where = presentDatabaseAddress(address)
   return {

@@ -146,6 +146,6 @@ function verify(source: IncomingSource, store: OpenedStore, ports: ImportPorts):
 /** Makes no folder and no tables, and changes nothing in those that are there. */
 async function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts): Promise<ImportReport> {
   const onProgress = (done: number, total: number) => ports.onProgress('reading', done, total)
-  const { here, close } = await openLook(wish, ports)
+  const { here, close } = await openLook(wish)
   return surveySource(source, { now: ports.now(), here, onProgress }).finally(close)
 }

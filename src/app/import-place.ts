@@ -1,6 +1,5 @@
 // Where an import brings things: a data folder that no server serves, or PostgreSQL.
 
-import type { Keyring } from '../crypto/keyring.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now, Uptime } from '../domain/time.ts'
@@ -11,9 +10,10 @@ import type { DatabaseSettings } from '../settings/database.ts'
 import { dataFolder, holdsData, requireUsable } from '../store/folder/data-folder.ts'
 import { lookAtKeyring, readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
-import type { OpenedStore } from '../store/opening/opened-store.ts'
-import { openAccountStore } from '../store/opening/sqlite-accounts.ts'
+import { openFolderDatabase } from '../store/opening/folder-database.ts'
+import type { CommandDatabase, Keys, OpenedStore } from '../store/opening/opened-store.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
+import { createImportLook } from '../store/pushes/imports.ts'
 
 /** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
 const LARGEST_FILE = 32 * 1024 ** 3
@@ -83,47 +83,35 @@ export async function requireData({ server, dataDir }: ImportPlace): Promise<voi
   throw new DomainError('conflict', `There is no Oncebox data in ${where} to compare with.`)
 }
 
-async function holdsTables(address: DatabaseAddress): Promise<boolean> {
-  return (await import('../store/opening/postgres-accounts.ts')).holdsTables(address)
-}
+const loadServer = () => import('../store/opening/server-database.ts')
+const holdsTables = async (address: DatabaseAddress) => (await loadServer()).holdsTables(address)
 
 type Look = { here: SurveyOptions['here']; close(): Promise<void> }
 const NOTHING: Look = { here: null, close: async () => undefined }
 
 /** What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would. */
-export async function openLook(place: ImportPlace, { now }: ImportPlacePorts): Promise<Look> {
-  const { server, dataDir, keyFile } = place
-  if (server !== null) return openServerLook(server, dataDir)
-  becomeOwner(dataDir)
+export async function openLook({ server, dataDir, keyFile }: ImportPlace): Promise<Look> {
   const folder = dataFolder(dataDir)
+  if (server !== null) {
+    const { address, keyFile } = server
+    if (await holdsTables(address)) {
+      const keys = { keyring: readKeyFile(keyFile), keyFile }
+      return lookInto(await (await loadServer()).openServerDatabase({ address }), keys)
+    }
+    lookAtKeyring(folder, keyFile)
+    return NOTHING
+  }
+  becomeOwner(dataDir)
   requireUsable(folder, keyFile)
   const keyring = lookAtKeyring(folder, keyFile)
   if (keyring === null || !holdsData(folder)) return NOTHING
-  const opened = openAccountStore({ dataDir, now })
-  return withKeys(opened, keyring, keyFile ?? folder.key)
+  return lookInto(await openFolderDatabase({ dataDir }), { keyring, keyFile: keyFile ?? folder.key })
 }
 
-async function openServerLook({ address, keyFile }: DatabaseSettings, dataDir: string): Promise<Look> {
-  if (!(await holdsTables(address))) {
-    lookAtKeyring(dataFolder(dataDir), keyFile)
-    return NOTHING
-  }
-  const keyring = readKeyFile(keyFile)
-  const { openPostgresAccounts } = await import('../store/opening/postgres-accounts.ts')
-  const opened = await openPostgresAccounts({ address, create: false })
-  return withKeys(opened, keyring, keyFile)
-}
-
-type Here = NonNullable<SurveyOptions['here']>
-type Opened = {
-  look: Omit<Here, 'keyring'> & { requireKeys(keyring: Keyring, keyFile: string): Promise<void> }
-  close(): Promise<void>
-}
-
-async function withKeys({ look, close }: Opened, keyring: Keyring, keyFile: string): Promise<Look> {
+async function lookInto({ steps, requireKeys, close }: CommandDatabase, keys: Keys): Promise<Look> {
   try {
-    await look.requireKeys(keyring, keyFile)
-    return { here: { ...look, keyring }, close }
+    await requireKeys(keys)
+    return { here: { ...createImportLook(steps), keyring: keys.keyring }, close }
   } catch (cause) {
     await close()
     throw cause

@@ -8,7 +8,9 @@ import { DamageError } from '../domain/errors.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
-import { type KeyRows, openFolderKeys, openPostgresKeys } from '../store/opening/key-rows.ts'
+import { openFolderDatabase } from '../store/opening/folder-database.ts'
+import type { CommandDatabase } from '../store/opening/opened-store.ts'
+import { openServerDatabase } from '../store/opening/server-database.ts'
 import {
   type KeyUse,
   type Linked,
@@ -52,8 +54,8 @@ export async function showKeys(place: KeyPlace): Promise<ShownKeys> {
   const { rows, file } = await open(place, { isAlone: false })
   try {
     const keyring = readKeyFile(file)
-    await rows.requireKeys(keyring)
-    return { file, keys: present(keyring, await rows.read(listKeyUses)) }
+    await rows.requireKeys({ keyring, keyFile: file })
+    return { file, keys: present(keyring, await rows.steps.read(listKeyUses)) }
   } finally {
     await rows.close()
   }
@@ -71,13 +73,13 @@ export async function rotateKey(
   const { rows, file } = await open(place, { isAlone: true })
   try {
     const text = readKeyText(file)
-    await rows.requireKeys(parseKeyFile(text))
+    await rows.requireKeys({ keyring: parseKeyFile(text), keyFile: file })
     const added = addKey(text)
     const keyring = parseKeyFile(putKeyFirst(added.text, { first: added.number, dropped: [] }))
     onStep('before the key file has the new key')
     replaceKeyFile(file, added.text)
     onStep('before the rows are sealed anew')
-    const uses = await rows.change(() => resealAll(keyring), keyring)
+    const uses = await rows.changeKeys(() => resealAll(keyring), { keyring, keyFile: file })
     onStep('before the new key is the first')
     const isNeeded = (number: number) => number === added.number || uses.some((use) => use.number === number)
     const unneeded = keyring.keys.filter(({ number }) => !isNeeded(number))
@@ -91,11 +93,12 @@ export async function rotateKey(
   }
 }
 
-async function open({ dataDir, keyFile, address }: KeyPlace, options: { isAlone: boolean }) {
-  const file = keyFile ?? dataFolder(dataDir).key
-  const rows: KeyRows =
-    address === null ? await openFolderKeys(dataDir, options) : await openPostgresKeys(address, file, options)
-  return { rows, file }
+async function open({ dataDir, keyFile, address }: KeyPlace, { isAlone }: { isAlone: boolean }) {
+  const rows: CommandDatabase =
+    address === null
+      ? await openFolderDatabase({ dataDir, isAlone })
+      : await openServerDatabase({ address, isAlone })
+  return { rows, file: keyFile ?? dataFolder(dataDir).key }
 }
 
 function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]): ShownKey[] {

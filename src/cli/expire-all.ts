@@ -12,7 +12,7 @@ type ExpireAll = Given<{ yes: boolean }, Pick<DatabaseConfig, 'databaseUrl' | 'd
 export async function expireAll({ flags, config, shell }: ExpireAll): Promise<void> {
   const address = databaseAddressOf(config)
   if (address === null) return
-  const opened = await openToExpire(address, (warning) => shell.say(`oncebox: warning: ${warning}`))
+  const opened = await openToExpire(address)
   try {
     for (const line of present(opened)) shell.say(line)
     if (!flags.yes) await confirm(shell, 'Expire every push now?')

@@ -9,7 +9,7 @@ import { DomainError } from '../domain/errors.ts'
 import { presentTarget, type Release, type Target } from '../domain/release.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { asOwner } from '../store/folder/ownership.ts'
-import { readSchema } from '../store/opening/sqlite-accounts.ts'
+import { readSchema } from '../store/opening/folder-database.ts'
 import { CURRENT_SCHEMA } from '../store/sqlite/engine/migrate.ts'
 import { copyName, putCopyBack } from '../store/sqlite/engine/migration-copy.ts'
 import {

@@ -9,7 +9,7 @@ import { judgeClock } from '../../operating/checks.ts'
 import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
-import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/sqlite-look.ts'
+import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-database.ts'
 import type { Steps } from '../../store/steps.ts'
 import type { Place } from './place.ts'
 
@@ -35,7 +35,7 @@ export async function lookAtFolderRows(place: Place): Promise<Rows> {
     }
   const readKeys = async () => {
     const keyring = lookAtKeyring(folder, config.keyFile)
-    if (keyring !== null) look?.requireKeys(keyring)
+    if (keyring !== null) await look?.requireKeys({ keyring, keyFile: config.keyFile ?? folder.key })
     return keyring
   }
   const checks: Check[] = [

@@ -8,7 +8,7 @@ import type { DatabaseSettings } from '../../settings/database.ts'
 import { holdsData } from '../../store/folder/data-folder.ts'
 import { lookAtKeyring } from '../../store/folder/key-file.ts'
 import { createNodeNoteFile } from '../../store/folder/notes.ts'
-import { openPostgresKeys } from '../../store/opening/key-rows.ts'
+import { openServerDatabase } from '../../store/opening/server-database.ts'
 import { type DatabaseInspection, inspectPostgres } from '../../store/postgres/inspection.ts'
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
 import { explainUnreachable } from '../../store/postgres/reaching/unreachable.ts'
@@ -26,10 +26,10 @@ export async function lookAtServerRows(settings: DatabaseSettings, place: Place)
     const note = await createNodeNoteFile(folder.path).read()
     const inspection = await inspectPostgres({ connect: connectTo(address), note, now })
     const canOpen = inspection.instance !== null && findSchemaProblem(inspection.instance) === null
-    const opened = canOpen ? await openPostgresKeys(address, keyFile) : null
+    const opened = canOpen ? await openServerDatabase({ address }) : null
     const readKeys = async () => {
       const keyring = await lookAtFile()
-      if (keyring !== null) await opened?.requireKeys(keyring)
+      if (keyring !== null) await opened?.requireKeys({ keyring, keyFile })
       return keyring
     }
     return {
@@ -41,7 +41,7 @@ export async function lookAtServerRows(settings: DatabaseSettings, place: Place)
         { part: 'key', look: () => lookAtKey(keyFile, readKeys) },
         { part: 'clock', look: () => judgeServerClock(inspection, now()) },
       ],
-      read: opened?.read ?? null,
+      read: opened?.steps.read ?? null,
       readKeys,
       close: async () => opened?.close(),
     }

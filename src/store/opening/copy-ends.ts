@@ -1,40 +1,32 @@
 // The two ends of a copy: a data folder that no server serves, and a PostgreSQL database that no node serves.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { isDomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { DAY } from '../../domain/time.ts'
-import { type Run, TABLE_NAMES } from '../copy/content.ts'
+import { conflict, type Run, TABLE_NAMES } from '../copy/content.ts'
 import type { CopyEnd, LastId } from '../copy/copy.ts'
 import { dataFolder, prepareDataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
-import { createDatabase, type Session } from '../postgres/engine/database.ts'
+import type { Session } from '../postgres/engine/database.ts'
 import { stateOf } from '../postgres/engine/failures.ts'
 import { drive } from '../postgres/engine/run-steps.ts'
-import { onOwnConnection, SCHEMA } from '../postgres/engine/session.ts'
+import { SCHEMA } from '../postgres/engine/session.ts'
 import { listOthers } from '../postgres/instance/instance.ts'
-import { connectTo } from '../postgres/reaching/address.ts'
-import { reachServer } from '../postgres/reaching/reach.ts'
-import {
-  migrate as migrateServer,
-  requireCurrentSchema as requireServerSchema,
-} from '../postgres/schema/migrate.ts'
-import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openConnection } from '../sqlite/engine/database.ts'
 import { requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
-import { createSteps } from '../sqlite/engine/run-steps.ts'
 import { all, first, run, type Step, statement } from '../steps.ts'
+import { BUSY_MS, operate } from './folder-database.ts'
+import { openTables } from './server-database.ts'
 
 type Opening = {
   /** Makes what is missing. */
   create: boolean
   onWarning: (warning: string) => void
 }
-
-const BUSY_MS = 5_000
 
 /** Throws `conflict` for a folder that is served, or is a copy. */
 export async function openFolderEnd(
@@ -52,38 +44,27 @@ export async function openFolderEnd(
     const isLogLost = takeLog(folder)
     const connection = openConnection(folder.database, { create, busyTimeout: BUSY_MS })
     const { database } = connection
-    close = async () => {
-      connection.close()
-      release()
-    }
-    const { within } = createSteps(database, refuse, () => undefined)
-    const transact: CopyEnd['transact'] = async (work) => {
-      try {
-        database.run('BEGIN IMMEDIATE')
-        database.run('PRAGMA defer_foreign_keys = ON')
-        const value = await work(async (step) => within(step))
-        database.run('COMMIT')
-        truncateLog(database)
-        return value
-      } catch (cause) {
-        if (database.inTransaction) database.run('ROLLBACK')
-        throw explainFailure(folder.database, cause)
-      }
-    }
+    const opened = operate(connection, release)
+    close = opened.close
     requireIntact(connection)
     if (create) migrate(database)
     requireCurrentSchema(database)
     await requireHome(connection, { folder, isLogLost, acceptMove: false, onWarning })
+    const transact: CopyEnd['transact'] = (work) =>
+      opened
+        .transactAlone(() => {
+          database.run('PRAGMA defer_foreign_keys = ON')
+          return work(async (step) => opened.steps.within(step))
+        })
+        .catch((cause) => {
+          throw isDomainError(cause, 'disk_full') ? conflict(`The disk of ${name} is full: make room`) : cause
+        })
     const ids = { lastIds: LAST_IDS, continueAfter: continueInFolder }
     return { name, emptying: `remove ${name}`, transact, close, ...ids }
   } catch (cause) {
     await close()
     throw explainFailure(folder.database, cause)
   }
-}
-
-function refuse(): never {
-  throw new Error('nothing else writes to the database of a copy')
 }
 
 const LAST_IDS = statement<LastId>('SELECT name AS "table", seq AS last FROM sqlite_sequence')
@@ -98,15 +79,8 @@ function* continueInFolder(ids: readonly LastId[]): Step<void> {
 }
 
 /** Throws `conflict` for a server that cannot be used, and a database of something else. */
-export async function openServerEnd(
-  address: DatabaseAddress,
-  { create, onWarning }: Opening,
-): Promise<CopyEnd> {
-  const connect = connectTo(address)
-  await reachServer({ address, connect, patience: 0, onWait: onWarning })
-  if (create) await migrateServer({ connect })
-  await onOwnConnection(connect, requireServerSchema)
-  const { transact, close } = createDatabase({ connect, connections: 1 })
+export async function openServerEnd(address: DatabaseAddress, create: boolean): Promise<CopyEnd> {
+  const { transact, close } = await openTables(address, create)
   const name = printableLine(presentDatabaseAddress(address))
   return {
     ...{ name, emptying: `DROP SCHEMA ${SCHEMA} CASCADE there`, close },
@@ -123,9 +97,9 @@ const LOCK_TIMED_OUT = '55P03'
 async function workAlone<T>(session: Session, name: string, work: (run: Run) => Promise<T>): Promise<T> {
   const alive = await listOthers(session, null)
   const why = `Nodes serve ${name} (${alive.join(', ')}), or did within the last minute: stop all of them, and run this again.`
-  if (alive.length > 0) throw new DomainError('conflict', why)
+  if (alive.length > 0) throw conflict(why)
   await session.query(LOCK).catch((cause) => {
-    throw stateOf(cause) === LOCK_TIMED_OUT ? new DomainError('conflict', `${name} ${IN_USE}`) : cause
+    throw stateOf(cause) === LOCK_TIMED_OUT ? conflict(`${name} ${IN_USE}`) : cause
   })
   return work((step) => drive(step, session))
 }

@@ -8,6 +8,20 @@ import type { DatabaseReport } from '../database-face.ts'
 import type { Store } from '../face.ts'
 import type { BucketOptions } from '../s3/bucket.ts'
 import type { SharedState } from '../shared-face.ts'
+import type { Step, Steps } from '../steps.ts'
+
+/** A keyring, and the file that it is from. */
+export type Keys = { keyring: Keyring; keyFile: string }
+
+/** What a command has of a database, without its operations. */
+export type CommandDatabase = {
+  steps: Steps
+  /** Throws `conflict` unless these are the keys that the database was written with. */
+  requireKeys(keys: Keys): Promise<void>
+  /** Runs a step in one transaction, which also remembers the keys. For a database that was opened alone. */
+  changeKeys<T>(step: () => Step<T>, keys: Keys): Promise<T>
+  close(): Promise<void>
+}
 
 export type CommonStoreOptions = {
   dataDir: string

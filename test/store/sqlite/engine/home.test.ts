@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openAccountStore } from '../../../../src/store/opening/sqlite-accounts.ts'
+import { openFolderDatabase } from '../../../../src/store/opening/folder-database.ts'
 import { createTestClock } from '../../../support/instance.ts'
 import { openTestStore } from '../../../support/store.ts'
 
@@ -184,7 +184,7 @@ test('a log that was removed after a kill is asked about, until that is accepted
   await killAt('after the start')
   rmSync(join(data, 'oncebox.db-wal'))
   await expect(serve()).rejects.toThrow('was removed since')
-  await openAccountStore({ dataDir: data, now: Date.now }).close()
+  await (await openFolderDatabase({ dataDir: data })).close()
   await expect(serve()).rejects.toThrow('was removed since')
   expect(await serve({ acceptMove: true })).toContain('can be opened here again')
   expect(await serve()).toBe('')
@@ -192,7 +192,7 @@ test('a log that was removed after a kill is asked about, until that is accepted
 
 test('a command or a refused start that moves the log of a killed server into the database is no loss', async () => {
   await killAt('after the start')
-  await openAccountStore({ dataDir: data, now: Date.now }).close()
+  await (await openFolderDatabase({ dataDir: data })).close()
   expect(existsSync(join(data, 'oncebox.db-wal'))).toBeFalse()
   expect(await serve()).toBe('')
   await killAt('after the start')

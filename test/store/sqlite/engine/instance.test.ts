@@ -18,7 +18,7 @@ import { newKeyFile } from '../../../../src/crypto/keyring.ts'
 import { DAY, MINUTE } from '../../../../src/domain/time.ts'
 import { dataFolder } from '../../../../src/store/folder/data-folder.ts'
 import { besideServer, lockFolder } from '../../../../src/store/folder/folder-lock.ts'
-import { openAccountStore } from '../../../../src/store/opening/sqlite-accounts.ts'
+import { openFolderDatabase } from '../../../../src/store/opening/folder-database.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite/engine/migrate.ts'
 import * as schema from '../../../../src/store/sqlite/engine/schema.ts'
 import * as tables from '../../../../src/store/tables.ts'
@@ -193,7 +193,7 @@ test('a command that opens a folder is waited for, and the note of a server is g
     return lockFolder(folder, { onWait: (holder) => waits.push(holder) })
   })
   const lock = await locking
-  expect(() => openAccountStore({ ...opened, now: opened.clock.now }).close()).not.toThrow()
+  await (await openFolderDatabase(opened)).close()
   lock.release()
   expect(existsSync(folder.holder)).toBe(false)
 })
@@ -206,8 +206,7 @@ test('account commands refuse a damaged database as a server does', async () => 
   await opened.store.close()
   const path = join(dataDir, 'oncebox.db')
   truncateSync(path, statSync(path).size - 1)
-  const open = () => openAccountStore({ dataDir, now: opened.clock.now })
-  expect(open).toThrow(`${path} is damaged`)
+  await expect(openFolderDatabase({ dataDir })).rejects.toThrow(`${path} is damaged`)
   rmSync(dataDir, { recursive: true })
 })
 
