@@ -95,6 +95,6 @@ export async function openExpiring(address: DatabaseAddress) {
 
 async function reach(address: DatabaseAddress): Promise<Connect> {
   const connect = connectTo(address)
-  await reachServer({ address, connect, patience: 0, onWait: () => undefined })
+  await reachServer({ address, connect })
   return connect
 }

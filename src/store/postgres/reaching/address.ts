@@ -1,8 +1,8 @@
 // Opens connections to the server of --database-url.
 
 import { readFileSync } from 'node:fs'
+import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { SQL } from 'bun'
-import { isKeyOf, readCertificate } from '../../../crypto/certificate-facts.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
 import { databaseClientOptions, isLoopback } from '../../../domain/database-client.ts'
 import { DomainError } from '../../../domain/errors.ts'
@@ -11,14 +11,19 @@ import { type Connect, SESSION_SETTINGS } from '../engine/session.ts'
 
 const CONNECT_SECONDS = 10
 
-/** Reads the PEM files of the address once. Throws `conflict` when one cannot be read, or is of another kind. */
+/** Reads the PEM files of the address once. Throws `conflict` when one cannot be read, or they are of another kind. */
 export function connectTo(address: DatabaseAddress): Connect {
-  requireCertificates(address)
-  const options = databaseClientOptions({
-    address,
-    password: null,
-    readFile: (path) => readPem(path, address),
-  })
+  const { ca, cert, key } = address.tls
+  const readFile = (path: string) => readPem(path, address)
+  const options = databaseClientOptions({ address, password: null, readFile })
+  const { tls = {} }: { tls?: ConnectionOptions } = options
+  try {
+    // The client would tell of an unfit file only when it connects, and without its name.
+    createSecureContext(tls)
+  } catch (cause) {
+    const paths = [ca, cert, key].filter((path) => path !== null).join(', ')
+    throw unfit(address, `${paths}: ${UNFIT} (${reasonOf(cause)})`)
+  }
   return (max, onclose) =>
     new SQL({
       ...options,
@@ -28,6 +33,8 @@ export function connectTo(address: DatabaseAddress): Connect {
       ...(onclose === undefined ? {} : { onclose }),
     })
 }
+
+const UNFIT = 'needed are certificates in PEM, and the key of sslcert without a password'
 
 /** What an operator should know about the TLS mode of an address; null when it leaves nothing open. */
 export function warnAboutTls(address: DatabaseAddress): string | null {
@@ -43,29 +50,6 @@ const WEAKNESSES = {
   prefer: 'is encrypted only while nobody in between prevents it, and trusts any server (sslmode=prefer)',
   require: 'is encrypted, but trusts any server (sslmode=require)',
   'verify-ca': 'trusts any server that the authority vouches for, whatever its name (sslmode=verify-ca)',
-}
-
-/** The client would tell of an unfit file only when it connects, and without its name. */
-function requireCertificates(address: DatabaseAddress): void {
-  const { ca, cert, key } = address.tls
-  for (const path of [ca, cert]) {
-    if (path !== null && !isReadable(() => readCertificate(readPem(path, address))))
-      throw unfit(address, `${path} holds no certificate in PEM`)
-  }
-  if (cert === null || key === null) return
-  const pem = { certificate: readPem(cert, address), key: readPem(key, address) }
-  if (!isReadable(() => isKeyOf(pem))) throw unfit(address, `${key} holds no key in PEM without a password`)
-  if (!isKeyOf(pem)) throw unfit(address, `${key} is not the key of ${cert}`)
-}
-
-function isReadable(read: () => unknown): boolean {
-  try {
-    read()
-    return true
-  } catch (cause) {
-    if (cause instanceof DomainError) throw cause
-    return false
-  }
 }
 
 function readPem(path: string, address: DatabaseAddress): string {
