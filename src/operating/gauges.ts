@@ -142,18 +142,27 @@ export function createDatabaseGauges({
     gauge('oncebox_database_heartbeat_age_seconds', beat, () => sinceHeartbeat() / 1000),
     gauge('oncebox_database_full', full, () => Number(isFull())),
     gauge('oncebox_nodes', 'Nodes that serve the database.', countAlive),
-    ...WORK.map(([name, help]) => counter(`oncebox_database_${name}_total`, help, () => count()[name])),
+    ...ofWork(count),
   ]
 }
 
-const WORK: readonly [Exclude<keyof DatabaseCounts, 'connections'>, help: string][] = [
-  ['reads', 'Reads that the database answered.'],
-  ['transactions', 'Transactions that are durable.'],
-  ['failures', 'Reads and transactions that failed after all tries.'],
-  ['retries', 'Tries after the first one: conflicts, lost connections, a server that does not answer.'],
-  ['unknown', 'Transactions whose connection was lost in their commit, so that nobody knows what happened.'],
-  ['seconds', 'Time that reads and transactions took in all, from asking for a connection to the answer.'],
-]
+function ofWork(count: () => DatabaseCounts): Gauged[] {
+  const settled = 'Transactions whose connection was lost in their commit, by what was found out about them.'
+  const ofCounts = (name: keyof typeof WORK) =>
+    counter(`oncebox_database_${name}_total`, WORK[name], () => count()[name])
+  return [
+    ...(['reads', 'transactions', 'failures', 'retries', 'seconds'] as const).map(ofCounts),
+    counters('oncebox_database_settlements_total', 'outcome', settled, () => ({ ...count().settled })),
+  ]
+}
+
+const WORK = {
+  reads: 'Reads that the database answered.',
+  transactions: 'Transactions that are durable.',
+  failures: 'Reads and transactions that failed after all tries.',
+  retries: 'Tries after the first one: conflicts, lost connections, a server that does not answer.',
+  seconds: 'Time that reads and transactions took in all, from asking for a connection to the answer.',
+}
 
 function ofJobs({ listJobs, lookAtHealth }: GaugesOptions): Gauged[] {
   const byJob = (read: (job: JobStatus) => number | null) => () =>

@@ -20,7 +20,8 @@ const WELL: DatabaseReport = {
   look: async () => ({ roundTrip: 2 }),
   count: () => ({
     connections: { inUse: 1, idle: 2, most: 8, waiting: 3 },
-    ...{ reads: 10, transactions: 20, failures: 1, retries: 4, unknown: 7, seconds: 0.5 },
+    ...{ reads: 10, transactions: 20, failures: 1, retries: 4, seconds: 0.5 },
+    settled: { happened: 5, void: 6, unknown: 7 },
   }),
   sinceHeartbeat: () => 1_000,
   findRefusal: () => null,
@@ -239,7 +240,7 @@ test('backups are told and never make a server unready', () => {
   )
 })
 
-test('the metrics tell connections, work and nodes', async () => {
+test('the metrics tell connections, work, settlements and nodes', async () => {
   const metrics = createMetrics()
   metrics.addGauges(createDatabaseGauges(WELL))
   const text = await metrics.read()
@@ -252,7 +253,7 @@ test('the metrics tell connections, work and nodes', async () => {
     'oncebox_database_failures_total 1',
     'oncebox_database_retries_total 4',
     'oncebox_database_seconds_total 0.5',
-    'oncebox_database_unknown_total 7',
+    'oncebox_database_settlements_total{outcome="void"} 6',
     'oncebox_database_round_trip_seconds 0.002',
     'oncebox_database_heartbeat_age_seconds 1',
     'oncebox_database_full 0',

@@ -1,4 +1,4 @@
-// A node whose connections are cut before and after each transaction, and its database as each cut found it.
+// A node whose connections are cut before and after each COMMIT, and its database as each cut found it.
 
 import { spyOn } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
@@ -14,54 +14,39 @@ import { makeNodeFolder, openTestNode } from './postgres-store.ts'
 type Step = 'before COMMIT' | 'after COMMIT'
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/**
- * Ends the connections of every other transaction as it begins, which leaves what a crash before its COMMIT leaves, and those of the
- * others once they are committed.
- */
+/** Cuts every other COMMIT before it is sent, and the others before their answer is read. */
 function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Connect {
-  let begun = 0
-  // As a conflict, because a lost connection would leave a COMMIT in doubt that was sent at once with all statements.
-  const lost = () =>
-    Object.assign(new Error('the test cut the connection'), {
-      ...{ code: 'ERR_POSTGRES_SERVER_ERROR', errno: '40001' },
-    })
+  let commits = 0
 
-  const wrap = (reserved: ReservedSQL): ReservedSQL => {
-    let isCut = false
-
-    async function begin(run: () => Promise<unknown>): Promise<unknown> {
-      begun += 1
-      if (begun % 2 === 0) return run()
-      isCut = true
+  async function commit(run: () => Promise<unknown>): Promise<unknown> {
+    commits += 1
+    if (commits % 2 === 1) {
       await onStep('before COMMIT')
-      throw lost()
+      return run()
+    }
+    await run()
+    await onStep('after COMMIT')
+    throw Object.assign(new Error('the test cut the connection'), { code: 'ERR_POSTGRES_CONNECTION_CLOSED' })
+  }
+
+  const cut =
+    (call: Call): Call =>
+    (...args) => {
+      const [statement] = args
+      const text = Array.isArray(statement) ? statement[0] : statement
+      return text === 'COMMIT' ? commit(() => call(...args)) : call(...args)
     }
 
-    async function commit(run: () => Promise<unknown>): Promise<unknown> {
-      const answer = await run()
-      await onStep('after COMMIT')
-      return answer
-    }
-
-    const control =
-      (call: Call): Call =>
-      (...args) => {
-        const [statement] = args
-        const text = Array.isArray(statement) ? statement[0] : statement
-        const run = () => (isCut ? Promise.reject(lost()) : call(...args))
-        return text === 'BEGIN' ? begin(run) : text === 'COMMIT' ? commit(run) : run()
-      }
-
-    return new Proxy(reserved, {
-      apply: (target, self, args) => control((...given) => Reflect.apply(target, self, given))(...args),
+  const wrap = (reserved: ReservedSQL): ReservedSQL =>
+    new Proxy(reserved, {
+      apply: (target, self, args) => cut((...given) => Reflect.apply(target, self, given))(...args),
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target)
         if (typeof value !== 'function') return value
-        if (name === 'unsafe' && isCut) return () => ({ execute: () => Promise.reject(lost()) })
-        return (...args: unknown[]) => Reflect.apply(value, target, args)
+        const call = (...args: unknown[]) => Reflect.apply(value, target, args)
+        return name === 'unsafe' ? cut(call) : call
       },
     })
-  }
 
   return (max, onclose) => {
     const client = connect(max, onclose)

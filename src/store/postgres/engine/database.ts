@@ -1,21 +1,14 @@
 // Reads and transactions over PostgreSQL. Those that meet a conflict or lose their connection run again, a few times.
 //
-// When the connection is lost after COMMIT was sent, nobody knows whether the change happened: the caller is told so, and nothing
-// runs again.
+// When the connection is lost after COMMIT was sent, nobody knows whether the change happened. Each transaction notes a random
+// mark in the row of its connection, so another connection looks there once. It waits for a commit still under way.
 
 import { randomKey } from '../../../crypto/random.ts'
+import { addToOutage } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
-import {
-  DISK_FULL,
-  endsConnection,
-  explainFailure,
-  isPassing,
-  LostCommitError,
-  stateOf,
-  unavailable,
-} from './failures.ts'
-import { createLanes, type Lane, type OnState, type Session } from './lanes.ts'
+import { DISK_FULL, endsConnection, explainFailure, isPassing, stateOf, unavailable } from './failures.ts'
+import { createLanes, type Lane, type OnState, type Patience, type Session } from './lanes.ts'
 import { ANSWER_MS, type Connect } from './session.ts'
 
 export type { OnState, Session } from './lanes.ts'
@@ -31,7 +24,7 @@ export type Changing = Session & { send(text: string, values: readonly unknown[]
 
 /**
  * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several times, so it has
- * no effects outside the database. Throws `disk_full` or `overloaded`: nothing happened, unless its details say `isInDoubt`.
+ * no effects outside the database. Throws `overloaded` when nothing happened, or when it cannot be known, and `disk_full`.
  */
 export type Transact = <T>(work: (session: Changing) => Promise<T>, options?: WorkOptions) => Promise<T>
 
@@ -56,53 +49,50 @@ export type DatabaseOptions = {
 }
 
 const CONNECTIONS = 8
-/** A request is answered within 10 s; this is the part in which a transaction may begin to run. */
+/** A request is answered within 10 s; this is the part that a transaction may take, before anybody looks for a lost commit. */
 const WITHIN_MS = 6000
 /** Reads are mostly followed by something that also takes its time. */
 const READ_WITHIN_MS = 5000
+const LOOK_WITHIN_MS = 2000
 /** Further attempts after the first one. */
 const RETRIES = 5
 const FIRST_PAUSE_MS = 10
 const FULL_MS = 5 * MINUTE
+const MARK_BYTES = 16
+
+/** A change as another connection can look for it. `done`: its result, once COMMIT was sent. */
+type Change<T> = { connection: Uint8Array; mark: Uint8Array; done: { value: T } | null }
+
+const NONE = new Uint8Array()
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, connections: max = CONNECTIONS, onConnect = async () => undefined } = options
   const { onState = () => undefined, onFull = () => undefined } = options
   const lanes = createLanes({ connect, max, onConnect, onState })
-  const counts = { reads: 0, transactions: 0, failures: 0, retries: 0, unknown: 0, seconds: 0 }
+  const counts = { reads: 0, transactions: 0, failures: 0, retries: 0, seconds: 0 }
+  const settled = { happened: 0, void: 0, unknown: 0 }
   let fullAt = Number.NEGATIVE_INFINITY
 
   const isFull = () => performance.now() - fullAt < FULL_MS
 
-  /** Tries again what failed in passing. Counts work when it ends, and how long it took when it succeeded. */
-  async function persist<T>(
-    kind: 'reads' | 'transactions',
-    within: number,
-    work: (lane: Lane) => Promise<T>,
-  ): Promise<T> {
-    const begun = performance.now()
-    // Work that may take longer than a request may also take as long on one connection.
-    const patience = { end: begun + within, once: within > WITHIN_MS ? within : ANSWER_MS }
-    for (let tries = 0; ; tries += 1) {
+  /** An attempt returns null when nothing happened and it has to run again. */
+  async function persist<T>(end: number, attempt: () => Promise<{ value: T } | null>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      let cause: unknown = null
       try {
-        const value = await lanes.use(patience, work)
-        counts[kind] += 1
-        counts.seconds += (performance.now() - begun) / 1000
-        return value
-      } catch (cause) {
-        const isLast = tries === RETRIES || performance.now() > patience.end
-        if (!isPassing(cause) || isLast) {
-          counts.failures += 1
-          throw isPassing(cause) ? unavailable(cause) : explain(cause)
-        }
-        counts.retries += 1
-        await Bun.sleep(pauseAfter(tries))
+        const done = await attempt()
+        if (done !== null) return done.value
+      } catch (failure) {
+        cause = failure
+        if (!isPassing(failure)) throw explain(failure)
       }
+      if (tries > RETRIES || performance.now() > end) throw unavailable(cause)
+      counts.retries += 1
+      await Bun.sleep(pauseAfter(tries))
     }
   }
 
   function explain(failure: unknown): unknown {
-    if (failure instanceof LostCommitError) counts.unknown += 1
     if (stateOf(failure) === DISK_FULL) {
       if (!isFull()) onFull()
       fullAt = performance.now()
@@ -110,11 +100,62 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     return explainFailure(failure)
   }
 
+  const read: Read = (work, { within = READ_WITHIN_MS } = {}) => {
+    const patience = patienceOf(within)
+    return during('reads', () =>
+      persist(patience.end, async () => ({ value: await lanes.use(patience, work) })),
+    )
+  }
+
+  const transact: Transact = (work, { within = WITHIN_MS } = {}) => {
+    const patience = patienceOf(within)
+    return during('transactions', () =>
+      persist(patience.end, async () => {
+        const change: Change<Awaited<ReturnType<typeof work>>> = {
+          connection: NONE,
+          mark: randomKey(MARK_BYTES),
+          done: null,
+        }
+        try {
+          return await lanes.use(patience, (lane) => attempt(lane, change, { patience, work }))
+        } catch (cause) {
+          if (change.done === null || !endsConnection(cause)) throw cause
+          return (await hasHappened(change)) ? change.done : null
+        }
+      }),
+    )
+  }
+
+  /** Throws an error in doubt when that stays unknown. Then the caller is told nothing that depends on it. */
+  async function hasHappened(change: Change<unknown>): Promise<boolean> {
+    const patience = patienceOf(LOOK_WITHIN_MS)
+    const looking = async () => ({ value: await lanes.use(patience, (lane) => look(lane, change)) })
+    const outcome = await persist(patience.end, looking).catch((cause) => {
+      settled.unknown += 1
+      throw addToOutage(cause, { isInDoubt: true })
+    })
+    settled[outcome ? 'happened' : 'void'] += 1
+    return outcome
+  }
+
+  /** Counts work when it ends, and how long it took when it succeeded. */
+  async function during<T>(kind: 'reads' | 'transactions', work: () => Promise<T>): Promise<T> {
+    const begun = performance.now()
+    try {
+      const value = await work()
+      counts[kind] += 1
+      counts.seconds += (performance.now() - begun) / 1000
+      return value
+    } catch (cause) {
+      counts.failures += 1
+      throw cause
+    }
+  }
+
   return {
-    read: (work, { within = READ_WITHIN_MS } = {}) => persist('reads', within, work),
-    transact: (work, { within = WITHIN_MS } = {}) =>
-      persist('transactions', within, (lane) => runWithin(lane, within, work)),
-    count: () => ({ ...counts, connections: lanes.count() }),
+    read,
+    transact,
+    count: () => ({ ...counts, settled: { ...settled }, connections: lanes.count() }),
     isFull,
     close: async () => lanes.close(),
   }
@@ -122,38 +163,67 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 
 /** Random within a factor of two, so that two nodes do not meet again after the same conflict. */
 function pauseAfter(tries: number): number {
-  return FIRST_PAUSE_MS * 2 ** (tries + 1) * (1 + randomKey(1).readUInt8() / 256)
+  return FIRST_PAUSE_MS * 2 ** tries * (1 + randomKey(1).readUInt8() / 256)
 }
 
-/** BEGIN is sent with the first statement of the work, COMMIT with its last ones. */
-async function runWithin<T>(lane: Lane, within: number, work: (session: Changing) => Promise<T>): Promise<T> {
+/** Work that may take longer than a request may also wait as long for one answer. */
+function patienceOf(within: number): Patience {
+  return { answer: within > WITHIN_MS ? within : ANSWER_MS, end: performance.now() + within }
+}
+
+/**
+ * BEGIN and the mark are sent with the first statement of the work, COMMIT with its last ones. Notes in `change` that COMMIT was
+ * sent: after that a lost connection says nothing about the outcome.
+ */
+async function attempt<T>(
+  lane: Lane,
+  change: Change<T>,
+  { patience: { answer }, work }: { patience: Patience; work: (session: Changing) => Promise<T> },
+): Promise<{ value: T }> {
   const sent: Promise<unknown>[] = []
   const keep = (answered: Promise<unknown>) => {
     // It is awaited below. A rejection before that must not count as unhandled.
     answered.catch(() => undefined)
     sent.push(answered)
   }
-  const send: Changing['send'] = (text, values) => keep(lane.query(text, values))
-  let isCommitting = false
+  const send: Changing['send'] = (text, values) => keep(lane.query(text, values).then(() => undefined))
   try {
+    change.connection = lane.id
     keep(lane.control('BEGIN'))
-    if (within > WITHIN_MS) send(BE_PATIENT, [String(within)])
-    const value = await work({ query: lane.query, send })
-    isCommitting = true
+    if (answer > ANSWER_MS) send(BE_PATIENT, [String(answer)])
+    send(NOTE, [change.connection, change.mark])
+    const begun = [...sent]
+    const done = { value: await work({ query: lane.query, send }) }
+    // Who looks for the change waits for the lock of its row, so that must be held before COMMIT is sent.
+    await Promise.all(begun)
+    change.done = done
     const [tag] = await Promise.all([lane.control('COMMIT'), ...sent])
     if (tag !== 'COMMIT') throw new Error('a transaction went on after an error, and was rolled back')
-    return value
+    return done
   } catch (failure) {
     // After a failed statement those that follow see only that their transaction is aborted.
     const answers = await Promise.allSettled(sent)
     const failed = answers.find((answer) => answer.status === 'rejected')
     const cause = failed?.reason ?? failure
-    const isLost = endsConnection(cause)
-    if (isCommitting && isLost) throw new LostCommitError(cause)
-    if (!isCommitting && !isLost) await lane.control('ROLLBACK')
+    if (change.done === null && !endsConnection(cause)) await lane.control('ROLLBACK')
     throw cause
   }
 }
 
 const BE_PATIENT = `SELECT set_config(name, $1, true)
   FROM unnest(ARRAY['statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
+
+const NOTE = `INSERT INTO changes (connection, mark, at) VALUES ($1, $2, now())
+  ON CONFLICT (connection) DO UPDATE SET mark = EXCLUDED.mark, at = EXCLUDED.at`
+
+/** Waits for a transaction that holds the row, or inserts it. Reading the row would prove nothing about a commit under way. */
+const LOOK = `INSERT INTO changes (connection, mark, at) VALUES ($1, '', now())
+  ON CONFLICT (connection) DO UPDATE SET at = EXCLUDED.at RETURNING mark`
+
+async function look({ query }: Lane, { connection, mark }: Change<unknown>): Promise<boolean> {
+  const [row] = await query<{ mark: Uint8Array }>(LOOK, [connection])
+  return row !== undefined && Buffer.compare(row.mark, mark) === 0
+}
+
+/** For heartbeats: rows of connections that nobody uses any more. */
+export const FORGET_CHANGES = "DELETE FROM changes WHERE at < now() - interval '10 minutes'"

@@ -1,6 +1,6 @@
 // What went wrong at PostgreSQL: which failures pass by themselves, which end the connection, and what a caller is told.
 
-import { addToOutage, DamageError, DomainError } from '../../../domain/errors.ts'
+import { DamageError, DomainError } from '../../../domain/errors.ts'
 import { printableLine } from '../../../domain/printable.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 
@@ -16,13 +16,6 @@ export class StatementError extends Error {
   }
 }
 
-/** The connection was lost after COMMIT was sent: nobody knows whether the transaction happened. */
-export class LostCommitError extends Error {
-  constructor(cause: unknown) {
-    super('the connection was lost in a commit', { cause })
-  }
-}
-
 /** The SQLSTATE of an error. Empty for an error that the server did not send. */
 export function stateOf(cause: unknown): string {
   const state = cause instanceof Error && 'errno' in cause ? String(cause.errno) : ''
@@ -31,7 +24,6 @@ export function stateOf(cause: unknown): string {
 
 /** Whether the connection cannot be used any more, as far as the error tells. */
 export function endsConnection(cause: unknown): boolean {
-  if (cause instanceof LostCommitError) return true
   if (cause instanceof Error && 'severity' in cause && /FATAL|PANIC/.test(String(cause.severity))) return true
   const state = stateOf(cause)
   // Errors of Bun's client leave the connection in an unknown state.
@@ -55,7 +47,6 @@ const PASSING_STATES =
 
 /** What the caller is told of a failure that no further attempt mends. */
 export function explainFailure(cause: unknown): unknown {
-  if (cause instanceof LostCommitError) return addToOutage(unavailable(cause.cause), { isInDoubt: true })
   const state = stateOf(cause)
   if (state === DISK_FULL)
     return new DomainError('disk_full', 'The disk of the database server is full; nothing was stored.')

@@ -9,7 +9,7 @@ import { SECOND } from '../../../domain/time.ts'
 import { explainCopy } from '../../copy/state.ts'
 import { tellOnce } from '../../every-engine/tell-once.ts'
 import type { NodeNote } from '../../folder/notes.ts'
-import type { Changing, PostgresDatabase } from '../engine/database.ts'
+import { type Changing, FORGET_CHANGES, type PostgresDatabase } from '../engine/database.ts'
 import type { Session } from '../engine/lanes.ts'
 import { findSchemaProblem } from '../schema/migrate.ts'
 import type { DatabaseClock } from './clock.ts'
@@ -113,6 +113,7 @@ export function createNode(options: NodeOptions) {
     // While the clock is trusted, an earlier doubt ends.
     const doubt = clock.doubt()
     send(RAISE, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
+    send(FORGET_CHANGES, [])
     // What an earlier process of this node has left behind counts as that of a node that is gone.
     if (!hasRow || isLast) send('UPDATE nodes SET seen_at = 0 WHERE id = $1', [id])
     await clearUp(session)

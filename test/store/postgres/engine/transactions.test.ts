@@ -1,4 +1,5 @@
-// Transactions over PostgreSQL: what was acknowledged happened once, and what was not is refused, however the connection fails.
+// Transactions over PostgreSQL: what was acknowledged happened once, and what was not is known or refused, however the
+// connection fails.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session } from '../../../../src/store/postgres/engine/database.ts'
@@ -38,18 +39,18 @@ postgres.describe('a transaction', () => {
   }
 
   describe('whose connection is lost', () => {
-    test('after its COMMIT was sent is refused in doubt, whether it happened or not, and runs no second time', async () => {
-      const inDoubt = { code: 'overloaded', details: { isInDoubt: true } }
-      const swallowed = it.proxy.swallowAfter('COMMIT')
-      await expect(it.database.transact(addNote(2))).rejects.toMatchObject(inDoubt)
-      await swallowed
+    test('after PostgreSQL committed it is acknowledged, and happened once', async () => {
+      const lost = it.proxy.swallowAfter('COMMIT')
+      expect(await it.database.transact(addNote(2))).toBe('note 2')
+      await lost
       expect([await it.countNotes(), runs]).toEqual([2, 2])
-      const cut = it.proxy.cutBefore('COMMIT')
-      await expect(it.database.transact(addNote(3))).rejects.toMatchObject(inDoubt)
-      await cut
+    })
+
+    test('before PostgreSQL saw its COMMIT it runs again', async () => {
+      const lost = it.proxy.cutBefore('COMMIT')
+      expect(await it.database.transact(addNote(2))).toBe('note 2')
+      await lost
       expect([await it.countNotes(), runs]).toEqual([2, 3])
-      expect(it.database.count().unknown).toBe(2)
-      expect(await it.database.transact(addNote(4))).toBe('note 4')
     })
 
     test('before its COMMIT was sent it runs again', async () => {
@@ -58,6 +59,35 @@ postgres.describe('a transaction', () => {
       await lost
       expect(await it.countNotes()).toBe(2)
     })
+
+    test('while PostgreSQL still commits is settled only afterwards', async () => {
+      await it.direct.transact(async (session) => {
+        await session.query(
+          'CREATE FUNCTION dawdle() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(0.7); RETURN NULL; END $$ LANGUAGE plpgsql',
+        )
+        await session.query(`CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON notes DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION dawdle()`)
+      })
+      const held = it.proxy.swallowAfter('COMMIT')
+      const done = it.database.transact(addNote(2))
+      await held
+      it.proxy.set('reset')
+      it.proxy.set('pass')
+      expect(await done).toBe('note 2')
+      expect(await it.countNotes()).toBe(2)
+    }, 300_000)
+
+    test('also when the settlement loses its own connection, before and after it was done', async () => {
+      for (const [n, lose] of [it.proxy.cutBefore, it.proxy.swallowAfter].entries()) {
+        const lost = [it.proxy.swallowAfter('COMMIT'), lose('RETURNING mark')]
+        expect(await it.database.transact(addNote(n + 2))).toBe(`note ${n + 2}`)
+        await Promise.all(lost)
+      }
+      const undone = [it.proxy.cutBefore('COMMIT'), it.proxy.swallowAfter('RETURNING mark')]
+      expect(await it.database.transact(addNote(4))).toBe('note 4')
+      await Promise.all(undone)
+      expect(await it.countNotes()).toBe(4)
+    }, 300_000)
   })
 
   describe('that fails', () => {

@@ -15,6 +15,14 @@ ALTER TABLE instance
 -- `is_unused` until a node starts with it as its first key: only then does a node that lacks it fail to open something.
 ALTER TABLE instance_keys ADD is_unused boolean NOT NULL DEFAULT false;
 
+-- A row for each connection of a node, with the mark of its latest transaction: so a node that lost a connection in its commit
+-- finds out what happened.
+CREATE TABLE changes (
+  connection bytea PRIMARY KEY,
+  mark bytea NOT NULL,
+  at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
 -- A row for each data folder of a node. A node that has not been seen for a while is taken for dead. Each heartbeat changes the
 -- `mark`, which the folder knows too.
 CREATE TABLE nodes (
