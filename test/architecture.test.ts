@@ -43,7 +43,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   lan: { imports: ['operating', 'store', 'crypto', 'domain'], lines: 470 },
   backup: { imports: ['operating', 'pushes', 'install', 'store', 'crypto', 'domain'], lines: 1390 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1430 },
-  importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1700 },
+  importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1320 },
   operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1190 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1680 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 730 },

@@ -7,13 +7,12 @@ import { parseDatabaseAddress, pathOfSqlite } from '../domain/database-address.t
 import { DomainError } from '../domain/errors.ts'
 import type { IncomingSource } from '../domain/incoming.ts'
 import type { ImportReport } from '../importing/import-report.ts'
-import { importSource } from '../importing/import-source.ts'
+import { importSource, surveySource } from '../importing/import-source.ts'
 import type { ForeignDatabase } from '../importing/source/foreign-database.ts'
 import { openPasswordPusher } from '../importing/source/password-pusher.ts'
 import { PUBLISHED_KEY, parseMasterKeys } from '../importing/source/sealed-columns.ts'
 import { openServerDatabase } from '../importing/source/server-database.ts'
 import { openSqliteDatabase } from '../importing/source/sqlite-database.ts'
-import { surveySource } from '../importing/survey.ts'
 import { type VerifyReport, verifySource } from '../importing/verify.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import { createUploads } from '../pushes/uploads.ts'
@@ -54,7 +53,6 @@ export async function importCommand(wish: ImportWish, ports: ImportPorts): Promi
     for (const warning of [...source.warnings, ...warningsOf(wish)]) ports.say(warning)
     requireFittingKey(source, database, { wish, keys: masterKeys.length })
     const done = await run(source, wish, ports)
-    if (done.mode === 'import') for (const warning of await lookAgain(source)) ports.say(warning)
     return { source: { version: source.version, isDefaultKey: source.hasDefaultKey() }, ...done }
   } finally {
     await source.close()
@@ -64,14 +62,6 @@ export async function importCommand(wish: ImportWish, ports: ImportPorts): Promi
 function warningsOf({ storage }: ImportWish): string[] {
   if (storage === null || statSync(storage, { throwIfNoEntry: false })?.isDirectory()) return []
   return [`There is no folder ${storage}, so that no push with files can come.`]
-}
-
-/** Everything has come already: what goes wrong here is no failure of the import. */
-function lookAgain(source: IncomingSource): Promise<string[]> {
-  return source.lookAgain().catch((cause) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    return [`Whether the old server has written meanwhile could not be seen: ${why}`]
-  })
 }
 
 async function openDatabase(wish: ImportWish, { readFile }: ImportPorts): Promise<ForeignDatabase> {

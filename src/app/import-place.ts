@@ -3,7 +3,7 @@
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Now, Uptime } from '../domain/time.ts'
-import type { SurveyOptions } from '../importing/survey.ts'
+import type { SurveyOptions } from '../importing/import-source.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { BucketSettings } from '../settings/bucket.ts'
 import type { DatabaseSettings } from '../settings/database.ts'

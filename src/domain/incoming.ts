@@ -11,8 +11,6 @@ export type IncomingFile = {
   filename: string
   contentType: string
   size: number
-  /** Why the file cannot come, as far as this shows without reading it; null when it can. */
-  problem: () => string | null
   open: () => AsyncIterable<Uint8Array>
 }
 
@@ -61,7 +59,8 @@ export type Unreadable = { id: number; problem: string }
 export type IncomingSource = {
   /** The schema's version, for the report. */
   version: string
-  counts: { accounts: number; pushes: number }
+  /** How many there are. */
+  pushes: number
   /** Whether any sealed value opens; null when there is none. */
   opens: boolean | null
   /** Whether the published key, which everybody knows, has opened a value of what was read so far. */
@@ -71,8 +70,6 @@ export type IncomingSource = {
   readAccounts(): AsyncIterable<IncomingAccount>
   /** In the order of their creation there. One after another: a push is not kept. */
   readPushes(): AsyncIterable<IncomingPush | Unreadable>
-  /** Sentences about what the old server did since the source was opened. Nothing else can be read afterwards. */
-  lookAgain(): Promise<string[]>
   close(): Promise<void>
 }
 

@@ -32,8 +32,8 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
   const looks = incoming.entries.filter(isCounted)
   const expiresAt = createdAt + expireAfterDays * DAY
   const expiredOn = endOf(incoming, { looks, expiresAt, now })
-  const { problem: unfit, live } = expiredOn === null ? liveOf(incoming) : { problem: null, live: null }
-  if (unfit !== null) return { problem: unfit }
+  const live = expiredOn === null ? liveOf(incoming) : null
+  if (live !== null && 'problem' in live) return live
   const { kind, notes } = kindOf(incoming, live?.payload ?? null)
   if (createdAt !== incoming.createdAt) notes.push('it was created in the future, and lives from now on')
   if (incoming.note === null) notes.push('its note opens with none of the keys and does not come')
@@ -88,16 +88,17 @@ function lastOf(entries: EntryToImport[]): number {
   return entries.reduce((latest, { at }) => Math.max(latest, at), 0)
 }
 
-type Live = { problem: string; live: null } | { problem: null; live: NonNullable<PlannedPush['live']> }
-
-function liveOf({ payload, passphrase, kind, files }: IncomingPush): Live {
-  const fail = (problem: string): Live => ({ problem, live: null })
-  if (payload === null) return fail('its content opens with none of the keys')
-  if (passphrase === null) return fail('its passphrase opens with none of the keys')
-  if (kind === 'file' && files.length === 0 && payload === '') return fail('it has neither files nor a text')
-  const problem = files.map((file) => file.problem()).find((found) => found !== null) ?? null
-  if (problem !== null) return fail(problem)
-  return { problem: null, live: { payload, passphrase: passphrase === '' ? null : passphrase } }
+function liveOf({
+  payload,
+  passphrase,
+  kind,
+  files,
+}: IncomingPush): PlannedPush['live'] | { problem: string } {
+  if (payload === null) return { problem: 'its content opens with none of the keys' }
+  if (passphrase === null) return { problem: 'its passphrase opens with none of the keys' }
+  const isEmpty = kind === 'file' && files.length === 0 && payload === ''
+  if (isEmpty) return { problem: 'it has neither files nor a text' }
+  return { payload, passphrase: passphrase === '' ? null : passphrase }
 }
 
 /** What is no web address must not become a link that a browser follows. */

@@ -7,10 +7,18 @@ import { IncomingProblem, type IncomingPush, type IncomingSource, isUnreadable }
 import type { Uploads } from '../pushes/uploads.ts'
 import { filenameOf, planPush } from './plan-push.ts'
 
-/** What a live push needs besides itself, by the other server's id; `problem` when its files cannot be read. */
-export type Prepared =
-  | { passphrase: { salt: Buffer; key: Uint8Array } | null; dataKey: Buffer; files: StoredFile[] }
-  | { problem: string }
+/** What a live push needs besides itself. Without files any data key will do. */
+export type Ready = {
+  passphrase: { salt: Buffer; key: Uint8Array } | null
+  dataKey?: Buffer
+  files: StoredFile[]
+}
+
+/** `problem`: why its files cannot come. */
+export type Prepared = Ready | { problem: string }
+
+/** For a push without passphrase and files. */
+export const NOTHING_PREPARED: Ready = { passphrase: null, files: [] }
 
 export type PrepareOptions = {
   now: number
@@ -22,33 +30,34 @@ export type PrepareOptions = {
   onProgress: (done: number, total: number) => void
 }
 
-/** Passes over pushes without passphrase and files. */
+/** By the other server's ids. Passes over pushes without passphrase and files. */
 export async function preparePushes(
   source: IncomingSource,
   options: PrepareOptions,
 ): Promise<Map<number, Prepared>> {
   const prepared = new Map<number, Prepared>()
   const running = new Set<Promise<void>>()
-  let failure: { cause: unknown } | null = null
   let done = 0
-  for await (const incoming of source.readPushes()) {
-    done += 1
-    options.onProgress(done, source.counts.pushes)
-    if (failure !== null) break
-    if (isUnreadable(incoming) || !needsPreparing(incoming, options.now)) continue
-    if (await options.isKnown(incoming.urlToken)) continue
-    const work = prepareOne(incoming, options)
-      .then((one) => void prepared.set(incoming.id, one))
-      .catch((cause) => {
-        failure = { cause }
+  try {
+    for await (const incoming of source.readPushes()) {
+      done += 1
+      options.onProgress(done, source.pushes)
+      if (isUnreadable(incoming) || !needsPreparing(incoming, options.now)) continue
+      if (await options.isKnown(incoming.urlToken)) continue
+      const work = prepareOne(incoming, options).then((one) => {
+        prepared.set(incoming.id, one)
+        running.delete(work)
       })
-      .finally(() => running.delete(work))
-    running.add(work)
-    if (running.size >= options.lanes) await Promise.race(running)
+      // What fails stays among those that run, and is thrown where they are waited for.
+      work.catch(() => undefined)
+      running.add(work)
+      if (running.size >= options.lanes) await Promise.race(running)
+    }
+    await Promise.all(running)
+    return prepared
+  } finally {
+    await Promise.allSettled(running)
   }
-  await Promise.all(running)
-  if (failure !== null) throw (failure as { cause: unknown }).cause
-  return prepared
 }
 
 function needsPreparing(incoming: IncomingPush, now: number): boolean {
@@ -75,4 +84,15 @@ async function derive(passphrase: string, { argon2Cost }: PrepareOptions) {
   if (passphrase === '') return null
   const salt = newPassphraseSalt(argon2Cost)
   return { salt, key: await derivePassphraseKey(passphrase, salt) }
+}
+
+/** For what keeps nothing: reads all files, and tells why they cannot come. */
+export async function lookAtFiles({ files }: Pick<IncomingPush, 'files'>): Promise<Prepared> {
+  try {
+    for (const { open } of files) for await (const _piece of open());
+    return NOTHING_PREPARED
+  } catch (cause) {
+    if (cause instanceof IncomingProblem) return { problem: cause.message }
+    throw cause
+  }
 }

@@ -9,7 +9,7 @@ import { type AuditEntry, keptOf } from '../domain/audit.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
 import { type StoredFile, safeContentType } from '../domain/files.ts'
 import { type IncomingFile, IncomingProblem, type IncomingPush } from '../domain/incoming.ts'
-import { isExpired } from '../domain/push.ts'
+import { isExpired, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import { createGrantedFiles } from '../pushes/granted-files.ts'
 import { openLabels } from '../pushes/labels.ts'
@@ -18,7 +18,6 @@ import { nameOf } from '../pushes/owner-lists.ts'
 import type { FoundPush } from '../pushes/push-finder.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import type { Store, StoredPush } from '../store/face.ts'
-import { findDamage } from './damaged-files.ts'
 import { createMarks } from './marks.ts'
 import { filenameOf, type PlannedPush, planPush } from './plan-push.ts'
 import type { OnProgress } from './walk.ts'
@@ -38,6 +37,9 @@ export type PushComparison = { state: 'live' | 'expired' | 'gone' | 'failure'; w
 
 type Options = Pick<VerifyOptions, 'store' | 'keyring'> & { now: Now; emails: ReadonlyMap<number, string> }
 
+/** Values by their names. */
+type Facts = Record<string, unknown>
+
 /** More failures and looks than this are not all kept here, so that such logs are not compared. */
 const MOST_ENTRIES = 500
 
@@ -48,35 +50,37 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     relieve: createRelieve(() => Bun.gc(true)),
   })
 
-  function compare(incoming: IncomingPush): Promise<PushComparison> {
-    return compareIntact(incoming).catch((cause) => {
-      if (!(cause instanceof DamageError)) throw cause
-      return { state: 'live', what: ['it is damaged here'] }
-    })
-  }
-
-  async function compareIntact(incoming: IncomingPush): Promise<PushComparison> {
+  async function compare(incoming: IncomingPush): Promise<PushComparison> {
     const planned = planPush(incoming, now())
     if ('problem' in planned) return { state: 'failure', what: [planned.problem] }
-    const found = await find(incoming.urlToken)
-    if (found === null) {
-      const came = await store.imports.isKnown(marks.push.all(incoming.urlToken))
-      if (came) return { state: 'gone', what: [] }
-      const damage = planned.live === null ? null : await findDamage(incoming.files)
-      return damage === null
-        ? { state: 'live', what: ['it is not here'] }
-        : { state: 'failure', what: [damage] }
+    try {
+      return await comparePlanned(incoming, planned)
+    } catch (cause) {
+      if (cause instanceof IncomingProblem) return { state: 'failure', what: [cause.message] }
+      if (!(cause instanceof DamageError) && !isDomainError(cause)) throw cause
+      return { state: 'live', what: ['it is damaged here, or has ended meanwhile'] }
     }
-    const facts = [
-      ...compareFacts(incoming, planned, found.push),
-      ...(await compareOwner(incoming, planned, found)),
-    ]
-    const log = await compareLog(incoming.entries, found.push)
+  }
+
+  async function comparePlanned(incoming: IncomingPush, planned: PlannedPush): Promise<PushComparison> {
+    const { live } = planned
+    const found = await find(incoming.urlToken)
+    if (found === null && (await store.imports.isKnown(marks.push.all(incoming.urlToken))))
+      return { state: 'gone', what: [] }
+    if (found === null) {
+      // It may have stayed there because of its files.
+      if (live !== null) for (const { open } of incoming.files) await digestOf(open())
+      return { state: 'live', what: ['it is not here'] }
+    }
     const isOver = isExpired(found.push, now())
-    if (planned.live === null && !isOver) facts.push('it is over there, and live here')
-    if (planned.live === null || isOver) return { state: 'expired', what: [...facts, ...log] }
-    const content = await compareContent(incoming, planned.live, found)
-    return { state: 'live', what: [...facts, ...log, ...content] }
+    const facts = [
+      ...differing(await factsHere(found), factsThere(incoming, planned)),
+      ...(found.push.views < planned.push.views ? ['views are missing'] : []),
+      ...(live === null && !isOver ? ['it is over there, and live here'] : []),
+      ...((await isSameLog(incoming.entries, found.push)) ? [] : ['its audit log differs']),
+    ]
+    if (live === null || isOver) return { state: 'expired', what: facts }
+    return { state: 'live', what: [...facts, ...(await compareContent(incoming, live, found))] }
   }
 
   async function find(urlToken: string): Promise<FoundPush | null> {
@@ -87,38 +91,41 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     return null
   }
 
-  async function compareOwner(
-    { ownerId, urlToken }: IncomingPush,
-    { name, note }: PlannedPush,
-    { push }: FoundPush,
-  ): Promise<string[]> {
-    const there = ownerId === null ? null : (emails.get(ownerId) ?? null)
-    const here = push.ownerId === null ? null : await store.accounts.findById(push.ownerId)
-    if ((here?.email ?? null) !== there) return ['its owner differs']
-    if (push.ownerId === null) return []
-    const sealed = await store.lists.findLabels(push.id)
-    if (sealed === null) return ['its labels are missing']
-    const labels = openLabels(sealed, {
-      keyring,
-      pushId: push.lookup,
-      ownerId: push.ownerId,
-      pushName: nameOf(push),
+  function factsThere(incoming: IncomingPush, { push, name, note }: PlannedPush): Facts {
+    const { ownerId, urlToken, createdAt } = incoming
+    const owner = ownerId === null ? undefined : emails.get(ownerId)
+    const { end, 'time of creation': created, ...facts } = factsOf(push)
+    return {
+      ...facts,
+      ...(createdAt === push.createdAt ? { 'time of creation': created } : {}),
+      ...(push.expiredOn === null ? {} : { end }),
+      owner,
+      ...(owner === undefined ? {} : { name, note, token: urlToken }),
+    }
+  }
+
+  async function factsHere({ push }: FoundPush): Promise<Facts> {
+    const { id, ownerId, lookup: pushId } = push
+    if (ownerId === null) return factsOf(push)
+    const owner = (await store.accounts.findById(ownerId))?.email
+    const sealed = await store.lists.findLabels(id)
+    if (sealed === null) return { ...factsOf(push), owner }
+    const { urlToken: token, ...labels } = openLabels(sealed, {
+      ...{ keyring, pushId, ownerId, pushName: nameOf(push) },
     })
-    const pairs = { name: [labels.name, name], note: [labels.note, note], token: [labels.urlToken, urlToken] }
-    return differing(pairs)
+    return { ...factsOf(push), owner, token, ...labels }
   }
 
   /** The log here begins with the log there. */
-  async function compareLog(all: AuditEntry[], push: StoredPush): Promise<string[]> {
-    if (all.length > MOST_ENTRIES) return []
+  async function isSameLog(all: AuditEntry[], push: StoredPush): Promise<boolean> {
+    if (all.length > MOST_ENTRIES) return true
     const entries = keptOf(all, { ownerId: push.ownerId, hasRoom: true })
     const here: AuditEntry[] = []
     for await (const piece of store.audit.readAll(push)) {
       here.push(...piece)
       if (here.length >= entries.length) break
     }
-    const isSame = entries.every((entry, at) => textOf(entry) === textOf(here[at]))
-    return isSame ? [] : ['its audit log differs']
+    return entries.every((entry, at) => textOf(entry) === textOf(here[at]))
   }
 
   async function compareContent(
@@ -127,24 +134,16 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     found: FoundPush,
   ): Promise<string[]> {
     const salt = found.sealed?.secrets.passphraseSalt ?? null
-    if ((salt === null) !== (live.passphrase === null)) return ['its passphrase differs']
     const key = salt === null ? null : await derivePassphraseKey(live.passphrase ?? '', salt)
-    const content = openPush(found, key)
+    const content = (salt === null) === (live.passphrase === null) ? openPush(found, key) : null
     if (content === null) return ['its passphrase differs']
-    const payload = content.payload === live.payload ? [] : ['its content differs']
-    return [...payload, ...(await compareFiles(incoming.files, { content, push: found.push }))]
-  }
-
-  async function compareFiles(
-    there: IncomingFile[],
-    { content, push }: { content: Content; push: StoredPush },
-  ): Promise<string[]> {
-    if (there.length !== content.files.length) return ['it has another number of files']
-    const differences: string[] = []
-    for (const [at, file] of content.files.entries()) {
-      const incoming = there[at]
-      if (incoming === undefined || !(await isSameFile(incoming, { file, content, push })))
-        differences.push(`its file ${at + 1} differs`)
+    const differences = content.payload === live.payload ? [] : ['its content differs']
+    if (incoming.files.length !== content.files.length)
+      return [...differences, 'it has another number of files']
+    for (const [at, there] of incoming.files.entries()) {
+      const file = content.files[at]
+      const isSame = file !== undefined && (await isSameFile(there, { file, content, push: found.push }))
+      if (!isSame) differences.push(`its file ${at + 1} differs`)
     }
     return differences
   }
@@ -158,46 +157,36 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
       filenameOf(filename) === file.filename && safeContentType(contentType) === file.contentType
     if (!isNamed || size !== file.size) return false
     const key = Buffer.from(deriveFileKey(content.dataKey, file.id)).toString('base64')
-    const wanted = { push: Buffer.from(push.lookup).toString('hex'), file: file.id, key, size }
-    try {
-      const readable = await files.openFile(wanted)
-      const here = digestOf(readable.read({ start: 0, end: size })).finally(readable.close)
-      return (await here) === (await digestOf(there.open()))
-    } catch (cause) {
-      if (cause instanceof IncomingProblem || cause instanceof DamageError || isDomainError(cause))
-        return false
-      throw cause
-    }
+    const lookup = Buffer.from(push.lookup).toString('hex')
+    const readable = await files.openFile({ push: lookup, file: file.id, key, size })
+    const here = await digestOf(readable.read({ start: 0, end: size })).finally(readable.close)
+    return here === (await digestOf(there.open()))
   }
 
   return compare
 }
 
-/** What never changes here, and what only grows. Limits may have been shortened by the owner. */
-function compareFacts(incoming: IncomingPush, { push: there }: PlannedPush, here: StoredPush): string[] {
-  const isKept = incoming.createdAt === there.createdAt
-  const pairs = {
-    kind: [here.kind, there.kind],
-    ...(isKept ? { 'time of creation': [here.createdAt, there.createdAt] } : {}),
-    'limit in days': [here.expireAfterDays, there.expireAfterDays],
-    'limit in views': [here.expireAfterViews, there.expireAfterViews],
-    'deletion by viewers': [here.deletableByViewer, there.deletableByViewer],
-    'confirmation step': [here.retrievalStep, there.retrievalStep],
-    ...(there.expiredOn === null ? {} : { end: [here.expiredOn, there.expiredOn] }),
+/** What never changes here. Limits may have been shortened by the owner. */
+function factsOf(push: Push) {
+  return {
+    kind: push.kind,
+    'time of creation': push.createdAt,
+    'limit in days': push.expireAfterDays,
+    'limit in views': push.expireAfterViews,
+    'deletion by viewers': push.deletableByViewer,
+    'confirmation step': push.retrievalStep,
+    end: push.expiredOn,
   }
-  return [...differing(pairs), ...(here.views < there.views ? ['views are missing'] : [])]
 }
 
-function differing(pairs: Record<string, unknown[]>): string[] {
-  return Object.entries(pairs)
-    .filter(([, [here, there]]) => here !== there)
-    .map(([name]) => `its ${name} differs`)
+function differing(here: Facts, there: Facts): string[] {
+  return Object.keys(there)
+    .filter((name) => here[name] !== there[name])
+    .map((name) => `its ${name} differs`)
 }
 
 function textOf(entry: AuditEntry | undefined): string {
-  return entry === undefined
-    ? ''
-    : JSON.stringify([entry.kind, entry.at, entry.ip, entry.userAgent, entry.referrer])
+  return JSON.stringify([entry?.kind, entry?.at, entry?.ip, entry?.userAgent, entry?.referrer])
 }
 
 async function digestOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {

@@ -29,7 +29,7 @@ export async function verifySource(source: IncomingSource, options: VerifyOption
   let done = 0
   for await (const incoming of source.readPushes()) {
     done += 1
-    options.onProgress(done, source.counts.pushes)
+    options.onProgress(done, source.pushes)
     const place = placeOfPush(incoming)
     const compared: PushComparison = isUnreadable(incoming)
       ? { state: 'failure', what: [incoming.problem] }

@@ -1,130 +1,152 @@
-// Walks through another server's accounts and pushes, decides about each, and hands on what comes.
+// Walks through another server's accounts and pushes, decides about each, and stores what comes, sealed as if created here.
 
-import type { Account } from '../domain/account.ts'
+import { sealTotpSecret } from '../accounts/two-factor.ts'
+import { hashApiToken } from '../crypto/api-token.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import { newDataKey, sealSecrets } from '../crypto/push-secrets.ts'
+import { lookupOf } from '../crypto/url-token.ts'
 import { type IncomingPush, type IncomingSource, isUnreadable } from '../domain/incoming.ts'
+import { sealFile } from '../pushes/file-names.ts'
+import { sealLabels } from '../pushes/labels.ts'
+import type { Import, PushToImport } from '../store/import-face.ts'
 import { emptyReport, type ImportReport, placeOfAccount, placeOfPush } from './import-report.ts'
+import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { type PlannedPush, planPush } from './plan-push.ts'
-
-/** What is here already, and where things go. A dry run has places that keep nothing. */
-export type Destination = {
-  isKnownPush(urlToken: string): Promise<boolean>
-  isKnownAccount(email: string): Promise<boolean>
-  isKnownToken(apiToken: string): Promise<boolean>
-  findAccount(email: string): Promise<Pick<Account, 'id' | 'isAdmin'> | null>
-  addAccount(account: PlannedAccount): Promise<number>
-  /** There is one already, to which the incoming one belongs from now on. */
-  joinAccount(email: string): Promise<void>
-  addApiToken(accountId: number, apiToken: string): Promise<void>
-  /** Returns why the push cannot come, or null. */
-  addPush(planned: PlannedPush, incoming: IncomingPush): Promise<string | null>
-}
+import { NOTHING_PREPARED, type Prepared, type Ready } from './prepare.ts'
 
 export type OnProgress = (done: number, total: number) => void
 
-export type WalkOptions = { now: number; to: Destination; onProgress: OnProgress }
+export type WalkOptions = {
+  now: number
+  /** A dry run's stores nothing. */
+  step: Import
+  keyring: Keyring
+  prepare: (incoming: IncomingPush) => Promise<Prepared>
+  onProgress: OnProgress
+}
 
-/** The owner's account here, 'gone' when it was removed here, null when nobody owns the push. */
-type Owners = Map<number, number | 'gone'>
+const TOKEN_NAME = 'Password Pusher'
 
 export async function walkSource(source: IncomingSource, options: WalkOptions): Promise<ImportReport> {
+  const { now, step, keyring, onProgress } = options
+  const marks = createMarks(keyring)
   const report = emptyReport()
-  const owners = await walkAccounts(source, options, report)
-  await walkPushes(source, { ...options, owners }, report)
-  return report
-}
+  /** The owner's account here, 'gone' when it was removed here. */
+  const owners = new Map<number, number | 'gone'>()
 
-async function walkAccounts(
-  source: IncomingSource,
-  { to }: WalkOptions,
-  report: ImportReport,
-): Promise<Owners> {
-  const owners: Owners = new Map()
-  for await (const incoming of source.readAccounts()) {
-    const planned = planAccount(incoming)
-    if ('problem' in planned) {
-      report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
-      continue
+  async function walkAccounts(): Promise<void> {
+    for await (const incoming of source.readAccounts()) {
+      const planned = planAccount(incoming)
+      if ('problem' in planned) {
+        report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
+        continue
+      }
+      const id = await enterAccount(planned)
+      owners.set(incoming.id, id ?? 'gone')
+      if (id !== null) await enterToken(planned.apiToken, id)
     }
-    const id = await enterAccount(planned, to, report)
-    owners.set(incoming.id, id ?? 'gone')
-    if (id !== null) await enterToken(planned, { id, to, report })
   }
-  return owners
-}
 
-/** Null for an account that came before and was removed here. One that exists keeps its password. */
-async function enterAccount(
-  planned: PlannedAccount,
-  to: Destination,
-  report: ImportReport,
-): Promise<number | null> {
-  const { email, notes, isDisabled, totp } = planned
-  const here = await to.findAccount(email)
-  const place = placeOfAccount({ id: 0 }, email)
-  if (here === null && !(await to.isKnownAccount(email))) {
+  /** Null for an account that came before and was removed here. One that exists keeps its password. */
+  async function enterAccount(planned: PlannedAccount): Promise<number | null> {
+    const { email } = planned
+    const here = await step.findAccount(email)
+    const hasCome = await step.isKnown(marks.account.all(email))
+    const note = (what: string) => report.notes.push({ place: placeOfAccount({ id: 0 }, email), what })
+    if (here === null && !hasCome) {
+      planned.notes.forEach(note)
+      return addAccount(planned)
+    }
+    report.accounts.known += 1
+    if (here === null) note('it was removed here, and does not come back')
+    else if (!hasCome) {
+      note('there is one here already, which keeps its password')
+      await step.remember(marks.account.one(email))
+    }
+    differentRights(planned, here ?? planned).forEach(note)
+    return here?.id ?? null
+  }
+
+  async function addAccount({ isDisabled, totp, notes, apiToken, ...planned }: PlannedAccount) {
+    const disabledAt = isDisabled ? now : null
+    const accountId = await step.addAccount({ ...planned, disabledAt, totpStep: null })
+    await step.remember(marks.account.one(planned.email))
     report.accounts.came += 1
     if (isDisabled) report.accounts.disabled += 1
-    if (totp !== null) report.secondFactors += 1
-    for (const what of notes) report.notes.push({ place, what })
-    return to.addAccount(planned)
+    if (totp === null) return accountId
+    const sealedSecret = sealTotpSecret(totp.secret, { accountId, keyring })
+    await step.setTotpSecret({ accountId, sealedSecret, step: totp.lastStep })
+    report.secondFactors += 1
+    return accountId
   }
-  report.accounts.known += 1
-  if (here === null) report.notes.push({ place, what: 'it was removed here, and does not come back' })
-  else if (!(await to.isKnownAccount(email))) {
-    report.notes.push({ place, what: 'there is one here already, which keeps its password' })
-    await to.joinAccount(email)
+
+  async function enterToken(apiToken: string | null, accountId: number): Promise<void> {
+    if (apiToken === null || (await step.isKnown(marks.apiToken.all(apiToken)))) return
+    await step.addApiToken({ accountId, name: TOKEN_NAME, hash: hashApiToken(apiToken) })
+    await step.remember(marks.apiToken.one(apiToken))
+    report.apiTokens += 1
   }
-  for (const what of differentRights(planned, here ?? planned)) report.notes.push({ place, what })
-  return here?.id ?? null
-}
 
-async function enterToken(
-  { apiToken }: PlannedAccount,
-  { id, to, report }: { id: number; to: Destination; report: ImportReport },
-): Promise<void> {
-  if (apiToken === null || (await to.isKnownToken(apiToken))) return
-  await to.addApiToken(id, apiToken)
-  report.apiTokens += 1
-}
+  /** Returns why the push cannot come, or null. */
+  async function enterPush(incoming: IncomingPush): Promise<string | null> {
+    // An owner that the other server has removed leaves an anonymous push.
+    const ownerId = incoming.ownerId === null ? null : (owners.get(incoming.ownerId) ?? null)
+    if (ownerId === 'gone') return "its owner's account was removed here"
+    const planned = planPush(incoming, now)
+    if ('problem' in planned) return planned.problem
+    const prepared = planned.live === null ? NOTHING_PREPARED : await options.prepare(incoming)
+    if ('problem' in prepared) return prepared.problem
+    const sealed = seal({ ...planned, push: { ...planned.push, ownerId } }, { incoming, prepared, keyring })
+    await step.addPush(sealed)
+    await step.remember({ mark: sealed.lookup, keyNumber: sealed.keyNumber })
+    countPush(planned, incoming, report)
+    return null
+  }
 
-async function walkPushes(
-  source: IncomingSource,
-  { now, to, onProgress, owners }: WalkOptions & { owners: Owners },
-  report: ImportReport,
-): Promise<void> {
+  await walkAccounts()
   let done = 0
   for await (const incoming of source.readPushes()) {
     done += 1
-    onProgress(done, source.counts.pushes)
-    const fail = (what: string) => report.failures.push({ place: placeOfPush(incoming), what })
-    if (isUnreadable(incoming)) fail(incoming.problem)
-    else if (await to.isKnownPush(incoming.urlToken)) report.pushes.known += 1
-    else {
-      // An owner that the other server has removed leaves an anonymous push.
-      const owner = incoming.ownerId === null ? null : (owners.get(incoming.ownerId) ?? null)
-      const planned = owner === 'gone' ? OWNER_GONE : planPush(incoming, now)
-      const problem =
-        'problem' in planned ? planned.problem : await to.addPush(ownedBy(planned, owner), incoming)
-      if (problem !== null || 'problem' in planned) fail(problem ?? '')
-      else countPush(planned, incoming, report)
-    }
+    onProgress(done, source.pushes)
+    const isKnown = !isUnreadable(incoming) && (await step.isKnown(marks.push.all(incoming.urlToken)))
+    if (isKnown) report.pushes.known += 1
+    const problem = isUnreadable(incoming) ? incoming.problem : isKnown ? null : await enterPush(incoming)
+    if (problem !== null) report.failures.push({ place: placeOfPush(incoming), what: problem })
   }
-}
-
-const OWNER_GONE = { problem: "its owner's account was removed here" }
-
-function ownedBy(planned: PlannedPush, owner: number | 'gone' | null): PlannedPush {
-  return typeof owner === 'number' ? { ...planned, push: { ...planned.push, ownerId: owner } } : planned
+  return report
 }
 
 function countPush({ live, notes }: PlannedPush, incoming: IncomingPush, report: ImportReport): void {
   for (const what of notes) report.notes.push({ place: placeOfPush(incoming), what })
-  if (live === null) {
-    report.pushes.expired += 1
-    return
-  }
-  report.pushes.live += 1
+  report.pushes[live === null ? 'expired' : 'live'] += 1
+  if (live === null) return
   report.files.count += incoming.files.length
   report.files.bytes += incoming.files.reduce((sum, { size }) => sum + size, 0)
+}
+
+type Sealing = { incoming: IncomingPush; prepared: Ready; keyring: Keyring }
+
+/** As it is stored. Of a push that is over nothing is sealed but the labels of its owner. */
+function seal({ push, live, name, note }: PlannedPush, given: Sealing): PushToImport {
+  const { incoming, prepared, keyring } = given
+  const { urlToken, entries } = incoming
+  const { sealing: instanceKey } = keyring
+  const { number: keyNumber } = instanceKey
+  const lookup = lookupOf(urlToken, instanceKey.lookup)
+  const { ownerId } = push
+  const labels =
+    ownerId === null ? null : sealLabels({ urlToken, name, note }, { keyring, pushId: lookup, ownerId })
+  const common = { push, lookup, keyNumber, labels, entries }
+  if (live === null) return { ...common, secrets: null, files: [] }
+  const { dataKey = newDataKey(), passphrase, files } = prepared
+  const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
+  return {
+    ...common,
+    secrets: {
+      ...sealSecrets({ payload: live.payload, dataKey }, opener),
+      passphraseSalt: passphrase?.salt ?? null,
+    },
+    files: files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber })),
+  }
 }

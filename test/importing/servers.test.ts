@@ -97,7 +97,7 @@ function serverCases(server: () => DatabaseServer): void {
       url.username = 'stranger'
       url.password = 'stranger'
     })
-    expect(await refusal(stranger)).toMatch(/may not (be )?read/)
+    expect(await refusal(stranger)).toMatch(/may not read|none that may be read/)
     await run('ALTER TABLE pushes DROP COLUMN retrieval_step')
     expect(await refusal(database)).toContain('its table pushes has no retrieval_step')
     await close()
@@ -157,10 +157,9 @@ function serverCases(server: () => DatabaseServer): void {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('what the old server writes meanwhile does not come, and is told', async () => {
+  test('what the old server writes meanwhile does not come, and that it runs is told', async () => {
     const { wish, run, close, folder, dataDir } = await written(3)
     const said: string[] = []
-    const isLate = (line: string) => line.includes('has written to')
     const late = await lateSource(wish.database, async () => {
       await run(`INSERT INTO audit_logs (push_id, kind, created_at, updated_at)
         VALUES (1, 1, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`)
@@ -168,10 +167,8 @@ function serverCases(server: () => DatabaseServer): void {
     })
     expect(late.entries).toBe(0)
     expect(late.payloads).toEqual(['secret 3', 'secret 2', 'secret 1'])
-    expect(late.told.filter(isLate)).toHaveLength(1)
     await runImport({ ...wish, dataDir }, START, (line) => said.push(line)).catch(() => undefined)
-    expect(said.filter(isLate)).toEqual([])
-    expect(said.join('\n')).toMatch(/other connection.* open: the old server seems to run/)
+    expect(said.join('\n')).toMatch(/Other connections .* open: the old server seems to run/)
     await close()
     rmSync(folder, { recursive: true, force: true })
   })
@@ -201,9 +198,8 @@ function serverCases(server: () => DatabaseServer): void {
       payloads.push(push.payload)
       entries += push.entries.length
     }
-    const told = await source.lookAgain()
     await source.close()
-    return { payloads, entries, told }
+    return { payloads, entries }
   }
 
   test('texts that the database keeps in another encoding come as they are', async () => {
@@ -267,7 +263,6 @@ function serverCases(server: () => DatabaseServer): void {
     }
     await expect(read()).rejects.toThrow(/pwpush_\d+: the connection was lost .*Nothing was imported/)
     expect(came).toBeLessThan(1_200)
-    await expect(source.lookAgain()).rejects.toThrow('the connection was lost')
     await source.close()
     await close()
     rmSync(folder, { recursive: true, force: true })

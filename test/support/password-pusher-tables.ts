@@ -1,7 +1,7 @@
 // The tables of a Password Pusher 2.x, as far as an import reads them: bare ones for SQLite, and as Rails makes them in
 // PostgreSQL and MySQL.
 
-/** Bare columns, as the description has them: neither indexes nor tables that nothing reads. */
+/** Bare columns, as the description has them, and the index that an import uses. */
 const SQLITE = `
   CREATE TABLE schema_migrations (version varchar PRIMARY KEY);
   CREATE TABLE users (id integer PRIMARY KEY, email varchar, encrypted_password varchar, authentication_token varchar,
@@ -13,6 +13,7 @@ const SQLITE = `
     retrieval_step boolean, user_id integer, created_at datetime, updated_at datetime);
   CREATE TABLE audit_logs (id integer PRIMARY KEY, push_id integer, user_id integer, ip varchar, user_agent varchar,
     referrer varchar, kind integer, created_at datetime, updated_at datetime);
+  CREATE INDEX index_audit_logs_on_push_id ON audit_logs (push_id);
   CREATE TABLE active_storage_blobs (id integer PRIMARY KEY, key varchar, filename varchar, content_type varchar,
     metadata text, byte_size bigint, checksum varchar, service_name varchar, created_at datetime);
   CREATE TABLE active_storage_attachments (id integer PRIMARY KEY, name varchar, record_type varchar,

@@ -1,10 +1,10 @@
 // The files of another server, unsealed in its `storage` folder, each under its key: `ab/cd/abcd…`.
 
-import { constants, lstatSync, realpathSync, type Stats } from 'node:fs'
+import { constants, realpathSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type IncomingFile, IncomingProblem } from '../../domain/incoming.ts'
-import { codeOf, explainSystemError } from '../../domain/system-errors.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 
 /** As it stands in the table; null where there was none. */
 export type Blob = {
@@ -31,67 +31,41 @@ export function incomingFile(blob: Blob, storage: string | null): IncomingFile {
     filename: filename ?? '',
     contentType: contentType ?? '',
     size: size ?? 0,
-    problem: () => find(blob, storage).problem ?? null,
     open: () => read(blob, storage),
   }
 }
 
-type Found = { problem: string } | { problem?: undefined; path: string; size: number; checksum: string }
-
-/** Where the file lies, as far as this shows without opening it. */
-function find({ key, service, size, checksum }: Blob, storage: string | null): Found {
-  if (service !== 'local') {
-    const where = JSON.stringify(service)
-    return {
-      problem: `a file lies on the service ${where}: fetch it first, and set its service_name to local`,
-    }
-  }
+async function* read(
+  { key, service, size, checksum }: Blob,
+  storage: string | null,
+): AsyncGenerator<Uint8Array> {
+  if (service !== 'local')
+    throw new IncomingProblem(
+      `a file lies on the service ${JSON.stringify(service)}: fetch it first, and set its service_name to local`,
+    )
   if (key === null || !KEY.test(key))
-    return { problem: 'the key of a file is not one that the old server makes' }
+    throw new IncomingProblem('the key of a file is not one that the old server makes')
   if (size === null || !checksum)
-    return {
-      problem:
-        'the old server stored no size or no checksum of its file, so nothing shows whether it is whole',
-    }
-  if (storage === null) return { problem: 'it has files, and no --storage was named' }
-  const place = join(key.slice(0, 2), key.slice(2, 4), key)
+    throw new IncomingProblem(
+      'the old server stored no size or no checksum of its file, so nothing shows whether it is whole',
+    )
+  if (storage === null) throw new IncomingProblem('it has files, and no --storage was named')
+  const file = await openIn(storage, join(key.slice(0, 2), key.slice(2, 4), key)).catch(explain)
   try {
-    const path = join(realpathSync(storage), place)
-    const problem = misfit(lstatSync(path), size) ?? outside(path)
-    return problem === null ? { path, size, checksum } : { problem }
-  } catch (cause) {
-    if (codeOf(cause) === 'ENOENT')
-      return { problem: `its file ${key.slice(0, 2)}/${key.slice(2, 4)}/… is missing in the storage folder` }
-    return { problem: unreadable(cause) }
-  }
-}
-
-function misfit(found: Stats, size: number): string | null {
-  if (!found.isFile()) return 'its file is a link, a folder or a device in the storage folder'
-  return found.size === size ? null : 'its file has another size than the old server stored'
-}
-
-/** The folder itself may be a link. Below it, a link could lead to any file of this machine. */
-function outside(path: string): string | null {
-  return realpathSync(path) === path ? null : 'the way to its file in the storage folder leads over a link'
-}
-
-async function* read(blob: Blob, storage: string | null): AsyncGenerator<Uint8Array> {
-  const found = find(blob, storage)
-  if (found.problem !== undefined) throw new IncomingProblem(found.problem)
-  const file = await open(found.path, READ).catch(explain)
-  try {
-    await requireSame(file, found).catch(explain)
-    yield* pieces(file, found)
+    const found = await file.stat()
+    if (!found.isFile()) throw new IncomingProblem('its file is a folder or a device in the storage folder')
+    if (found.size !== size) throw new IncomingProblem('its file has another size than the old server stored')
+    yield* pieces(file, { size, checksum })
   } finally {
     await file.close()
   }
 }
 
-/** Looks at the opened file once more: the one that was found may have been replaced meanwhile. */
-async function requireSame(file: FileHandle, { path, size }: { path: string; size: number }): Promise<void> {
-  const problem = misfit(await file.stat(), size) ?? outside(path)
-  if (problem !== null) throw new IncomingProblem(problem)
+/** The folder itself may be a link. Below it, a link could lead to any file of this machine. */
+async function openIn(storage: string, place: string): Promise<FileHandle> {
+  const path = join(realpathSync(storage), place)
+  if (realpathSync(path) === path) return open(path, READ)
+  throw new IncomingProblem('the way to its file in the storage folder leads over a link')
 }
 
 /** Not a byte beyond the size that was stored, however the file grows. */
@@ -114,12 +88,13 @@ async function* pieces(
     throw new IncomingProblem('its file is damaged: it has another checksum than the old server stored')
 }
 
+/** Throws what is no error of the system as it is. */
 function explain(cause: unknown): never {
-  throw new IncomingProblem(unreadable(cause))
-}
-
-/** Throws what is no error of the system. */
-function unreadable(cause: unknown): string {
-  if (!(cause instanceof Error) || codeOf(cause) === '') throw cause
-  return `its file cannot be read: ${explainSystemError(cause) ?? cause.message}`
+  const code = codeOf(cause)
+  if (code === '') throw cause
+  throw new IncomingProblem(
+    code === 'ENOENT'
+      ? 'its file is missing in the storage folder'
+      : `its file cannot be read: ${reasonOf(cause)}`,
+  )
 }

@@ -1,4 +1,4 @@
-// Rows of another server as values of ours. What cannot be read becomes a sentence that says why.
+// Rows of another server, whose values are texts, as values of ours. What cannot be read becomes a sentence that says why.
 
 import { type AuditKind, type EntryToImport, visitFrom } from '../../domain/audit.ts'
 import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../../domain/incoming.ts'
@@ -6,7 +6,6 @@ import type { PushKind } from '../../domain/push.ts'
 import type { Blob } from './blobs.ts'
 import type { Row } from './foreign-database.ts'
 import type { Unseal } from './sealed-columns.ts'
-import { parseTime } from './times.ts'
 
 const KINDS: Record<number, PushKind> = { 0: 'text', 1: 'file', 2: 'url', 3: 'qr' }
 
@@ -78,22 +77,20 @@ export function readBlob(row: Row): Blob {
   }
 }
 
-export type AccountParts = { row: Row; unseal: Unseal; hasConfirmations: boolean }
-
-export function readAccount({ row, unseal, hasConfirmations }: AccountParts): IncomingAccount {
+export function readAccount(row: Row, unseal: Unseal): IncomingAccount {
   const place = { table: 'users', column: 'otp_secret_ciphertext' }
   const lastStep = integer(row.last_otp_timestep)
   const totp = flag(row.otp_required_for_login)
     ? { secret: unseal(place, row.otp_secret_ciphertext), lastStep }
     : null
-  const isConfirmed = !hasConfirmations || isSet(row.confirmed_at)
   return {
     id: Number(row.id),
     email: text(row.email),
     passwordHash: text(row.encrypted_password),
     apiToken: text(row.authentication_token),
     isAdmin: flag(row.admin),
-    isStopped: isSet(row.locked_at) || !isConfirmed,
+    // A version that asks for no confirmation has no such column.
+    isStopped: text(row.locked_at) !== '' || row.confirmed_at === null || row.confirmed_at === '',
     totp,
     createdAt: parseTime(row.created_at) ?? 0,
   }
@@ -104,12 +101,8 @@ function deletable(value: unknown, kind: PushKind): boolean | null {
   return value === null && kind === 'url' ? null : flag(value)
 }
 
-function isSet(value: unknown): boolean {
-  return value !== null && value !== ''
-}
-
 function flag(value: unknown): boolean {
-  return value === 1 || value === true || (typeof value === 'string' && /^(1|t|true)$/i.test(value))
+  return typeof value === 'string' && /^(1|t|true)$/i.test(value)
 }
 
 function text(value: unknown): string {
@@ -121,6 +114,15 @@ function textOrNull(value: unknown): string | null {
 }
 
 function integer(value: unknown): number | null {
-  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
-  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null
+}
+
+/** As Rails writes it: UTC text with up to nine digits behind the seconds. */
+const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z| UTC|\+00(?::?00)?)?$/
+
+/** Milliseconds since 1970; null when the value is no such time. */
+function parseTime(value: unknown): number | null {
+  const [, day, time, fraction = ''] = TIME.exec(text(value)) ?? []
+  const at = Date.parse(`${day}T${time}${fraction.slice(0, 4)}Z`)
+  return Number.isNaN(at) ? null : at
 }

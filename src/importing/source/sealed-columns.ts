@@ -23,8 +23,11 @@ export function parseMasterKeys(text: string, path: string): string[] {
   throw new DomainError('conflict', `The key file ${path} must hold a master key of 64 hex digits.`)
 }
 
-/** Tries each key; `onOpened` is told which one fitted. */
-export function createUnseal(masterKeys: readonly string[], onOpened: (masterKey: string) => void): Unseal {
+/** Tries each key; `onTried` is told which one fitted, or null. */
+export function createUnseal(
+  masterKeys: readonly string[],
+  onTried: (masterKey: string | null) => void,
+): Unseal {
   const derived = new Map<string, { masterKey: string; key: Buffer }[]>()
 
   function keysOf(place: SealedColumn) {
@@ -40,14 +43,14 @@ export function createUnseal(masterKeys: readonly string[], onOpened: (masterKey
   }
 
   return (place, sealed) => {
-    if (sealed === null || sealed === '') return ''
-    if (typeof sealed !== 'string') return null
+    if (typeof sealed !== 'string' || sealed === '') return ''
     for (const { masterKey, key } of keysOf(place)) {
       const plain = openLockboxField(sealed, key)
       if (plain === null) continue
-      onOpened(masterKey)
+      onTried(masterKey)
       return plain.toString('utf8')
     }
+    onTried(null)
     return null
   }
 }

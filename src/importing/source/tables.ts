@@ -33,90 +33,59 @@ const TABLES = {
     optional: [],
   },
   active_storage_blobs: {
-    needed: ['key', 'filename', 'content_type', 'byte_size', 'checksum', 'service_name'],
+    needed: ['id', 'key', 'filename', 'content_type', 'byte_size', 'checksum', 'service_name'],
     optional: [],
   },
 } as const satisfies Record<string, Columns>
 
 /** Version 1.56 moves their rows to `pushes`, and 2.0 drops them. */
 const TABLES_OF_1 = ['passwords', 'urls', 'file_pushes']
+const IS_OF_1 =
+  'it is of version 1; upgrade that server to 2.x first, by way of 1.56, start it once each time, and stop it'
 
-export type TableName = keyof typeof TABLES
-
-/** Lists the columns of a table for a SELECT, with NULL for optional ones that this version has not. */
-export type Select = (table: TableName) => string
+export type Tables = {
+  /** Of the schema, for the report. */
+  version: string
+  isNewer: boolean
+  /** The sealed columns of pushes. */
+  sealed: string[]
+  /** Lists the columns of a table for a SELECT, as texts. Optional ones that this version has not are missing. */
+  select: (table: keyof typeof TABLES) => string
+}
 
 /** Throws `conflict` when this is no database of a Password Pusher 2.x. */
-export async function requireTables(database: ForeignDatabase) {
-  const { name } = database
-  const tables = await readTables(database)
-  if (!tables.has('pushes')) throw refuseTables(tables, name)
-  const found = new Map<TableName, string>()
-  for (const [table, columns] of Object.entries(TABLES) as [TableName, Columns][]) {
-    const present = tables.get(table)
-    if (present === undefined) throw refusal(name, `it has no table ${table}`)
-    found.set(table, selectOf(present, { table, columns, database }))
+export async function requireTables(database: ForeignDatabase): Promise<Tables> {
+  const present = new Set<string>()
+  for (const { table, column } of await database.read(database.columns))
+    present.add(String(table)).add(`${table}.${column}`)
+  const fault = present.size === 0 ? 'it has no tables, or none that may be read' : faultOf(present)
+  if (fault !== null)
+    throw new DomainError(
+      'conflict',
+      `${database.name} is no database of a Password Pusher 2.x: ${fault}. Nothing was imported.`,
+    )
+  const columnsOf = (table: keyof typeof TABLES) =>
+    [...TABLES[table].needed, ...TABLES[table].optional].filter((name) => present.has(`${table}.${name}`))
+  const select = (table: keyof typeof TABLES) =>
+    columnsOf(table)
+      .map((name) => `CAST(${table}."${name}" AS ${database.textType}) AS "${name}"`)
+      .join(', ')
+  const version = present.has('schema_migrations') ? await versionOf(database) : 'unknown'
+  const sealed = columnsOf('pushes').filter((name) => name.endsWith('_ciphertext'))
+  return { version, isNewer: version > NEWEST_KNOWN, sealed, select }
+}
+
+function faultOf(present: ReadonlySet<string>): string | null {
+  if (TABLES_OF_1.some((table) => present.has(table))) return IS_OF_1
+  for (const [table, { needed }] of Object.entries(TABLES)) {
+    if (!present.has(table)) return `it has no table ${table}`
+    const missing = needed.filter((name) => !present.has(`${table}.${name}`))
+    if (missing.length > 0) return `its table ${table} has no ${missing.join(', ')}`
   }
-  const version = await versionOf(database, tables)
-  const select: Select = (table) => found.get(table) ?? ''
-  const leftBehind = await countLeftBehind(database, tables)
-  const has = (table: TableName, column: string) => tables.get(table)?.has(column) === true
-  return { version, isNewer: version > NEWEST_KNOWN, leftBehind, select, has }
+  return null
 }
 
-/** The columns of each table that can be seen. */
-async function readTables(database: ForeignDatabase): Promise<Map<string, Set<string>>> {
-  const tables = new Map<string, Set<string>>()
-  for (const row of await database.read(database.dialect.columns)) {
-    const columns = tables.get(String(row.table)) ?? new Set()
-    tables.set(String(row.table), columns.add(String(row.column)))
-  }
-  return tables
-}
-
-function selectOf(
-  present: ReadonlySet<string>,
-  { table, columns, database }: { table: TableName; columns: Columns; database: ForeignDatabase },
-): string {
-  const { quote, text } = database.dialect
-  const missing = columns.needed.filter((name) => !present.has(name))
-  if (missing.length > 0) throw refusal(database.name, `its table ${table} has no ${missing.join(', ')}`)
-  return [...columns.needed, ...columns.optional]
-    .map((name) => `${present.has(name) ? text(`${table}.${quote(name)}`) : 'NULL'} AS ${quote(name)}`)
-    .join(', ')
-}
-
-async function versionOf(database: ForeignDatabase, tables: ReadonlyMap<string, unknown>): Promise<string> {
-  if (!tables.has('schema_migrations')) return 'unknown'
+async function versionOf(database: ForeignDatabase): Promise<string> {
   const [newest] = await database.read('SELECT max(version) AS version FROM schema_migrations')
   return String(newest?.version ?? 'unknown')
-}
-
-/** Pushes that an upgrade has not moved from the tables of version 1 yet. */
-async function countLeftBehind(database: ForeignDatabase, tables: ReadonlyMap<string, Set<string>>) {
-  let left = 0
-  for (const table of TABLES_OF_1.filter((table) => tables.get(table)?.has('url_token') === true)) {
-    const moved = `SELECT 1 FROM pushes WHERE pushes.url_token = ${table}.url_token`
-    const [row] = await database.read(`SELECT count(*) AS number FROM ${table} WHERE NOT EXISTS (${moved})`)
-    left += Number(row?.number)
-  }
-  return left
-}
-
-function refuseTables(tables: ReadonlyMap<string, unknown>, name: string): DomainError {
-  if (TABLES_OF_1.some((table) => tables.has(table))) {
-    const way = 'upgrade that server to 2.x first, by way of 1.56, start it once each time, and stop it'
-    return refusal(name, `it is of version 1; ${way}`)
-  }
-  return refusal(
-    name,
-    tables.size === 0 ? 'it has no tables, or none that may be read' : 'it has no table pushes',
-  )
-}
-
-function refusal(name: string, reason: string): DomainError {
-  return new DomainError(
-    'conflict',
-    `${name} is no database of a Password Pusher 2.x: ${reason}. Nothing was imported.`,
-  )
 }

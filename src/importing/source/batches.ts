@@ -1,0 +1,71 @@
+// The pushes of another server in the order of their creation, a batch of them at a time, each with its log and its files.
+
+import type { EntryToImport } from '../../domain/audit.ts'
+import type { IncomingFile } from '../../domain/incoming.ts'
+import { incomingFile } from './blobs.ts'
+import type { ForeignDatabase, Row } from './foreign-database.ts'
+import { readBlob, readEntry } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+/** `bytes` is about what its rows take in memory. */
+export type Batch = { ids: number[]; bytes: number }
+
+/** Entries are by their time, files in the order of their creation. */
+export type PushWithBelongings = { row: Row; entries: EntryToImport[]; files: IncomingFile[] }
+
+const MOST_PUSHES = 200
+const MOST_BYTES = 4 * 1024 * 1024
+/** About what a push and its log take, without what is sealed in it. */
+const PUSH_BYTES = 2_000
+
+/** A batch holds no more than some megabytes, unless one push alone does. */
+export async function listBatches(
+  database: ForeignDatabase,
+  { sealed }: Pick<Tables, 'sealed'>,
+): Promise<Batch[]> {
+  const length = sealed.map((column) => `COALESCE(LENGTH(${column}), 0)`).join(' + ')
+  const batches: Batch[] = []
+  const order = `SELECT id, ${length} AS sealed FROM pushes ORDER BY created_at, id`
+  for (const { id, sealed } of await database.read(order)) {
+    const bytes = PUSH_BYTES + Number(sealed)
+    const last = batches.at(-1)
+    if (last === undefined || last.ids.length === MOST_PUSHES || last.bytes + bytes > MOST_BYTES)
+      batches.push({ ids: [Number(id)], bytes })
+    else {
+      last.ids.push(Number(id))
+      last.bytes += bytes
+    }
+  }
+  return batches
+}
+
+/** `storage` is the folder of the files; null when none was named. */
+export async function readBatch(
+  database: ForeignDatabase,
+  { ids }: Batch,
+  { select, storage }: Pick<Tables, 'select'> & { storage: string | null },
+): Promise<PushWithBelongings[]> {
+  const among = `IN (${ids.join(', ')})`
+  const pushes = await database.read(`SELECT ${select('pushes')} FROM pushes WHERE id ${among}`)
+  const entries = await database.read(
+    `SELECT ${select('audit_logs')} FROM audit_logs WHERE push_id ${among} ORDER BY audit_logs.id`,
+  )
+  // An attachment without its blob has no key, and so its push does not come.
+  const blobs = await database.read(
+    `SELECT ${select('active_storage_blobs')}, record_id FROM active_storage_attachments AS attached
+      LEFT JOIN active_storage_blobs ON active_storage_blobs.id = attached.blob_id
+      WHERE record_type = 'Push' AND attached."name" = 'files' AND record_id ${among} ORDER BY attached.id`,
+  )
+  const byId = new Map(pushes.map((row) => [Number(row.id), row]))
+  const entriesOf = Map.groupBy(entries, ({ push_id }) => Number(push_id))
+  const blobsOf = Map.groupBy(blobs, ({ record_id }) => Number(record_id))
+  return ids.flatMap((id) => {
+    const row = byId.get(id)
+    if (row === undefined) return []
+    const log = (entriesOf.get(id) ?? []).flatMap((entry) => readEntry(entry) ?? [])
+    // Entries that an upgrade of the old server wrote later tell of earlier times.
+    log.sort((a, b) => a.at - b.at)
+    const files = (blobsOf.get(id) ?? []).map((blob) => incomingFile(readBlob(blob), storage))
+    return [{ row, entries: log, files }]
+  })
+}
