@@ -30,6 +30,11 @@ declare module '*/release-keys.txt' {
   export default text
 }
 
+declare module '*.template' {
+  const text: string
+  export default text
+}
+
 declare module '*.txt' {
   const path: string
   export default path

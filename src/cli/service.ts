@@ -91,8 +91,8 @@ function show(steps: readonly Step[], shell: Shell): void {
   for (const line of steps.flatMap(presentStep)) shell.print(line)
 }
 
-async function take(steps: readonly Step[], shell: Shell, isChanged = false): Promise<void> {
-  await takeSteps(steps, { isChanged, tell: (line) => shell.say(`… ${line}`) })
+async function take(steps: readonly Step[], shell: Shell): Promise<void> {
+  await takeSteps(steps, (line) => shell.say(`… ${line}`))
 }
 
 function describe(service: InstalledService, here: ServiceHere, shell: Shell): void {
@@ -129,7 +129,7 @@ async function readState(here: ServiceHere, platform: NodeJS.Platform) {
 export async function restartService(scope: Scope, shell: Shell): Promise<boolean> {
   const here = hereFor(scope, shell)
   if (!here.isManaged) return false
-  await take(systemOf(shell.place.platform).restartSteps(here), shell, true).catch((cause) => {
+  await take(systemOf(shell.place.platform).restartSteps(here), shell).catch((cause) => {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new CommandFailure(
       `The service did not start again: ${reason} "oncebox upgrade --back" returns to the former program.`,

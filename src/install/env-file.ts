@@ -1,6 +1,8 @@
 // The file with the settings of a service, in the syntax of systemd's EnvironmentFile=.
 
 import { type Table, variableOf } from '../settings/setting.ts'
+import { fillTemplate } from './service-system.ts'
+import settingsFile from './templates/oncebox.env.template' with { type: 'text' }
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -73,16 +75,7 @@ export function setInEnvFile(text: string, values: Variables): string {
 
 /** The initial text of the file. `restart` is the command that applies changes. */
 export function newEnvFile(restart: string): string {
-  return [
-    '# Settings of the Oncebox service, a line each; "oncebox serve --help" lists them.',
-    `# After a change: ${restart}. After a change of a folder, a file or a port below 1024 instead,`,
-    '# because the rights of the service depend on them: oncebox service install',
-    '#',
-    '# ONCEBOX_LAN=true',
-    '# ONCEBOX_BASE_URL=https://once.example',
-    '# ONCEBOX_TRUSTED_PROXY=127.0.0.1',
-    '',
-  ].join('\n')
+  return fillTemplate(settingsFile, { restart })
 }
 
 /** The given flags of `oncebox service install`, as variables. */

@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Place } from '../settings/parsers.ts'
 import { type EnvFile, parseEnvFile, type Variables } from './env-file.ts'
 import { placesFor } from './places.ts'
@@ -100,67 +101,48 @@ export type Unit = {
 
 /** Parses a unit with its drop-ins, in the order in which systemd reads them. An empty value resets a list. */
 export function parseUnit(text: string, home: string): Unit {
-  const lines = text
-    .replace(/^[ \t]*[#;].*$/gm, '')
-    .replace(/\\\n/g, ' ')
-    .split('\n')
-  const unit = {
-    executable: null as string | null,
-    envFiles: [] as string[],
-    environment: [] as string[],
-    command: [] as string[],
-  }
-  for (const line of lines) {
-    const [, key = '', value = ''] = /^\s*(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+  const unit: Unit = { executable: null, envFiles: [], variables: {}, flags: {} }
+  const whole = text.replace(/^[ \t]*[#;].*$/gm, '').replace(/\\\n/g, ' ')
+  for (const [, key, value = ''] of whole.matchAll(/^[ \t]*(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$/gm)) {
     const words = splitWords(value, home)
-    if (key === 'ExecStart') unit.command = words
-    else if (key === 'Environment') unit.environment = value === '' ? [] : [...unit.environment, ...words]
-    else if (key === 'EnvironmentFile')
-      unit.envFiles = value === '' ? [] : [...unit.envFiles, expand(value, home)]
+    const isReset = value === ''
+    if (key === 'Environment')
+      unit.variables = isReset ? {} : { ...unit.variables, ...Object.fromEntries(words.map(splitAt)) }
+    if (key === 'EnvironmentFile') unit.envFiles = isReset ? [] : [...unit.envFiles, expand(value, home)]
+    if (key !== 'ExecStart') continue
+    const [executable = null, ...args] = words
+    // A prefix such as "-" or "+" changes how systemd runs the command.
+    unit.executable = executable?.replace(/^[-@:+!|]+/, '') ?? null
+    unit.flags = flagsIn(args)
   }
-  const [executable = null, ...rest] = unit.command
-  const variables = Object.fromEntries(unit.environment.map((word) => splitAt(word)))
-  // A prefix such as "-" or "+" changes how systemd runs the command.
-  return {
-    executable: executable?.replace(/^[-@:+!|]+/, '') ?? null,
-    envFiles: unit.envFiles,
-    variables,
-    flags: flagsIn(rest),
-  }
+  return unit
 }
 
 const PLACE_FLAGS = ['data-dir', 'key-file', 'tls-authority-key']
 
-function flagsIn(words: readonly string[]): Record<string, string> {
+function flagsIn(args: string[]): Record<string, string> {
+  const options = Object.fromEntries(PLACE_FLAGS.map((flag) => [flag, { type: 'string' as const }]))
+  const { values } = parseArgs({ args, options, strict: false })
   const found = PLACE_FLAGS.flatMap((flag) => {
-    const index = words.findLastIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
-    const word = words[index]
-    if (word === undefined) return []
-    const value = word.includes('=') ? splitAt(word)[1] : (words[index + 1] ?? '')
-    return [[`ONCEBOX_${flag.toUpperCase().replaceAll('-', '_')}`, value]]
+    const value = values[flag]
+    return typeof value === 'string' ? [[`ONCEBOX_${flag.toUpperCase().replaceAll('-', '_')}`, value]] : []
   })
   return Object.fromEntries(found)
 }
 
 function splitAt(word: string): [string, string] {
-  const index = word.indexOf('=')
-  return index === -1 ? [word, ''] : [word.slice(0, index), word.slice(index + 1)]
+  const [name = '', ...rest] = word.split('=')
+  return [name, rest.join('=')]
 }
 
-const WORD = /(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])+/g
+const PART = /"((?:\\.|[^"\\])*)"|'([^']*)'|\\(.)|([^\s"'\\]+)/g
 
+/** Words may be quoted in part. */
 function splitWords(text: string, home: string): string[] {
-  const words = text.match(WORD) ?? []
-  return words.map((word) =>
-    expand(
-      word.replace(
-        /"((?:\\.|[^"\\])*)"|'([^']*)'|\\(.)/g,
-        (_, double?: string, single?: string, one?: string) =>
-          double === undefined ? (single ?? one ?? '') : double.replace(/\\(.)/g, '$1'),
-      ),
-      home,
-    ),
-  )
+  const words = text.match(new RegExp(`(?:${PART.source})+`, 'g')) ?? []
+  const plain = (_: string, double?: string, single?: string, one?: string, bare?: string) =>
+    double?.replace(/\\(.)/g, '$1') ?? single ?? one ?? bare ?? ''
+  return words.map((word) => expand(word.replace(PART, plain), home))
 }
 
 function expand(text: string, home: string): string {

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import type { Place } from '../settings/parsers.ts'
 import {
   copyOf,
-  escapeXml,
+  fillTemplate,
   type InstallFacts,
   LOG_FOLDER,
   run,
@@ -14,9 +14,10 @@ import {
   type ServiceSystem,
 } from './service-system.ts'
 import type { Step } from './steps.ts'
+import job from './templates/io.oncebox.plist.template' with { type: 'text' }
 
 const LABEL = 'io.oncebox'
-const MAC_USER = '_oncebox'
+export const MAC_USER = '_oncebox'
 
 export const LAUNCHD: ServiceSystem = {
   placesFor: (scope, { place }) => placesFor(scope, place),
@@ -59,7 +60,8 @@ function installSteps(facts: InstallFacts): Step[] {
   const isMachine = scope === 'machine'
   const logFile = places.logFile ?? '/dev/null'
   const folders = [dataDir, posix.dirname(logFile)]
-  const job = launchdJob({ ...places, dataDir, logFile, user: isMachine ? MAC_USER : null })
+  const { executable, envFile } = places
+  const text = launchdJob({ executable, envFile, dataDir, logFile, user: isMachine ? MAC_USER : null })
   // Removes the job first, because launchd reads a changed job only when it is loaded again.
   const start: Step[] = [
     { ...bootOut(facts), onlyIf: 'changed' } as Step,
@@ -73,7 +75,7 @@ function installSteps(facts: InstallFacts): Step[] {
     ...(isMachine ? [run('chown', MAC_USER, places.envFile)] : []),
     ...folders.map((path): Step => ({ do: 'folder', path, mode: 0o700 })),
     ...(isMachine ? [run('chown', `${MAC_USER}:${MAC_USER}`, ...folders)] : []),
-    { do: 'write', path: places.definition, mode: 0o644, text: job },
+    { do: 'write', path: places.definition, mode: 0o644, text },
     ...(mayStart ? start : []),
   ]
 }
@@ -94,48 +96,14 @@ function addMacUser(id: number): Step[] {
   return words.map((rest) => run('dscl', '.', ...rest))
 }
 
-type JobOptions = {
-  executable: string
-  envFile: string
-  dataDir: string
+type JobOptions = Pick<ServicePlaces, 'executable' | 'envFile' | 'dataDir'> & {
   logFile: string
   /** Null for an agent, which runs as the user who signed in. */
   user: string | null
 }
 
-export function launchdJob({ executable, envFile, dataDir, logFile, user }: JobOptions): string {
-  const words = [executable, 'serve', '--env-file', envFile]
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
-    '<plist version="1.0"><dict>',
-    ...entry('Label', string(LABEL)),
-    ...entry('ProgramArguments', `<array>${words.map(string).join('')}</array>`),
-    ...entry('EnvironmentVariables', `<dict><key>ONCEBOX_DATA_DIR</key>${string(dataDir)}</dict>`),
-    ...(user === null ? [] : [...entry('UserName', string(user)), ...entry('GroupName', string(user))]),
-    ...entry('RunAtLoad', '<true/>'),
-    // launchd waits between starts, because restarting at once does not help against wrong settings (exit code 2).
-    ...entry('KeepAlive', '<dict><key>SuccessfulExit</key><false/></dict>'),
-    ...entry('ThrottleInterval', '<integer>10</integer>'),
-    ...entry('ExitTimeOut', '<integer>20</integer>'),
-    ...entry('Umask', '<integer>63</integer>'),
-    ...entry('ProcessType', string('Standard')),
-    ...entry(
-      'SoftResourceLimits',
-      '<dict><key>Core</key><integer>0</integer><key>NumberOfFiles</key><integer>65536</integer></dict>',
-    ),
-    ...entry('HardResourceLimits', '<dict><key>Core</key><integer>0</integer></dict>'),
-    ...entry('StandardOutPath', string(logFile)),
-    ...entry('StandardErrorPath', string(logFile)),
-    '</dict></plist>',
-    '',
-  ].join('\n')
-}
-
-function entry(key: string, value: string): string[] {
-  return [`  <key>${key}</key>${value}`]
-}
-
-function string(text: string): string {
-  return `<string>${escapeXml(text)}</string>`
+export function launchdJob({ user, ...paths }: JobOptions): string {
+  const values = Object.entries(paths).map(([name, path]) => [name, Bun.escapeHTML(path)])
+  const names = ['UserName', 'GroupName'].map((key) => `  <key>${key}</key><string>${user}</string>`)
+  return fillTemplate(job, { ...Object.fromEntries(values), user: user === null ? '' : names.join('\n') })
 }

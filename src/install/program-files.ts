@@ -4,13 +4,10 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
   lstatSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -19,6 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import { syncFolder } from '../store/folder/durable-files.ts'
 
 /** Called after each change on the disk, so that tests can end the process there. */
 export type OnStep = (step: string) => void
@@ -120,7 +118,6 @@ function keep(path: string, kept: string): void {
     const { uid, gid, mode } = statSync(path)
     if (process.geteuid?.() === 0) chownSync(kept, uid, gid)
     chmodSync(kept, mode)
-    syncFile(kept)
   }
 }
 
@@ -154,18 +151,6 @@ export function returnToFormer({ path, former, staged }: ProgramFiles): void {
   }
   renameSync(former, path)
   syncFolder(dirname(path))
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, 'r')
-  fsyncSync(file)
-  closeSync(file)
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  fsyncSync(folder)
-  closeSync(folder)
 }
 
 function refusal(message: string): DomainError {

@@ -78,10 +78,8 @@ export function copyOf({ self, places }: InstallFacts): Step {
   return { do: 'copy', from: self, to: places.executable, mode: 0o755 }
 }
 
-export function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+/** Puts values in the places of their names: `{name}`. A line with nothing but an empty value is left out. */
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  const filled = template.replace(/^\{(\w+)\}\n/gm, (line, name) => (values[name] ? line : ''))
+  return filled.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
 }

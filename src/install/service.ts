@@ -10,9 +10,11 @@ import { type Place, path } from '../settings/parsers.ts'
 import { type GivenFlags, variableOf } from '../settings/setting.ts'
 import { type Config, settings } from '../settings/table.ts'
 import { newEnvFile, parseEnvFile, setInEnvFile, type Variables, variablesOf } from './env-file.ts'
+import { MAC_USER } from './launchd.ts'
 import { placesFor, systemOf } from './places.ts'
 import { type InstallFacts, type Scope, SERVICE_USER, type ServiceHere } from './service-system.ts'
-import { STATE_FOLDER } from './systemd-unit.ts'
+import { findId } from './steps.ts'
+import { STATE_FOLDER } from './systemd.ts'
 
 type ServiceOptions = {
   scope: Scope
@@ -47,8 +49,7 @@ export function planService({ scope, flags, mayStart, ...given }: ServiceOptions
   const facts: InstallFacts = {
     ...{ ...here, self, envText, mayStart, dataDir, keyFile, tlsAuthorityKey, logFile, backupDir },
     usesLowPort: ports.some((port) => port > 0 && port < 1024),
-    hasUser: place.platform === 'darwin' ? hasMacUser() : idOfLinuxUser() !== null,
-    freeId: place.platform === 'darwin' ? freeMacId() : 0,
+    ...userFacts(place.platform),
   }
   return { warnings, facts, config }
 }
@@ -164,19 +165,11 @@ export function requireRights(
 /** systemd gives its state folder to the user of the service. Any other folder must belong to that user already. */
 function requireOwner(dataDir: string): void {
   const found = statSync(dataDir, { throwIfNoEntry: false })
-  if (dataDir === STATE_FOLDER || found === undefined || found.uid === idOfLinuxUser()) return
+  if (dataDir === STATE_FOLDER || found === undefined || found.uid === findId('passwd', SERVICE_USER)) return
   throw refusal(
     `${dataDir} does not belong to the user ${SERVICE_USER}, whom the service runs as. Stop what uses it, then: ` +
       `chown -R ${SERVICE_USER}: ${dataDir} (the user is made by "oncebox service install --no-start"). Nothing was changed.`,
   )
-}
-
-function idOfLinuxUser(): number | null {
-  if (!existsSync('/etc/passwd')) return null
-  const line = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .find((entry) => entry.startsWith(`${SERVICE_USER}:`))
-  return line === undefined ? null : Number(line.split(':')[2])
 }
 
 function windowsUser({ env }: Place): string {
@@ -184,20 +177,19 @@ function windowsUser({ env }: Place): string {
   return `${domain}${domain && '\\'}${userInfo().username}`
 }
 
-function hasMacUser(): boolean {
-  try {
-    execFileSync('dscl', ['.', '-read', '/Users/_oncebox'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
+function listMacUsers(): Map<string, number> {
+  const listed = execFileSync('dscl', ['.', '-list', '/Users', 'UniqueID'], { encoding: 'utf8' })
+  const lines = listed.split('\n').map((line) => line.trim().split(/\s+/))
+  return new Map(lines.map(([name = '', id]) => [name, Number(id)]))
 }
 
 /** macOS keeps the numbers from 200 to 400 for services. */
-function freeMacId(): number {
-  const listed = execFileSync('dscl', ['.', '-list', '/Users', 'UniqueID'], { encoding: 'utf8' })
-  const taken = new Set(listed.split('\n').map((line) => Number(line.trim().split(/\s+/).at(-1))))
-  return Array.from({ length: 200 }, (_, index) => 399 - index).find((id) => !taken.has(id)) ?? 399
+function userFacts(platform: NodeJS.Platform): Pick<InstallFacts, 'hasUser' | 'freeId'> {
+  if (platform !== 'darwin') return { hasUser: findId('passwd', SERVICE_USER) !== null, freeId: 0 }
+  const users = listMacUsers()
+  const taken = new Set(users.values())
+  const freeId = Array.from({ length: 200 }, (_, index) => 399 - index).find((id) => !taken.has(id)) ?? 399
+  return { hasUser: users.has(MAC_USER), freeId }
 }
 
 function refusal(message: string): DomainError {

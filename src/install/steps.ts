@@ -4,12 +4,10 @@ import { execFile } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
-  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -23,7 +21,7 @@ import { codeOf } from '../domain/system-errors.ts'
 const execute = promisify(execFile)
 
 export type Step =
-  | { do: 'copy'; from: string; to: string; mode: number }
+  | { do: 'copy'; from: string; to: string; mode: number; group?: never }
   | { do: 'write'; path: string; mode: number; text: string; group?: string; encoding?: 'utf16le' }
   | { do: 'folder'; path: string; mode: number; owner?: string; group?: string }
   | { do: 'remove'; path: string }
@@ -51,24 +49,20 @@ function quoteWord(word: string): string {
   return /^[\w./:@%+=,\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Takes the steps in order. `isChanged`: whether something has changed before. Throws `conflict` for a failed command. */
-export async function takeSteps(
-  steps: readonly Step[],
-  { isChanged, tell }: { isChanged: boolean; tell: (line: string) => void },
-): Promise<{ isChanged: boolean }> {
-  let changed = isChanged
+/** Takes the steps in order, and tells those with something to do. Throws `conflict` for a failed command. */
+export async function takeSteps(steps: readonly Step[], tell: (line: string) => void): Promise<void> {
+  let isChanged = false
   for (const step of steps) {
+    const told = presentStep(step)[0]?.replace(/:$/, '') ?? ''
     if (step.do !== 'run') {
-      const did = isDone(step) ? false : take(step)
-      if (did) tell(presentStep(step)[0]?.replace(/:$/, '') ?? '')
-      changed = changed || did
-      continue
+      if (!take(step)) continue
+      isChanged = true
+      tell(told)
+    } else if (step.onlyIf !== 'changed' || isChanged) {
+      tell(told)
+      await runCommand(step)
     }
-    if (step.onlyIf === 'changed' && !changed) continue
-    tell(presentStep(step)[0] ?? '')
-    await runCommand(step)
   }
-  return { isChanged: changed }
 }
 
 async function runCommand({ command, mayFail }: Extract<Step, { do: 'run' }>): Promise<void> {
@@ -88,31 +82,27 @@ function reasonOf(cause: unknown): string {
   return said || (cause instanceof Error ? cause.message : String(cause))
 }
 
-type FileStep = Exclude<Step, { do: 'run' }>
-
-function isDone(step: FileStep): boolean {
-  if (step.do === 'remove') return lstatSync(step.path, { throwIfNoEntry: false }) === undefined
-  if (step.do === 'copy') return existsSync(step.to) && isSame(step.from, step.to) && hasMode(step.to, step)
-  if (!existsSync(step.path)) return false
-  if (step.do === 'folder') return true
-  return readFileSync(step.path).equals(encode(step)) && hasMode(step.path, step)
-}
-
-function isSame(from: string, to: string): boolean {
-  if (realpathSync(from) === realpathSync(to)) return true
-  return statSync(from).size === statSync(to).size && readFileSync(from).equals(readFileSync(to))
+/** Returns whether there was anything to do. */
+function take(step: Exclude<Step, { do: 'run' }>): boolean {
+  if (step.do === 'remove') {
+    const isThere = lstatSync(step.path, { throwIfNoEntry: false }) !== undefined
+    rmSync(step.path, { force: true })
+    return isThere
+  }
+  if (step.do === 'folder') {
+    const isThere = existsSync(step.path)
+    if (!isThere) makeFolder(step)
+    return !isThere
+  }
+  const path = step.do === 'copy' ? step.to : step.path
+  const content = step.do === 'copy' ? readFileSync(step.from) : encode(step)
+  if (existsSync(path) && hasMode(path, step) && readFileSync(path).equals(content)) return false
+  replace(path, content, step)
+  return true
 }
 
 function hasMode(path: string, { mode }: { mode: number }): boolean {
   return process.platform === 'win32' || (statSync(path).mode & 0o7777) === mode
-}
-
-function take(step: FileStep): true {
-  if (step.do === 'remove') rmSync(step.path, { force: true })
-  else if (step.do === 'folder') makeFolder(step)
-  else if (step.do === 'copy') replace(step.to, step, (path) => copyFileSync(step.from, path))
-  else replace(step.path, step, (path) => writeFileSync(path, encode(step), { flag: 'wx', mode: 0o600 }))
-  return true
 }
 
 function encode({ text, encoding }: Extract<Step, { do: 'write' }>): Buffer {
@@ -135,16 +125,12 @@ function makeParents(path: string): void {
 }
 
 /** Replaces a file atomically: a reader finds the old file or the new one. */
-function replace(
-  path: string,
-  { mode, group }: { mode: number; group?: string },
-  make: (path: string) => void,
-): void {
+function replace(path: string, content: Buffer, { mode, group }: { mode: number; group?: string }): void {
   const unfinished = `${path}.oncebox-new`
   makeParents(path)
   rmSync(unfinished, { force: true })
   try {
-    make(unfinished)
+    writeFileSync(unfinished, content, { flag: 'wx', mode: 0o600 })
     if (group !== undefined) chownSync(unfinished, 0, idOf('group', group))
     chmodSync(unfinished, mode)
     renameSync(unfinished, path)
@@ -155,10 +141,15 @@ function replace(
 }
 
 function idOf(table: 'passwd' | 'group', name: string): number {
-  const line = readFileSync(`/etc/${table}`, 'utf8')
-    .split('\n')
-    .find((entry) => entry.startsWith(`${name}:`))
-  if (line === undefined)
-    throw new DomainError('conflict', `There is no ${table === 'group' ? 'group' : 'user'} ${name}.`)
-  return Number(line.split(':')[2])
+  const id = findId(table, name)
+  if (id !== null) return id
+  throw new DomainError('conflict', `There is no ${table === 'group' ? 'group' : 'user'} ${name}.`)
+}
+
+/** Null when Linux has no user or group of this name. */
+export function findId(table: 'passwd' | 'group', name: string): number | null {
+  const path = `/etc/${table}`
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
+  const line = lines.find((entry) => entry.startsWith(`${name}:`))
+  return line === undefined ? null : Number(line.split(':')[2])
 }

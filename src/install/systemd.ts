@@ -5,6 +5,7 @@ import type { Place } from '../settings/parsers.ts'
 import { defaultDataDir } from '../settings/setting.ts'
 import {
   copyOf,
+  fillTemplate,
   type InstallFacts,
   LOG_FOLDER,
   PACKAGED,
@@ -15,9 +16,13 @@ import {
   type ServiceSystem,
 } from './service-system.ts'
 import type { Step } from './steps.ts'
-import { STATE_FOLDER, systemUnit, type UnitOptions, userUnit } from './systemd-unit.ts'
+import machineOnly from './templates/machine-only.service.template' with { type: 'text' }
+import unit from './templates/oncebox.service.template' with { type: 'text' }
 
 const UNIT = 'oncebox.service'
+
+/** The folder that systemd makes for the data, and closes to other users. */
+export const STATE_FOLDER = '/var/lib/oncebox'
 
 export const SYSTEMD: ServiceSystem = {
   placesFor,
@@ -74,7 +79,7 @@ function installSteps(facts: InstallFacts): Step[] {
     { do: 'folder', path: folder, mode: isMachine ? 0o750 : 0o700, ...group },
     { do: 'write', path: places.envFile, mode: isMachine ? 0o640 : 0o600, text: envText, ...group },
     ...ownFolders(facts),
-    { do: 'write', path: places.definition, mode: 0o644, text: unitOf(facts) },
+    { do: 'write', path: places.definition, mode: 0o644, text: unitFor(facts) },
     ...(isManaged ? [run(...systemctl(scope), 'daemon-reload')] : []),
     run(...systemctl(scope), 'enable', UNIT),
     // Not every user may linger. The service then starts when the user signs in.
@@ -97,22 +102,52 @@ function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
   )
 }
 
-function unitOf(facts: InstallFacts): string {
-  const { scope, places, dataDir, usesLowPort } = facts
-  const options: UnitOptions = { ...places, dataDir, writable: writableFolders(facts), usesLowPort }
-  return scope === 'machine' ? systemUnit(options) : userUnit(options)
+type UnitFacts = Pick<InstallFacts, 'scope' | 'dataDir' | 'usesLowPort'> &
+  Pick<InstallFacts, 'keyFile' | 'tlsAuthorityKey' | 'logFile' | 'backupDir'> & {
+    places: Pick<ServicePlaces, 'executable' | 'envFile'>
+  }
+
+/** One for the machine starts with it and runs as `oncebox`; one for a user starts when the user signs in. */
+export function unitFor(facts: UnitFacts): string {
+  const { scope, places, dataDir } = facts
+  const common = { executable: quote(places.executable), envFile: escapePercent(places.envFile) }
+  if (scope === 'user')
+    return fillTemplate(unit, { ...common, edit: 'systemctl --user edit', target: 'default.target' })
+  return fillTemplate(unit, {
+    ...common,
+    edit: 'systemctl edit',
+    target: 'multi-user.target',
+    network: 'Wants=network-online.target\nAfter=network-online.target',
+    variables: `Environment=${quote(`ONCEBOX_DATA_DIR=${dataDir}`)}`,
+    machine: fillTemplate(machineOnly, {
+      folders: foldersFor(facts).join('\n'),
+      rights: facts.usesLowPort ? LOW_PORT : 'CapabilityBoundingSet=\nPrivateUsers=yes',
+    }),
+  })
 }
 
-/** The folders to make writable, without the state folder, which is writable anyway. */
-function writableFolders({ dataDir, keyFile, tlsAuthorityKey, logFile, backupDir }: InstallFacts): string[] {
+/** A port below 1024 needs a capability on the machine's network, which PrivateUsers= takes away. */
+const LOW_PORT = 'AmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE'
+
+/** Opens for writing what the settings name outside the folder that systemd makes. */
+function foldersFor({ dataDir, backupDir, keyFile, tlsAuthorityKey, logFile }: UnitFacts): string[] {
   const files = [keyFile, tlsAuthorityKey, logFile].filter((path) => path !== null)
-  const folders = [
-    dataDir,
-    ...(backupDir === null ? [] : [backupDir]),
-    ...files.map((path) => posix.dirname(path)),
+  const folders = [dataDir, ...(backupDir === null ? [] : [backupDir]), ...files.map(posix.dirname)]
+  const isIn = (folder: string) => (path: string) => `${path}/`.startsWith(`${folder}/`)
+  const others = folders.filter((path) => !isIn(STATE_FOLDER)(path) && !isIn(LOG_FOLDER)(path))
+  return [
+    ...(dataDir === STATE_FOLDER ? ['StateDirectory=oncebox', 'StateDirectoryMode=0700'] : []),
+    ...(folders.some(isIn(LOG_FOLDER)) ? ['LogsDirectory=oncebox', 'LogsDirectoryMode=0750'] : []),
+    ...[...new Set(others)].map((path) => `ReadWritePaths=${quote(`-${path}`)}`),
   ]
-  const isInside = (path: string, folder: string) => `${path}/`.startsWith(`${folder}/`)
-  return [...new Set(folders.map((path) => (isInside(path, LOG_FOLDER) ? LOG_FOLDER : path)))].filter(
-    (path) => !isInside(path, STATE_FOLDER),
-  )
+}
+
+/** systemd reads % as the beginning of a specifier. */
+function escapePercent(text: string): string {
+  return text.replaceAll('%', '%%')
+}
+
+function quote(text: string): string {
+  const escaped = escapePercent(text)
+  return /^[\w./%@:+=-]+$/.test(escaped) ? escaped : `"${escaped.replace(/["\\]/g, '\\$&')}"`
 }

@@ -51,8 +51,8 @@ export async function upgradeProgram(
   const own: Release = { version, target: ownTarget(place.executable) }
   prepareProgramFolder(files)
   place.tell(`checking the signature of ${file}`)
-  const release = await stageRelease({ file, staged: files.staged, keys: trusted, own })
   try {
+    const release = stageRelease({ file, staged: files.staged, keys: trusted, own })
     allowToRun(files)
     place.tell('starting the new program')
     await runProgram(files.staged, ['--version'])

@@ -5,7 +5,7 @@ import type { Place } from '../settings/parsers.ts'
 import { defaultDataDir } from '../settings/setting.ts'
 import {
   copyOf,
-  escapeXml,
+  fillTemplate,
   type InstallFacts,
   run,
   type Scope,
@@ -13,6 +13,7 @@ import {
   type ServiceSystem,
 } from './service-system.ts'
 import type { Step } from './steps.ts'
+import task from './templates/oncebox-task.xml.template' with { type: 'text' }
 
 const TASK = ['/TN', 'Oncebox']
 const end: Step = { ...run('schtasks', '/End', ...TASK), mayFail: true }
@@ -58,56 +59,35 @@ function installSteps(facts: InstallFacts): Step[] {
     '/grant:r',
     `${who}:(OI)(CI)F`,
   ])
-  const task = windowsTask({ ...places, user: isMachine ? null : facts.userName })
+  const text = windowsTask({ ...places, user: isMachine ? null : facts.userName })
   return [
     copyOf(facts),
     { do: 'folder', path: settings, mode: 0o700 },
     ...(isMachine ? [run('icacls', settings, '/inheritance:r', ...rights)] : []),
     { do: 'write', path: places.envFile, mode: 0o600, text: envText },
-    { do: 'write', path: places.definition, mode: 0o600, text: task, encoding: 'utf16le' },
+    { do: 'write', path: places.definition, mode: 0o600, text, encoding: 'utf16le' },
     run('schtasks', '/Create', '/F', ...TASK, '/XML', places.definition),
     ...(mayStart ? [{ ...end, onlyIf: 'changed' } as Step, start] : []),
   ]
 }
 
-type TaskOptions = {
-  executable: string
-  envFile: string
+type TaskOptions = Pick<ServicePlaces, 'executable' | 'envFile'> & {
   /** `DOMAIN\name` of the one user that the task is for; null for the machine. */
   user: string | null
 }
 
 /** The Windows account for services that need few rights. */
 const LOCAL_SERVICE = 'S-1-5-19'
-const FOREVER = 'PT0S'
 
 export function windowsTask({ executable, envFile, user }: TaskOptions): string {
-  const id = user === null ? LOCAL_SERVICE : escapeXml(user)
-  const trigger =
+  const id = `<UserId>${Bun.escapeHTML(user ?? LOCAL_SERVICE)}</UserId>`
+  const [trigger, principal] =
     user === null
-      ? '<BootTrigger><Enabled>true</Enabled></BootTrigger>'
-      : `<LogonTrigger><Enabled>true</Enabled><UserId>${id}</UserId></LogonTrigger>`
-  const logon = user === null ? '' : '<LogonType>InteractiveToken</LogonType>'
-  return [
-    '<?xml version="1.0" encoding="UTF-16"?>',
-    '<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">',
-    '  <RegistrationInfo><Description>Oncebox: secrets that are shared once</Description></RegistrationInfo>',
-    `  <Triggers>${trigger}</Triggers>`,
-    `  <Principals><Principal id="Author"><UserId>${id}</UserId>${logon}<RunLevel>LeastPrivilege</RunLevel></Principal></Principals>`,
-    '  <Settings>',
-    '    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>',
-    '    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>',
-    '    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>',
-    '    <StartWhenAvailable>true</StartWhenAvailable>',
-    '    <RestartOnFailure><Interval>PT1M</Interval><Count>255</Count></RestartOnFailure>',
-    `    <ExecutionTimeLimit>${FOREVER}</ExecutionTimeLimit>`,
-    '    <Priority>6</Priority>',
-    '  </Settings>',
-    '  <Actions Context="Author"><Exec>',
-    `    <Command>${escapeXml(executable)}</Command>`,
-    `    <Arguments>serve --env-file &quot;${escapeXml(envFile)}&quot;</Arguments>`,
-    '  </Exec></Actions>',
-    '</Task>',
-    '',
-  ].join('\r\n')
+      ? ['<BootTrigger><Enabled>true</Enabled></BootTrigger>', id]
+      : [
+          `<LogonTrigger><Enabled>true</Enabled>${id}</LogonTrigger>`,
+          `${id}<LogonType>InteractiveToken</LogonType>`,
+        ]
+  const paths = { executable: Bun.escapeHTML(executable), envFile: Bun.escapeHTML(envFile) }
+  return fillTemplate(task, { ...paths, trigger, principal }).replaceAll('\n', '\r\n')
 }

@@ -10,18 +10,14 @@ import {
 } from '../../src/crypto/minisign.ts'
 import { createSigner } from '../support/release-signing.ts'
 
-async function* pieces(text: string) {
-  for (const letter of text) yield Buffer.from(letter)
-}
-
 const { publicKey, signBytes } = createSigner()
 const TEXT = 'the bytes of a program'
 const MINISIG = signBytes(Buffer.from(TEXT), 'oncebox 3.1.0 linux-x64')
 
-async function verdictOf(minisig: string, text = TEXT, keys = publicKey) {
+function verdictOf(minisig: string, text = TEXT, keys = publicKey) {
   const signature = parseSignature(minisig)
   return (
-    signature && verifySignature(await hashForSigning(pieces(text)), signature, parsePublicKeys(keys) ?? [])
+    signature && verifySignature(hashForSigning(Buffer.from(text)), signature, parsePublicKeys(keys) ?? [])
   )
 }
 

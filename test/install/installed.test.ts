@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findIn, type InstalledService, parseUnit } from '../../src/install/installed.ts'
-import { systemUnit } from '../../src/install/systemd-unit.ts'
+import { unitFor } from '../../src/install/systemd.ts'
 import { createTrial } from '../cli/trial.ts'
 
 const SERVICE: InstalledService = {
@@ -18,11 +18,11 @@ const SERVICE: InstalledService = {
 }
 
 test('an installed unit is read as it was written', () => {
-  const unit = systemUnit({
-    executable: '/opt/once box/oncebox',
-    envFile: '/etc/oncebox/oncebox.env',
+  const unit = unitFor({
+    scope: 'machine',
+    places: { executable: '/opt/once box/oncebox', envFile: '/etc/oncebox/oncebox.env' },
     dataDir: '/srv/a b%',
-    writable: [],
+    ...{ keyFile: null, tlsAuthorityKey: null, logFile: null, backupDir: null },
     usesLowPort: false,
   })
   expect(parseUnit(unit, '/root')).toEqual({
