@@ -56,13 +56,14 @@ export function surveySource(
   { here, ...options }: SurveyOptions,
 ): Promise<ImportReport> {
   const nothing = async () => undefined
-  let accounts = 0
+  // Numbers that no account here has.
+  let nextId = Number.MAX_SAFE_INTEGER
   const step: Import = {
     isKnown: async (marks) => (await here?.isKnown(marks)) === true,
     findAccount: async (email) => (await here?.findAccount(email)) ?? null,
     addAccount: async () => {
-      accounts -= 1
-      return accounts
+      nextId -= 1
+      return nextId
     },
     ...{ remember: nothing, setTotpSecret: nothing, addApiToken: nothing, addPush: nothing },
   }

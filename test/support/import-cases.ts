@@ -312,8 +312,9 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
   })
 
   test('a dry run tells the same, and makes and changes nothing', async () => {
-    const { wish, addUser, close } = await source([live(1), live(2, { masterKey: OTHER_KEY })])
-    addUser({ id: 1, email: 'ann@example.org' })
+    const owned = live(1, { userId: 1, name: 'name' })
+    const { wish, addUser, close } = await source([owned, live(2, { masterKey: OTHER_KEY })])
+    addUser({ id: 1, email: 'ann@example.org', otpSecret: 'MQHBIYWNLRIXP56THXNO3NX6GX5ANNA2' })
     await close()
     const dry = { ...wish, dataDir, mode: 'dry-run' as const }
     const told = await importReport(dry, NOW)
