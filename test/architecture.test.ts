@@ -178,7 +178,6 @@ test.each([
   ['drizzle-orm', 'store'],
   ['bun:sqlite', 'store or importing'],
   ['commander', 'cli'],
-  ['pino', 'operating'],
 ])('%s appears only in %s', (library, homes) => {
   const uses = ({ imports }: Source) =>
     imports.some(({ from }) => from === library || from.startsWith(`${library}/`))

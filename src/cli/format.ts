@@ -11,12 +11,15 @@ export function formatSize(bytes: number): string {
   return `${power === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[power]}`
 }
 
-const LOCAL_TIME = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+/** Made when a time is first shown: loading the formats costs a start milliseconds. */
+let localTime: Intl.DateTimeFormat | undefined
 
 /** An ISO time in this machine's time zone, `2026-11-27 14:05`. Returns other text unchanged but printable. */
 export function formatLocalTime(iso: string): string {
   const time = Date.parse(iso)
-  return Number.isNaN(time) ? printableLine(iso) : LOCAL_TIME.format(time)
+  if (Number.isNaN(time)) return printableLine(iso)
+  localTime ??= new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+  return localTime.format(time)
 }
 
 /** Escapes unprintable characters in JSON: the value stays the same, and a terminal interprets nothing. */

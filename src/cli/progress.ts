@@ -1,6 +1,5 @@
 // The progress of an upload or a download on a terminal, and the message when the user cancels it.
 
-import { Presets, SingleBar } from 'cli-progress'
 import { formatSize } from './format.ts'
 
 export type Progress = { update: (done: number, total: number | null) => void; stop: () => void }
@@ -35,6 +34,8 @@ export function createStartProgress(stream: NodeJS.WriteStream): StartProgress {
 
 /** Starts with the first bytes, so that a short transfer draws nothing. */
 function createBar(stream: NodeJS.WriteStream, label: string): Progress {
+  // Loaded here, because most commands draw nothing.
+  const { Presets, SingleBar }: typeof import('cli-progress') = require('cli-progress')
   const options = { stream, format, hideCursor: true, clearOnComplete: true }
   const bar = new SingleBar(options, Presets.shades_classic)
   let started = false

@@ -3,7 +3,6 @@
 import { lookup } from 'node:dns/promises'
 import { closeSync, openSync, readFileSync, write } from 'node:fs'
 import { getPriority, homedir, hostname, networkInterfaces, setPriority } from 'node:os'
-import { createInterface } from 'node:readline'
 import { isatty, ReadStream } from 'node:tty'
 import { promisify } from 'node:util'
 import type { Network } from '../app.ts'
@@ -195,7 +194,8 @@ function gatherLines(write: (lines: string) => void): (line: string) => void {
 }
 
 /** Returns an empty answer at the end of input (Ctrl-D). */
-function ask(question: string, input: NodeJS.ReadableStream): Promise<string> {
+async function ask(question: string, input: NodeJS.ReadableStream): Promise<string> {
+  const { createInterface } = await import('node:readline')
   const lines = createInterface({ input, terminal: false })
   return new Promise<string>((resolve) => {
     process.stderr.write(question)

@@ -22,7 +22,7 @@ export type Jobs = {
 export type JobsOptions = {
   jobs: readonly Job[]
   now: Now
-  log: { error(fields: object, message: string): void }
+  log: { error(fields: { job: string; err?: unknown }, message: string): void }
   /** Whether the log tells already why a database server refuses jobs now; left out when rows are in the data folder. */
   isOut?: (() => boolean) | undefined
 }

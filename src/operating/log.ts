@@ -1,11 +1,14 @@
-// The log, as JSON lines of pino or as text. Callers never pass it a body, query, token, link or passphrase.
+// The log, as JSON lines or as text. Callers never pass it a body, query, token, link or passphrase.
 
-import { levels, pino } from 'pino'
 import { printable, printableLine } from '../domain/printable.ts'
 
 export type LogFormat = 'text' | 'json'
 
-export type Log = ReturnType<typeof createLog>
+/** A message, or fields and perhaps a message. An error is the field `err`. */
+type Tell = (said: string | Fields, message?: string) => void
+type Fields = { err?: unknown; [name: string]: unknown }
+
+export type Log = Record<'info' | 'warn' | 'error' | 'fatal', Tell>
 
 export type LogOptions = {
   format: LogFormat
@@ -15,36 +18,43 @@ export type LogOptions = {
   write: (line: string) => void
 }
 
-export function createLog({ format, now, write }: LogOptions) {
-  const settings = {
-    base: null,
-    timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
-    formatters: { level: (label: string) => ({ level: label }) },
-  }
-  const lines = { write: (line: string) => write(line.trimEnd()) }
-  if (format === 'json') return pino(settings, lines)
-  // Builds the text before pino serialises anything, because every request writes a line.
-  const logMethod = (args: unknown[], _method: unknown, level: number) => write(toText(level, now(), args))
-  return pino({ ...settings, hooks: { logMethod } }, lines)
+export function createLog({ format, now, write }: LogOptions): Log {
+  const present = format === 'json' ? toJson : toText
+  const at =
+    (level: string): Tell =>
+    (said, message) => {
+      const time = new Date(now()).toISOString()
+      const [fields, msg] = typeof said === 'string' ? [{}, said] : [said, message]
+      write(present({ level, time, msg, fields }))
+    }
+  return { info: at('info'), warn: at('warn'), error: at('error'), fatal: at('fatal') }
+}
+
+type Line = { level: string; time: string; msg: string | undefined; fields: Fields }
+
+function toJson({ level, time, msg, fields }: Line): string {
+  const { err, ...rest } = fields
+  const told = err === undefined ? rest : { ...rest, err: { message: messageOf(err), stack: stackOf(err) } }
+  return JSON.stringify({ level, time, ...told, msg })
 }
 
 /** `2026-11-20T22:47:00.000Z info GET /up 200 0.4ms [k3f-1]`, followed by the stack of an error. */
-function toText(level: number, time: number, [first, second]: unknown[]): string {
-  const fields = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {}
-  const said = typeof first === 'string' ? first : second
-  // What others said is quoted in messages and errors: it must not look like a line of the log.
-  const message = typeof said === 'string' ? printableLine(said) : said
+function toText({ level, time, msg, fields }: Line): string {
   const { method, route, status, durationMs, requestId, err, ...rest } = fields
-  const words = [new Date(time).toISOString(), levels.labels[level], message, method, route, status]
+  // What others said is quoted in messages and errors: it must not look like a line of the log.
+  const words = [time, level, msg && printableLine(msg), method, route, status]
   if (durationMs !== undefined) words.push(`${durationMs}ms`)
   for (const name in rest) if (rest[name] !== undefined) words.push(`${name}=${JSON.stringify(rest[name])}`)
   if (requestId !== undefined) words.push(`[${requestId}]`)
   const text = words.filter((word) => word !== undefined).join(' ')
-  return err === undefined ? text : `${text}\n${describeError(err)}`
+  // Only the first line begins at the margin.
+  return err === undefined ? text : `${text}\n${printable(stackOf(err)).replace(/\n(?=\S)/g, '\n    ')}`
 }
 
-/** On lines of which only the first begins at the margin. */
-function describeError(cause: unknown): string {
-  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-  return printable(text).replace(/\n(?=\S)/g, '\n    ')
+const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
+function stackOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const own = cause.stack ?? cause.message
+  return cause.cause === undefined ? own : `${own}\ncaused by: ${stackOf(cause.cause)}`
 }

@@ -37,7 +37,9 @@ export function createRouter({ routes, presentError }: RouterOptions) {
     return exchange
   }
 
-  const app = new Elysia({ handler: { standardHostname: false } }).onError(({ error, code, request }) => {
+  // The front door has taken the slash at the end of a path away.
+  const settings = { strictPath: true, handler: { standardHostname: false } }
+  const app = new Elysia(settings).onError(({ error, code, request }) => {
     const cause = code === 'NOT_FOUND' ? new DomainError('not_found', 'not-found') : error
     return presentError(cause, exchangeOf(request), pathOf(request.url))
   })
