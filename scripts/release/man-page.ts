@@ -13,7 +13,7 @@ const SETTINGS: ReadonlySet<string> = new Set(FLAGS.map(({ flag }) => `--${flag}
 export function manPage({ version, time }: { version: string; time: number }): string {
   const { shell, app } = createParts({ env: {}, now: () => time * 1000, uptime: () => 0 })
   const place = { env: {}, platform: 'linux', home: '~', cwd: '/' } as const
-  const program = createProgram({ shell: { ...shell, place }, app })
+  const program = createProgram({ shell: { ...shell, place }, app }, null)
   const serve = program.commands.find((command) => command.name() === 'serve')
   const date = new Date(time * 1000).toISOString().slice(0, 10)
   return [

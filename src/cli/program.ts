@@ -28,9 +28,10 @@ export async function runProgram(argv: readonly string[], parts: Parts): Promise
   const { shell } = parts
   const isClicked = argv.length === 0 && isStartedByClick(shell)
   try {
-    const program = createProgram(parts)
+    const given = isClicked ? ['open'] : [...argv]
+    const program = createProgram(parts, given)
     requireKnownTopic(program, argv)
-    await program.parseAsync(isClicked ? ['open'] : [...argv], { from: 'user' })
+    await program.parseAsync(given, { from: 'user' })
     return 0
   } catch (cause) {
     const { lines, exitCode } = presentFailure(cause)
@@ -40,7 +41,8 @@ export async function runProgram(argv: readonly string[], parts: Parts): Promise
   }
 }
 
-export function createProgram(parts: Parts): Commander {
+/** Only commands that `argv` may mean get their flags, because a start would wait for the others; null: all do. */
+export function createProgram(parts: Parts, argv: readonly string[] | null): Commander {
   const { shell } = parts
   const program = new Commander('oncebox')
     .description('Oncebox shares passwords, files and links through secret links that expire.')
@@ -70,14 +72,15 @@ export function createProgram(parts: Parts): Commander {
   for (const row of COMMANDS) {
     const words = row.name.split(' ')
     const parent = made.get(words.slice(0, -1).join(' ')) ?? program
-    made.set(row.name, addCommand(parent, { row, word: words.at(-1) ?? '', parts }))
+    const isMeant = argv === null || row.name === 'serve' || words.every((word) => argv.includes(word))
+    made.set(row.name, addCommand(parent, { row, word: words.at(-1) ?? '', parts, isMeant }))
   }
   return program
 }
 
-type Added = { row: Command; word: string; parts: Parts }
+type Added = { row: Command; word: string; parts: Parts; isMeant: boolean }
 
-function addCommand(parent: Commander, { row, word, parts }: Added): Commander {
+function addCommand(parent: Commander, { row, word, parts, isMeant }: Added): Commander {
   const { flags = {}, settings = {}, operands } = row
   const hasFlags = Object.keys({ ...flags, ...settings }).length > 0
   const usage = [...(operands === undefined ? [] : [operands]), ...(hasFlags ? ['[flags]'] : [])].join(' ')
@@ -90,9 +93,7 @@ function addCommand(parent: Commander, { row, word, parts }: Added): Commander {
   if (row.heading !== undefined) made.helpGroup(row.heading)
   if (row.examples !== undefined) made.addHelpText('after', `\nExamples:\n${row.examples}`)
   if (row.notes !== undefined) made.addHelpText('after', row.notes)
-  for (const setting of Object.values<Setting>(flags)) made.addOption(optionFor(setting))
-  addSettings(made, settings)
-  for (const setting of Object.values(hiddenFlags(row))) made.addOption(optionFor(setting).hideHelp())
+  if (isMeant) addFlags(made, row)
   // The flags of a command that has others below it are not for those.
   if (parent.parent !== null && parent.options.length > 0)
     made.configureHelp({ ...parent.configureHelp(), showGlobalOptions: false })
@@ -103,6 +104,12 @@ function addCommand(parent: Commander, { row, word, parts }: Added): Commander {
       .action(() => refuse(row, made))
   // Commander shows usage of its own for an empty text.
   return made.usage(row.usage ?? (usage || ' ')).action(() => run(row, made, parts))
+}
+
+function addFlags(made: Commander, row: Command): void {
+  for (const setting of Object.values<Setting>(row.flags ?? {})) made.addOption(optionFor(setting))
+  addSettings(made, row.settings ?? {})
+  for (const setting of Object.values(hiddenFlags(row))) made.addOption(optionFor(setting).hideHelp())
 }
 
 async function run(row: Command, made: Commander, { shell, app }: Parts): Promise<void> {

@@ -49,7 +49,7 @@ test('the manual page tells every command and every setting, and nothing of the 
       const name = `${parent} ${command.name()}`
       return [name, ...namesIn(command, name)]
     })
-  const commands = namesIn(createProgram(createTrial()), 'oncebox')
+  const commands = namesIn(createProgram(createTrial(), null), 'oncebox')
   expect(commands).toContain('oncebox backup verify')
   expect(commands.filter((name) => !shown.includes(`\n.SS "${name}`))).toEqual([])
   const titles = Object.values<Setting>(settings).map((setting) =>
