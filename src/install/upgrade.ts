@@ -6,7 +6,7 @@ import { version } from '../../package.json'
 import releaseKeys from '../../release-keys.txt' with { type: 'text' }
 import { type PublicKey, parsePublicKeys } from '../crypto/minisign.ts'
 import { DomainError } from '../domain/errors.ts'
-import { presentTarget, type Release, type Target } from '../domain/release.ts'
+import type { Release } from '../domain/release.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { asOwner } from '../store/folder/ownership.ts'
 import { readSchema } from '../store/opening/folder-database.ts'
@@ -38,7 +38,7 @@ type Upgraded = { from: string; to: string; former: string }
 
 /** The output of `oncebox version --json`, which an upgrade reads from the former program. */
 export function describeProgram(executable: string) {
-  return { version, schema: CURRENT_SCHEMA, target: presentTarget(ownTarget(executable)) }
+  return { version, schema: CURRENT_SCHEMA, target: ownTarget(executable) }
 }
 
 /** `keys` are those of the command line, which replace the built-in ones. When it throws `conflict`, nothing was changed. */
@@ -147,20 +147,14 @@ function refusal(message: string): DomainError {
 
 const HEADER_BYTES = 4096
 
-const SYSTEMS: Partial<Record<NodeJS.Platform, Target['system']>> = {
-  linux: 'linux',
-  darwin: 'macos',
-  win32: 'windows',
-}
+const SYSTEMS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'macos', win32: 'windows' }
 
-/** The system that this program is built for. Its first bytes name the loader of its C library. */
-function ownTarget(executable: string): Target {
+/** As in the names of releases. The first bytes of a program for Linux name the loader of its C library. */
+function ownTarget(executable: string): string {
   const system = SYSTEMS[process.platform] ?? 'linux'
-  return {
-    system,
-    machine: process.arch === 'arm64' ? 'arm64' : 'x64',
-    isMusl: system === 'linux' && readHeader(executable).includes('/ld-musl-'),
-  }
+  const machine = process.arch === 'arm64' ? 'arm64' : 'x64'
+  const isMusl = system === 'linux' && readHeader(executable).includes('/ld-musl-')
+  return `${system}-${machine}${isMusl ? '-musl' : ''}`
 }
 
 function readHeader(path: string): string {

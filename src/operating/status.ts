@@ -1,7 +1,6 @@
 // Numbers about the instance for its administrators, without anything that was pushed.
 
 import type { Doubt } from '../domain/clock.ts'
-import { compareVersions } from '../domain/release.ts'
 import { MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { LastSweep, Sweeper } from '../pushes/sweeper.ts'
 import type { DatabaseReport, NodeReport } from '../store/database-face.ts'
@@ -90,11 +89,11 @@ export function describeNodes(
   const newest =
     alive
       .map(({ version }) => version)
-      .sort(compareVersions)
+      .sort(Bun.semver.order)
       .at(-1) ?? ''
   const nodes = alive.map(({ name, version, startedAt, seenAt, isThis }) => {
     const silence = Math.max(0, now - seenAt)
-    const isOlder = compareVersions(version, newest) < 0
+    const isOlder = Bun.semver.order(version, newest) < 0
     const shown = { name, version, startedAt, isThis }
     return { ...shown, silence, isSilent: silence > SILENT_MS, isOlder }
   })
