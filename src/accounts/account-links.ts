@@ -1,6 +1,6 @@
 // One-time links: setup of the first administrator, invitations, password resets. Each can be used once.
 
-import { hashRandomToken, newRandomToken } from '../crypto/random-token.ts'
+import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import { type Account, type AccountLink, parseEmail } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
@@ -39,7 +39,7 @@ export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }:
 
   async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
     const token = newRandomToken()
-    await accountLinks.addLink({ ...link, hash: hashRandomToken(token) })
+    await accountLinks.addLink({ ...link, hash: hashToken(token) })
     return token
   }
 
@@ -69,7 +69,7 @@ export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }:
    * Throws `too_many` after too many wrong links.
    */
   async function findLink(token: string, { ip }: Visit): Promise<AccountLink | null> {
-    const link = await limit.tryLink(ip, await accountLinks.findLink(hashRandomToken(token)))
+    const link = await limit.tryLink(ip, await accountLinks.findLink(hashToken(token)))
     return link === null ? null : withAddress(link)
   }
 
@@ -91,7 +91,7 @@ export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }:
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     requireGoodPassword(input.password)
     const passwordHash = await inLine(input.visit.ip, () => passwords.hashPassword(input.password))
-    const account = await accountLinks.useLink({ hash: hashRandomToken(input.token), email, passwordHash })
+    const account = await accountLinks.useLink({ hash: hashToken(input.token), email, passwordHash })
     if (link.purpose === 'setup') onSetUp()
     return { account, isNew: link.purpose !== 'reset' }
   }

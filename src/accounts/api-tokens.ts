@@ -1,13 +1,13 @@
 // API tokens: creating and revoking them for an account, and authenticating requests with them.
 
-import { apiTokenPrefix, hashApiToken, newApiToken } from '../crypto/api-token.ts'
+import { apiTokenPrefix, hashToken, newApiToken } from '../crypto/tokens.ts'
 import { type Account, type ApiToken, tokenNameProblem } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import { explainProblem } from '../domain/problems.ts'
 import type { Store } from '../store/face.ts'
 import type { Accounts } from './accounts.ts'
 
-export { mentionsApiToken } from '../crypto/api-token.ts'
+export { mentionsApiToken } from '../crypto/tokens.ts'
 
 export type ApiTokens = ReturnType<typeof createApiTokens>
 
@@ -35,7 +35,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     const { session = null } = input
     const apiToken = newApiToken()
     const prefix = apiTokenPrefix(apiToken)
-    await apiTokens.addApiToken({ accountId, name, prefix, hash: hashApiToken(apiToken), session })
+    await apiTokens.addApiToken({ accountId, name, prefix, hash: hashToken(apiToken), session })
     return { apiToken, name, prefix }
   }
 
@@ -58,7 +58,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
 
   /** The account of a token; null for an unknown token or a disabled account. Records the use. */
   async function authenticate(apiToken: string, onError: (cause: unknown) => void): Promise<Account | null> {
-    const found = await apiTokens.findByHash(hashApiToken(apiToken))
+    const found = await apiTokens.findByHash(hashToken(apiToken))
     if (found === null) return null
     apiTokens.noteUse(found).catch(onError)
     return found.account

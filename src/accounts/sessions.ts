@@ -1,14 +1,8 @@
 // Signing in with a password and, if the account has one, a second factor; and the resulting sessions.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { openPending, type Pending, sealPending } from '../crypto/pending-sign-in.ts'
-import {
-  formTokenOf,
-  hashRandomToken,
-  hashRecoveryCode,
-  isSameSecret,
-  newRandomToken,
-} from '../crypto/random-token.ts'
+import { openJson, sealJson } from '../crypto/sealed-field.ts'
+import { formTokenOf, hashRecoveryCode, hashToken, isSameSecret, newRandomToken } from '../crypto/tokens.ts'
 import { checkTotp } from '../crypto/totp.ts'
 import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
@@ -55,6 +49,10 @@ export type SessionsOptions = {
 }
 
 const PENDING_LIFETIME = 10 * MINUTE
+const PENDING = { subkey: 'owner', subject: new Uint8Array(), field: 'pending sign-in' } as const
+
+/** A sign-in without its code yet. `proof` binds to password and second factor; `until` in milliseconds since 1970. */
+type Pending = { accountId: number; email: string; until: number; proof: string }
 
 /** The addresses of an account's current sessions, by its e-mail address. */
 export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
@@ -94,7 +92,7 @@ export function createSessions(options: SessionsOptions) {
     const { id: accountId, email: address } = found.account
     const until = now() + PENDING_LIFETIME
     const pending = { accountId, email: address, until, proof: proofOf(found) }
-    return { outcome: 'code_needed', pending: sealPending(pending, keyring) }
+    return { outcome: 'code_needed', pending: sealJson(pending, keyring, PENDING) }
   }
 
   /** The hash of an imported account becomes argon2id as soon as its password is known. */
@@ -105,7 +103,7 @@ export function createSessions(options: SessionsOptions) {
 
   /** The sign-in whose password was right within the last 10 minutes, else null. */
   function readPending(text: string): Pending | null {
-    const pending = openPending(text, keyring)
+    const pending = openJson<Pending>(text, keyring, PENDING)
     return pending === null || now() >= pending.until ? null : pending
   }
 
@@ -139,7 +137,7 @@ export function createSessions(options: SessionsOptions) {
 
   async function begin({ account, passwordHash }: Credentials, visit: Visit): Promise<SignIn> {
     const sessionToken = newRandomToken()
-    const hash = hashRandomToken(sessionToken)
+    const hash = hashToken(sessionToken)
     // Nobody else has the token of a session that was begun after all.
     await store.sessions
       .addSession({ accountId: account.id, hash, visit, tested: passwordHash })
@@ -159,7 +157,7 @@ export function createSessions(options: SessionsOptions) {
     sessionToken: string,
     onError: (cause: unknown) => void,
   ): Promise<CurrentSession | null> {
-    const found = await store.sessions.findByHash(hashRandomToken(sessionToken))
+    const found = await store.sessions.findByHash(hashToken(sessionToken))
     if (found === null) return null
     store.sessions.noteUse(found.session).catch(onError)
     const formToken = formTokenOf(sessionToken)
@@ -236,5 +234,5 @@ export function createSessions(options: SessionsOptions) {
 /** Changes with the password and the second factor, and reveals neither. */
 function proofOf({ account, passwordHash, totpSecret }: Credentials): string {
   const parts = [account.id, passwordHash, totpSecret?.toHex() ?? '']
-  return hashRandomToken(parts.join(' ')).toString('base64url')
+  return hashToken(parts.join(' ')).toString('base64url')
 }

@@ -1,8 +1,8 @@
 // The second factor of an account: an authenticator app, and recovery codes for a lost phone.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { hashRecoveryCode, newRecoveryCode } from '../crypto/random-token.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
+import { hashRecoveryCode, newRecoveryCode } from '../crypto/tokens.ts'
 import { checkTotp, isTotpSecret, totpUri } from '../crypto/totp.ts'
 import type { Account } from '../domain/account.ts'
 import type { Now } from '../domain/time.ts'

@@ -110,7 +110,7 @@ function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine
     idempotency: createIdempotency({ store, keyring, now }),
     marks: createFormMarks(keyring),
     shownTexts: createShownTexts(keyring),
-    nonces: createPageNonces({ nonces: store.shared.nonces, now }),
+    nonces: createPageNonces({ nonces: store.shared.nonces, keyring, now }),
   }
 }
 

@@ -1,4 +1,4 @@
-// SHA-256 of a text or of data that arrives in pieces, and the keyed hash of an address.
+// SHA-256 of a text or of data that arrives in pieces, and its keyed form.
 
 export function sha256(text: string): Buffer {
   return Bun.CryptoHasher.hash('sha256', text)
@@ -11,10 +11,15 @@ export function createDigest(): Digest {
   return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest('hex') }
 }
 
+/** HMAC-SHA256; twice as fast as createHmac of node:crypto. */
+export function hmac(key: Uint8Array | string, text: string): Buffer {
+  return new Bun.CryptoHasher('sha256', key).update(text).digest()
+}
+
 /**
  * A network address as it is stored to count by: the first 16 bytes of HMAC-SHA256(addresses subkey, address), which reveals
  * nothing without the instance key.
  */
 export function hashAddress(address: string, addressesKey: Uint8Array): Buffer {
-  return new Bun.CryptoHasher('sha256', addressesKey).update(address).digest().subarray(0, 16)
+  return hmac(addressesKey, address).subarray(0, 16)
 }

@@ -3,8 +3,7 @@
 // The sealing key is derived from the idempotency key, which is not stored, so the database and the instance key
 // together cannot open the answer.
 
-import { createHmac } from 'node:crypto'
-import { sha256 } from './digest.ts'
+import { hmac, sha256 } from './digest.ts'
 import { deriveKey } from './hkdf.ts'
 import type { InstanceKey } from './keyring.ts'
 import { randomKey } from './random.ts'
@@ -25,7 +24,7 @@ export function newIdempotencyKey(): string {
 
 /** HMAC-SHA256(idempotency subkey, scope and key). */
 export function lookupOfKey({ key, scope }: PresentedKey, { idempotency }: InstanceKey): Buffer {
-  return createHmac('sha256', idempotency).update(`${scope}\n${key}`).digest()
+  return hmac(idempotency, `${scope}\n${key}`)
 }
 
 /** SHA-256 of any JSON value. */

@@ -18,8 +18,7 @@ export type InstanceKey = {
   grants: Uint8Array
   addresses: Uint8Array
   idempotency: Uint8Array
-  forms: Uint8Array
-  nonces: Uint8Array
+  pages: Uint8Array
 }
 
 /** New values are sealed under the first key; each key opens the values sealed under it. */
@@ -107,7 +106,6 @@ function deriveSubkeys(number: number, key: Uint8Array): InstanceKey {
     grants: subkey('grants'),
     addresses: subkey('addresses'),
     idempotency: subkey('idempotency'),
-    forms: subkey('forms'),
-    nonces: subkey('nonces'),
+    pages: subkey('pages'),
   }
 }

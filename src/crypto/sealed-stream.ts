@@ -7,13 +7,11 @@
 // AES-256-GCM under the file's own key. Nonce: 7 zero bytes, a 4-byte counter, 1 for the last segment and else 0.
 // Associated data: the header and the file's id. There is always a last segment, which may be empty.
 
-import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES } from './gcm.ts'
 import { deriveKey } from './hkdf.ts'
 
 export const SEGMENT_BYTES = 256 * 1024
 export const HEADER_BYTES = 8
-const TAG_BYTES = 16
-const NONCE_BYTES = 12
 
 /** The id and key that a sealed file is bound to. */
 export type SealedFile = { id: string; key: Uint8Array }
@@ -74,27 +72,11 @@ export type SegmentPlace = { index: number; isLast: boolean }
 
 /** The plain bytes of one segment, or null when it was altered, moved or truncated. */
 export function openSegment(sealed: Uint8Array, file: SealedFile, place: SegmentPlace): Buffer | null {
-  const body = sealed.length - TAG_BYTES
-  if (body < 0) return null
-  const decipher = createDecipheriv('aes-256-gcm', file.key, nonce(place))
-  decipher.setAAD(associatedData(file))
-  decipher.setAuthTag(sealed.subarray(body))
-  try {
-    const plain = decipher.update(sealed.subarray(0, body))
-    decipher.final()
-    return plain
-  } catch {
-    return null
-  }
+  return decrypt(sealed, optionsOf(file, place))
 }
 
-/** Returns two pieces, since joining them would copy every byte again. */
 function sealSegment(plain: Uint8Array, file: SealedFile, place: SegmentPlace): [Buffer, Buffer] {
-  const cipher = createCipheriv('aes-256-gcm', file.key, nonce(place))
-  cipher.setAAD(associatedData(file))
-  const sealed = cipher.update(plain)
-  cipher.final()
-  return [sealed, cipher.getAuthTag()]
+  return encrypt(plain, optionsOf(file, place))
 }
 
 function header(): Buffer {
@@ -103,13 +85,9 @@ function header(): Buffer {
   return bytes
 }
 
-function associatedData({ id }: SealedFile): Buffer {
-  return Buffer.concat([header(), Buffer.from(id)])
-}
-
-function nonce({ index, isLast }: SegmentPlace): Buffer {
-  const bytes = Buffer.alloc(NONCE_BYTES)
-  bytes.writeUInt32BE(index, 7)
-  bytes.writeUInt8(isLast ? 1 : 0, 11)
-  return bytes
+function optionsOf({ id, key }: SealedFile, { index, isLast }: SegmentPlace) {
+  const nonce = Buffer.alloc(NONCE_BYTES)
+  nonce.writeUInt32BE(index, 7)
+  nonce.writeUInt8(isLast ? 1 : 0, 11)
+  return { key, nonce, data: Buffer.concat([header(), Buffer.from(id)]) }
 }

@@ -2,7 +2,7 @@
 
 import { isBcrypt } from '../accounts/passwords.ts'
 import { openTotpSecret } from '../accounts/two-factor.ts'
-import { hashApiToken } from '../crypto/api-token.ts'
+import { hashToken } from '../crypto/tokens.ts'
 import { type IncomingSource, isUnreadable } from '../domain/incoming.ts'
 import { type Finding, placeOfAccount, placeOfPush } from './import-report.ts'
 import { createMarks } from './marks.ts'
@@ -69,7 +69,7 @@ async function compareAccount(planned: PlannedAccount, { store, keyring }: Verif
   if (found === null) return wasHere ? [] : ['it is not here']
   const { account, passwordHash, totpSecret, totpStep } = found
   const secret = totpSecret && openTotpSecret(totpSecret, { accountId: account.id, keyring })
-  const token = apiToken === null ? null : await store.apiTokens.findByHash(hashApiToken(apiToken))
+  const token = apiToken === null ? null : await store.apiTokens.findByHash(hashToken(apiToken))
   const isOwnToken = apiToken === null || account.disabledAt !== null || token?.account.id === account.id
   return [
     ...(isBcrypt(passwordHash) && passwordHash !== planned.passwordHash ? ['its password differs'] : []),

@@ -1,9 +1,9 @@
 // Walks through another server's accounts and pushes, decides about each, and stores what comes, sealed as if created here.
 
 import { sealTotpSecret } from '../accounts/two-factor.ts'
-import { hashApiToken } from '../crypto/api-token.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { newDataKey, sealSecrets } from '../crypto/push-secrets.ts'
+import { hashToken } from '../crypto/tokens.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 import { type IncomingPush, type IncomingSource, isUnreadable } from '../domain/incoming.ts'
 import { sealFile } from '../pushes/file-names.ts'
@@ -83,7 +83,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
 
   async function enterToken(apiToken: string | null, accountId: number): Promise<void> {
     if (apiToken === null || (await step.isKnown(marks.apiToken.all(apiToken)))) return
-    await step.addApiToken({ accountId, name: TOKEN_NAME, hash: hashApiToken(apiToken) })
+    await step.addApiToken({ accountId, name: TOKEN_NAME, hash: hashToken(apiToken) })
     await step.remember(marks.apiToken.one(apiToken))
     report.apiTokens += 1
   }

@@ -1,14 +1,8 @@
 // Downloads by grant. A grant works until it ends, or until its push is deleted or runs out of time. Times are checked when
 // a download begins; a deletion also breaks off running downloads.
 
-import {
-  type ArchiveGrant,
-  type FileGrant,
-  type FileOfGrant,
-  openGrant,
-  sealGrant,
-} from '../crypto/download-grant.ts'
 import type { Keyring } from '../crypto/keyring.ts'
+import { openJson, sealJson } from '../crypto/sealed-field.ts'
 import { deriveFileKey } from '../crypto/sealed-stream.ts'
 import { DomainError } from '../domain/errors.ts'
 import {
@@ -22,13 +16,30 @@ import { safeFilenames } from '../domain/received-names.ts'
 import { NODES_APART } from '../domain/time.ts'
 import type { StoredPush } from '../store/face.ts'
 import { archiveSize, type Entry, readArchive } from './archive.ts'
-import { createGrantedFiles, type GrantedFilesOptions, type ReadableFile } from './granted-files.ts'
+import {
+  createGrantedFiles,
+  type FileOfPush,
+  type GrantedFilesOptions,
+  type ReadableFile,
+} from './granted-files.ts'
 
 export type Download = FileFacts &
   ReadableFile & {
     /** Identifies the exact bytes. Null for an archive, which is made for each download and can only be read whole. */
     id: string | null
   }
+
+/** All that a download needs stands in its URL, so that the server stores nothing readable for it. `until`: since 1970. */
+type Until = Pick<FileOfPush, 'push'> & { until: number }
+
+type FileOfGrant = Omit<FileOfPush, 'push'> & { filename: string }
+
+type FileGrant = Until & FileOfGrant & { contentType: string }
+
+/** For several files of a push in one archive, in this order and under these names. */
+type ArchiveGrant = Until & { files: FileOfGrant[] }
+
+const PLACE = { subkey: 'grants', subject: new Uint8Array(), field: 'grant' } as const
 
 /** A sealed grant; downloads may begin until `until`. */
 type Granted = { grant: string; until: number }
@@ -61,7 +72,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   function grantAll(viewed: ViewedFiles): { files: GrantedFile[]; archives: GrantedArchive[] } {
     const granted = viewed.files.map((file) => ({ file, grant: grantFor(file, viewed) }))
     const seal = (grant: FileGrant | ArchiveGrant): Granted => ({
-      grant: sealGrant(grant, keyring),
+      grant: sealJson(grant, keyring, PLACE),
       until: Math.min(grant.until, viewed.push.expiresAt),
     })
     return {
@@ -78,7 +89,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
    * Throws `forbidden` for an altered or lapsed grant, and `not_found` for a file that was destroyed.
    */
   async function open(text: string): Promise<Download> {
-    const grant = openGrant(text, keyring)
+    const grant = openJson<FileGrant | ArchiveGrant>(text, keyring, PLACE)
     if (grant === null) throw new DomainError('forbidden', 'This download link is not valid.')
     if (now() >= grant.until || grant.until > now() + longestLifeOf(grant))
       throw new DomainError('forbidden', 'This download link has run out; retrieve the push again.')

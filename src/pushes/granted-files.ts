@@ -1,6 +1,5 @@
 // The files behind grants: opened, checked and read. A deletion of the push breaks off what is being read.
 
-import type { FileOfGrant } from '../crypto/download-grant.ts'
 import {
   HEADER_BYTES,
   isHeader,
@@ -27,8 +26,14 @@ export type ReadableFile = {
   close(): Promise<void>
 }
 
-/** A file of the push with this lookup, in hex. */
-export type FileOfPush = Pick<FileOfGrant, 'file' | 'key' | 'size'> & { push: string }
+export type FileOfPush = {
+  /** The push's lookup, in hex. */
+  push: string
+  file: string
+  /** The file's own key, in base64. */
+  key: string
+  size: number
+}
 
 export type GrantedFilesOptions = {
   store: Pick<Store, 'files' | 'pushes' | 'damage' | 'bucket'>

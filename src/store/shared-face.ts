@@ -27,8 +27,6 @@ export type BudgetStore = {
 }
 
 export type NonceStore = {
-  /** Keys that authenticate nonces, the first for new ones. */
-  keys: readonly [Uint8Array, ...Uint8Array[]]
   /** False when the nonce was used before, on any node. */
   use(used: { nonce: string; lapsesAt: number }): Promise<boolean>
 }

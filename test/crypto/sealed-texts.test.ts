@@ -1,15 +1,16 @@
 // What the server hands out and takes back: grants, marks, nonces, sign-ins that wait for a code, and codes of an app.
 
 import { describe, expect, test } from 'bun:test'
-import { openGrant, sealGrant } from '../../src/crypto/download-grant.ts'
-import { newFormMark, readFormMark } from '../../src/crypto/form-mark.ts'
 import { openAnswer, sealAnswer } from '../../src/crypto/idempotency-key.ts'
 import { findKey, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
-import { createNonceMint } from '../../src/crypto/page-nonce.ts'
-import { openPending, sealPending } from '../../src/crypto/pending-sign-in.ts'
-import { randomKey } from '../../src/crypto/random.ts'
+import { openJson, sealJson } from '../../src/crypto/sealed-field.ts'
 import { SEGMENT_BYTES, sealedSize, sealStream } from '../../src/crypto/sealed-stream.ts'
 import { checkTotp } from '../../src/crypto/totp.ts'
+import type { Account } from '../../src/domain/account.ts'
+import { HOUR } from '../../src/domain/time.ts'
+import { createFormMarks } from '../../src/pushes/form-marks.ts'
+import { createPageNonces } from '../../src/pushes/page-nonces.ts'
+import { openSharedState } from '../support/shared-state.ts'
 import { codeOf } from '../support/tour.ts'
 
 const line = (number: number) => `${number} ${String(number).padStart(64, '0')}`
@@ -18,16 +19,9 @@ const other = parseKeyFile(line(2))
 /** Seals under key 2, and still opens what key 1 sealed. */
 const both = parseKeyFile(`${line(2)}\n${line(1)}`)
 
-const grant = {
-  push: 'ab',
-  file: 'f',
-  key: 'k',
-  filename: 'a.txt',
-  contentType: 'text/plain',
-  size: 5,
-  until: 7,
-}
-const pending = { accountId: 3, email: 'ann@example.org', until: 9, proof: 'p' }
+const place = { subkey: 'grants', subject: new Uint8Array(), field: 'grant' } as const
+const grant = { push: 'ab', file: 'f', filename: 'ä.txt', size: 5, until: 7 }
+const account = (id: number) => ({ id }) as Account
 
 type Sealed = {
   seal: (keyring: typeof first) => string
@@ -36,15 +30,14 @@ type Sealed = {
 }
 
 const TEXTS: Record<string, Sealed> = {
-  'a download grant': { seal: (keyring) => sealGrant(grant, keyring), open: openGrant, content: grant },
-  'a sign-in that waits for its code': {
-    seal: (keyring) => sealPending(pending, keyring),
-    open: openPending,
-    content: pending,
+  'a value such as a download grant': {
+    seal: (keyring) => sealJson(grant, keyring, place),
+    open: (text, keyring) => openJson(text, keyring, place),
+    content: grant,
   },
   'the mark of a form': {
-    seal: (keyring) => newFormMark({ accountId: 3 }, keyring),
-    open: readFormMark,
+    seal: (keyring) => createFormMarks(keyring).issue(account(3)),
+    open: (mark, keyring) => createFormMarks(keyring).read(mark),
     content: { accountId: 3 },
   },
 }
@@ -62,28 +55,35 @@ describe.each(Object.entries(TEXTS))('%s', (_, { seal, open, content }) => {
   })
 })
 
-test('a grant is accepted only as it was spelled', () => {
-  const text = sealGrant(grant, first)
+test('a sealed value opens only in its place, and as it was spelled', () => {
+  const text = sealJson(grant, first, place)
   for (const odd of [`${text}=`, `${text} `, `${text.slice(0, 5)}\n${text.slice(5)}`])
-    expect(openGrant(odd, first)).toBeNull()
+    expect(openJson(odd, first, place)).toBeNull()
+  expect(openJson(text, first, { ...place, field: 'form mark' })).toBeNull()
+  expect(openJson(text, first, { ...place, subkey: 'pages' })).toBeNull()
 })
 
-test('the mark of a form that was opened signed out names no account', () => {
-  expect(readFormMark(newFormMark({ accountId: null }, first), other)).toEqual({ accountId: null })
-  expect(newFormMark({ accountId: 3 }, first)).not.toBe(newFormMark({ accountId: 4 }, first))
+test('the mark of a form that was opened signed out names no account, on any node', () => {
+  const mark = createFormMarks(first).issue(null)
+  expect(createFormMarks(other).read(mark)).toEqual({ accountId: null })
 })
 
-test('a nonce gives its time only for its own subject, in its exact spelling, and under its own keys', () => {
-  const key = randomKey(32)
-  const mint = createNonceMint([key])
-  const nonce = mint.make('page', 1_700_000_000_000)
-  expect(mint.read(nonce, 'page')).toBe(1_700_000_000_000)
-  expect(mint.read(nonce, 'other')).toBeNull()
-  expect(createNonceMint([randomKey(32), key]).read(nonce, 'page')).toBe(mint.read(nonce, 'page'))
-  expect(createNonceMint([randomKey(32)]).read(nonce, 'page')).toBeNull()
-  const altered = `${nonce.startsWith('A') ? 'B' : 'A'}${nonce.slice(1)}`
-  for (const bad of ['', altered, nonce.slice(0, -4), `${nonce}AAAA`, `${nonce}=`, `${nonce} `])
-    expect(mint.read(bad, 'page')).toBeNull()
+test('a nonce is good once, for its own subject, under a key of its instance, and for twelve hours', async () => {
+  let time = 1_700_000_000_000
+  const now = () => time
+  const { nonces } = openSharedState(now)
+  const [page, stranger, later] = [first, other, both].map((keyring) =>
+    createPageNonces({ nonces, keyring, now }),
+  )
+  const nonce = page!.issue('page')
+  expect(page!.issue('page')).not.toBe(nonce)
+  for (const bad of ['', 'x', nonce.slice(0, -4), `${nonce}AAAA`, `${nonce}=`, `${nonce} `])
+    expect(await page!.use(bad, 'page')).toBe('stale')
+  expect([await page!.use(nonce, 'other'), await stranger!.use(nonce, 'page')]).toEqual(['stale', 'stale'])
+  expect([await later!.use(nonce, 'page'), await page!.use(nonce, 'page')]).toEqual(['good', 'used'])
+  const old = page!.issue('page')
+  time += 12 * HOUR + 1
+  expect(await page!.use(old, 'page')).toBe('stale')
 })
 
 test('a keyring finds the key of a number; numbers go from 1 to 255', () => {

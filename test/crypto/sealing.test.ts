@@ -2,11 +2,11 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { apiTokenPrefix, hashApiToken, newApiToken } from '../../src/crypto/api-token.ts'
 import { fingerprint, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { ARGON2_COST, derivePassphraseKey, newPassphraseSalt } from '../../src/crypto/passphrase.ts'
 import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { openField, sealField } from '../../src/crypto/sealed-field.ts'
+import { apiTokenPrefix, hashToken, newApiToken } from '../../src/crypto/tokens.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
 
 const key = { key: new Uint8Array(32).fill(7), number: 3 }
@@ -116,7 +116,7 @@ test('the prefix of an API token is its first twelve characters, and its hash ha
   const apiToken = newApiToken()
   expect(apiToken).toMatch(/^obx_[0-9a-hjkmnp-tv-z]{32}$/)
   expect(apiTokenPrefix(apiToken)).toBe(apiToken.slice(0, 12))
-  expect(hashApiToken(apiToken)).toHaveLength(32)
+  expect(hashToken(apiToken)).toHaveLength(32)
 })
 
 test('a key file may hold comments and several keys; the first key seals', () => {

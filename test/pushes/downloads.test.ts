@@ -1,11 +1,11 @@
 // How long grants work, by the clocks of several nodes.
 
 import { expect, test } from 'bun:test'
-import { sealGrant } from '../../src/crypto/download-grant.ts'
+import { EMPTY_COUNTS } from '../../src/domain/audit.ts'
 import { grantLifetime } from '../../src/domain/files.ts'
 import { MINUTE, SECOND } from '../../src/domain/time.ts'
 import { createDownloads } from '../../src/pushes/downloads.ts'
-import { openTestStore } from '../support/store.ts'
+import { examplePush, openTestStore } from '../support/store.ts'
 
 test('a grant works on a node that read the clock a moment earlier than the one that made it', async () => {
   const { store, clock, close } = await openTestStore()
@@ -16,8 +16,18 @@ test('a grant works on a node that read the clock a moment earlier than the one 
   })
   const size = 1
   const open = (left: number) => {
-    const file = { file: 'a', key: '', filename: 'a', size, contentType: 'text/plain' }
-    return downloads.open(sealGrant({ ...file, push: '00'.repeat(16), until: clock.now() + left }, keyring))
+    const push = {
+      ...examplePush(clock.now()),
+      ...EMPTY_COUNTS,
+      id: 1,
+      lookup: Buffer.alloc(16),
+      keyNumber: 1,
+      files: 1,
+    }
+    const files = [{ id: 'a', filename: 'a', size, contentType: 'text/plain' }]
+    const viewedAt = clock.now() + left - grantLifetime(size)
+    const { files: granted } = downloads.grantAll({ push, dataKey: Buffer.alloc(32), files, viewedAt })
+    return downloads.open(granted[0]!.grant)
   }
   // The grant is good; there is no such push.
   await expect(open(grantLifetime(size))).rejects.toMatchObject({ code: 'not_found' })

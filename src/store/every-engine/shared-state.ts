@@ -119,7 +119,6 @@ export function createSharedState({ steps, keyring, now, onError }: SharedStateO
     return removed
   }
 
-  const others = keyring.keys.filter((key) => key !== keyring.sealing)
   return {
     budgets: {
       // Looks first without a lock, so that a flood of refused tries writes nothing.
@@ -130,7 +129,6 @@ export function createSharedState({ steps, keyring, now, onError }: SharedStateO
       giveBack: (states) => write(() => giveBack(states)).catch(onError),
     },
     nonces: {
-      keys: [keyring.sealing.nonces, ...others.map((key) => key.nonces)],
       use: async ({ nonce, lapsesAt }) => (await write(() => first(USE, nonce, lapsesAt))) !== null,
     },
     offers: {

@@ -83,10 +83,9 @@ postgres.describe('two nodes share', () => {
 
   describe('nonces of pages', () => {
     const pages = () =>
-      opened.shared.map(({ nonces }) => createPageNonces({ nonces, now: opened.clock.now })) as [
-        PageNonces,
-        PageNonces,
-      ]
+      opened.shared.map(({ nonces }) =>
+        createPageNonces({ nonces, keyring: opened.keyring, now: opened.clock.now }),
+      ) as [PageNonces, PageNonces]
 
     test('a nonce of one node is good on another, once in all', async () => {
       const [one, other] = pages()

@@ -1,0 +1,34 @@
+// AES-256-GCM: one call to encrypt, and one to decrypt whatever is authentic.
+
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+
+export const NONCE_BYTES = 12
+export const TAG_BYTES = 16
+
+/** A nonce is used once with a key. `data` is authenticated, and not part of the result. */
+export type GcmOptions = { key: Uint8Array; nonce: Uint8Array; data: Uint8Array }
+
+/** Ciphertext and tag are apart, since joining them would copy every byte again. */
+export function encrypt(plain: Uint8Array, { key, nonce, data }: GcmOptions): [Buffer, Buffer] {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  cipher.setAAD(data)
+  const ciphertext = cipher.update(plain)
+  cipher.final()
+  return [ciphertext, cipher.getAuthTag()]
+}
+
+/** `sealed` ends with its tag. Null when a bit of it, the key, the nonce or the data is another one. */
+export function decrypt(sealed: Uint8Array, { key, nonce, data }: GcmOptions): Buffer | null {
+  const body = sealed.length - TAG_BYTES
+  if (body < 0) return null
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce)
+  decipher.setAAD(data)
+  decipher.setAuthTag(sealed.subarray(body))
+  try {
+    const plain = decipher.update(sealed.subarray(0, body))
+    decipher.final()
+    return plain
+  } catch {
+    return null
+  }
+}
