@@ -53,7 +53,8 @@ export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }:
   async function invite(input: { email: string; isAdmin: boolean } & By): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
-    if ((await accounts.findId(email)) !== null) throw invalidFields({ email: [{ code: 'email_taken' }] })
+    if ((await accounts.findAccount(email)) !== null)
+      throw invalidFields({ email: [{ code: 'email_taken' }] })
     const { isAdmin, by, session } = input
     return add({ ...NOBODY, purpose: 'invite', email, isAdmin, createdBy: by.id, session })
   }

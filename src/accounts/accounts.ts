@@ -27,13 +27,6 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     return account
   }
 
-  /** Works for a damaged row too, so that such an account can be disabled or removed. Throws `not_found`. */
-  async function requireId(email: string): Promise<number> {
-    const id = await accounts.findId(requireEmail(email))
-    if (id === null) throw new DomainError('not_found', `There is no account for ${email}.`)
-    return id
-  }
-
   /** `revoke` also removes the API tokens, invitations and reset links that were created with the old password. */
   async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
     const { password, revoke = false } = input
@@ -46,7 +39,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
    * Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last administrator.
    */
   async function disableAccount(email: string, { keepAdmin = false } = {}): Promise<void> {
-    return accounts.setDisabled({ id: await requireId(email), disabled: true, keepAdmin })
+    return accounts.setDisabled({ id: (await requireAccount(email)).id, disabled: true, keepAdmin })
   }
 
   /** Works for a disabled account too. Throws `not_found`. */
@@ -71,7 +64,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
 
   /** Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an interruption. */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
-    const id = await requireId(email)
+    const { id } = await requireAccount(email)
     await accounts.setDisabled({ id, disabled: true, keepAdmin })
     let pushes = 0
     for (;;) {
@@ -87,8 +80,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     addAccount,
     listAccounts: accounts.listAccounts,
     requireAccount,
-    requireId,
-    findId: accounts.findId,
+    findAccount: accounts.findAccount,
     setPassword,
     makeAdmin,
     unmakeAdmin,

@@ -26,7 +26,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
    */
   async function createApiToken(input: NewToken): Promise<NewApiToken> {
     const { id: accountId } = await accounts.requireAccount(input.email)
-    const name = input.name?.trim() ?? nextName(await apiTokens.listNames(accountId))
+    const name = input.name?.trim() ?? nextName(await apiTokens.listApiTokens(accountId))
     const problem = tokenNameProblem(name)
     if (problem !== null) {
       const message = `The name of the token ${explainProblem(problem)}.`
@@ -46,7 +46,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
   /** Throws `not_found` when no token matches, `conflict` when several do. */
   async function revokeApiToken(input: { email: string; nameOrPrefix: string }): Promise<NamedToken> {
     const { id: accountId } = await accounts.requireAccount(input.email)
-    const token = pick(await apiTokens.listNames(accountId), input.nameOrPrefix)
+    const token = pick(await apiTokens.listApiTokens(accountId), input.nameOrPrefix)
     await apiTokens.removeApiToken(token.id)
     return token
   }

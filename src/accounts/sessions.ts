@@ -58,8 +58,8 @@ type Pending = { accountId: number; email: string; until: number; proof: string 
 export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
   return async (email: string): Promise<string[]> => {
     const parsed = parseEmail(email)
-    const id = parsed === null ? null : await accounts.findId(parsed)
-    return id === null ? [] : (await sessions.listSessions(id)).map(({ ip }) => ip)
+    const account = parsed === null ? null : await accounts.findAccount(parsed)
+    return account === null ? [] : (await sessions.listSessions(account.id)).map(({ ip }) => ip)
   }
 }
 

@@ -4,7 +4,6 @@ import { type Backups, createBackupGauges } from '../backup/backups.ts'
 import { listenForMetrics, type MetricsListener } from '../http/metrics-listener.ts'
 import { createGauges } from '../operating/gauges.ts'
 import type { LookAtHealth } from '../operating/health.ts'
-import { createCountLive } from '../operating/live-count.ts'
 import type { Log } from '../operating/log.ts'
 import type { Metrics } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
@@ -30,11 +29,11 @@ export type MeteringOptions = {
 
 /** Adds the values that are read from the parts of the server when the metrics are asked for. */
 export function addServerGauges({ metrics, store, services, backups, ...parts }: MeteringOptions): void {
-  const { jobs, sweeper, countHashing, countUploads } = services
+  const { jobs, sweeper, countPushes, countHashing, countUploads } = services
   const gauges = createGauges({
     ...parts,
     ...store,
-    countLive: createCountLive(store.lists),
+    countLive: async () => (await countPushes()).live,
     sweptTotals: sweeper.totals,
     listJobs: jobs.list,
     countHashing,

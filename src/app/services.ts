@@ -21,7 +21,7 @@ import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
 import type { Meter } from '../operating/metrics.ts'
-import { createReadStatus } from '../operating/status.ts'
+import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import { createDownloads } from '../pushes/downloads.ts'
 import { createFormMarks } from '../pushes/form-marks.ts'
@@ -163,11 +163,13 @@ function createUpkeepServices({ config, store, log, otherJobs }: Making) {
     log,
     isOut: store.database?.isOut,
   })
+  const countPushes = createCountPushes({ lists: store.lists, now })
   return {
     sweeper,
     jobs,
+    countPushes,
     readStatus: createReadStatus({
-      ...{ store, sweeper, now, doubt: store.clock.doubt },
+      ...{ countPushes, store, sweeper, now, doubt: store.clock.doubt },
       databaseName: nameDatabase(config) ?? '',
     }),
     acceptClock: createAcceptClock({ accept: store.clock.accept, log }),

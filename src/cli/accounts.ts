@@ -17,7 +17,7 @@ export async function addUser(given: Visit<{ admin: boolean; passwordStdin: bool
   const { accounts, shell, flags, operands } = given
   const [email = ''] = operands
   // Checked before asking for a password twice; adding the account checks again.
-  if ((await accounts.findId(email)) !== null) {
+  if ((await accounts.findAccount(email)) !== null) {
     throw new CommandFailure(`${email} already has an account: "oncebox user password" sets its password.`)
   }
   const password = await readNewPassword(shell, { fromInput: flags.passwordStdin })
@@ -105,7 +105,7 @@ export async function enableUser({ accounts, shell, operands: [email = ''] }: Vi
 export async function removeUser(given: Visit<{ yes: boolean }>): Promise<void> {
   const { accounts, shell, flags, operands } = given
   const [email = ''] = operands
-  await accounts.requireId(email)
+  await accounts.requireAccount(email)
   const question = `Remove ${email} with all its tokens and pushes? This cannot be undone.`
   if (!flags.yes) await confirm(shell, question)
   const { pushes } = await accounts.removeAccount(email)

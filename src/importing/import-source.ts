@@ -4,7 +4,7 @@ import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import type { IncomingSource } from '../domain/incoming.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
-import type { Import } from '../store/import-face.ts'
+import type { Import, ImportLook } from '../store/import-face.ts'
 import { emptyReport, type ImportReport } from './import-report.ts'
 import { createMarks } from './marks.ts'
 import { lookAtFiles, NOTHING_PREPARED, type PrepareOptions, preparePushes } from './prepare.ts'
@@ -46,7 +46,7 @@ export async function importSource(source: IncomingSource, options: ImportOption
 /** `here` is the folder that the import would go to; null when there is none yet. */
 export type SurveyOptions = {
   now: number
-  here: (Pick<Import, 'isKnown' | 'findAccount'> & { keyring: Keyring }) | null
+  here: (ImportLook & { keyring: Keyring }) | null
   onProgress: OnProgress
 }
 

@@ -64,7 +64,7 @@ function ofPushes({
   const swept = 'What the sweeper did: pushes expired by time, pushes purged, files removed.'
   const hashed = 'Passwords and passphrases that wait to be hashed, and those that are being hashed.'
   return [
-    gauge('oncebox_pushes_live', 'Pushes that can be opened, counted at most twice a minute.', countLive),
+    gauge('oncebox_pushes_live', 'Pushes that can be opened, counted at most once a minute.', countLive),
     counters('oncebox_swept_total', 'what', swept, () => ({ ...sweptTotals() })),
     gauge('oncebox_commit_queue', 'Changes that wait for a group commit.', waitingWorks),
     gauges('oncebox_hash_queue', 'of', hashed, countHashing),

@@ -43,7 +43,8 @@ export type ServingNode = Pick<NodeReport, 'name' | 'version' | 'startedAt' | 'i
 const SILENT_MS = 12 * SECOND
 
 export type StatusOptions = {
-  store: Pick<Store, 'lists' | 'freeSpace' | 'bucket'> & { database: DatabaseReport | null }
+  countPushes: () => Promise<PushCounts>
+  store: Pick<Store, 'freeSpace' | 'bucket'> & { database: DatabaseReport | null }
   /** Of the database server. */
   databaseName: string
   sweeper: Sweeper
@@ -51,19 +52,20 @@ export type StatusOptions = {
   doubt: () => Doubt | null
 }
 
-/** Counting walks an index, so it is done at most once a minute. */
-export function createReadStatus(options: StatusOptions): () => Promise<Status> {
-  const { store, sweeper, now, doubt, databaseName } = options
+/** Counts at most once a minute, because that walks an index. */
+export function createCountPushes({ lists, now }: Pick<Store, 'lists'> & { now: Now }) {
   let counted: { at: number; counts: PushCounts } | null = null
-
-  async function counts(): Promise<PushCounts> {
+  return async (): Promise<PushCounts> => {
     if (counted === null || now() - counted.at >= MINUTE)
-      counted = { at: now(), counts: await store.lists.countPushes() }
+      counted = { at: now(), counts: await lists.countPushes() }
     return counted.counts
   }
+}
 
+export function createReadStatus(options: StatusOptions): () => Promise<Status> {
+  const { countPushes, store, sweeper, now, doubt, databaseName } = options
   return async () => ({
-    ...(await counts()),
+    ...(await countPushes()),
     ...(await store.freeSpace.measure()),
     needsDisk: store.database === null || store.bucket === null,
     bucket: store.bucket?.name ?? null,

@@ -2,9 +2,8 @@
 
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry } from '../domain/audit.ts'
-import { DamageError } from '../domain/errors.ts'
-import type { PageOfPushes, StoredPush } from '../store/face.ts'
-import type { Labelled, ListOptions } from './owner-lists.ts'
+import type { StoredPush } from '../store/face.ts'
+import type { Labelled, ListOptions, PageOfPushes } from './owner-lists.ts'
 
 /** The audit log of a push, oldest entry first. The reader's permission has been checked. */
 export type OpenLog = {
@@ -16,8 +15,7 @@ export type OpenLog = {
 /** Milliseconds of the event loop that are used before other requests get their turn. */
 const SLICE_MS = 8
 
-/** `log` is null when the disk has damaged it. */
-export type ExportedPush = Labelled & { log: AuditEntry[] | null }
+export type ExportedPush = Labelled & { log: AuditEntry[] }
 
 type StoredLabelled = Labelled & { push: StoredPush }
 
@@ -38,7 +36,7 @@ export function createOwnerExport({ list, logOf }: Options) {
       for await (const push of readList(account, expired)) {
         if (expired && active.has(push.push.id)) continue
         if (!expired) active.add(push.push.id)
-        yield { ...push, log: await readLog(push.push) }
+        yield { ...push, log: (await Array.fromAsync(logOf(push.push).readAll())).flat() }
         if (performance.now() - started < SLICE_MS) continue
         await new Promise((resolve) => setImmediate(resolve))
         started = performance.now()
@@ -57,17 +55,6 @@ export function createOwnerExport({ list, logOf }: Options) {
       pageNumber = last === undefined ? pageNumber + 1 : 1
       beforeId = last?.push.id ?? beforeId
       isFull = page.isFull
-    }
-  }
-
-  async function readLog(push: StoredPush): Promise<AuditEntry[] | null> {
-    const entries: AuditEntry[] = []
-    try {
-      for await (const piece of logOf(push).readAll()) entries.push(...piece)
-      return entries
-    } catch (cause) {
-      if (cause instanceof DamageError) return null
-      throw cause
     }
   }
 

@@ -2,6 +2,7 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
+import { PAGE_SIZE } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
 import { foldedWords } from '../domain/fold.ts'
 import {
@@ -16,7 +17,7 @@ import {
 } from '../domain/listing.ts'
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
-import type { ListedPush, PageOfPushes, PushCounts, SealedTexts, Store, StoredPush } from '../store/face.ts'
+import type { ListedPush, PushCounts, SealedTexts, Store, StoredPush } from '../store/face.ts'
 import { openLabels, openTexts } from './labels.ts'
 import { createOwnerTexts } from './owner-texts.ts'
 
@@ -27,6 +28,9 @@ export type Labelled = Addressed & { name: string; note: string }
 
 /** `beforeId`: only pushes that were stored before that one. */
 export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }
+
+/** A page of a list. `damaged` counts pushes that cannot be shown; after a full page there may be another. */
+export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 
 /** A push in the overview. `isUnseen`: opened since its owner looked at it last. */
 export type OverviewPush = Labelled & { push: StoredPush; isUnseen: boolean }
@@ -70,9 +74,12 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return present(await store.lists.listPushes({ ownerId: account.id, expired, pageNumber, beforeId }))
   }
 
-  async function present(page: PageOfPushes<ListedPush>): Promise<PageOfPushes<OverviewPush>> {
-    const pushes = await keepIntact(page.pushes, { open: label, report: store.damage.report })
-    return { ...page, pushes, damaged: page.damaged + page.pushes.length - pushes.length }
+  async function present(
+    listed: readonly ListedPush[],
+    pageSize = PAGE_SIZE,
+  ): Promise<PageOfPushes<OverviewPush>> {
+    const pushes = await keepIntact(listed, { open: label, report: store.damage.report })
+    return { pushes, damaged: listed.length - pushes.length, isFull: listed.length === pageSize }
   }
 
   function label({ push, labels, seenViews }: ListedPush): OverviewPush {
@@ -100,6 +107,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
         ...{ ownerId: id, expired, pageNumber, until },
         pageSize: LIST_PAGE_SIZE,
       }),
+      LIST_PAGE_SIZE,
     )
     return { ...page, matching: expired ? counts.expired : counts.live, counts, isCut: false }
   }

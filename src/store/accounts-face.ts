@@ -28,8 +28,6 @@ export type AccountStore = {
   addAccount(account: NewAccount): Promise<Account>
   findAccount(email: string): Promise<Account | null>
   findById(id: number): Promise<Account | null>
-  /** Also finds an account whose record is damaged, so that it can be stopped and removed. */
-  findId(email: string): Promise<number | null>
   findCredentials(email: string): Promise<Credentials | null>
   listAccounts(): Promise<Account[]>
   setPasswordHash(password: NewPassword): Promise<void>
@@ -63,9 +61,6 @@ export type Authenticated = { account: Account; tokenId: number; lastUsedAt: num
 export type ApiTokenStore = {
   /** Throws `invalid` above MAX_API_TOKENS, `conflict` for a name in use, `unauthenticated` when the session has ended. */
   addApiToken(token: ApiTokenToStore): Promise<ApiToken>
-  /** Lists damaged tokens too: their names are taken, and they can be revoked. */
-  listNames(accountId: number): Promise<Pick<ApiToken, 'id' | 'name' | 'prefix'>[]>
-  /** Leaves damaged tokens out. */
   listApiTokens(accountId: number): Promise<ApiToken[]>
   /** Null for an unknown token and for a disabled account. */
   findByHash(hash: Uint8Array): Promise<Authenticated | null>
@@ -82,7 +77,7 @@ export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; te
 export type SessionStore = {
   /** Throws `unauthenticated` when the account is disabled or its password has changed. */
   addSession(session: SessionToStore): Promise<void>
-  /** Null for a session that has ended or is damaged, and for a disabled account. */
+  /** Null for a session that has ended, and for a disabled account. */
   findByHash(hash: Uint8Array): Promise<SignedIn | null>
   /** Writes at most once a minute. */
   noteUse(session: Session): Promise<void>
@@ -135,11 +130,11 @@ export type TwoFactorStore = {
 }
 
 export type PreferenceStore = {
-  /** Null for the standard message, and when the row is damaged. */
+  /** Null for the standard message. */
   findTemplate(accountId: number): Promise<string | null>
   /** Replaces an earlier template; null restores the standard message. Does nothing when the account was removed. */
   keepTemplate(kept: { accountId: number; template: string | null }): Promise<void>
-  /** Null for an account without choices, and when they are damaged. */
+  /** Null for an account without choices. */
   findChoices(accountId: number): Promise<PushChoices | null>
   /** Replaces earlier choices. Does nothing when the account was removed. */
   keepChoices(kept: { accountId: number; choices: PushChoices }): Promise<void>
@@ -152,7 +147,7 @@ export type PageOfPeople = { people: ListedAccount[]; total: number }
 export type Usage = { pushes: number; bytes: number }
 
 export type PeopleStore = {
-  /** Accounts whose address contains `search`, by address, 25 a page from page 1. Leaves damaged ones out. */
+  /** Accounts whose address contains `search`, by address, 25 a page from page 1. */
   listPeople(asked: { search: string; pageNumber: number }): Promise<PageOfPeople>
   measureUsage(accountId: number): Promise<Usage>
 }

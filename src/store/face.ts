@@ -166,33 +166,26 @@ export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber' | 'owne
 
 type ListOf = { ownerId: number; expired: boolean }
 
-/** A page of a list. `damaged` counts pushes that cannot be shown; after a full page there may be another. */
-export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
-
 export type PushCounts = { live: number; expired: number }
 
 export type PushListStore = {
   /** Newest first, 50 a page by default, from page 1. `until`: created by that time; `beforeId`: stored before that push. */
   listPushes(
     of: ListOf & { pageNumber: number; pageSize?: number; until?: number | null; beforeId?: number | null },
-  ): Promise<PageOfPushes<ListedPush>>
+  ): Promise<ListedPush[]>
   /** The facts of all pushes of a list, newest first, a piece at a time. */
   readFacts(of: ListOf): AsyncIterable<PushFacts[]>
   /** Name and note of those of these pushes that exist, in any order; at most a few hundred at once. */
   readTexts(ids: readonly number[]): Promise<SealedTexts[]>
   /** These pushes in this order, without those that are not this owner's. */
-  listByIds(of: { ownerId: number; ids: readonly number[] }): Promise<PageOfPushes<ListedPush>>
+  listByIds(of: { ownerId: number; ids: readonly number[] }): Promise<ListedPush[]>
   countOwned(ownerId: number): Promise<PushCounts>
   /** Records that the owner has seen all views of these pushes so far. Ignores other owners' pushes. */
   markSeen(which: { ownerId: number; ids: readonly number[] }): Promise<void>
   findLabels(id: number): Promise<(SealedLabels & { seenViews: number }) | null>
+  /** Reads an index to its end, in steps between other requests. */
   countPushes(): Promise<PushCounts>
-  /** Counts some live pushes from `after` on, in the order in which they end; `next` is null after the last. */
-  countSomeLive(after: LivePlace | null): Promise<{ counted: number; next: LivePlace | null }>
 }
-
-/** A place among the live pushes. */
-export type LivePlace = { expiresAt: number; id: number }
 
 export type AuditStore = {
   /** Oldest first; `pageNumber` counts from 1. */

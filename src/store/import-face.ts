@@ -44,6 +44,7 @@ export type ImportStore = {
    */
   importAll(work: (step: Import) => Promise<void>): Promise<void>
   isKnown(marks: readonly Uint8Array[]): Promise<boolean>
-  /** What is here, for a dry run. */
-  look: Pick<Import, 'isKnown' | 'findAccount'>
 }
+
+/** What is here, for a dry run. */
+export type ImportLook = Pick<Import, 'isKnown' | 'findAccount'>

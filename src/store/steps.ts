@@ -141,26 +141,24 @@ export function causing<Row>(effect: Effect, plain: Statement<Row>): Statement<R
   return { ...plain, effect }
 }
 
-export type Insert<Row> = { statement: Statement<Row>; names: readonly string[] }
+export type Insert<Row> = { statement: Statement<Row>; columns: readonly Column[] }
 
-/** Inserts a row with these columns, and returns the whole row. `rest` follows the values, such as ON CONFLICT. */
-export function insertInto<T extends SQLiteTable, Name extends keyof RowOf<T> & string>(
+/** Inserts a row, and returns it with the id that it got, if it has one. `rest` follows the values, such as ON CONFLICT. */
+export function insertInto<T extends SQLiteTable>(
   table: T,
-  names: readonly Name[],
   rest = '',
-): Insert<RowOf<T>> & { given?: Pick<RowOf<T>, Name> } {
-  return {
-    statement: statement(insertText(table, names, `${rest} RETURNING ${namesOf(table)}`), { of: [table] }),
-    names,
-  }
+): Insert<RowOf<T>> & { given?: Omit<RowOf<T>, 'id'> } {
+  const columns = columnsOf(table).filter(([name]) => name !== 'id')
+  const text = `${insertText(table, columns)} ${rest} RETURNING ${namesOf(table)}`
+  return { statement: statement(text, { of: [table] }), columns }
 }
 
-/** Inserts a whole row but for its id, and returns the id that it got. */
+/** Inserts a row, and returns only the id that it got. */
 export function insertForId<T extends SQLiteTable & { id: SQLiteColumn }>(
   table: T,
 ): Insert<{ id: number }> & { given?: Omit<RowOf<T>, 'id'> } {
-  const names = columnsOf(table).flatMap(([name]) => (name === 'id' ? [] : [name]))
-  return { statement: returningId('id', statement(insertText(table, names, ''))), names }
+  const columns = columnsOf(table).filter(([name]) => name !== 'id')
+  return { statement: returningId('id', statement(insertText(table, columns))), columns }
 }
 
 /** Makes the insert of one row return the id that the row got, in the column `id`. */
@@ -171,19 +169,18 @@ export function returningId<Id extends string>(
   return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id, numbers: [id] }
 }
 
-function insertText(table: SQLiteTable, names: readonly string[], rest: string): string {
-  const columns = Object.fromEntries(columnsOf(table))
-  const list = names.map((name) => columns[name]?.name).join(', ')
-  const values = names.map((_, n) => `$${n + 1}`).join(', ')
-  return `INSERT INTO ${tableName(table)} (${list}) VALUES (${values}) ${rest}`
+function insertText(table: SQLiteTable, columns: readonly Column[]): string {
+  const list = columns.map(([, { name }]) => name).join(', ')
+  const values = columns.map((_, n) => `$${n + 1}`).join(', ')
+  return `INSERT INTO ${tableName(table)} (${list}) VALUES (${values})`
 }
 
 /** The inserted row; null when a conflict kept it out. */
-export function insert<Row, Given extends Record<string, Value>>(
-  { statement, names }: Insert<Row> & { given?: Given },
+export function insert<Row, Given extends object>(
+  { statement, columns }: Insert<Row> & { given?: Given },
   row: Given,
 ): Step<Row | null> {
-  return first(statement, ...names.map((name) => row[name] ?? null))
+  return first(statement, ...valuesOf(row, columns))
 }
 
 /** Inserts whole rows, and returns nothing. */
@@ -192,9 +189,7 @@ export function addTo<T extends SQLiteTable>(
   effect: Effect | null = null,
 ): (row: RowOf<T>) => Step<void> {
   const columns = columnsOf(table)
-  const list = columns.map(([, { name }]) => name).join(', ')
-  const values = columns.map((_, n) => `$${n + 1}`).join(', ')
-  const insert = { ...statement(`INSERT INTO ${tableName(table)} (${list}) VALUES (${values})`), effect }
+  const insert = { ...statement(insertText(table, columns)), effect }
   return (row) => blindly(insert, valuesOf(row, columns))
 }
 

@@ -189,8 +189,7 @@ function createMemoryApp() {
           },
           listAccounts: async () => state.accounts,
           requireAccount: async (email) => find(email),
-          requireId: async (email) => find(email).id,
-          findId: async (email) => state.accounts.find((account) => account.email === email)?.id ?? null,
+          findAccount: async (email) => state.accounts.find((account) => account.email === email) ?? null,
           setPassword: async ({ email, password, revoke }) => {
             find(email).password = password
             if (revoke) state.apiTokens.length = 0

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => api.close())
 
-const idOf = (email: string) => api.accounts().requireId(email)
+const idOf = async (email: string) => (await api.accounts().requireAccount(email)).id
 const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
 const reset = async (email: string, by = ann) =>
   linkIn((await by.post(`/admin/accounts/${await idOf(email)}/reset`, {})).text)
@@ -96,7 +96,7 @@ test('an invitation makes an account of the kind that was chosen, for the addres
     await people.post(path, { email: 'other@example.org', password: 'another long password' })
   expect((await api.accounts().requireAccount('x@example.org')).isAdmin).toBe(true)
   expect((await api.accounts().requireAccount('y@example.org')).isAdmin).toBe(false)
-  expect(await api.accounts().findId('other@example.org')).toBeNull()
+  expect(await api.accounts().findAccount('other@example.org')).toBeNull()
 })
 
 test('a new administrator sees three next steps; a new member sees the form for a push', async () => {

@@ -19,7 +19,7 @@ beforeEach(async () => {
   people = createPeople(api)
   await api.addAccount(ANN, { isAdmin: true })
   await api.addAccount(BOB)
-  bobId = await api.accounts().requireId(BOB)
+  bobId = (await api.accounts().requireAccount(BOB)).id
   ann = await people.signIn(ANN)
 })
 afterEach(() => api.close())
@@ -70,7 +70,7 @@ const ACTS: Record<string, Act> = {
   'removing an account': {
     path: () => `/admin/accounts/${bobId}/remove`,
     fields: { sure: 'true' },
-    done: async () => (await api.accounts().findId(BOB)) === null,
+    done: async () => (await api.accounts().findAccount(BOB)) === null,
   },
 }
 

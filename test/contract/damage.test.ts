@@ -62,7 +62,6 @@ const page = async (path: string, headers: { cookie: string }) => {
 }
 
 test.each([
-  ['its row', 'UPDATE pushes SET created_at = -1'],
   ['its payload', "UPDATE push_secrets SET payload = x'0101'"],
   ['its key', 'UPDATE push_keys SET wrapped_key = zeroblob(62)'],
   ['the name of its file', "UPDATE push_files SET filename = x'0101'"],
@@ -163,13 +162,10 @@ describe('a damaged file is reported', () => {
 })
 
 describe('lists show intact rows, and report each damaged one once', () => {
-  test.each([
-    ['a row', 'UPDATE pushes SET created_at = -1 WHERE id = 2'],
-    ['a name', "UPDATE push_labels SET name = x'0101' WHERE push_id = 2"],
-  ])('of pushes, with %s damaged', async (_, damage) => {
+  test('of pushes, with a name damaged', async () => {
     for (const name of ['one', 'two', 'three']) await api.create({ name }, { token: owner })
     const session = await signIn('ann@example.org')
-    alter(damage)
+    alter("UPDATE push_labels SET name = x'0101' WHERE push_id = 2")
     for (let n = 0; n < 2; n += 1)
       expect((await api.list('active', owner)).map(({ name }) => name)).toEqual(['three', 'one'])
     expect(toldOf('push 2')).toBe(1)
@@ -188,7 +184,7 @@ describe('lists show intact rows, and report each damaged one once', () => {
   test('of pushes, whose next page is still found', async () => {
     for (let n = 0; n < 60; n += 1) await api.create({ name: `name ${n}.` }, { token: owner })
     const session = await signIn('ann@example.org')
-    alter('UPDATE pushes SET created_at = -1 WHERE id = 50')
+    alter("UPDATE push_labels SET name = x'0101' WHERE push_id = 50")
     expect((await api.list('active', owner)).length).toBe(49)
     expect((await api.list('active', owner, 2)).length).toBe(10)
     expect((await page('/pushes', session)).text).toContain('page=2')

@@ -106,7 +106,7 @@ test.each([
   [true, '/', false],
 ])('a reset link that ends the second factor: %p', async (ends, location, stays) => {
   const ann = await people.signIn(ANN)
-  const path = `/admin/accounts/${await api.accounts().requireId(BOB)}/reset`
+  const path = `/admin/accounts/${(await api.accounts().requireAccount(BOB)).id}/reset`
   const { text } = await ann.post(path, ends ? { two_factor: 'true' } : {})
   const link = /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
   const used = await people.post(link, { password: 'another long password' })

@@ -3,7 +3,6 @@
 import { expect, test } from 'bun:test'
 import { createGauges } from '../../src/operating/gauges.ts'
 import { fine, problem } from '../../src/operating/health.ts'
-import { createCountLive } from '../../src/operating/live-count.ts'
 import { createMetrics } from '../../src/operating/metrics.ts'
 
 test('requests are counted by class and status class, with their latencies', async () => {
@@ -91,19 +90,4 @@ test('values of the parts are read at each scrape, and a failing part does not h
     expect(text).toContain(line)
   expect(text).toMatch(/^process_resident_memory_bytes [1-9]\d{6,}$/m)
   expect(text).not.toMatch(/^oncebox_disk_free_bytes [1-9]/m)
-})
-
-test('live pushes are counted in steps, and not again for every scrape', async () => {
-  const asked: unknown[] = []
-  const countLive = createCountLive({
-    countSomeLive: async (after) => {
-      asked.push(after)
-      return asked.length < 3
-        ? { counted: 10, next: { expiresAt: asked.length, id: 1 } }
-        : { counted: 4, next: null }
-    },
-  })
-  expect(await countLive()).toBe(24)
-  expect(await countLive()).toBe(24)
-  expect(asked).toEqual([null, { expiresAt: 1, id: 1 }, { expiresAt: 2, id: 1 }])
 })

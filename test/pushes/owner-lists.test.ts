@@ -99,8 +99,8 @@ test('names stay in memory within bounds, and not for long', async () => {
     return { name: 'x'.repeat(10), note: '' }
   }
   const texts = createOwnerTexts({ store, open, maxCharacters: 100 })
-  const page = await store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
-  const ids = page.pushes.map(({ push }) => ({ id: push.id, textsMark: 0 }))
+  const listed = await store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
+  const ids = listed.map(({ push }) => ({ id: push.id, textsMark: 0 }))
   const read = async (accountId: number, count: number) =>
     (await Array.fromAsync(texts.read(accountId, ids.slice(0, count)))).length
   expect(await read(1, 8)).toBe(8)
@@ -148,8 +148,8 @@ test('a search lets others run by the characters that it has read, not by notes'
 test('a name that another node may have changed is opened again, and replaces the one in memory', async () => {
   let name = 'before'
   const texts = createOwnerTexts({ store: opened.store, open: () => ({ name, note: '' }) })
-  const page = await opened.store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
-  const id = page.pushes[0]?.push.id ?? 0
+  const listed = await opened.store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
+  const id = listed[0]?.push.id ?? 0
   const read = async (textsMark: number) =>
     (await Array.fromAsync(texts.read(1, [{ id, textsMark }])))[0]?.name
   expect(await read(1)).toBe('BEFORE')

@@ -274,7 +274,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     await close()
     await importReport({ ...wish, dataDir }, NOW)
     const { store } = await open(dataDir)
-    const [listed] = (await store.lists.listPushes({ ownerId: 1, expired: false, pageNumber: 1 })).pushes
+    const [listed] = await store.lists.listPushes({ ownerId: 1, expired: false, pageNumber: 1 })
     const visit = visitFrom({ ip: '192.0.2.1', userAgent: '', referrer: '' })
     await store.pushes.claimView({ id: listed?.push.id ?? 0, visit, lookBy: null })
     await store.accounts.removePushesOf(2)

@@ -42,10 +42,7 @@ const LAPSED = locked(
   select(accountLinks, `WHERE expires_at <= $1 LIMIT ${REMOVED_AT_ONCE}`),
   'FOR UPDATE SKIP LOCKED',
 )
-const INSERT = insertInto(accountLinks, [
-  ...(['hash', 'purpose', 'accountId', 'email', 'isAdmin', 'endsTwoFactor'] as const),
-  ...(['createdBy', 'createdAt', 'expiresAt'] as const),
-])
+const INSERT = insertInto(accountLinks)
 const REMOVE = statement<{ id: number }>('DELETE FROM account_links WHERE id = $1 RETURNING id')
 const REMOVE_LISTED = statement("DELETE FROM account_links WHERE id = $1 AND purpose <> 'setup'")
 const ADMIN = select(accounts, 'WHERE is_admin LIMIT 1')

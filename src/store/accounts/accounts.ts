@@ -28,11 +28,7 @@ const LOCK = locked(FIND)
 const LOCK_ALONE = locked(FIND, 'FOR UPDATE')
 const BY_EMAIL = select(accounts, 'WHERE email = $1')
 const LIST = select(accounts, 'ORDER BY email')
-const INSERT = insertInto(
-  accounts,
-  ['email', 'passwordHash', 'isAdmin', 'disabledAt', 'createdAt', 'totpStep', 'lastSignInAt'],
-  'ON CONFLICT DO NOTHING',
-)
+const INSERT = insertInto(accounts, 'ON CONFLICT DO NOTHING')
 const SET_PASSWORD = statement('UPDATE accounts SET password_hash = $2 WHERE id = $1')
 const REHASH = statement<{ id: number }>(
   'UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2 RETURNING id',
@@ -119,7 +115,6 @@ export function createAccounts({ steps: { read, write }, now, owned }: AccountsO
         return presentAccount(yield* insertAccount({ ...account, createdAt: now() }))
       }),
     findAccount,
-    findId: async (email) => (await findRow(email))?.id ?? null,
     findCredentials,
     findById,
     listAccounts: async () => (await read(() => all(LIST))).map(presentAccount),
@@ -146,9 +141,11 @@ export type AccountToInsert = NewAccount &
   Pick<Account, 'createdAt'> &
   Partial<Pick<AccountRow, 'disabledAt' | 'totpStep'>>
 
+const NEW = { disabledAt: null, totpSecret: null, totpStep: null, lastSignInAt: 0, resets: 0 }
+
 /** Throws `conflict` when the address has an account, also one that another node is just adding. */
 export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
-  const row = yield* insert(INSERT, { disabledAt: null, totpStep: null, lastSignInAt: 0, ...account })
+  const row = yield* insert(INSERT, { ...NEW, ...account })
   if (row === null) throw usedEmail(account.email)
   return row
 }

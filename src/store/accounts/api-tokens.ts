@@ -28,7 +28,7 @@ const OWNER = select(
   'WHERE id = (SELECT account_id FROM api_tokens WHERE hash = $1) AND disabled_at IS NULL',
 )
 const OF_ACCOUNT = select(apiTokens, 'WHERE account_id = $1 ORDER BY id')
-const INSERT = insertInto(apiTokens, ['accountId', 'name', 'prefix', 'hash', 'createdAt'])
+const INSERT = insertInto(apiTokens)
 const SET_LAST_USED = statement('UPDATE api_tokens SET last_used_at = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM api_tokens WHERE id = $1')
 
@@ -39,7 +39,7 @@ export function createApiTokens({ steps: { read, write }, now }: { steps: Steps;
     yield* requireSession(session)
     if (account === null) throw inactiveAccount()
     requireTokenRoom(yield* all(OF_ACCOUNT, accountId), token.name)
-    const row = yield* insert(INSERT, { ...token, accountId, createdAt: now() })
+    const row = yield* insert(INSERT, { ...token, accountId, createdAt: now(), lastUsedAt: null })
     if (row === null) throw new Error('no API token was inserted')
     return presentToken(row)
   }
@@ -62,7 +62,6 @@ export function createApiTokens({ steps: { read, write }, now }: { steps: Steps;
 
   return {
     addApiToken: (token) => write(() => add(token)),
-    listNames: listApiTokens,
     listApiTokens,
     findByHash,
     noteUse,
@@ -81,7 +80,7 @@ export function* importToken(token: {
   const taken = new Set((yield* all(OF_ACCOUNT, token.accountId)).map(({ name }) => name))
   let name = token.name
   for (let number = 2; taken.has(name); number += 1) name = `${token.name} ${number}`
-  yield* insert(INSERT, { ...token, name, prefix: '' })
+  yield* insert(INSERT, { ...token, name, prefix: '', lastUsedAt: null })
 }
 
 function presentToken({ id, name, prefix, createdAt, lastUsedAt }: RowOf<typeof apiTokens>): ApiToken {

@@ -2,29 +2,23 @@
 
 import type { PushChoices } from '../../domain/push-choices.ts'
 import type { PreferenceStore } from '../accounts-face.ts'
-import { first, insert, insertInto, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { addTo, first, run, type Step, type Steps, select, statement } from '../steps.ts'
 import { messageTemplates, pushChoices } from '../tables.ts'
 import { lockAccount } from './accounts.ts'
 
 const FIND_TEMPLATE = select(messageTemplates, 'WHERE account_id = $1')
 const REMOVE_TEMPLATE = statement('DELETE FROM message_templates WHERE account_id = $1')
-const ADD_TEMPLATE = insertInto(messageTemplates, ['accountId', 'template'])
+const addTemplate = addTo(messageTemplates)
 
 const FIND_CHOICES = select(pushChoices, 'WHERE account_id = $1')
 const REMOVE_CHOICES = statement('DELETE FROM push_choices WHERE account_id = $1')
-const ADD_CHOICES = insertInto(pushChoices, [
-  'accountId',
-  'lifetime',
-  'views',
-  'retrievalStep',
-  'deletableByViewer',
-])
+const addChoices = addTo(pushChoices)
 
 export function createPreferences({ read, write }: Steps): PreferenceStore {
   function* keepTemplate({ accountId, template }: Kept<{ template: string | null }>): Step<void> {
     if ((yield* lockAccount(accountId)) === null) return
     yield* run(REMOVE_TEMPLATE, accountId)
-    if (template !== null) yield* insert(ADD_TEMPLATE, { accountId, template })
+    if (template !== null) yield* addTemplate({ accountId, template })
   }
 
   async function findChoices(accountId: number): Promise<PushChoices | null> {
@@ -37,7 +31,7 @@ export function createPreferences({ read, write }: Steps): PreferenceStore {
   function* keepChoices({ accountId, choices }: Kept<{ choices: PushChoices }>): Step<void> {
     if ((yield* lockAccount(accountId)) === null) return
     yield* run(REMOVE_CHOICES, accountId)
-    yield* insert(ADD_CHOICES, { accountId, ...choices })
+    yield* addChoices({ accountId, ...choices })
   }
 
   return {

@@ -53,15 +53,7 @@ const ENDED = locked(
   ),
   'FOR UPDATE SKIP LOCKED',
 )
-const INSERT = insertInto(sessions, [
-  'accountId',
-  'hash',
-  'createdAt',
-  'lastSeenAt',
-  'ip',
-  'userAgent',
-  'confirmedAt',
-])
+const INSERT = insertInto(sessions)
 const SIGNED_IN = statement('UPDATE accounts SET last_sign_in_at = $2 WHERE id = $1')
 const SET_LAST_SEEN = statement('UPDATE sessions SET last_seen_at = $2 WHERE id = $1')
 const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2 WHERE id = $1 RETURNING id')

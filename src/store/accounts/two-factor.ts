@@ -1,7 +1,7 @@
 // The second factor of an account: a sealed secret and hashed recovery codes.
 
 import type { NewTwoFactor, TwoFactorStore } from '../accounts-face.ts'
-import { all, first, insert, insertInto, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { addTo, all, first, run, type Step, type Steps, select, statement } from '../steps.ts'
 import { recoveryCodes } from '../tables.ts'
 
 const SET = statement<{ id: number }>(
@@ -12,7 +12,7 @@ const USE_STEP = statement<{ id: number }>(
   'UPDATE accounts SET totp_step = $2 WHERE id = $1 AND (totp_step IS NULL OR totp_step < $2) RETURNING id',
 )
 const CODES = select(recoveryCodes, 'WHERE account_id = $1')
-const ADD_CODE = insertInto(recoveryCodes, ['accountId', 'hash'])
+const addCode = addTo(recoveryCodes)
 const REMOVE_CODES = statement('DELETE FROM recovery_codes WHERE account_id = $1')
 const USE_CODE = statement<object>(
   'DELETE FROM recovery_codes WHERE account_id = $1 AND hash = $2 RETURNING account_id',
@@ -37,7 +37,7 @@ export function createTwoFactor({ read, write }: Steps): TwoFactorStore {
 function* setTwoFactor({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Step<boolean> {
   if ((yield* first(SET, accountId, sealedSecret, step)) === null) return false
   yield* run(REMOVE_CODES, accountId)
-  for (const hash of recoveryHashes) yield* insert(ADD_CODE, { accountId, hash })
+  for (const hash of recoveryHashes) yield* addCode({ accountId, hash })
   return true
 }
 

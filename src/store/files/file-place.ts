@@ -3,18 +3,7 @@
 
 import { randomBase32 } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
-import {
-  all,
-  insert,
-  insertInto,
-  locked,
-  type RowOf,
-  run,
-  type Step,
-  type Steps,
-  select,
-  statement,
-} from '../steps.ts'
+import { all, locked, type RowOf, run, type Step, type Steps, select, statement } from '../steps.ts'
 import { bucketFolder, filesDue, pushFiles } from '../tables.ts'
 
 /** A folder on a disk by what marks it or, if it `isUsed`, the bucket; and what people call it. */
@@ -43,10 +32,8 @@ export const newTag = () => randomBase32(26)
 /** How many files are looked for in a bucket that may be the wrong one. */
 const LOOKS = 8
 
-const ENTER = insertInto(
-  bucketFolder,
-  ['id', 'tag', 'isUsed', 'mark', 'address'],
-  'ON CONFLICT (id) DO NOTHING',
+const ENTER = statement(
+  'INSERT INTO bucket_folder (id, tag, is_used, mark, address) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING',
 )
 const FIND = locked(select(bucketFolder, `WHERE id = ${ID}`))
 const MOVE = statement('UPDATE bucket_folder SET is_used = $1, mark = $2, address = $3')
@@ -64,8 +51,8 @@ export async function settleFilePlace(options: FilePlaceOptions): Promise<string
 }
 
 /** The place of before, which is this one at the first use. */
-function* enter(place: FilePlace): Step<PlaceRow> {
-  yield* insert(ENTER, { id: ID, tag: newTag(), ...place })
+function* enter({ isUsed, mark, address }: FilePlace): Step<PlaceRow> {
+  yield* run(ENTER, ID, newTag(), isUsed, mark, address)
   const [row] = yield* all(FIND)
   if (row === undefined) throw new Error('no place of files was entered')
   return row

@@ -35,16 +35,15 @@ export type OperationsOptions = AccountOperationsOptions & {
 }
 
 export function createOperations(options: OperationsOptions) {
-  const damage = createDamage(options.onError)
   return {
     ...createAccountOperations(options),
     pushes: createPushes(options),
     idempotencyKeys: createIdempotencyKeys(options),
-    lists: createPushLists({ ...options, damage }),
+    lists: createPushLists(options),
     audit: createAuditLog(options.steps),
     expiry: createExpiry(options),
     shared: createSharedState(options),
-    damage,
+    damage: createDamage(options.onError),
   }
 }
 

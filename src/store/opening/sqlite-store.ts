@@ -204,12 +204,10 @@ async function openOperations(opening: Opening, { clock, disk, commits }: Operat
   const place = { path: opening.folder.files, address: 'the data folder', findOther: async () => null }
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
   const parts = { ...options, steps, now, trusted, keyring, setupLinks: 1, hasRoom: disk.freeSpace.hasRoom }
-  const look = createImportLook(steps)
   const step = createImport(async (one) => steps.within(one), now)
   const imports: ImportStore = {
     importAll: (work) => commits.transactAlone(() => work(step)),
-    isKnown: look.isKnown,
-    look,
+    isKnown: createImportLook(steps).isKnown,
   }
 
   async function idle(): Promise<void> {

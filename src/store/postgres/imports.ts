@@ -24,7 +24,6 @@ export type ImportsOptions = {
 }
 
 export function createImports({ database, steps, node, now }: ImportsOptions): ImportStore {
-  const look = createImportLook(steps)
   return {
     importAll: (work) =>
       database.transact(
@@ -34,8 +33,7 @@ export function createImports({ database, steps, node, now }: ImportsOptions): I
         },
         { within: WITHIN_MS },
       ),
-    isKnown: look.isKnown,
-    look,
+    isKnown: createImportLook(steps).isKnown,
   }
 }
 

@@ -35,11 +35,7 @@ const LAPSED = locked(
   'FOR UPDATE SKIP LOCKED',
 )
 const ANSWER = select(idempotencyAnswers, 'WHERE slot = $1')
-const INSERT = insertInto(
-  idempotencyKeys,
-  ['lookup', 'keyNumber', 'lapsesAt', 'pushId', 'slot'],
-  'ON CONFLICT DO NOTHING',
-)
+const INSERT = insertInto(idempotencyKeys, 'ON CONFLICT DO NOTHING')
 const FORGET = statement('UPDATE idempotency_keys SET push_id = NULL, slot = NULL WHERE lookup = $1')
 const REMOVE = statement('DELETE FROM idempotency_keys WHERE lookup = $1')
 

@@ -4,16 +4,16 @@ import type { Now } from '../../domain/time.ts'
 import { findForImport, insertAccount } from '../accounts/accounts.ts'
 import { importToken } from '../accounts/api-tokens.ts'
 import { importTwoFactor } from '../accounts/two-factor.ts'
-import type { Import, ImportStore, PushToImport } from '../import-face.ts'
+import type { Import, ImportLook, PushToImport } from '../import-face.ts'
 import { first, insert, insertInto, type Step, type Steps, select } from '../steps.ts'
 import { imported } from '../tables.ts'
 import { insertPush } from './push-rows.ts'
 
 const FIND = select(imported, 'WHERE mark = $1')
-const INSERT = insertInto(imported, ['mark', 'keyNumber'], 'ON CONFLICT DO NOTHING')
+const INSERT = insertInto(imported, 'ON CONFLICT DO NOTHING')
 
 /** What is here already. */
-export function createImportLook({ read }: Pick<Steps, 'read'>): ImportStore['look'] {
+export function createImportLook({ read }: Pick<Steps, 'read'>): ImportLook {
   return {
     isKnown: (marks) => read(() => isKnown(marks)),
     findAccount: (email) => read(() => findForImport(email)),

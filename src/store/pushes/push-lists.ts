@@ -4,8 +4,7 @@ import { PAGE_SIZE } from '../../domain/audit.ts'
 import type { Trusted } from '../../domain/clock.ts'
 import type { PushFacts } from '../../domain/listing.ts'
 import type { Now } from '../../domain/time.ts'
-import type { Damage } from '../every-engine/damage.ts'
-import type { ListedPush, LivePlace, PageOfPushes, PushCounts, PushListStore, SealedTexts } from '../face.ts'
+import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face.ts'
 import {
   all,
   first,
@@ -109,24 +108,19 @@ function counting(time: string, where: string) {
   }
 }
 
-const COUNT_LIVE = counting('expires_at', 'expired_on IS NULL')
-const COUNT_ENDED = ['owner_id IS NULL', 'owner_id IS NOT NULL'].map((owner) =>
-  counting('expired_on', `expired_on IS NOT NULL AND ${owner}`),
-)
+const LIVE = counting('expires_at', 'expired_on IS NULL')
+const [ANONYMOUS_ENDED, OWNED_ENDED] = [
+  counting('expired_on', 'expired_on IS NOT NULL AND owner_id IS NULL'),
+  counting('expired_on', 'expired_on IS NOT NULL AND owner_id IS NOT NULL'),
+]
 
 export type PushListsOptions = {
   steps: Steps
   now: Now
   trusted: Trusted
-  damage: Pick<Damage, 'presentIntact'>
 }
 
-export function createPushLists({
-  steps: { read, write },
-  now,
-  trusted,
-  damage,
-}: PushListsOptions): PushListStore {
+export function createPushLists({ steps: { read, write }, now, trusted }: PushListsOptions): PushListStore {
   const findDoubted = () => (trusted() === null ? now() : null)
 
   async function listPushes({
@@ -136,23 +130,18 @@ export function createPushLists({
     pageSize = PAGE_SIZE,
     until = null,
     beforeId = null,
-  }: Parameters<PushListStore['listPushes']>[0]): Promise<PageOfPushes<ListedPush>> {
+  }: Parameters<PushListStore['listPushes']>[0]): Promise<ListedPush[]> {
     const list = { expired, doubted: findDoubted() }
     const values = [ownerId, beforeId ?? Number.MAX_SAFE_INTEGER, pageSize, (pageNumber - 1) * pageSize]
     const rows = await read(() =>
       until === null ? PAGE(list, ...values) : PAGE_UNTIL(list, ...values, until),
     )
-    return { ...present(rows), isFull: rows.length === pageSize }
-  }
-
-  function present(rows: readonly Listed[]): PageOfPushes<ListedPush> {
-    const pushes = damage.presentIntact(rows, presentListed)
-    return { pushes, damaged: rows.length - pushes.length, isFull: false }
+    return rows.map(presentListed)
   }
 
   async function listByIds({ ownerId, ids }: Parameters<PushListStore['listByIds']>[0]) {
     const rows = new Map((await read(() => BY_IDS(ids, ownerId))).map((row) => [row.id, row]))
-    return present(ids.map((id) => rows.get(id)).filter((row) => row !== undefined))
+    return ids.flatMap((id) => rows.get(id) ?? []).map(presentListed)
   }
 
   async function* readFacts({ ownerId, expired }: Parameters<PushListStore['readFacts']>[0]) {
@@ -179,36 +168,20 @@ export function createPushLists({
     for (const id of [...ids].sort((one, other) => one - other)) yield* run(MARK_SEEN, ownerId, id)
   }
 
-  function countSome(
-    { END, REST }: ReturnType<typeof counting>,
-    after: Place | null,
-  ): Promise<{ counted: number; next: Place | null }> {
-    const { at, id } = after ?? { at: Number.MIN_SAFE_INTEGER, id: 0 }
-    return read(function* () {
-      const next = yield* first(END, at, id)
-      return { counted: next === null ? ((yield* first(REST, at, id))?.n ?? 0) : COUNT_STEP, next }
-    })
-  }
-
-  async function countAll(which: ReturnType<typeof counting>): Promise<number> {
-    let total = 0
-    for (let after: Place | null | undefined; after !== null; ) {
-      const step: { counted: number; next: Place | null } = await countSome(which, after ?? null)
-      total += step.counted
-      after = step.next
+  /** In steps with other requests between them. */
+  async function count({ END, REST }: ReturnType<typeof counting>): Promise<number> {
+    let place: Place = { at: Number.MIN_SAFE_INTEGER, id: 0 }
+    for (let counted = 0; ; counted += COUNT_STEP) {
+      const { at, id } = place
+      const next = await read(() => first(END, at, id))
+      if (next === null) return counted + ((await read(() => first(REST, at, id)))?.n ?? 0)
+      place = next
+      await breathe()
     }
-    return total
   }
 
   async function countPushes(): Promise<PushCounts> {
-    let expired = 0
-    for (const which of COUNT_ENDED) expired += await countAll(which)
-    return { live: await countAll(COUNT_LIVE), expired }
-  }
-
-  async function countSomeLive(after: LivePlace | null): ReturnType<PushListStore['countSomeLive']> {
-    const { counted, next } = await countSome(COUNT_LIVE, after && { at: after.expiresAt, id: after.id })
-    return { counted, next: next && { expiresAt: next.at, id: next.id } }
+    return { live: await count(LIVE), expired: (await count(ANONYMOUS_ENDED)) + (await count(OWNED_ENDED)) }
   }
 
   return {
@@ -220,7 +193,6 @@ export function createPushLists({
     markSeen: (which) => write(() => markSeen(which)),
     findLabels: (id) => read(() => first(LABELS, id)),
     countPushes,
-    countSomeLive,
   }
 }
 

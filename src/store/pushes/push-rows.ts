@@ -3,7 +3,6 @@
 
 import type { NewEntry } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
-import { LAST_TIME } from '../../domain/time.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
 import type { PushToStore, SealedContent, SealedPush, StoredPush } from '../face.ts'
 import type { SealedSecrets } from '../sealed-face.ts'
@@ -86,7 +85,7 @@ export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
 /** Until the end of the transaction nobody else changes the push, or what belongs to it. */
 export function* lockPush(id: number): Step<StoredPush | null> {
   const [state, push] = yield* together(first(LOCK, id), first(FIND, id))
-  return push && state && joined(push, state)
+  return push && state && presentPush(push, state)
 }
 
 /** The same by its link, with its content; without for a push that has expired, or has a passphrase or files. */
@@ -97,7 +96,7 @@ export function* lockPlain(lookup: Uint8Array): Step<SealedPush | null> {
     first(SECRETS_BY_LOOKUP, lookup),
   )
   if (state === null || row === null) return null
-  const push = joined(row, state)
+  const push = presentPush(row, state)
   const isPlain = !push.passphraseRequired && push.files === 0
   return { push, sealed: isPlain && secrets !== null ? { secrets, files: [] } : null }
 }
@@ -115,19 +114,12 @@ export function* lockPushes(ids: readonly number[], { skips = false } = {}): Ste
   const byId = new Map(states.map((state) => [state.id, state]))
   return found.flatMap((push) => {
     const state = byId.get(push.id)
-    return state === undefined ? [] : [joined(push, state)]
+    return state === undefined ? [] : [presentPush(push, state)]
   })
 }
 
-/** Throws DamageError for a row with a time that is none, which no answer could show. */
-export function presentPush(push: RowOf<typeof pushes>, state: RowOf<typeof pushState>): StoredPush {
-  const times = [push.createdAt, push.expiresAt, push.expiredOn ?? 0, state.updatedAt, state.lastViewedAt]
-  if (times.some((time) => time < 0 || time > LAST_TIME)) throw new DamageError(`push ${push.id}`)
-  return joined(push, state)
-}
-
 /** Names each column: to spread a second object takes as long as to read its row. */
-function joined(push: RowOf<typeof pushes>, state: RowOf<typeof pushState>): StoredPush {
+export function presentPush(push: RowOf<typeof pushes>, state: RowOf<typeof pushState>): StoredPush {
   return {
     ...push,
     updatedAt: state.updatedAt,

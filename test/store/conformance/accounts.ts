@@ -108,7 +108,7 @@ export function describeAccounts(open: OpenEngine): void {
     const [listed] = await apiTokens.listApiTokens(id)
     expect(listed?.lastUsedAt).toBe(opened.clock.now())
     await apiTokens.removeApiToken(listed?.id ?? 0)
-    expect(await apiTokens.listNames(id)).toEqual([])
+    expect(await apiTokens.listApiTokens(id)).toEqual([])
   })
 
   test('a second factor is set once, and each of its codes is used once', async () => {

@@ -126,8 +126,8 @@ export function describeOwners(open: OpenEngine): void {
     const [one, two] = [await push(), await push()]
     const other = await storePush(opened, {}, { labels })
     const ids = [one.id, other.id, 999, two.id]
-    const page = await opened.store.lists.listByIds({ ownerId, ids })
-    expect(page.pushes.map(({ push: { id } }) => id)).toEqual([one.id, two.id])
+    const listed = await opened.store.lists.listByIds({ ownerId, ids })
+    expect(listed.map(({ push: { id } }) => id)).toEqual([one.id, two.id])
   })
 
   test('the views that an owner has seen are stored, and only the owner can change that', async () => {
@@ -155,6 +155,6 @@ export function describeOwners(open: OpenEngine): void {
       pageSize: 1,
       until,
     })
-    expect(page).toMatchObject({ isFull: true, damaged: 0, pushes: [{ push: { id: old[0]?.id ?? 0 } }] })
+    expect(page.map(({ push: { id } }) => id)).toEqual([old[0]?.id ?? 0])
   })
 }

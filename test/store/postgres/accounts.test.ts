@@ -161,7 +161,7 @@ postgres.describe('two nodes', () => {
         nodes[0].accountLinks.addLink({ ...link, hash: hashOf(round) }),
         nodes[1].accounts.setPasswordHash({ id, passwordHash: `${round}`, revoke: true }),
       ])
-      expect(await nodes[0].apiTokens.listNames(id)).toEqual([])
+      expect(await nodes[0].apiTokens.listApiTokens(id)).toEqual([])
       expect(await nodes[0].accountLinks.listLinks()).toEqual([])
     }
   })

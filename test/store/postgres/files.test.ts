@@ -352,7 +352,7 @@ postgres.describe('nodes that expire and purge at once', () => {
     expect(await query('SELECT * FROM push_secrets')).toHaveLength(1)
     expect(await store.lists.countOwned(ownerId)).toEqual({ live: 0, expired: 1 })
     const page = await store.lists.listPushes({ ownerId, expired: true, pageNumber: 1 })
-    expect(page.pushes.map((listed) => listed.push.id)).toEqual([push.id])
+    expect(page.map((listed) => listed.push.id)).toEqual([push.id])
     await store.clock.accept()
     expect(await drain(store.expiry.expireLapsed)).toBe(1)
     expect(await query('SELECT * FROM push_secrets')).toHaveLength(0)

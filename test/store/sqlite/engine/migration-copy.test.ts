@@ -106,8 +106,8 @@ test('a folder made of the copy serves accounts, lists and logs, and pushes that
   cpSync(join(dataDir, COPY), join(restored, 'oncebox.db'))
   const { store, close } = await openTestStore({ dataDir: restored, clock })
   const ownerId = (await store.accounts.findAccount('ann@example.org'))?.id ?? 0
-  const { damaged, pushes } = await store.lists.listPushes({ ownerId, expired: true, pageNumber: 1 })
-  expect({ damaged, ids: pushes.map(({ push }) => push.id) }).toEqual({ damaged: 0, ids: [2, 1] })
+  const pushes = await store.lists.listPushes({ ownerId, expired: true, pageNumber: 1 })
+  expect(pushes.map(({ push }) => push.id)).toEqual([2, 1])
   for (const { push } of pushes) expect((await store.audit.listPage(push, 1))[0]?.kind).toBe('creation')
   await close()
 })
