@@ -36,7 +36,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   client: { imports: ['domain'], lines: 1240 },
   pages: {
     imports: ['api', 'http', 'pushes', 'accounts', 'operating', 'lan', 'backup', 'words', 'domain'],
-    lines: 10770,
+    lines: 10860,
   },
   api: { imports: ['http', 'pushes', 'accounts', 'operating', 'words', 'domain'], lines: 1120 },
   http: { imports: ['pushes', 'domain'], lines: 2580 },
@@ -50,7 +50,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   store: { imports: ['crypto', 'domain'], lines: 9120 },
   settings: { imports: ['domain'], lines: 1080 },
   selftest: { imports: ['domain'], lines: 410 },
-  words: { imports: ['domain'], lines: 140 },
+  words: { imports: ['domain'], lines: 150 },
   crypto: { imports: [], lines: 680 },
   domain: { imports: [], lines: 1950 },
 }

@@ -105,18 +105,20 @@ const PAGE_POLICY = [
   ...SELF.map((source) => `${source} 'self'`),
 ].join('; ')
 
-export function answerPage(status: number, html: string, headers: AnswerHeaders = {}): Response {
+const PAGE_HEADERS: AnswerHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': PAGE_POLICY,
+  // With `no-referrer` browsers send `Origin: null` with forms, which are then refused as another site's.
+  'referrer-policy': 'same-origin',
+  'x-robots-tag': 'noindex, nofollow',
+  ...COMMON,
+}
+const PARSED_PAGE_HEADERS = new Headers(PAGE_HEADERS)
+
+export function answerPage(status: number, html: string, headers?: AnswerHeaders): Response {
   return new Response(html, {
     status,
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': PAGE_POLICY,
-      // With `no-referrer` browsers send `Origin: null` with forms, which are then refused as another site's.
-      'referrer-policy': 'same-origin',
-      'x-robots-tag': 'noindex, nofollow',
-      ...COMMON,
-      ...headers,
-    },
+    headers: headers === undefined ? PARSED_PAGE_HEADERS : { ...PAGE_HEADERS, ...headers },
   })
 }
 

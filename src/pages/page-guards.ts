@@ -27,7 +27,11 @@ export function createPageGuards(options: PageGuardsOptions) {
 
   const guest = (url: GuestPage, show: Show<Guest>): Route => ({
     url,
-    answer: async ({ exchange, params }) => admit(url, await getGuest(exchange), params, show),
+    answer: ({ exchange, params }) => {
+      const visitor = getGuest(exchange)
+      if (visitor instanceof Promise) return visitor.then((found) => admit(url, found, params, show))
+      return admit(url, visitor, params, show)
+    },
   })
 
   function admit(url: GuestPage, visitor: Guest, params: Params, show: Show<Guest>): Answer {

@@ -57,10 +57,10 @@ function createWords(language: Language) {
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const bytes = createSayBytes(language)
 
-  function say(key: WordKey, parameters: Parameters = {}): string {
+  function say(key: WordKey, parameters?: Parameters): string {
     const text = catalogue[key]
-    const { n } = parameters
-    const form = typeof text === 'string' ? text : (text[plurals.select(Number(n))] ?? text.other)
+    const form = typeof text === 'string' ? text : (text[plurals.select(Number(parameters?.n))] ?? text.other)
+    if (parameters === undefined) return form
     return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
       const value = parameters[name]
       return value === undefined ? whole : typeof value === 'number' ? numbers.format(value) : value
@@ -77,8 +77,16 @@ function createWords(language: Language) {
     return `${clocks.format(time)} ${zoneAt(time)}`
   }
 
+  /** By the distance from UTC, which summer time changes. */
+  const zoneNames = new Map<number, string>()
+
   function zoneAt(time: number): string {
-    return zoned.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    const distance = new Date(time).getTimezoneOffset()
+    const known = zoneNames.get(distance)
+    if (known !== undefined) return known
+    const name = zoned.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+    zoneNames.set(distance, name)
+    return name
   }
 
   /** A text with all its plurals, for a script. */
@@ -144,23 +152,28 @@ export function chooseLanguage(wanted: {
   kept: string | null
   accepted: string | null
 }) {
-  const header = wanted.accepted ?? ''
-  const readable = header.length > MAX_ACCEPTED_CHARACTERS ? '' : header
-  const listed = readable.split(',').map((item) => {
+  return languageOf(wanted.asked) ?? languageOf(wanted.kept) ?? acceptedLanguage(wanted.accepted) ?? 'en'
+}
+
+/** The supported language of the highest quality; of equal ones the first. */
+function acceptedLanguage(accepted: string | null): Language | null {
+  if (accepted === null || accepted.length > MAX_ACCEPTED_CHARACTERS) return null
+  let best: { language: Language | null; quality: number } = { language: null, quality: 0 }
+  for (const item of accepted.split(',')) {
     const [tag = '', parameter] = item.split(';')
-    const quality = parameter?.trim().replace(/^q=/, '')
-    return { tag: tag.trim(), quality: quality === undefined ? 1 : Number(quality) || 0 }
-  })
-  const accepted = listed
-    .filter(({ quality }) => quality > 0)
-    .sort((a, b) => b.quality - a.quality)
-    .map(({ tag }) => tag)
-  const tags = [wanted.asked, wanted.kept, ...accepted]
-  return tags.map(languageOf).find((language) => language !== null) ?? 'en'
+    const quality = parameter === undefined ? 1 : Number(parameter.trim().replace(/^q=/, '')) || 0
+    if (quality <= best.quality) continue
+    const language = languageOf(tag.trim())
+    if (language === null) continue
+    if (quality >= 1) return language
+    best = { language, quality }
+  }
+  return best.language
 }
 
 /** The supported language of a tag (BCP 47), ignoring its country; null for any other. */
 export function languageOf(tag: string | null): Language | null {
-  const primary = tag?.toLowerCase().split('-', 1)[0]
+  if (tag === null) return null
+  const primary = tag.toLowerCase().split('-', 1)[0]
   return LANGUAGES.find((language) => language === primary) ?? null
 }

@@ -92,7 +92,7 @@ describe('a failure', () => {
     await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
     for (const language of LANGUAGES) {
       const { text } = await ann.get(`/admin?locale=${language}`)
-      expect(text).toContain('<p lang="en" dir="ltr">The disk of &lt;b> is full. Make room there.</p>')
+      expect(text).toContain('<p lang="en" dir="ltr">The disk of &lt;b&gt; is full. Make room there.</p>')
       expect(partOf(text)).toContain(wordsOf(language).say('backup_again'))
     }
   })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const headers = { host: 'once.example' }
   const response = await api.fetch('/box/api/v2/docs', { headers })
   expect(response.status).toBe(200)
-  page = (await response.text()).replaceAll('&#39;', "'").replaceAll('&quot;', '"')
+  page = (await response.text()).replaceAll('&#x27;', "'").replaceAll('&quot;', '"')
   reference = await (await api.fetch('/box/api/v2/openapi.json', { headers })).json()
 })
 afterAll(() => api.close())

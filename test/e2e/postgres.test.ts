@@ -212,7 +212,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     }
     proxy.set('stall')
     const kept = await bob.post('/', fields)
-    expect([kept.status, kept.text.includes('typed &lt;before> it hung')]).toEqual([503, true])
+    expect([kept.status, kept.text.includes('typed &lt;before&gt; it hung')]).toEqual([503, true])
     // Sent again, it is still the form of the account.
     expect(fields['push[form]']).not.toBe('')
     expect(kept.text.includes(`name="push[form]" value="${fields['push[form]']}"`)).toBe(true)

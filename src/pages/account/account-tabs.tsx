@@ -22,11 +22,7 @@ export function AccountTabs({
   return (
     <nav class="tabs" aria-label={say('account_title')}>
       {TABS.map(({ page, text }) => (
-        <a
-          key={page}
-          href={guest.href(PAGES[page].href())}
-          aria-current={page === shown ? 'page' : undefined}
-        >
+        <a href={guest.href(PAGES[page].href())} aria-current={page === shown ? 'page' : undefined}>
           {say(text)}
         </a>
       ))}

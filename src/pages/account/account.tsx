@@ -193,7 +193,7 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
       <h2 id="sessions-title">{say('sessions_title')}</h2>
       <ul class="rows">
         {listed.map(({ id, ip, userAgent, lastSeenAt }) => (
-          <li key={id}>
+          <li>
             <div>
               <strong title={userAgent}>
                 <bdi>{programOf(userAgent, words)}</bdi>

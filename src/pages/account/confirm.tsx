@@ -121,8 +121,8 @@ function Kept({ guest, form }: { guest: Member; form: Form }) {
   const kept = form.fields.filter(([name]) => !typedAgain.includes(name)).slice(0, MAX_KEPT)
   return (
     <>
-      {kept.map(([name, value], n) => (
-        <input key={n} type="hidden" name={name} value={value} />
+      {kept.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
       ))}
     </>
   )

@@ -114,7 +114,7 @@ function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] | null
   return (
     <ul class="rows">
       {tokens.map(({ id, name, prefix, createdAt, lastUsedAt }) => (
-        <li key={id}>
+        <li>
           <div>
             <strong>
               <bdi>{name}</bdi>

@@ -1,6 +1,5 @@
 // The backups on the administration page: how the last one went, what is wrong and what to do, and a button for the next.
 
-import type { ComponentChildren } from 'preact'
 import type { BackupStatus } from '../../backup/backups.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
@@ -8,6 +7,7 @@ import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
 import { ButtonForm } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import { Chip, Moment, Notice } from '../frame/parts.tsx'
 
 export type BackupsProps = {
@@ -72,7 +72,7 @@ function Trouble({ status, words }: StatusProps) {
   )
 }
 
-function Warning({ kind, children }: { kind: 'bad' | 'low'; children: ComponentChildren }) {
+function Warning({ kind, children }: { kind: 'bad' | 'low'; children: Children }) {
   return (
     <Notice kind={kind}>
       <p>{children}</p>

@@ -38,7 +38,7 @@ export function createShowFirstSteps(answer: AnswerGuest) {
         <p class="lead">{say('first_lead')}</p>
         <ol class="next-steps">
           {steps.map(({ icon, href, title, text }) => (
-            <li key={href} class="card">
+            <li class="card">
               <Icon name={icon} />
               <div>
                 <a href={guest.href(href)}>{say(title)}</a>

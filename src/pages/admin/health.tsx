@@ -67,7 +67,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
   return (
     <>
       {findings.map((found) => (
-        <Notice key={found.part} kind={found.state === 'problem' ? 'bad' : 'low'}>
+        <Notice kind={found.state === 'problem' ? 'bad' : 'low'}>
           <p lang="en" dir="ltr">
             <strong>{found.part}</strong>: {wordOf(found)}
           </p>
@@ -165,7 +165,7 @@ function Jobs({ guest, jobs }: { guest: Member; jobs: readonly JobStatus[] }) {
           </thead>
           <tbody>
             {jobs.map(({ name, state, lastDidAt, lastFailedAt }) => (
-              <tr key={name}>
+              <tr>
                 <th scope="row">{say(JOB_WORDS[name])}</th>
                 <td data-label={say('job_state')}>{say(STATE_WORDS[state])}</td>
                 <td data-label={say('job_did')}>{moment(lastDidAt)}</td>

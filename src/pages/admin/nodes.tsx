@@ -35,8 +35,8 @@ export function Nodes({ database, words }: NodesProps) {
           </tr>
         </thead>
         <tbody>
-          {nodes.map((node, at) => (
-            <NodeRow key={at} node={node} words={words} />
+          {nodes.map((node) => (
+            <NodeRow node={node} words={words} />
           ))}
         </tbody>
       </table>

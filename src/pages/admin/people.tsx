@@ -26,7 +26,7 @@ export function People({ guest, listed, resetNonce }: PeopleProps) {
       <p class="hint">{say('admin_people_count', { n: total })}</p>
       <ul class="rows people">
         {people.map((person) => (
-          <PersonRow key={person.id} {...{ guest, person, listed }} resetNonce={resetNonce(person)} />
+          <PersonRow {...{ guest, person, listed }} resetNonce={resetNonce(person)} />
         ))}
       </ul>
       <Pages guest={guest} listed={listed} />
@@ -203,7 +203,7 @@ export function Invitations(props: InvitationsProps) {
       {invitations.length === 0 ? null : (
         <ul class="rows">
           {invitations.map((link) => (
-            <li key={link.id}>
+            <li>
               <div>
                 <strong>
                   <bdi>{link.email}</bdi>

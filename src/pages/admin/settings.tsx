@@ -41,7 +41,7 @@ function SettingsTable({ guest, settings }: SettingsProps) {
       </thead>
       <tbody>
         {settings.map(({ flag, value, from, help }) => (
-          <tr key={flag}>
+          <tr>
             <th scope="row" title={help}>
               <code>--{flag}</code>
             </th>

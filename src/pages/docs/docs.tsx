@@ -42,15 +42,15 @@ function Reference({ document, baseUrl, json }: ReferenceProps) {
       <Prose text={document.info.description} />
       <nav aria-label="Operations">
         {groups.map(({ name, endpoints }) => (
-          <Contents key={name} name={name} endpoints={endpoints} />
+          <Contents name={name} endpoints={endpoints} />
         ))}
       </nav>
       {groups.map(({ name, description, endpoints }) => (
-        <section key={name} aria-labelledby={idOf(name)}>
+        <section aria-labelledby={idOf(name)}>
           <h2 id={idOf(name)}>{name}</h2>
           <Prose text={description} />
           {endpoints.map((endpoint) => (
-            <OperationView key={endpoint.operation.operationId} endpoint={endpoint} baseUrl={baseUrl} />
+            <OperationView endpoint={endpoint} baseUrl={baseUrl} />
           ))}
         </section>
       ))}
@@ -61,7 +61,7 @@ function Reference({ document, baseUrl, json }: ReferenceProps) {
       <section aria-labelledby="schemas">
         <h2 id="schemas">Schemas</h2>
         {Object.entries(document.components.schemas).map(([name, schema]) => (
-          <SchemaView key={name} name={name} schema={schema} />
+          <SchemaView name={name} schema={schema} />
         ))}
       </section>
     </div>
@@ -76,7 +76,7 @@ function Contents({ name, endpoints }: { name: string; endpoints: Endpoint[] }) 
       </summary>
       <ul class="contents">
         {endpoints.map((endpoint) => (
-          <li key={endpoint.operation.operationId}>
+          <li>
             <a href={`#${endpoint.operation.operationId}`}>
               {endpoint.operation.summary} <Place endpoint={endpoint} />
             </a>

@@ -31,7 +31,6 @@ export function OperationView({ endpoint, baseUrl }: { endpoint: Endpoint; baseU
           <dl class="fields">
             {parameters.map(({ name, schema, required = false, description, ...rest }) => (
               <Field
-                key={name}
                 name={name}
                 schema={isPrevious || description === undefined ? schema : { ...schema, description }}
                 note={`in the ${rest.in}`}
@@ -59,7 +58,7 @@ function Body({ operation: { requestBody } }: { operation: Operation }) {
       <h4>Body</h4>
       <ul>
         {Object.entries(requestBody.content).map(([type, { schema }]) => (
-          <li key={type}>
+          <li>
             <code>{type}</code>: <Shape schema={schema} />
           </li>
         ))}
@@ -106,7 +105,7 @@ function AnswerList({ answers }: { answers: [string, Operation['responses'][stri
           <dt>
             <code>{status}</code>{' '}
             {Object.values(content).map(({ schema }) => (
-              <TypeName key={status} schema={schema} />
+              <TypeName schema={schema} />
             ))}
           </dt>
           <dd>

@@ -5,9 +5,7 @@ export function Prose({ text }: { text: string }) {
   return (
     <>
       {text.split(/\n{2,}/).map((paragraph) => (
-        <p key={paragraph}>
-          {paragraph.split('`').map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>))}
-        </p>
+        <p>{paragraph.split('`').map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}</p>
       ))}
     </>
   )

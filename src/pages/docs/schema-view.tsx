@@ -61,7 +61,7 @@ export function Fields({ schema: { properties, required = [] } }: { schema: Sche
   return properties === undefined ? null : (
     <dl class="fields">
       {Object.entries(properties).map(([name, schema]) => (
-        <Field key={name} name={name} schema={schema} isRequired={required.includes(name)} />
+        <Field name={name} schema={schema} isRequired={required.includes(name)} />
       ))}
     </dl>
   )

@@ -1,7 +1,7 @@
 // How this server introduces itself on every page: its mark and name, whom to ask, and what its operator announces.
 
-import type { ComponentChildren } from 'preact'
 import type { Brand, Guest } from './guest.ts'
+import type { Children } from './html.ts'
 import { Icon } from './icons.tsx'
 
 /** The logo or the mark, and the name. */
@@ -31,13 +31,13 @@ export function Contact({ guest: { words, brand } }: { guest: Guest }) {
 const ADDRESS = /(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|[^\s<>"@:,;()]+@[^\s<>"@,;()]+\.[\p{L}\d-]*[\p{L}\d])/u
 
 /** A text of the operator, with its web and e-mail addresses as links. */
-export function linked(text: string): ComponentChildren[] {
+export function linked(text: string): Children[] {
   // With one group, `split` returns texts and addresses in turn.
   return text.split(ADDRESS).map((part, at) =>
     at % 2 === 0 ? (
       part
     ) : (
-      <a key={at} href={/^https?:/.test(part) ? part : `mailto:${part}`} rel="noreferrer noopener">
+      <a href={/^https?:/.test(part) ? part : `mailto:${part}`} rel="noreferrer noopener">
         {part}
       </a>
     ),

@@ -66,6 +66,7 @@ function cookie(name: string, of: CookiePlace & { value: string; maxAge: number 
 /** Over TLS, reads only the prefixed name. Null also when two cookies of one name differ. */
 function cookieIn(name: string, place: CookiePlace): string | null {
   const { request } = place.exchange
+  if (!request.headers.has('cookie')) return null
   const plain = plainName(name, place)
   const overTls = valuesOf(request, `${HOST_PREFIX}${plain}`)
   // A cookie that was set over TLS goes first, also on requests that no longer show that they came over TLS.

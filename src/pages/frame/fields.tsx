@@ -1,11 +1,11 @@
 // The fields of forms: labels, hints and what is wrong with what was typed.
 
-import { type ComponentChildren, h, type JSX } from 'preact'
 import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../domain/new-push.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
+import type { Children, Html } from './html.ts'
 import { Icon } from './icons.tsx'
 import { RefusedNotice } from './parts.tsx'
 
@@ -25,12 +25,12 @@ export function problemText({ code, ...limits }: Problem, words: Words): string 
 
 type FieldProps = {
   id: string
-  label: ComponentChildren
-  hint?: ComponentChildren
+  label: Children
+  hint?: Children
   problem?: string | undefined
   /** A button inside the end of the control. */
-  trailing?: ComponentChildren
-  children: (describes: Described) => JSX.Element
+  trailing?: Children
+  children: (describes: Described) => Html
 }
 
 /** Attributes that tie a control to its hint and problem. */
@@ -74,9 +74,8 @@ export type InputProps = Omit<FieldProps, 'children'> & {
 }
 
 export function Input({ name, type = 'text', value, attributes, ...field }: InputProps) {
-  return (
-    <Field {...field}>{(describes) => h('input', { name, type, value, ...attributes, ...describes })}</Field>
-  )
+  const control: Record<string, unknown> = { name, type, value, ...attributes }
+  return <Field {...field}>{(describes) => <input {...control} {...describes} />}</Field>
 }
 
 /** The `maxlength` for a number of characters: browsers count UTF-16 units, and a character has up to two. */
@@ -146,11 +145,7 @@ type RefusedFieldsProps = {
 export function RefusedFields({ problems, words }: RefusedFieldsProps) {
   const found = Object.entries(problems).filter(([, text]) => text !== undefined)
   if (found.length === 0) return null
-  const links = found.map(([id, text]) => (
-    <a key={id} href={`#${id}`}>
-      {text}
-    </a>
-  ))
+  const links = found.map(([id, text]) => <a href={`#${id}`}>{text}</a>)
   return (
     <RefusedNotice>
       {links.length === 1 ? (
@@ -160,7 +155,7 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
           <p>{words.say('form_problems')}</p>
           <ul>
             {links.map((link) => (
-              <li key={link.key}>{link}</li>
+              <li>{link}</li>
             ))}
           </ul>
         </>
@@ -170,7 +165,7 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
 }
 
 export type LabelFieldsProps = {
-  guest: Guest
+  words: Words
   /** The name of the field in the form for each label. */
   fields: { name: string; note: string }
   values: { name: string; note: string }
@@ -179,8 +174,7 @@ export type LabelFieldsProps = {
   noteRows: number
 }
 
-export function LabelFields({ guest, fields, values, texts, noteRows }: LabelFieldsProps) {
-  const { say } = guest.words
+export function LabelFields({ words: { say }, fields, values, texts, noteRows }: LabelFieldsProps) {
   return (
     <>
       <Input

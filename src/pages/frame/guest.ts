@@ -61,9 +61,11 @@ export type GuestOptions = {
 export type GetGuest = ReturnType<typeof createGetGuest>
 
 export function createGetGuest({ findSession, basePath, brand, findElsewhere, onError }: GuestOptions) {
-  async function getGuest(exchange: Exchange): Promise<Guest> {
+  /** A value at once for a browser without a session. */
+  function getGuest(exchange: Exchange): Guest | Promise<Guest> {
     const sessionToken = sessionTokenIn({ exchange, basePath })
-    return describe(exchange, sessionToken === null ? null : await findSession(sessionToken, onError))
+    if (sessionToken === null) return describe(exchange, null)
+    return findSession(sessionToken, onError).then((session) => describe(exchange, session))
   }
 
   function describe(exchange: Exchange, session: CurrentSession | null): Guest {

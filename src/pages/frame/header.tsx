@@ -74,7 +74,7 @@ function Navigation({ guest }: { guest: Guest }) {
     <nav aria-label={words.say('nav')}>
       <ul class="on-wide">
         {links.map((link) => (
-          <NavLink key={link.to} link={link} guest={guest} />
+          <NavLink link={link} guest={guest} />
         ))}
       </ul>
       <details class={session === null ? 'menu on-phone' : 'menu'}>
@@ -86,7 +86,7 @@ function Navigation({ guest }: { guest: Guest }) {
         <div class="sheet">
           <ul class="on-phone">
             {links.map((link) => (
-              <NavLink key={link.to} link={link} guest={guest} />
+              <NavLink link={link} guest={guest} />
             ))}
           </ul>
           {session === null ? null : <AccountMenu guest={guest} email={session.account.email} />}
@@ -103,7 +103,7 @@ function AccountMenu({ guest, email }: { guest: Guest; email: string }) {
       <p>{words.say('nav_signed_in', { email })}</p>
       <ul>
         {OF_ACCOUNT.map((link) => (
-          <NavLink key={link.to} link={link} guest={guest} />
+          <NavLink link={link} guest={guest} />
         ))}
       </ul>
       <form method="post" action={href(PAGES.signOut.href())}>

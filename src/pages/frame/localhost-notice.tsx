@@ -15,7 +15,7 @@ export function LocalhostNotice({ guest, path }: { guest: Guest; path: string })
       {origins.length === 0 ? null : (
         <ul class="addresses">
           {origins.map((origin) => (
-            <li key={origin}>
+            <li>
               <a href={`${origin}${href(path)}`} dir="ltr">
                 {`${origin}${href(path)}`}
               </a>

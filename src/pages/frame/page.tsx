@@ -1,13 +1,12 @@
 // The frame of every page, and the answer that holds the page.
 
-import type { ComponentChildren, JSX } from 'preact'
-import { renderToString } from 'preact-render-to-string'
 import { type AnswerHeaders, answerPage } from '../../http/answers.ts'
 import { API, FILES } from '../../http/urls.ts'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../words/words.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
 import { Header, RecipientHeader } from './header.tsx'
+import { type Children, type Html, oncePerLanguage } from './html.ts'
 import { drawingsFor } from './icons.tsx'
 
 export type PageOptions = {
@@ -24,34 +23,42 @@ export type PageOptions = {
   headers?: AnswerHeaders
 }
 
-export type AnswerGuest = (content: JSX.Element, options: PageOptions) => Response
+export type AnswerGuest = (content: Html, options: PageOptions) => Response
 
 export function createAnswerGuest(assets: Assets): AnswerGuest {
   return (content, options) => {
-    const { guest, status = 200, frame = 'branded', headers = {} } = options
+    const { guest, status = 200, frame = 'branded', headers } = options
     const page = (
       <Page {...options} frame={frame} assets={assets}>
         {content}
       </Page>
     )
     const keptLanguage = frame === 'branded' ? guest.languageCookie : null
-    return answerPage(status, renderPage(page), {
-      ...(keptLanguage === null ? {} : { 'set-cookie': keptLanguage }),
-      ...headers,
-    })
+    const cookie = keptLanguage === null ? headers : { 'set-cookie': keptLanguage, ...headers }
+    return answerPage(status, renderPage(page), cookie)
   }
 }
 
-export function renderPage(page: JSX.Element): string {
-  const html = renderToString(page)
-  return `<!doctype html>${html.replace(/<\/body><\/html>$/, `${drawingsFor(html)}$&`)}`
+export function renderPage({ text }: Html): string {
+  return `<!doctype html>${text.slice(0, -END.length)}${drawingsFor(text)}${END}`
 }
+
+const END = '</body></html>'
 
 type FrameProps = PageOptions & {
   frame: 'branded' | 'plain'
   assets: Assets
-  children: ComponentChildren
+  children: Children
 }
+
+const METAS = (
+  <>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="robots" content="noindex, nofollow" />
+  </>
+)
 
 function Page(props: FrameProps) {
   const {
@@ -69,10 +76,7 @@ function Page(props: FrameProps) {
   return (
     <html lang={words.language} dir={words.direction}>
       <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex, nofollow" />
+        {METAS}
         <title>{`${status === 422 ? words.say('title_refused', { title }) : title} · ${brand.name}`}</title>
         <link rel="icon" href={brand.logo ?? assets.hrefOf('icon')} />
         {frame === 'branded' && isSecureContext(guest) ? (
@@ -80,7 +84,7 @@ function Page(props: FrameProps) {
         ) : null}
         <link rel="stylesheet" href={assets.hrefOf('style')} />
         {scripts.map((script) => (
-          <script key={script} type="module" src={assets.hrefOf(script)} />
+          <script type="module" src={assets.hrefOf(script)} />
         ))}
       </head>
       <body class={`${frame} ${width}`}>
@@ -94,8 +98,7 @@ function Page(props: FrameProps) {
 
 /** Browsers install apps over https and on their own machine alone. */
 function isSecureContext({ exchange: { baseUrl } }: Guest): boolean {
-  const { protocol, hostname } = new URL(baseUrl)
-  return protocol === 'https:' || hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
+  return /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$))/i.test(baseUrl)
 }
 
 type FooterProps = { guest: Guest; languageSwitch: boolean; isBranded: boolean }
@@ -107,25 +110,31 @@ function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
       {isBranded ? <a href={`${basePath}${API.docs.href()}`}>{words.say('api_reference')}</a> : null}
       {languageSwitch ? (
         <form method="get" action={`${basePath}${path}`} class="language">
-          {otherFields(guest).map(([name, value], at) => (
-            <input key={at} type="hidden" name={name} value={value} />
+          {otherFields(guest).map(([name, value]) => (
+            <input type="hidden" name={name} value={value} />
           ))}
-          <label for="language">{words.say('language')}</label>
-          <select id="language" name={LANGUAGE_PARAMETER} data-submits>
-            {LANGUAGES.map((language) => (
-              <option key={language} value={language} lang={language} selected={language === words.language}>
-                {LANGUAGE_NAMES[language]}
-              </option>
-            ))}
-          </select>
-          <button type="submit" class="quiet" data-without-script>
-            {words.say('language_change')}
-          </button>
+          {languageChoice(words)}
         </form>
       ) : null}
     </footer>
   )
 }
+
+const languageChoice = oncePerLanguage((words) => (
+  <>
+    <label for="language">{words.say('language')}</label>
+    <select id="language" name={LANGUAGE_PARAMETER} data-submits>
+      {LANGUAGES.map((language) => (
+        <option value={language} lang={language} selected={language === words.language}>
+          {LANGUAGE_NAMES[language]}
+        </option>
+      ))}
+    </select>
+    <button type="submit" class="quiet" data-without-script>
+      {words.say('language_change')}
+    </button>
+  </>
+))
 
 export type PageLinksProps = {
   guest: Guest
@@ -133,7 +142,7 @@ export type PageLinksProps = {
   hasNext: boolean
   linkTo: (pageNumber: number) => string
   /** The text between the links. */
-  children: ComponentChildren
+  children: Children
 }
 
 /** Nothing for a list of one page. */

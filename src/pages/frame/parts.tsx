@@ -1,11 +1,11 @@
 // Components that pages share: fields with hints and problems, notices, copy buttons, times.
 
-import type { ComponentChildren } from 'preact'
 import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
+import type { Children } from './html.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
 
@@ -28,7 +28,7 @@ const NOTICE_ICONS: Record<NoticeKind, IconName> = {
 }
 
 /** Screen readers read out a bad notice at once. */
-export function Notice({ kind, children }: { kind: NoticeKind; children: ComponentChildren }) {
+export function Notice({ kind, children }: { kind: NoticeKind; children: Children }) {
   return (
     <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
       <Icon name={NOTICE_ICONS[kind]} />
@@ -38,7 +38,7 @@ export function Notice({ kind, children }: { kind: NoticeKind; children: Compone
 }
 
 /** Why a form was refused. It has the focus, so that keyboard users and screen readers begin there. */
-export function RefusedNotice({ children }: { children: ComponentChildren }) {
+export function RefusedNotice({ children }: { children: Children }) {
   return (
     <div class="notice bad" role="alert" tabIndex={-1} autofocus>
       <Icon name={NOTICE_ICONS.bad} />
@@ -103,7 +103,7 @@ export function Clock({ at, words }: { at: number; words: Words }) {
 export type Tone = 'good' | 'waiting' | 'low' | 'gone' | 'bad'
 
 /** A state in a word or two. */
-export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; children: ComponentChildren }) {
+export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; children: Children }) {
   return (
     <span class={`chip ${tone}`}>
       {icon === undefined ? null : <Icon name={icon} />}

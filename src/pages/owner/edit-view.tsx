@@ -31,7 +31,7 @@ export function EditForm(props: Props) {
         <FormToken guest={guest} />
         {refused === null ? null : <EditRefused guest={guest} texts={texts} isLive={isLive} />}
         <LabelFields
-          guest={guest}
+          words={guest.words}
           fields={{ name: 'name', note: 'note' }}
           values={{ name: typed('name', owned.name), note: typed('note', owned.note) }}
           texts={texts}
@@ -58,11 +58,7 @@ function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
           <select name="ends_in" {...describes}>
             <option value="">{say('edit_keep', { when: words.relative(push.expiresAt, now) })}</option>
             {choices.map((milliseconds) => (
-              <option
-                key={milliseconds}
-                value={milliseconds}
-                selected={typed('ends_in', '') === String(milliseconds)}
-              >
+              <option value={milliseconds} selected={typed('ends_in', '') === String(milliseconds)}>
                 {say('edit_in', { time: sayLength(milliseconds, words) })}
               </option>
             ))}
@@ -114,7 +110,7 @@ export function EditRefused({ guest: { words }, texts, isLive }: EditRefusedProp
           const place = PLACES[field]
           const isShown = place !== undefined && (isLive || !place.isLimit)
           return (
-            <li key={field}>
+            <li>
               {isShown ? (
                 <a href={`#${place.id}`}>{words.say('labelled', { label: words.say(place.word), text })}</a>
               ) : (

@@ -90,7 +90,7 @@ function Choice({ name, label, chosen, options }: ChoiceProps) {
       <label for={`filter-${name}`}>{label}</label>
       <select id={`filter-${name}`} name={name} data-submits>
         {options.map(([value, text]) => (
-          <option key={value} value={value} selected={value === (chosen ?? '')}>
+          <option value={value} selected={value === (chosen ?? '')}>
             {text}
           </option>
         ))}

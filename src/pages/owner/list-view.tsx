@@ -68,7 +68,6 @@ function Tabs({ guest, asked, overview: { counts } }: Props) {
     <nav class="tabs" aria-label={say('pushes_title')}>
       {PUSH_LISTS.map((list) => (
         <a
-          key={list}
           href={guest.href(listHref({ ...asked, list, pageNumber: 1 }))}
           aria-current={asked.list === list ? 'page' : undefined}
         >
@@ -125,7 +124,7 @@ function Rows({ guest, asked, overview, now }: Props) {
       </div>
       <ul class="rows">
         {overview.pushes.map((push) => (
-          <Row key={push.urlToken} guest={guest} listed={push} now={now} />
+          <Row guest={guest} listed={push} now={now} />
         ))}
       </ul>
     </form>

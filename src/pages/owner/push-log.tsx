@@ -68,8 +68,8 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
     <section aria-labelledby="log-title">
       <h2 id="log-title">{say('audit_title')}</h2>
       <ol class="log">
-        {entries.map((entry, n) => (
-          <Entry key={n} entry={entry} push={push} words={words} />
+        {entries.map((entry) => (
+          <Entry entry={entry} push={push} words={words} />
         ))}
       </ol>
       <Missing log={log} words={words} />

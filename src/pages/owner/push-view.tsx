@@ -1,6 +1,5 @@
 // The page of a push for its owner: its state first, its link, its log, then what can be changed about it.
 
-import type { ComponentChildren } from 'preact'
 import type { AuditEntry } from '../../domain/audit.ts'
 import { isEnding } from '../../domain/listing.ts'
 import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '../../domain/push.ts'
@@ -9,6 +8,7 @@ import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { Owned } from '../../pushes/pushes.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest, Member } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
@@ -140,7 +140,7 @@ function Asked({ push, words }: { push: Push; words: Words }) {
   ) : null
 }
 
-type FactProps = { name: WordKey; words: Words; children: ComponentChildren }
+type FactProps = { name: WordKey; words: Words; children: Children }
 
 function Fact({ name, words, children }: FactProps) {
   return (

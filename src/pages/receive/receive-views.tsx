@@ -1,12 +1,12 @@
 // What a recipient sees of a secret link before it is opened, and in place of it: gone, locked, deleted.
 
-import type { ComponentChildren } from 'preact'
 import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Contact } from '../frame/brand.tsx'
 import { EmblemCard } from '../frame/emblem-card.tsx'
 import { RefusedFields } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Moment, Notice } from '../frame/parts.tsx'
 import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
@@ -44,7 +44,7 @@ export function Receive({ notice, ...form }: ReceiveProps) {
 }
 
 /** The sentence that says what this is, with the host in it to be compared. */
-function lead({ words, exchange, brand }: Guest): ComponentChildren {
+function lead({ words, exchange, brand }: Guest): Children {
   const [before, after] = words.say('receive_lead').split('{host}')
   return (
     <>

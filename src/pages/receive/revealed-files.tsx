@@ -21,14 +21,14 @@ export function RevealedFiles({ guest, files, archives }: FilesProps) {
       <h2 id="files-title">{say('files')}</h2>
       <ul class="downloads">
         {files.map((file) => (
-          <li key={file.id}>
+          <li>
             {file.isThere ? <FileButton guest={guest} file={file} /> : <LostFile guest={guest} file={file} />}
             {hasOwnTimes && file.isThere ? <Until guest={guest} at={file.until} text="file_until" /> : null}
           </li>
         ))}
       </ul>
       {archives.map((archive, at) => (
-        <div key={at} class="all-files">
+        <div class="all-files">
           <ArchiveButton guest={guest} archive={archive} part={at + 1} parts={archives.length} />
           {hasOwnTimes ? <Until guest={guest} at={archive.until} text="file_until" /> : null}
         </div>

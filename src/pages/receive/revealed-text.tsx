@@ -1,6 +1,5 @@
 // An opened text: dots with an eye for a password, a message as it is, and lines that can be copied one by one.
 
-import { Fragment } from 'preact'
 import { PAGES } from '../../http/urls.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -74,21 +73,19 @@ function Lines({ guest, payload }: { guest: Guest; payload: string }) {
     const { label, value } = splitLine(line)
     const end = at === lines.length - 1 ? '' : '\n'
     return (
-      <Fragment key={at}>
-        <span class="line">
-          {label === '' ? null : <span class="label">{label}</span>}
-          <span id={`line-${at}`}>{value}</span>
-          {value.trim() === '' ? null : (
-            <CopyButton
-              target={`line-${at}`}
-              guest={guest}
-              label={copyLabel(guest, { label, at })}
-              look="bare square"
-            />
-          )}
-          {end}
-        </span>
-      </Fragment>
+      <span class="line">
+        {label === '' ? null : <span class="label">{label}</span>}
+        <span id={`line-${at}`}>{value}</span>
+        {value.trim() === '' ? null : (
+          <CopyButton
+            target={`line-${at}`}
+            guest={guest}
+            label={copyLabel(guest, { label, at })}
+            look="bare square"
+          />
+        )}
+        {end}
+      </span>
     )
   })
 }

@@ -1,8 +1,8 @@
 // The network, password and security that an opened QR code for Wi-Fi holds, for devices that have no camera.
 
-import type { ComponentChildren } from 'preact'
 import type { WordKey } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import { CopyButton } from '../frame/parts.tsx'
 import { WIFI_STANDARDS, type Wifi } from '../frame/wifi-text.ts'
 import { exact } from './revealed-text.tsx'
@@ -44,7 +44,7 @@ function Copyable({ guest, id, name, value }: CopyableProps) {
   )
 }
 
-function Fact({ label, children }: { label: string; children: ComponentChildren }) {
+function Fact({ label, children }: { label: string; children: Children }) {
   return (
     <>
       <dt>{label}</dt>

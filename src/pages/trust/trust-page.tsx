@@ -68,7 +68,7 @@ function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }
         </code>
       </p>
       {SYSTEMS.map(({ name, file, steps }) => (
-        <details key={name}>
+        <details>
           <summary>{name}</summary>
           <p>
             <a href={`${guest.basePath}${FILES.authority.href({ name: AUTHORITY_FILES[file] })}`}>
@@ -79,7 +79,7 @@ function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }
             {say(steps)
               .split('\n')
               .map((step) => (
-                <li key={step}>{step}</li>
+                <li>{step}</li>
               ))}
           </ol>
         </details>

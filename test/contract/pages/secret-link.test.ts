@@ -90,7 +90,7 @@ describe('a secret link', () => {
     const { html_url } = await pages.api.create({ payload, files, kind: 'text' }, { token })
     const { text } = await fetchPage(pathOf(html_url))
     const opened = await send(pathOf(html_url), { nonce: nonceOf(text) })
-    expect(opened.text).toContain('&lt;script>alert(1)&lt;/script>')
+    expect(opened.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
     expect(opened.text).not.toContain('<script>alert')
     expect(opened.text).not.toContain('<img')
   })

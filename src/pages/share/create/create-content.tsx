@@ -31,13 +31,12 @@ export function Content(props: PartProps) {
   )
 }
 
-function Kinds({ guest, limits, kind: chosen }: PartProps) {
-  const { say } = guest.words
+function Kinds({ words: { say }, limits, kind: chosen }: PartProps) {
   return (
     <fieldset class="kinds">
       <legend>{say('kind')}</legend>
       {PUSH_KINDS.filter((kind) => limits.kinds.has(kind)).map((kind) => (
-        <label key={kind}>
+        <label>
           <input type="radio" id={`kind-${kind}`} name="push[kind]" value={kind} checked={kind === chosen} />
           <Icon name={KIND_ICONS[kind]} />
           {say(KIND_WORDS[kind])}
@@ -48,8 +47,7 @@ function Kinds({ guest, limits, kind: chosen }: PartProps) {
 }
 
 /** One field for texts and for the message with files. */
-function Payload({ guest, limits, isOfAccount, kind, typed, texts, starts, createScripts }: PartProps) {
-  const { words } = guest
+function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, createScripts }: PartProps) {
   const { say } = words
   const label = (
     <>
@@ -111,13 +109,12 @@ function Payload({ guest, limits, isOfAccount, kind, typed, texts, starts, creat
           {say('hide')}
         </button>
       </div>
-      <Generator words={guest.words} wordlist={createScripts.wordlist} />
+      <Generator words={words} wordlist={createScripts.wordlist} />
     </div>
   )
 }
 
-function Link({ guest, kind, typed, texts, starts }: PartProps) {
-  const { say } = guest.words
+function Link({ words: { say }, kind, typed, texts, starts }: PartProps) {
   return (
     <div data-kind="url">
       <Input

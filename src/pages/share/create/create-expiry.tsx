@@ -1,11 +1,11 @@
 // When a push expires: one line that opens into chips and exact fields. It works without a script; the style sheet keeps the
 // line true to the chosen chips.
 
-import type { ComponentChildren } from 'preact'
 import { DURATIONS } from '../../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { Field, Input } from '../../frame/fields.tsx'
+import type { Children } from '../../frame/html.ts'
 import { Icon } from '../../frame/icons.tsx'
 import type { PartProps } from './create-props.ts'
 import { EXACT, lifetimeText, offeredDurations, offeredViews, type Unit } from './expiry-chips.ts'
@@ -20,7 +20,7 @@ const UNITS: Record<Unit, { word: WordKey; milliseconds: number }> = {
 }
 
 export function Expiry(props: PartProps) {
-  const { say, forms } = props.guest.words
+  const { say, forms } = props.words
   const { expire_after_days, expire_after_duration, expire_after_views: viewTrouble } = props.texts
   const trouble = props.texts.expire_after ?? expire_after_days ?? expire_after_duration
   const chips = { views: viewChips(props), lifetime: lifetimeChips(props) }
@@ -50,7 +50,7 @@ export function Expiry(props: PartProps) {
   )
 }
 
-function lifetimeChips({ guest: { words }, limits, typed }: PartProps): Chip[] {
+function lifetimeChips({ words, limits, typed }: PartProps): Chip[] {
   const chosen = typed('expire_after_duration') || EXACT
   const chips = offeredDurations(limits).map((index, at) => {
     const label = lifetimeText(DURATIONS[index] ?? 0, words)
@@ -62,7 +62,7 @@ function lifetimeChips({ guest: { words }, limits, typed }: PartProps): Chip[] {
   return [...chips, exactChip('expire-exact', chips, { label: words.say('expires_exact'), phrase })]
 }
 
-function viewChips({ guest: { words }, limits, typed }: PartProps): Chip[] {
+function viewChips({ words, limits, typed }: PartProps): Chip[] {
   const chosen = typed('views') || EXACT
   const chips = offeredViews(limits).map((n, at) => {
     const label = words.number(n)
@@ -91,7 +91,7 @@ function Line({ text, chips }: { text: string; chips: Record<'views' | 'lifetime
   return text.split(/\{(views|lifetime)\}/).map((part) =>
     part === 'views' || part === 'lifetime'
       ? chips[part].map(({ id, phrase, isChosen }) => (
-          <span key={id} data-when={id} class={isChosen ? 'chosen' : undefined}>
+          <span data-when={id} class={isChosen ? 'chosen' : undefined}>
             {phrase}
           </span>
         ))
@@ -99,7 +99,7 @@ function Line({ text, chips }: { text: string; chips: Record<'views' | 'lifetime
   )
 }
 
-type ChipsProps = { legend: string; name: string; chips: Chip[]; children: ComponentChildren }
+type ChipsProps = { legend: string; name: string; chips: Chip[]; children: Children }
 
 /** The last chip stands for the exact fields, which follow. */
 function Chips({ legend, name, chips, children }: ChipsProps) {
@@ -108,7 +108,7 @@ function Chips({ legend, name, chips, children }: ChipsProps) {
       <legend>{legend}</legend>
       <div class="picks">
         {chips.map(({ id, value, label, isChosen }) => (
-          <label key={id} class="pick">
+          <label class="pick">
             <input type="radio" id={id} name={`push[${name}]`} value={value} checked={isChosen} />
             {label}
           </label>
@@ -121,8 +121,7 @@ function Chips({ legend, name, chips, children }: ChipsProps) {
 
 type ExactProps = PartProps & { trouble: string | undefined }
 
-function ExactLifetime({ guest, limits, typed, trouble }: ExactProps) {
-  const { say } = guest.words
+function ExactLifetime({ words: { say }, limits, typed, trouble }: ExactProps) {
   const { days } = limits
   const chosen = unitOf(typed)
   const hint = say('expire_after_hint', { min: days.min, n: days.max })
@@ -140,7 +139,7 @@ function ExactLifetime({ guest, limits, typed, trouble }: ExactProps) {
             />
             <select id="expire_unit" name="push[expire_unit]" aria-label={say('expire_unit')}>
               {Object.entries(UNITS).map(([unit, { word }]) => (
-                <option key={unit} value={unit} selected={unit === chosen}>
+                <option value={unit} selected={unit === chosen}>
                   {say(word)}
                 </option>
               ))}
@@ -152,8 +151,7 @@ function ExactLifetime({ guest, limits, typed, trouble }: ExactProps) {
   )
 }
 
-function ExactViews({ guest, limits: { views }, typed, trouble }: ExactProps) {
-  const { say } = guest.words
+function ExactViews({ words: { say }, limits: { views }, typed, trouble }: ExactProps) {
   return (
     <div class="exact">
       <Input

@@ -3,15 +3,14 @@
 import { PAGES } from '../../../http/urls.ts'
 import type { Words } from '../../../words/words.ts'
 import { Field } from '../../frame/fields.tsx'
-import { type Guest, signInHref } from '../../frame/guest.ts'
+import { signInHref } from '../../frame/guest.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Notice } from '../../frame/parts.tsx'
 import type { PartProps } from './create-props.ts'
 
-export function CreateFiles({ guest, isOfAccount, signups, limits, texts }: PartProps) {
-  const { words } = guest
+export function CreateFiles({ words, href, isOfAccount, signups, limits, texts }: PartProps) {
   const { say } = words
-  if (!isOfAccount) return <WhyAccount guest={guest} signups={signups} />
+  if (!isOfAccount) return <WhyAccount {...{ words, href, signups }} />
   const most = { n: limits.files, size: words.bytes(limits.fileBytes) }
   return (
     <div data-kind="file" class="files">
@@ -35,8 +34,7 @@ export function CreateFiles({ guest, isOfAccount, signups, limits, texts }: Part
   )
 }
 
-function WhyAccount({ guest: { words, href }, signups }: { guest: Guest; signups: boolean }) {
-  const { say } = words
+function WhyAccount({ words: { say }, href, signups }: Pick<PartProps, 'words' | 'href' | 'signups'>) {
   const back = encodeURIComponent(`${PAGES.create.href()}?kind=file`)
   return (
     <div data-kind="file">

@@ -4,21 +4,18 @@ import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
 import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
 import { PAGES } from '../../../http/urls.ts'
 import { PassphraseInput, problemTexts } from '../../frame/fields.tsx'
+import type { Guest } from '../../frame/guest.ts'
+import type { Html } from '../../frame/html.ts'
 import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
 import { Progress } from './create-files.tsx'
 import { Options } from './create-options.tsx'
-import type { CreateFormProps, PartProps } from './create-props.ts'
+import type { FieldsProps, PartProps } from './create-props.ts'
+import type { Unseen } from './create-sender.ts'
 
-export function CreateForm(props: CreateFormProps) {
-  const { guest, isOfAccount, limits, problems, unseen, typed } = props
-  const { words } = guest
-  const kinds = PUSH_KINDS.filter((known) => limits.kinds.has(known))
-  const kind = kinds.find((known) => known === typed('kind')) ?? kinds[0] ?? 'text'
-  const starts = (of: PushKind) => !props.isAgain && of === kind
-  const parts: PartProps = { ...props, kind, starts, texts: problemTexts(problems, words) }
-  // Without an account there is nothing to fill in for files.
-  const kindsToSend = isOfAccount ? undefined : 'text url qr'
+type CreateFormProps = { guest: Guest; unseen: Unseen; fields: Html }
+
+export function CreateForm({ guest, unseen, fields }: CreateFormProps) {
   return (
     <form
       method="post"
@@ -31,6 +28,21 @@ export function CreateForm(props: CreateFormProps) {
       <input type="hidden" name="push[opened_by]" value={unseen.openedBy} />
       {unseen.form === null ? null : <input type="hidden" name="push[form]" value={unseen.form} />}
       <input type="hidden" name="push[idempotency_key]" value={unseen.idempotencyKey} />
+      {fields}
+    </form>
+  )
+}
+
+export function CreateFields(props: FieldsProps) {
+  const { words, isOfAccount, limits, problems, typed } = props
+  const kinds = PUSH_KINDS.filter((known) => limits.kinds.has(known))
+  const kind = kinds.find((known) => known === typed('kind')) ?? kinds[0] ?? 'text'
+  const starts = (of: PushKind) => !props.isAgain && of === kind
+  const parts: PartProps = { ...props, kind, starts, texts: problemTexts(problems, words) }
+  // Without an account there is nothing to fill in for files.
+  const kindsToSend = isOfAccount ? undefined : 'text url qr'
+  return (
+    <>
       <Content {...parts} />
       <div class="settings" data-kind={kindsToSend}>
         <Expiry {...parts} />
@@ -46,11 +58,11 @@ export function CreateForm(props: CreateFormProps) {
         </span>
       </div>
       <Progress words={words} />
-    </form>
+    </>
   )
 }
 
-function Passphrase({ guest: { words }, typed, texts }: PartProps) {
+function Passphrase({ words, typed, texts }: PartProps) {
   return (
     <PassphraseInput
       words={words}

@@ -4,8 +4,8 @@ import { LabelFields, Tick } from '../../frame/fields.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function Options(props: PartProps) {
-  const { guest, isOfAccount, typed, texts } = props
-  const { say } = guest.words
+  const { words, isOfAccount, typed, texts } = props
+  const { say } = words
   const isTrouble = texts.name !== undefined || texts.note !== undefined
   return (
     <details class="options" open={isTrouble || typed('name') !== '' || typed('note') !== ''}>
@@ -13,7 +13,7 @@ export function Options(props: PartProps) {
       <Ticks {...props} />
       {isOfAccount ? (
         <LabelFields
-          guest={guest}
+          words={words}
           fields={{ name: 'push[name]', note: 'push[note]' }}
           values={{ name: typed('name'), note: typed('note') }}
           texts={texts}
@@ -25,8 +25,7 @@ export function Options(props: PartProps) {
   )
 }
 
-function Ticks({ guest, limits, typed }: PartProps) {
-  const { say } = guest.words
+function Ticks({ words: { say }, limits, typed }: PartProps) {
   const isTicked = (field: string, preset: boolean) =>
     typed(field) === '' ? preset : typed(field) === 'true'
   return (

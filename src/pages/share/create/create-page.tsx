@@ -11,10 +11,11 @@ import type { Pushes } from '../../../pushes/pushes.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { problemTexts } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
+import { oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
 import { Notice, nameForOwner, RefusedNotice } from '../../frame/parts.tsx'
-import { CreateForm } from './create-form.tsx'
+import { CreateFields, CreateForm } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
 import type { CreateScripts } from './create-props.ts'
 import { type Refused, whyOutage } from './create-refusals.ts'
@@ -27,6 +28,7 @@ export type CreatePageParts = {
   answer: AnswerGuest
   marks: FormMarks
   choices: Choices
+  basePath: string
   pushes: Pick<Pushes, 'getOwned'>
   createScripts: CreateScripts
   /** Whether everybody may create an account. */
@@ -35,12 +37,27 @@ export type CreatePageParts = {
 
 type Shown = { typed: Typed; refused: Refused | null; again: Again | null; shared?: Shared }
 
-export function createShowForm({ answer, marks, choices, pushes, ...parts }: CreatePageParts) {
-  const { limits } = parts
+export function createShowForm(options: CreatePageParts) {
+  const { answer, marks, choices, pushes, limits, createScripts, signups, basePath } = options
   const findAgain = createFindAgain(pushes)
+  const settings = { limits, createScripts, signups }
+  const preset: Typed = presetOf({ query: new URLSearchParams(), choices: NO_CHOICES, limits })
+
+  /** The fields of a form that nobody has filled in, which are the same for everybody with that language. */
+  const emptyFields = (isOfAccount: boolean) =>
+    oncePerLanguage((words) => {
+      const href: Guest['href'] = (path) => `${basePath}${path}`
+      const given = { words, href, isOfAccount, typed: preset, problems: {}, isAgain: false }
+      return <CreateFields {...settings} {...given} />
+    })
+  const fieldsOfAccount = emptyFields(true)
+  const fieldsOfStranger = emptyFields(false)
 
   async function show(guest: Guest): Promise<Response> {
-    const chosen = await choices.find(guest.viewer.account)
+    const { account } = guest.viewer
+    const chosen = account === null ? NO_CHOICES : await choices.find(account)
+    if (guest.query.size === 0 && chosen === NO_CHOICES)
+      return answerWith(guest, { typed: preset, refused: null, again: null })
     const again = await findAgain(guest)
     const typed = presetOf({ query: again?.query ?? guest.query, choices: chosen, limits })
     return answerWith(guest, { typed, refused: null, again })
@@ -59,12 +76,12 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
   /** The form filled in with what the system shared. The person still has to send it. `outage` hides who that is. */
   async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
     const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
-    const preset = presetOf({ query: new URLSearchParams(), choices: chosen, limits })
+    const chosenBefore = presetOf({ query: new URLSearchParams(), choices: chosen, limits })
     const fields: Record<string, string> = {
       ...shared.fields,
       ...(shared.files.length > 0 ? { kind: 'file' } : {}),
     }
-    const typed: Typed = (field) => fields[field] ?? preset(field)
+    const typed: Typed = (field) => fields[field] ?? chosenBefore(field)
     const refused = outage === null ? null : { ...whyOutage(outage, guest), typed, isUnknown: true }
     return answerWith(guest, { typed, refused, again: null, shared })
   }
@@ -74,22 +91,32 @@ export function createShowForm({ answer, marks, choices, pushes, ...parts }: Cre
   }
 
   function answerWith(guest: Guest, { again, shared, ...shown }: Shown): Response {
-    const typed = withoutLongest(shown.typed, limits)
+    const typed = shown.typed === preset ? preset : withoutLongest(shown.typed, limits)
     const refused = shown.refused === null ? null : { ...shown.refused, typed }
-    const title = guest.words.say('create_title')
-    const form = {
-      ...{ guest, typed, unseen: unseenOf(guest, refused) },
-      isOfAccount: guest.session !== null || (refused !== null && staysWithOpener(refused)),
+    const { words, href } = guest
+    const title = words.say('create_title')
+    const isOfAccount = guest.session !== null || (refused !== null && staysWithOpener(refused))
+    const given = {
+      words,
+      href,
+      isOfAccount,
+      typed,
       problems: refused?.problems ?? {},
       isAgain: refused !== null,
     }
+    const fields =
+      typed === preset ? (
+        (isOfAccount ? fieldsOfAccount : fieldsOfStranger)(words)
+      ) : (
+        <CreateFields {...settings} {...given} />
+      )
     const content = (
       <>
         <h1>{title}</h1>
         <p class="lead">{guest.words.say('create_lead')}</p>
         {again === null ? null : <LikeAnother guest={guest} pushed={again.pushed} />}
         {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
-        <CreateForm {...parts} {...form} />
+        <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
         {shared === undefined ? null : <SharedFiles files={shared.files} />}
         <LocalhostNotice guest={guest} path={PAGES.create.href()} />
       </>
@@ -193,7 +220,7 @@ function Troubles({ guest: { words }, refused }: { guest: Guest; refused: Refuse
       {texts.map(([field, text]) => {
         const place = placeOf(field, refused)
         return (
-          <li key={field}>
+          <li>
             {place === null ? (
               text
             ) : (

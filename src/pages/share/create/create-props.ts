@@ -3,19 +3,20 @@
 import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import type { PushKind } from '../../../domain/push.ts'
+import type { Words } from '../../../words/words.ts'
 import type { Guest } from '../../frame/guest.ts'
-import type { Typed, Unseen } from './create-sender.ts'
+import type { Typed } from './create-sender.ts'
 
 /** The URLs of what a script loads when it is needed. */
 export type CreateScripts = { wordlist: string; qrPreview: string }
 
-export type CreateFormProps = {
-  guest: Guest
+export type FieldsProps = {
+  words: Words
+  href: Guest['href']
   /** Somebody opened the form signed in, so that it offers everything that an account may send. */
   isOfAccount: boolean
   /** Whether everybody may create an account. */
   signups: boolean
-  unseen: Unseen
   limits: PushLimits
   typed: Typed
   problems: Problems
@@ -24,7 +25,7 @@ export type CreateFormProps = {
   createScripts: CreateScripts
 }
 
-export type PartProps = CreateFormProps & {
+export type PartProps = FieldsProps & {
   kind: PushKind
   texts: Record<string, string>
   /** Whether the focus starts in the field of this kind. */

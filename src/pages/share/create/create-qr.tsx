@@ -15,8 +15,8 @@ const CONTENTS = [
 const UNTOUCHED = { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'data-secret': true }
 
 export function CreateQr(props: PartProps) {
-  const { guest, createScripts } = props
-  const { say } = guest.words
+  const { words, createScripts } = props
+  const { say } = words
   return (
     <div class="qr-fields" data-kind="qr">
       <div>
@@ -32,15 +32,14 @@ export function CreateQr(props: PartProps) {
   )
 }
 
-function QrContents({ guest, typed }: PartProps) {
-  const { say } = guest.words
+function QrContents({ words: { say }, typed }: PartProps) {
   const chosen = typed('qr_content') === 'wifi' ? 'wifi' : 'text'
   return (
     <fieldset class="choice">
       <legend class="visually-hidden">{say('payload_qr')}</legend>
       <div class="picks">
         {CONTENTS.map(([value, word]) => (
-          <label key={value} class="pick">
+          <label class="pick">
             <input
               type="radio"
               id={`qr-${value}`}
@@ -57,8 +56,7 @@ function QrContents({ guest, typed }: PartProps) {
   )
 }
 
-function QrText({ guest, kind, typed, texts, starts }: PartProps) {
-  const { say } = guest.words
+function QrText({ words: { say }, kind, typed, texts, starts }: PartProps) {
   const isWifi = typed('qr_content') === 'wifi'
   const limit = say('payload_qr_limit', { n: MAX_QR_CHARACTERS })
   return (
@@ -90,8 +88,8 @@ function QrText({ guest, kind, typed, texts, starts }: PartProps) {
   )
 }
 
-function Wifi({ guest, kind, typed, texts, starts }: PartProps) {
-  const { say } = guest.words
+function Wifi({ words, kind, typed, texts, starts }: PartProps) {
+  const { say } = words
   const isWifi = typed('qr_content') === 'wifi'
   const trouble = texts.wifi_network ?? (kind === 'qr' && isWifi ? texts.payload : undefined)
   return (
@@ -114,7 +112,7 @@ function Wifi({ guest, kind, typed, texts, starts }: PartProps) {
           attributes={UNTOUCHED}
         />
       </div>
-      <WifiTypes guest={guest} chosen={typed('wifi_type')} />
+      <WifiTypes words={words} chosen={typed('wifi_type')} />
       <Tick
         id="wifi_hidden"
         name="push[wifi_hidden]"
@@ -125,14 +123,13 @@ function Wifi({ guest, kind, typed, texts, starts }: PartProps) {
   )
 }
 
-function WifiTypes({ guest, chosen }: Pick<PartProps, 'guest'> & { chosen: string }) {
-  const { say } = guest.words
+function WifiTypes({ words: { say }, chosen }: Pick<PartProps, 'words'> & { chosen: string }) {
   return (
     <fieldset class="choice">
       <legend>{say('wifi_type')}</legend>
       <div class="picks">
         {WIFI_TYPES.map((type) => (
-          <label key={type} class="pick">
+          <label class="pick">
             <input
               type="radio"
               id={`wifi-${type}`}

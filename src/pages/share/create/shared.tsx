@@ -62,8 +62,8 @@ function fieldsOf({ title, text, url }: { title: string; text: string; url: stri
 export function SharedFiles({ files }: { files: readonly SharedFile[] }) {
   return (
     <>
-      {files.map(({ name, type, content }, at) => (
-        <data key={at} hidden value={content} data-shared-file={name} data-type={type || ANY_TYPE} />
+      {files.map(({ name, type, content }) => (
+        <data hidden value={content} data-shared-file={name} data-type={type || ANY_TYPE} />
       ))}
     </>
   )

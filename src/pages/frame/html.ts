@@ -1,0 +1,85 @@
+// Turns JSX into HTML while it is written: the compiler calls these functions for every element (tsconfig.json). Each value in
+// an element is escaped, and there is no way around it.
+
+import type { JSX as Preact } from 'preact'
+import type { Words } from '../../words/words.ts'
+
+/** Text that is HTML already. Made here alone, out of elements. */
+class Markup {
+  constructor(readonly text: string) {}
+}
+
+export type Html = Markup
+
+/** What stands between two tags. Nothing is written for null, undefined and booleans. */
+export type Children = Html | string | number | boolean | null | undefined | readonly Children[]
+
+type Attributes = Readonly<Record<string, unknown>>
+type Component = (props: never) => Children
+
+export namespace JSX {
+  export type Element = Html
+  export type ElementType = keyof IntrinsicElements | Component
+  export interface ElementChildrenAttribute {
+    children: unknown
+  }
+  export type IntrinsicElements = {
+    [Name in keyof Preact.IntrinsicElements]: WithChildren<Preact.IntrinsicElements[Name]>
+  }
+}
+
+/** The attributes of an element as Preact describes them, with children that are written here. */
+type WithChildren<P> = P extends unknown ? Omit<P, 'children'> & { children?: Children } : never
+
+/** Elements without an end tag (HTML, 13.1.2). */
+const VOID = new Set(['br', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr'])
+
+export function jsx(type: string | ((props: Attributes) => Children), props: Attributes): Html {
+  if (typeof type !== 'string') return new Markup(write(type(props)))
+  let html = `<${type}`
+  for (const name in props) if (name !== 'children') html += attribute(name, props[name])
+  return new Markup(VOID.has(type) ? `${html}>` : `${html}>${write(props.children)}</${type}>`)
+}
+
+export function Fragment({ children }: { children?: Children }): Html {
+  return new Markup(write(children))
+}
+
+/** The compiler's names for an element with several children, and for one in development. */
+export { jsx as jsxDEV, jsx as jsxs }
+
+/** Writes what depends on the language alone, and on nothing of a request, when it is first needed. */
+export function oncePerLanguage(render: (words: Words) => Html): (words: Words) => Html {
+  const written = new Map<Words, Html>()
+  return (words) => {
+    const known = written.get(words)
+    if (known !== undefined) return known
+    const html = render(words)
+    // Searching a text joins its many pieces, once rather than in each page.
+    html.text.includes('\0')
+    written.set(words, html)
+    return html
+  }
+}
+
+function write(children: unknown): string {
+  if (typeof children === 'string') return Bun.escapeHTML(children)
+  if (children instanceof Markup) return children.text
+  if (Array.isArray(children)) {
+    let html = ''
+    for (const child of children) html += write(child)
+    return html
+  }
+  if (typeof children === 'number') return String(children)
+  if (children === null || children === undefined || typeof children === 'boolean') return ''
+  throw new TypeError('A page can show only texts, numbers and elements.')
+}
+
+/** True stands for an attribute without a value; nothing is written for false, null and undefined. */
+function attribute(name: string, value: unknown): string {
+  if (value === undefined || value === null || value === false) return ''
+  if (value === true) return ` ${name}`
+  if (typeof value === 'string') return ` ${name}="${Bun.escapeHTML(value)}"`
+  if (typeof value === 'number') return ` ${name}="${value}"`
+  throw new TypeError(`The attribute ${name} can be only a text, a number or a boolean.`)
+}
