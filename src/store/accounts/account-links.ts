@@ -4,19 +4,8 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../dom
 import { DomainError } from '../../domain/errors.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
-import {
-  all,
-  first,
-  insert,
-  insertInto,
-  locked,
-  type RowOf,
-  run,
-  type Step,
-  type Steps,
-  select,
-  statement,
-} from '../steps.ts'
+import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
 import {
   DISOWNING,

@@ -4,20 +4,8 @@ import type { Account } from '../../domain/account.ts'
 import type { Now } from '../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
 import { lastAdministrator, usedEmail } from '../every-engine/refusals.ts'
-import {
-  all,
-  first,
-  insert,
-  insertInto,
-  locked,
-  type RowOf,
-  run,
-  type Step,
-  type Steps,
-  select,
-  statement,
-  tableName,
-} from '../steps.ts'
+import { insert, insertInto, locked, type RowOf, select, statement, tableName } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { accounts } from '../tables.ts'
 

@@ -4,19 +4,8 @@ import { type ApiToken, requireTokenRoom } from '../../domain/account.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
-import {
-  all,
-  first,
-  insert,
-  insertInto,
-  type RowOf,
-  run,
-  type Step,
-  type Steps,
-  select,
-  statement,
-  together,
-} from '../steps.ts'
+import { insert, insertInto, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps, together } from '../steps.ts'
 import { accounts, apiTokens } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 import { requireSession } from './sessions.ts'

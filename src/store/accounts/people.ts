@@ -2,7 +2,8 @@
 
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../domain/account.ts'
 import type { PageOfPeople, PeopleStore, Usage } from '../accounts-face.ts'
-import { all, first, type Steps, select, statement } from '../steps.ts'
+import { select, statement } from '../statements.ts'
+import { all, first, type Steps } from '../steps.ts'
 import { accounts } from '../tables.ts'
 import { type AccountRow, presentAccount } from './accounts.ts'
 

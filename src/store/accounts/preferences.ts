@@ -2,7 +2,8 @@
 
 import type { PushChoices } from '../../domain/push-choices.ts'
 import type { PreferenceStore } from '../accounts-face.ts'
-import { addTo, first, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { addTo, select, statement } from '../statements.ts'
+import { first, run, type Step, type Steps } from '../steps.ts'
 import { messageTemplates, pushChoices } from '../tables.ts'
 import { lockAccount } from './accounts.ts'
 

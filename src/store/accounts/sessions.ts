@@ -10,20 +10,8 @@ import {
 import { DAY, MINUTE, type Now } from '../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
 import { endedSession, inactiveAccount } from '../every-engine/refusals.ts'
-import {
-  all,
-  first,
-  insert,
-  insertInto,
-  locked,
-  type RowOf,
-  run,
-  type Step,
-  type Steps,
-  select,
-  statement,
-  together,
-} from '../steps.ts'
+import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 

@@ -1,7 +1,8 @@
 // The second factor of an account: a sealed secret and hashed recovery codes.
 
 import type { NewTwoFactor, TwoFactorStore } from '../accounts-face.ts'
-import { addTo, all, first, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { addTo, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { recoveryCodes } from '../tables.ts'
 
 const SET = statement<{ id: number }>(

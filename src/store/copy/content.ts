@@ -11,7 +11,8 @@ import { formatTime } from '../../domain/time.ts'
 import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
-import { addTo, all, first, type RowOf, run, type Step, select, statement, type Value } from '../steps.ts'
+import { addTo, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Value } from '../steps.ts'
 import * as tables from '../tables.ts'
 
 /** Runs steps within one transaction. */

@@ -1,7 +1,8 @@
 // What `oncebox copy` has written down at either end, in the row of the instance: by it a start knows what may not be served.
 
 import { printableLine } from '../../domain/printable.ts'
-import { first, run, type Step, statement } from '../steps.ts'
+import { statement } from '../statements.ts'
+import { first, run, type Step } from '../steps.ts'
 
 /** A complete target has arrived until its source was left, and is ready then. */
 export type CopyProgress = 'arrived' | 'ready' | 'left'

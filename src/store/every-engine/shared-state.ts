@@ -12,7 +12,8 @@ import type {
   Offer,
   SharedState,
 } from '../shared-face.ts'
-import { first, forSome, type RowOf, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { forSome, type RowOf, select, statement } from '../statements.ts'
+import { first, run, type Step, type Steps } from '../steps.ts'
 import { spentPoints } from '../tables.ts'
 
 /** Rows that one step removes. */

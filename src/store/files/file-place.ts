@@ -3,7 +3,8 @@
 
 import { randomBase32 } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { all, locked, type RowOf, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { locked, type RowOf, select, statement } from '../statements.ts'
+import { all, run, type Step, type Steps } from '../steps.ts'
 import { bucketFolder, filesDue, pushFiles } from '../tables.ts'
 
 /** A folder on a disk by what marks it or, if it `isUsed`, the bucket; and what people call it. */

@@ -2,7 +2,8 @@
 
 import { randomKey } from '../../crypto/random.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import { all, first, locked, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { locked, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { filesDue, filesRead } from '../tables.ts'
 
 /** A file that is due is given to nobody else for so long, and is tried again then unless it is gone. */

@@ -2,7 +2,8 @@
 
 import { exceededLimit, requireRoom as requireRoomAmong, type Share } from '../../domain/shares.ts'
 import type { ShareToTake } from '../face.ts'
-import { addTo, all, first, forSome, locked, run, type Step, select, statement } from '../steps.ts'
+import { addTo, forSome, locked, select, statement } from '../statements.ts'
+import { all, first, run, type Step } from '../steps.ts'
 import { addressShares, liveShares } from '../tables.ts'
 
 /** The most rows that are read to find out when there will be room. */

@@ -9,7 +9,8 @@ import {
   PAGE_SIZE,
 } from '../../domain/audit.ts'
 import type { AuditStore } from '../face.ts'
-import { addTo, all, first, type RowOf, type Step, type Steps, select } from '../steps.ts'
+import { addTo, type RowOf, select } from '../statements.ts'
+import { all, first, type Step, type Steps } from '../steps.ts'
 import { auditEntries, pushState } from '../tables.ts'
 
 /** Entries in one piece of `readAll`. */

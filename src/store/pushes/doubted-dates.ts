@@ -2,7 +2,8 @@
 
 import type { Clock } from '../../domain/clock.ts'
 import { isFromAhead, setBack } from '../../domain/push.ts'
-import { all, type Step, select, updateOf } from '../steps.ts'
+import { select, updateOf } from '../statements.ts'
+import { all, type Step } from '../steps.ts'
 import { pushes, pushState } from '../tables.ts'
 import { lockPushes } from './push-rows.ts'
 

@@ -7,7 +7,8 @@ import type { Now } from '../../domain/time.ts'
 import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
 import type { OwnedPushes } from '../accounts/accounts.ts'
 import type { ExpiryStore } from '../face.ts'
-import { all, first, run, type Step, type Steps, statement } from '../steps.ts'
+import { statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { lockPushes, removePush, write as writeDecided } from './push-rows.ts'
 
 /** Pushes that one step ends or removes at most. */

@@ -3,7 +3,8 @@
 import { DomainError } from '../../domain/errors.ts'
 import { grantLifetime } from '../../domain/files.ts'
 import type { SealedFile } from '../sealed-face.ts'
-import { addTo, all, causing, first, type RowOf, run, type Step, select, statement } from '../steps.ts'
+import { addTo, causing, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step } from '../steps.ts'
 import { filesDue, pushFiles } from '../tables.ts'
 
 /** When the files of a push become due: at a time, or when the grants of its last view end, at most until the given time. */

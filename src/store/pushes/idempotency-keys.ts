@@ -5,19 +5,8 @@ import type { Trusted } from '../../domain/clock.ts'
 import type { Now } from '../../domain/time.ts'
 import { usedIdempotencyKey } from '../every-engine/refusals.ts'
 import type { IdempotencyStore, KeyToStore } from '../face.ts'
-import {
-  all,
-  first,
-  forSome,
-  insert,
-  insertInto,
-  locked,
-  run,
-  type Step,
-  type Steps,
-  select,
-  statement,
-} from '../steps.ts'
+import { forSome, insert, insertInto, locked, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
 import { keyNumberOf } from './rekeying.ts'
 import { createSlots } from './slots.ts'

@@ -5,19 +5,8 @@ import type { Trusted } from '../../domain/clock.ts'
 import type { PushFacts } from '../../domain/listing.ts'
 import type { Now } from '../../domain/time.ts'
 import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face.ts'
-import {
-  all,
-  first,
-  forSome,
-  namesOf,
-  type RowOf,
-  run,
-  type Statement,
-  type Step,
-  type Steps,
-  select,
-  statement,
-} from '../steps.ts'
+import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Statement, type Step, type Steps } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
 import { presentPush } from './push-rows.ts'
 

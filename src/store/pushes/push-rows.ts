@@ -9,19 +9,16 @@ import type { SealedSecrets } from '../sealed-face.ts'
 import {
   addTo,
   causing,
-  first,
   forSome,
   insert,
   insertForId,
   locked,
   type RowOf,
-  run,
-  type Step,
   select,
   statement,
-  together,
   updateOf,
-} from '../steps.ts'
+} from '../statements.ts'
+import { first, run, type Step, together } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
 import { lockShares, lowerShare, removingShare } from './address-shares.ts'
 import { appending, type Room } from './audit-log.ts'

@@ -26,7 +26,8 @@ import type {
   Visited,
   VisitToPush,
 } from '../face.ts'
-import { first, locked, run, type Step, type Steps, select, statement } from '../steps.ts'
+import { locked, select, statement } from '../statements.ts'
+import { first, run, type Step, type Steps } from '../steps.ts'
 import { accounts } from '../tables.ts'
 import { requireRoom, takeShare } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'

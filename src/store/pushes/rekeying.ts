@@ -1,7 +1,7 @@
 // Which rows were sealed under which instance key, and how what accounts keep comes under another key or another link.
 
-import type { RowOf } from '../steps.ts'
-import { all, run, type Step, statement } from '../steps.ts'
+import { type RowOf, statement } from '../statements.ts'
+import { all, run, type Step } from '../steps.ts'
 import { accounts, type pushes, type pushLabels } from '../tables.ts'
 
 /** How many rows of a kind need the key of this number. */

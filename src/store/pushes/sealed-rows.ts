@@ -1,6 +1,7 @@
 // Everything in the rows that a look at a whole database reads or opens, in pages.
 
-import { all, first, type RowOf, type Step, select, statement } from '../steps.ts'
+import { type RowOf, select, statement } from '../statements.ts'
+import { all, first, type Step } from '../steps.ts'
 import { accounts, pushes, pushFiles, pushLabels } from '../tables.ts'
 
 const PAGE = 500

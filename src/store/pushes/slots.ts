@@ -3,7 +3,8 @@
 // A slot is overwritten in place and never deleted. Where rows are deleted SQLite merges pages, and copies of the moved rows
 // stay in unused space, where they could not be destroyed.
 
-import { causing, first, locked, returningId, run, type Step, statement } from '../steps.ts'
+import { causing, locked, returningId, statement } from '../statements.ts'
+import { first, run, type Step } from '../steps.ts'
 
 export type Slots = {
   /** Writes into a free slot, or a new one; returns its number. */
