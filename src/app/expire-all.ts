@@ -12,7 +12,7 @@ export type DatabaseToExpire = {
   where: string
   /** Pushes that would be expired. */
   livePushes: number
-  /** Goes on where an earlier run was broken off. */
+  /** All or nothing. */
   expireAll(onProgress: (done: number) => void): Promise<ExpiredAll>
   close(): Promise<void>
 }

@@ -69,7 +69,7 @@ export type SharedStateOptions = {
 export function createSharedState({ steps, keyring, now, onError }: SharedStateOptions): SharedState {
   const { read, write } = steps
 
-  // Nodes with other sealing keys, while a new key is introduced, count by themselves.
+  // Nodes that seal under different keys count by themselves.
   const hashName = ({ name }: { name: string }) =>
     hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
 

@@ -2,7 +2,6 @@
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
-import { formatLength } from '../../domain/time.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
@@ -51,8 +50,8 @@ async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
     const state = await enterInstance(database, { keyring, keyFile, note, acceptDatabase })
     const clock = createDatabaseClock({ ...options.clock, first: state, onChange: tellDoubt(onWarning) })
     node = createNode({
-      ...{ state, note, save, clock, label, keyring, keyFile, beatMs },
-      onChange: tellServing(onWarning),
+      ...{ state, note, save, clock, label, beatMs },
+      onChange: (problem) => onWarning(problem ?? 'The database is served again.'),
       onBeat: outage?.onBeat ?? (() => undefined),
     })
     const opened = await serveNode(options, { database, node, clock, keyring, folder })
@@ -73,14 +72,6 @@ const tellDoubt = (onWarning: (warning: string) => void) => (doubt: Doubt | null
       ? 'The clock of the database server is trusted again.'
       : explainDoubt(doubt, 'the database server'),
   )
-
-function tellServing(onWarning: (warning: string) => void) {
-  let since = 0
-  return (problem: string | null, wasServing: boolean) => {
-    if (wasServing) since = performance.now()
-    onWarning(problem ?? `The database is served again, after ${formatLength(performance.now() - since)}.`)
-  }
-}
 
 type Checked = { folder: DataFolder; keyring: Keyring }
 

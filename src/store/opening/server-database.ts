@@ -64,8 +64,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
   }
 }
 
-const SEALS = `INSERT INTO instance_keys (number, verifier, is_unused) VALUES ($1, $2, false)
-  ON CONFLICT (number) DO UPDATE SET is_unused = false`
+const SEALS = 'INSERT INTO instance_keys (number, verifier) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING'
 
 /** `create`: makes them in an empty database. */
 export async function openTables(address: DatabaseAddress, create: boolean) {

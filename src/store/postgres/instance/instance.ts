@@ -73,13 +73,11 @@ const LIST = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::
     (id = $1::bytea) IS TRUE AS "isThis", id IN (${LIVE_NODES}) AS "isAlive"
   FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${SHOWN_MS} ORDER BY started_at, id`
 
-/** The names of the other nodes that are alive, the one that was seen last first. */
-export async function listOthers({ query }: Session, node: Uint8Array | null): Promise<string[]> {
-  const others = await query<{ name: string }>(OTHERS, [node])
-  return others.map(({ name }) => serverText(name))
+/** The names of the other nodes that are alive. */
+export async function listOthers(session: Session, node: Uint8Array | null): Promise<string[]> {
+  const nodes = await listNodes(session, node)
+  return nodes.flatMap(({ name, isThis, isAlive }) => (isAlive && !isThis ? name : []))
 }
-
-const OTHERS = `SELECT name FROM nodes WHERE id IN (${LIVE_NODES}) AND (id = $1::bytea) IS NOT TRUE ORDER BY seen_at DESC`
 
 /** Looking for what a removed key has sealed reads all pushes. */
 const ENTER_MS = 10 * MINUTE

@@ -11,13 +11,11 @@ import { drive } from '../engine/run-steps.ts'
 import { type Connect, onOwnConnection } from '../engine/session.ts'
 import { readSchemaVersion } from '../schema/migrate.ts'
 
-/** `hasSealed`: a node has been started with it as its first key. */
-export type KnownKey = { number: number; verifier: Buffer; hasSealed: boolean }
+/** A key under which something was sealed. */
+export type KnownKey = { number: number; verifier: Buffer }
 
 export function readKeys({ query }: Session): Promise<KnownKey[]> {
-  return query<KnownKey>(
-    'SELECT number::int, verifier, NOT is_unused AS "hasSealed" FROM instance_keys ORDER BY number',
-  )
+  return query<KnownKey>('SELECT number::int, verifier FROM instance_keys ORDER BY number')
 }
 
 export type NodeKeysOptions = {
@@ -51,51 +49,45 @@ const EMPTIED =
   'The database of --database-url holds no Oncebox data, though this data folder served one. Restore the database, name the ' +
   'right one, or begin anew with another folder (--data-dir).'
 
-export type NodeKeys = { keyring: Keyring; keyFile: string }
-
-export type EnterKeysOptions = NodeKeys & {
+export type EnterKeysOptions = {
+  keyring: Keyring
+  keyFile: string
   /** Whether other nodes serve the database. */
   hasOthers: boolean
 }
 
 /**
  * Within a transaction that holds the row of the instance: throws `conflict` unless the key file holds the keys that are needed.
- * Remembers new keys. A key may go once all nodes have stopped and nothing is sealed under it.
+ * A key comes, and goes once nothing is sealed under it, while no other node serves the database.
  */
 export async function enterKeys(session: Changing, options: EnterKeysOptions): Promise<void> {
   const { keyring, keyFile, hasOthers } = options
   const { query } = session
-  for (const known of await readKeys(session)) {
-    requireSame(known, keyring, keyFile)
-    const { number, hasSealed } = known
-    if (findKey(keyring, number) !== null || (hasOthers && !hasSealed)) continue
+  const known = await readKeys(session)
+  for (const key of known) {
+    requireSame(key, keyring, keyFile)
+    const { number } = key
+    if (findKey(keyring, number) !== null) continue
     if (hasOthers || (await drive(isKeyNeeded(number), session))) throw missingKey(number, keyFile)
     await query('DELETE FROM instance_keys WHERE number = $1', [number])
   }
-  for (const key of keyring.keys)
-    await query(REMEMBER, [key.number, Buffer.from(key.verifier), key !== keyring.sealing])
+  const { number, verifier } = keyring.sealing
+  if (known.some((key) => key.number === number)) return
+  if (hasOthers)
+    throw new DomainError(
+      'conflict',
+      `The first key in ${keyFile} (key ${number}) is a new one, and other nodes serve the database without it. Stop all nodes, give ` +
+        'each of them the same key file, and start them again.',
+    )
+  await query('INSERT INTO instance_keys (number, verifier) VALUES ($1, $2)', [number, Buffer.from(verifier)])
 }
 
-const REMEMBER = `INSERT INTO instance_keys AS known (number, verifier, is_unused) VALUES ($1, $2, $3)
-  ON CONFLICT (number) DO UPDATE SET is_unused = false WHERE known.is_unused AND NOT EXCLUDED.is_unused`
-
-/** For commands: throws `conflict` unless the key file holds all the keys that have sealed something in a database. */
+/** For commands: throws `conflict` unless the key file holds all the keys of a database. */
 export function requireKnownKeys(known: readonly KnownKey[], keyring: Keyring, keyFile: string): void {
   for (const key of known) {
     requireSame(key, keyring, keyFile)
-    if (key.hasSealed && findKey(keyring, key.number) === null) throw missingKey(key.number, keyFile)
+    if (findKey(keyring, key.number) === null) throw missingKey(key.number, keyFile)
   }
-}
-
-/** Why a node that serves may not go on: another one seals under a key that it lacks, or its own key was removed. Null when it may. */
-export function findKeyLack(known: readonly KnownKey[], { keyring, keyFile }: NodeKeys): string | null {
-  const lacked = known.find(({ number, hasSealed }) => hasSealed && findKey(keyring, number) === null)
-  const isForgotten = !known.some(({ number }) => number === keyring.sealing.number)
-  if (lacked === undefined && !isForgotten) return null
-  return (
-    `Other nodes serve this database with other instance keys (${lacked === undefined ? `without key ${keyring.sealing.number}` : `with key ${lacked.number}`}), ` +
-    `so nothing is served here. Give this node the key file of the others (${keyFile}), and restart it.`
-  )
 }
 
 function missingKey(number: number, keyFile: string): DomainError {

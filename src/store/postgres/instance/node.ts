@@ -14,7 +14,6 @@ import type { Session } from '../engine/lanes.ts'
 import { findSchemaProblem } from '../schema/migrate.ts'
 import type { DatabaseClock } from './clock.ts'
 import { DATABASE_TIME, type InstanceState, listNodes, readInstance, SET_BACK } from './instance.ts'
-import { findKeyLack, type NodeKeys, readKeys } from './keys.ts'
 
 const BEAT_MS = 5 * SECOND
 const BYTES = 16
@@ -23,7 +22,7 @@ const newMark = () => Buffer.from(randomKey(BYTES)).toString('hex')
 /** By what the other nodes and operators know a node: its machine and its program. */
 export type NodeLabel = { name: string; version: string }
 
-export type NodeOptions = NodeKeys & {
+export type NodeOptions = {
   /** As the node found the instance when it entered. */
   state: InstanceState
   /** Null in a new folder. */
@@ -33,7 +32,7 @@ export type NodeOptions = NodeKeys & {
   clock: DatabaseClock
   label: NodeLabel
   /** Called with a sentence for the operator when serving ends, or ends for another reason, and with null when it begins again. */
-  onChange: (problem: string | null, wasServing: boolean) => void
+  onChange: (problem: string | null) => void
   /** Called after each heartbeat of the job: with null, or with what kept it from being written. */
   onBeat: (cause: unknown) => void
   /** Milliseconds between heartbeats. */
@@ -61,26 +60,29 @@ export function createNode(options: NodeOptions) {
   let beatAt = performance.now()
   let running: Promise<void> = Promise.resolve()
 
-  /** Why the database as it was found may not be served, whatever the mark; null when it may. */
-  function judge(found: InstanceState): string | null {
+  /** Reads the instance. Returns why it may not be served as it was found; null when it may. */
+  async function examine(session: Session, { lock }: { lock: boolean }) {
+    const before = known
+    const found = await readInstance(session, { lock, node: id })
+    clock.observe(found.time)
+    // A heartbeat may have ended meanwhile.
+    const marks: (string | null)[] = [before.last, before.next, known.last, known.next]
     const isElsewhere = found.tag !== instance || found.here !== state.here
-    return isElsewhere ? ELSEWHERE : (findSchemaProblem(found) ?? explainCopy(found.copy))
+    const isSetBack = hasRow && !marks.includes(found.mark)
+    const why = findSchemaProblem(found) ?? explainCopy(found.copy) ?? (isSetBack ? SET_BACK : null)
+    return { found, why: isElsewhere ? ELSEWHERE : why }
   }
 
-  /** Reads the instance on a new connection, and ends serving by what it says. Only a heartbeat resumes it. */
+  /** On a new connection: ends serving by what is found there. Only a heartbeat resumes it. */
   async function look(session: Session): Promise<void> {
-    const before = known
-    const found = await readInstance(session, { node: id })
-    clock.observe(found.time)
-    const isKnown = [before.last, before.next, known.last, known.next].some((one) => one === found.mark)
-    const why = judge(found) ?? (hasRow && !isKnown ? SET_BACK : null)
+    const { why } = await examine(session, { lock: false })
     if (why !== null) change(why)
   }
 
   function change(why: string | null): void {
-    const before = problem
+    const isNew = why !== problem
     problem = why
-    if (why !== before) onChange(why, before === null)
+    if (isNew) onChange(why)
   }
 
   /** A heartbeat whose outcome is not known is followed by one with the same mark. */
@@ -103,21 +105,17 @@ export function createNode(options: NodeOptions) {
     clearUp: NodeWork['clearUp'],
     isLast: boolean,
   ): Promise<string | null> {
-    const { query, send } = session
-    const found = await readInstance(session, { lock: true, node: id })
-    const why = judge(found) ?? findKeyLack(await readKeys(session), options)
+    const { found, why } = await examine(session, { lock: true })
     if (why !== null) return why
-    if (hasRow && (await query(SEE, [id, known.last, known.next])).length === 0) return SET_BACK
-    clock.observe(found.time)
     clock.learn(found)
     // While the clock is trusted, an earlier doubt ends.
     const doubt = clock.doubt()
-    send(RAISE, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
-    send(FORGET_CHANGES, [])
+    session.send(RAISE, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
+    session.send(FORGET_CHANGES, [])
     // What an earlier process of this node has left behind counts as that of a node that is gone.
-    if (!hasRow || isLast) send('UPDATE nodes SET seen_at = 0 WHERE id = $1', [id])
+    if (!hasRow || isLast) session.send('UPDATE nodes SET seen_at = 0 WHERE id = $1', [id])
     await clearUp(session)
-    if (!hasRow) send(ENTER, [id, label.name, label.version, known.next])
+    session.send(ENTER, [id, label.name, label.version, known.next, state.time, isLast])
     return null
   }
 
@@ -134,15 +132,17 @@ export function createNode(options: NodeOptions) {
       name: 'heartbeat',
       start: (report) => {
         const told = tellOnce(report)
-        const did = () => {
-          onBeat(null)
-          told.did()
+        const beatAndTell = async () => {
+          try {
+            await beatNext(false)
+            onBeat(null)
+            told.did()
+          } catch (cause) {
+            onBeat(cause)
+            told.failed(cause)
+          }
         }
-        const failed = (cause: unknown) => {
-          onBeat(cause)
-          told.failed(cause)
-        }
-        timer = setInterval(() => beatNext(false).then(did, failed), beatMs)
+        timer = setInterval(beatAndTell, beatMs)
       },
       stop: () => {
         clearInterval(timer)
@@ -192,11 +192,9 @@ const ELSEWHERE =
   'The address leads to another database than this node was started with, so nothing is served here. Start the node again if ' +
   'that is meant.'
 
-const SEE = `UPDATE nodes SET mark = $3, seen_at = ${DATABASE_TIME} WHERE id = $1 AND mark IN ($2, $3) RETURNING 1 AS one`
-
 const RAISE = 'UPDATE instance SET clock_mark = greatest(clock_mark, $1::bigint), clock_doubted = $2::bigint'
 
 const ENTER = `INSERT INTO nodes (id, name, version, mark, started_at, seen_at)
-  VALUES ($1, $2, $3, $4, ${DATABASE_TIME}, ${DATABASE_TIME})
+  VALUES ($1, $2, $3, $4, $5, CASE WHEN $6::boolean THEN 0 ELSE ${DATABASE_TIME} END)
   ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, version = EXCLUDED.version, mark = EXCLUDED.mark,
     started_at = EXCLUDED.started_at, seen_at = EXCLUDED.seen_at`

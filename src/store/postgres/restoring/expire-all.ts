@@ -3,15 +3,15 @@
 
 import type { Visit } from '../../../domain/audit.ts'
 import { DomainError } from '../../../domain/errors.ts'
-import { MINUTE } from '../../../domain/time.ts'
+import { DAY } from '../../../domain/time.ts'
 import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
 import { listOthers, readInstance } from '../instance/instance.ts'
 
-/** For counting and for removing what may be many rows. */
-const WITHIN_MS = 10 * MINUTE
+/** What may be very many rows. */
+const PATIENT = { within: DAY }
 
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
 const EMPTIED = [
@@ -22,8 +22,8 @@ const EMPTIED = [
 const LIVE = 'SELECT count(*)::float8 AS count FROM pushes WHERE expired_on IS NULL'
 const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
 
-export async function countLive({ read }: Pick<PostgresDatabase, 'read'>): Promise<number> {
-  const [row] = await read(({ query }) => query<{ count: number }>(LIVE), { within: WITHIN_MS })
+export async function countLive({ transact }: Pick<PostgresDatabase, 'transact'>): Promise<number> {
+  const [row] = await transact(({ query }) => query<{ count: number }>(LIVE), PATIENT)
   return row?.count ?? 0
 }
 
@@ -41,35 +41,30 @@ export type ExpiredAll = {
   leftPrefix: string | null
 }
 
-/**
- * In steps, each in a transaction of its own; nodes accept the database after the last one. Goes on where an earlier run was broken
- * off. Throws `conflict` while a node serves the database.
- */
-export async function expireAll(
+/** In one transaction, after which nodes accept the database. Throws `conflict` while a node serves it. */
+export function expireAll(
   { transact }: Pick<PostgresDatabase, 'transact'>,
-  options: ExpireOptions,
+  { visit, onProgress, now }: ExpireOptions,
 ): Promise<ExpiredAll> {
-  const begun = await transact(requireAlone)
-  const { visit, onProgress, now = Math.floor(begun.time) } = options
-  let [done, lost] = [0, 0]
-  for (;;) {
-    const some = await transact((session) => drive(loseSome({ now, visit }), session), { within: WITHIN_MS })
-    if (some.found === 0) break
-    done += some.found
-    lost += some.lost
-    onProgress(done)
-  }
-  const leftPrefix = await transact((session) => finish(session, now), { within: WITHIN_MS })
-  return { lost, leftPrefix }
-}
-
-async function finish(session: Session, now: number): Promise<string | null> {
-  const { here, expiredAllAt } = await requireAlone(session)
-  const leftPrefix = await leaveBucket(session)
-  for (const table of EMPTIED) await session.query(`DELETE FROM ${table}`)
-  const at = Math.max(now, expiredAllAt + 1)
-  await session.query('UPDATE instance SET expired_all_at = $1, place = $2', [at, here])
-  return leftPrefix
+  return transact(async (session) => {
+    const { query } = session
+    const { time, here, expiredAllAt } = await requireAlone(session)
+    const at = now ?? time
+    let [done, lost] = [0, 0]
+    for (let found = -1; found !== 0; ) {
+      // Awaits each statement, because there may be millions.
+      const some = await drive(loseSome({ now: at, visit }), { query })
+      found = some.found
+      done += found
+      lost += some.lost
+      onProgress(done)
+    }
+    const leftPrefix = await leaveBucket(session)
+    for (const table of EMPTIED) await query(`DELETE FROM ${table}`)
+    const expiredAt = Math.max(at, expiredAllAt + 1)
+    await query('UPDATE instance SET expired_all_at = $1, place = $2', [expiredAt, here])
+    return { lost, leftPrefix }
+  }, PATIENT)
 }
 
 /** What is due in a bucket may belong to the original of a copy. New files go to a folder that nothing else uses. */

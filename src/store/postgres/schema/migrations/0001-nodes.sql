@@ -12,9 +12,6 @@ CREATE TABLE schema_versions (
 ALTER TABLE instance
   ADD tag uuid NOT NULL DEFAULT gen_random_uuid(), ADD place text, ADD expired_all_at bigint NOT NULL DEFAULT 0;
 
--- `is_unused` until a node starts with it as its first key: only then does a node that lacks it fail to open something.
-ALTER TABLE instance_keys ADD is_unused boolean NOT NULL DEFAULT false;
-
 -- A row for each connection of a node, with the mark of its latest transaction: so a node that lost a connection in its commit
 -- finds out what happened.
 CREATE TABLE changes (
