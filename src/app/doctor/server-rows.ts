@@ -24,7 +24,8 @@ export async function lookAtServerRows(settings: DatabaseSettings, place: Place)
   const lookAtFile = async () => lookAtKeyring(folder, keyFile)
   try {
     const note = await createNodeNoteFile(folder.path).read()
-    const inspection = await inspectPostgres({ connect: connectTo(address), note, now })
+    const inspection = await inspectPostgres(connectTo(address), note)
+    const here = now()
     const canOpen = inspection.instance !== null && findSchemaProblem(inspection.instance) === null
     const opened = canOpen ? await openServerDatabase({ address }) : null
     const readKeys = async () => {
@@ -39,7 +40,7 @@ export async function lookAtServerRows(settings: DatabaseSettings, place: Place)
         { part: 'tables', look: () => judgeTables(inspection, note !== null) },
         { part: 'nodes', look: () => judgeNodes(inspection) },
         { part: 'key', look: () => lookAtKey(keyFile, readKeys) },
-        { part: 'clock', look: () => judgeServerClock(inspection, now()) },
+        { part: 'clock', look: () => judgeServerClock(inspection, here) },
       ],
       read: opened?.steps.read ?? null,
       readKeys,
@@ -86,31 +87,25 @@ const LOGS_REMEDY =
   'As a superuser: ALTER DATABASE … SET log_parameter_max_length = 0. Statements are then logged without values.'
 
 function judgeTables({ instance }: DatabaseInspection, wasServed: boolean): Verdict {
-  if (instance === null)
-    return wasServed
-      ? problem(
-          'The database is empty, though this data folder served one.',
-          'Restore it, or name the right one with --database-url.',
-        )
-      : warning('The database is empty.', 'Start "oncebox serve" once, which makes the tables.')
-  const refusal = findSchemaProblem(instance)
-  return refusal === null ? fine(`Version ${instance.version}.`) : problem(refusal)
+  if (instance !== null) {
+    const refusal = findSchemaProblem(instance)
+    return refusal === null ? fine(`Version ${instance.version}.`) : problem(refusal)
+  }
+  if (!wasServed)
+    return warning('The database is empty.', 'Start "oncebox serve" once, which makes the tables.')
+  const remedy = 'Restore it, or name the right one with --database-url.'
+  return problem('The database is empty, though this data folder served one.', remedy)
 }
 
 function judgeNodes({ instance }: DatabaseInspection): Verdict {
   const alive = instance?.nodes.filter(({ isAlive }) => isAlive) ?? []
-  const names = alive.map(({ name, version }) => `${name} (${version})`).join(', ')
   if (alive.length === 0) return fine('No node serves the database now.')
-  return fine(
-    alive.length === 1
-      ? `One serves the database: ${names}.`
-      : `${alive.length} serve the database: ${names}.`,
-  )
+  const names = alive.map(({ name, version }) => `${name} (${version})`).join(', ')
+  return fine(`${alive.length === 1 ? 'One serves' : `${alive.length} serve`} the database: ${names}.`)
 }
 
-function judgeServerClock({ clock, instance }: DatabaseInspection, here: number): Verdict {
-  const was = here + clock.offset
+function judgeServerClock({ time, instance }: DatabaseInspection, here: number): Verdict {
   const doubted = instance?.clockDoubted ?? null
-  const doubt = doubted === null ? null : { said: doubted, expected: instance?.clockMark ?? was }
-  return judgeClock({ doubt, here, was, isOnServer: true })
+  const doubt = doubted === null ? null : { said: doubted, expected: instance?.clockMark ?? time }
+  return judgeClock({ doubt, here, was: time, isOnServer: true })
 }

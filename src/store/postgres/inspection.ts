@@ -14,18 +14,21 @@ import {
 import { DATABASE_TIME, findRefusal, listNodes, readInstance } from './instance/instance.ts'
 import type { SchemaVersion } from './schema/migrate.ts'
 
-export type DatabaseInspection = {
+type Server = {
   /** Such as `15.6`. */
   version: string
-  /** Why the server cannot be used; whole sentences. */
-  problems: string[]
   /** Whether this connection is encrypted. */
   isEncrypted: boolean
   bytes: number
-  /** The server's clock minus that of this machine, and how far that may be wrong. Milliseconds. */
-  clock: { offset: number; uncertainty: number }
+  /** Its clock, in milliseconds since 1970. */
+  time: number
   /** Whether its log has the values of statements, which hold sealed keys and payloads. */
   logsValues: boolean
+}
+
+export type DatabaseInspection = Server & {
+  /** Why the server cannot be used; whole sentences. */
+  problems: string[]
   /** Null without our tables. */
   instance: InstanceInspection | null
 }
@@ -38,73 +41,26 @@ export type InstanceInspection = SchemaVersion & {
   nodes: NodeReport[]
 }
 
-export type InspectionOptions = {
-  connect: Connect
-  /** Of the data folder; null for a new folder. */
-  note: NodeNote | null
-  /** The clock of this machine. */
-  now: () => number
-}
-
-/** Throws the cause when the server cannot be reached. */
-export function inspectPostgres(options: InspectionOptions): Promise<DatabaseInspection> {
-  return onOwnConnection(options.connect, (session) => {
-    const query: Session['query'] = (text, values = []) => session.unsafe(text, [...values])
-    return inspectWithin({ query }, options)
+/** `note` is of the data folder, null for a new one. Throws the cause when the server cannot be reached. */
+export function inspectPostgres(connect: Connect, note: NodeNote | null): Promise<DatabaseInspection> {
+  return onOwnConnection(connect, async (connection) => {
+    const session: Session = { query: (text, values = []) => connection.unsafe(text, [...values]) }
+    const [found] = await session.query<Server & ServerFacts & { hasTables: boolean }>(SERVER)
+    if (found === undefined) throw new Error('PostgreSQL said nothing about itself')
+    const instance = found.hasTables ? await inspectInstance(session, note) : null
+    return { ...found, problems: findServerProblems(found), instance }
   })
 }
 
-async function inspectWithin(session: Session, options: InspectionOptions) {
-  const clock = await compareClocks(session, options.now)
-  const [facts] = await session.query<ServerFacts>(SERVER_FACTS)
-  const [row] = await session.query<Row>(SERVER)
-  if (facts === undefined || row === undefined) throw new Error('PostgreSQL said nothing about itself')
-  const { isEncrypted, bytes, logsValues } = row
-  const [found] = await session.query<{ isThere: boolean }>(
-    `SELECT to_regclass('${SCHEMA}.instance') IS NOT NULL AS "isThere"`,
-  )
-  const isThere = found?.isThere === true
-  return {
-    version: facts.version,
-    problems: findServerProblems(facts),
-    isEncrypted,
-    bytes,
-    logsValues,
-    clock,
-    instance: isThere ? await inspectInstance(session, options) : null,
-  }
-}
-
-type Row = {
-  isEncrypted: boolean
-  bytes: number
-  logsValues: boolean
-}
-
-const SERVER = `SELECT coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
+const SERVER = `SELECT ${SERVER_FACTS}, to_regclass('${SCHEMA}.instance') IS NOT NULL AS "hasTables", ${DATABASE_TIME} AS time,
+    coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
     pg_database_size(current_database())::float8 AS bytes,
     (current_setting('log_statement') IN ('mod', 'all') OR (SELECT setting FROM pg_settings WHERE name = 'log_min_duration_statement') <> '-1')
       AND current_setting('log_parameter_max_length', true) IS DISTINCT FROM '0' AS "logsValues"`
 
-/** Takes the quickest of three looks: the less time a look takes, the less its way there and its way back can differ. */
-async function compareClocks({ query }: Session, now: () => number) {
-  let best = { offset: 0, uncertainty: Number.POSITIVE_INFINITY }
-  for (let look = 0; look < 3; look += 1) {
-    const begun = now()
-    const [row] = await query<{ time: number }>(`SELECT ${DATABASE_TIME} AS time`)
-    const uncertainty = (now() - begun) / 2
-    if (uncertainty < best.uncertainty) best = { offset: (row?.time ?? 0) - begun - uncertainty, uncertainty }
-  }
-  return best
-}
-
-async function inspectInstance(session: Session, { note }: InspectionOptions): Promise<InstanceInspection> {
+async function inspectInstance(session: Session, note: NodeNote | null): Promise<InstanceInspection> {
   const node = note === null ? null : Buffer.from(note.node, 'hex')
   const state = await readInstance(session, { node })
-  const { clockMark, clockDoubted, version, compatibleFrom } = state
-  return {
-    ...{ version, compatibleFrom, clockMark, clockDoubted },
-    refusal: findRefusal(state, note, false),
-    nodes: await listNodes(session, null),
-  }
+  const refusal = findRefusal(state, note, false)
+  return { ...state, refusal, nodes: await listNodes(session, null) }
 }

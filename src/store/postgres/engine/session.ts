@@ -68,7 +68,8 @@ export type ServerFacts = {
   fsync: boolean
 }
 
-export const SERVER_FACTS = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
+/** Columns to select. */
+export const SERVER_FACTS = `current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
     pg_is_in_recovery() AS "isStandby", current_setting('fsync')::bool AS fsync`
 
 const OLDEST_VERSION = 13_00_00
@@ -92,7 +93,7 @@ const NO_FSYNC =
 /** Throws `conflict` when the server cannot be trusted, and the cause when it cannot be reached. */
 export function requireServer(connect: Connect): Promise<void> {
   return onOwnConnection(connect, async (session) => {
-    const problems = findServerProblems((await session.unsafe(SERVER_FACTS))[0])
+    const problems = findServerProblems((await session.unsafe(`SELECT ${SERVER_FACTS}`))[0])
     if (problems.length > 0) throw new DomainError('conflict', problems.join(' '))
   })
 }
