@@ -8,7 +8,7 @@ import type { BucketReport, OpenedFile, SealedFiles } from '../files-face.ts'
 import { createClient, PATIENCE, type Patience } from './client.ts'
 import { S3Failure } from './failures.ts'
 import { createObjects } from './objects.ts'
-import { createOpenObject } from './reading.ts'
+import { openObject } from './reading.ts'
 import type { Credentials } from './signed-requests.ts'
 import { createPartBuffers, createUpload, partSizes } from './uploading.ts'
 
@@ -34,7 +34,6 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
   const keyOf = (id: string) => `${place.prefix}${tag}/${id}`
   const { send, ...client } = createClient({ ...options, onChange: onWarning })
   const objects = createObjects(send)
-  const openObject = createOpenObject(objects)
   const upload = createUpload(
     objects,
     createPartBuffers({ ...partSizes(maxFileBytes), patience: patience.whole }),
@@ -47,7 +46,7 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
   }
 
   async function open(id: string): Promise<OpenedFile | null> {
-    const opened = await explained(openObject(keyOf(id)))
+    const opened = await explained(openObject(objects, keyOf(id)))
     return opened && { ...opened, read: (span) => explained(opened.read(span)) }
   }
 

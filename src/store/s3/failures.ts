@@ -35,42 +35,48 @@ export function codeIn(body: string): string | null {
 
 const CODE = /^[A-Za-z0-9._-]{1,64}$/
 
-const FULL =
-  /^(QuotaExceeded|InsufficientStorage|XMinioStorageFull|XMinioAdminBucketQuotaExceeded|AccountQuotaExceeded)$/
-const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
-const PASSING_CODES = new Set(['RequestTimeout', 'SlowDown', 'OperationAborted'])
-
-export function explainRefusal(refusal: Refusal): S3Failure {
-  const { status, body } = refusal
+export function explainRefusal({ status, headers, body, method }: Refusal): S3Failure {
   const code = codeIn(body) ?? ''
-  if (status === 507 || FULL.test(code)) return new S3Failure('full', `it has no room (${code || status})`)
-  if (code === 'NoSuchKey' || code === 'NoSuchUpload')
-    return new S3Failure('missing', 'it has no such object')
-  if (status === 501 || code === 'NotImplemented')
-    return new S3Failure('unsupported', `it does not support this request (${code || status})`)
-  if (PASSING.has(status) || PASSING_CODES.has(code))
-    return new S3Failure('failing', `it answers ${status} ${code}`.trim(), { isPassing: true })
-  return new S3Failure('refused', WORDS[code] ?? explainStatus(refusal, code))
+  const answer = `${status} ${code}`
+  const [, kind, words] = MEANINGS.find(([pattern]) => pattern.test(answer)) ?? UNEXPLAINED
+  const place = valueIn(body, 'Region') ?? valueIn(body, 'Endpoint') ?? headers.get('location') ?? ''
+  const values: Record<string, string> = {
+    ...{ method, answer: answer.trim(), code: code || String(status), place: quote(place) },
+  }
+  const message = words.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
+  return new S3Failure(kind, message, { isPassing: kind === 'failing' })
 }
 
-const WORDS: Record<string, string> = {
-  NoSuchBucket: 'there is no such bucket',
-  InvalidAccessKeyId: 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)',
-  SignatureDoesNotMatch: 'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
+type Meaning = readonly [answer: RegExp, kind: FailureKind, words: string]
+
+const UNEXPLAINED: Meaning = [/^/, 'refused', 'it answers {answer} to {method}']
+
+/** By status and code; the first one that fits. */
+const MEANINGS: readonly Meaning[] = [
+  [/^507 |(QuotaExceeded|InsufficientStorage|XMinioStorageFull)$/, 'full', 'it has no room ({code})'],
+  [/ NoSuch(Key|Upload)$/, 'missing', 'it has no such object'],
+  [/^501 | NotImplemented$/, 'unsupported', 'it does not support this request ({code})'],
+  [/^(408|425|429|50[0234]) | (RequestTimeout|SlowDown|OperationAborted)$/, 'failing', 'it answers {answer}'],
+  [/ NoSuchBucket$/, 'refused', 'there is no such bucket'],
+  [/ InvalidAccessKeyId$/, 'refused', 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)'],
+  [
+    / SignatureDoesNotMatch$/,
+    'refused',
+    'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
+  ],
   // Without the times, so that the log has the same words once.
-  RequestTimeTooSkewed:
+  [
+    / RequestTimeTooSkewed$/,
+    'refused',
     'the clock of this machine and the clock of the store differ too much: set both by the same server (NTP)',
-}
-const ELSEWHERE = new Set(['AuthorizationHeaderMalformed', 'IllegalLocationConstraintException'])
-
-function explainStatus({ status, headers, body, method }: Refusal, code: string): string {
-  if (status === 401 || status === 403)
-    return `it refuses the access keys, or they may not do this (${method}, ${code || status})`
-  if ((status < 300 || status >= 400) && !ELSEWHERE.has(code))
-    return `it answers ${status} ${code} to ${method}`.replace('  ', ' ')
-  const told = valueIn(body, 'Region') ?? valueIn(body, 'Endpoint') ?? headers.get('location') ?? ''
-  return `the bucket is in another region, or at another endpoint: correct --files-url (${code || status} ${quote(told)})`
-}
+  ],
+  [/^40[13] /, 'refused', 'it refuses the access keys, or they may not do this ({method}, {code})'],
+  [
+    /^3| (AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
+    'refused',
+    'the bucket is in another region, or at another endpoint: correct --files-url ({code} {place})',
+  ],
+]
 
 /** What a store says of itself, for a log: one short line of printable characters. */
 function quote(words: string): string {

@@ -46,7 +46,7 @@ export function createPartBuffers(options: { bytes: number; most: number; patien
     waiting.push(resolve)
     const timer = setTimeout(() => {
       waiting.splice(waiting.indexOf(resolve), 1)
-      reject(tooMany())
+      reject(new DomainError('overloaded', CROWDED, { retryAfter: 5 }))
     }, patience)
     return promise.finally(() => clearTimeout(timer))
   }
@@ -64,10 +64,7 @@ export function createPartBuffers(options: { bytes: number; most: number; patien
   return { take, giveBack }
 }
 
-function tooMany(): DomainError {
-  const message = 'Too many files are being uploaded at once; nothing was stored.'
-  return new DomainError('overloaded', message, { retryAfter: 5 })
-}
+const CROWDED = 'Too many files are being uploaded at once; nothing was stored.'
 
 /** The first `length` bytes of the buffer are a part. */
 export type Cut = { buffer: PartBuffer; length: number; isLast: boolean }
@@ -77,34 +74,30 @@ export async function* cutUp(
   bytes: AsyncIterable<Uint8Array>,
   { take, giveBack }: PartBuffers,
 ): AsyncGenerator<Cut> {
-  let filling: Cut | null = null
-  const begin = async (): Promise<Cut> => ({ buffer: await take(), length: 0, isLast: false })
+  let filling: PartBuffer | null = await take()
+  let length = 0
   try {
-    for await (const chunk of bytes) {
-      for (let rest = chunk; rest.length > 0; rest = fill(filling, rest)) {
+    for await (const chunk of bytes)
+      for (let rest = chunk; rest.length > 0; ) {
         // A full part is handed on only when more bytes follow, because the last one is told apart.
-        if (filling !== null && filling.length === filling.buffer.length) {
-          const full: Cut = filling
+        if (length === filling.length) {
+          const full: Cut = { buffer: filling, length, isLast: false }
           filling = null
           yield full
+          filling = await take()
+          length = 0
         }
-        filling = filling ?? (await begin())
+        const fitting = rest.subarray(0, filling.length - length)
+        filling.set(fitting, length)
+        length += fitting.length
+        rest = rest.subarray(fitting.length)
       }
-    }
-    const last: Cut = filling ?? (await begin())
+    const last: Cut = { buffer: filling, length, isLast: true }
     filling = null
-    yield { ...last, isLast: true }
+    yield last
   } finally {
-    if (filling !== null) giveBack(filling.buffer)
+    if (filling !== null) giveBack(filling)
   }
-}
-
-/** Returns the bytes for which there is no room. */
-function fill(filling: Cut, bytes: Uint8Array): Uint8Array {
-  const part = bytes.subarray(0, filling.buffer.length - filling.length)
-  filling.buffer.set(part, filling.length)
-  filling.length += part.length
-  return bytes.subarray(part.length)
 }
 
 export type Upload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>

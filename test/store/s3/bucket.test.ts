@@ -91,9 +91,9 @@ describe('a large file', () => {
     expect(Buffer.concat(read).equals(content.subarray(8))).toBe(true)
     const middle = await file?.read({ start: 7 * MIB, length: 100 })
     expect(Buffer.from(middle ?? []).equals(content.subarray(7 * MIB, 7 * MIB + 100))).toBe(true)
-    // Windows grow, so that a download takes few requests.
+    // Windows hold several segments, so that a download takes few requests.
     const gets = bucket.seen.filter((seen) => seen.method === 'GET' && isFile(seen))
-    expect(gets.length).toBeLessThan(10)
+    expect(gets.length).toBeLessThan(20)
     await file?.close()
   })
 
