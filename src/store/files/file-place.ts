@@ -16,14 +16,10 @@ type PlaceRow = RowOf<typeof bucketFolder>
 export type FilePlaceOptions = {
   steps: Steps
   place: FilePlace
-  now: number
   /** Another process that serves the database now; null when there is none. */
   findOther(): Promise<string | null>
   /** Whether the bucket holds a file in the folder `tag`. */
   holds(tag: string, id: string): Promise<boolean>
-  /** Removes a file from the disk. */
-  removeFromDisk(id: string): Promise<unknown>
-  onWarning: (warning: string) => void
 }
 
 const ID = 1
@@ -39,16 +35,33 @@ const ENTER = statement(
 const FIND = locked(select(bucketFolder, `WHERE id = ${ID}`))
 const MOVE = statement('UPDATE bucket_folder SET is_used = $1, mark = $2, address = $3')
 const OF_PUSHES = select(pushFiles, `ORDER BY push_id DESC, n LIMIT ${LOOKS}`)
-const GRANTED = select(filesDue, `WHERE at > $1 AND push_id IS NOT NULL LIMIT ${LOOKS}`)
-const ALL_DUE = select(filesDue, '')
-const FORGET_DUE = statement('DELETE FROM files_due')
+const DUE = select(filesDue, `LIMIT ${LOOKS}`)
 
-/** Resolves to the folder in a bucket. Throws `conflict` when the files are elsewhere, and needed there. */
-export async function settleFilePlace(options: FilePlaceOptions): Promise<string> {
-  const { steps, place } = options
-  const before = await steps.write(() => enter(place))
-  if (!isSame(before, place)) await changePlace(before, options)
-  return before.tag
+/**
+ * Resolves to the folder in a bucket. Files are not carried over: throws `conflict` unless nothing is left in the place of before, or
+ * a new bucket holds it.
+ */
+export async function settleFilePlace({ steps, place, findOther, holds }: FilePlaceOptions): Promise<string> {
+  const { tag, address, ...before } = await steps.write(() => enter(place))
+  // A folder keeps its mark when its machine gets another name, and its name when what marks it was removed.
+  if (before.isUsed === place.isUsed && (before.mark === place.mark || address === place.address)) return tag
+  const other = await findOther()
+  if (other !== null)
+    throw new DomainError(
+      'conflict',
+      `The node ${other} serves this database with its files in ${address}. All nodes of one database keep their files in one bucket: ` +
+        'give each of them the same --files-url.',
+    )
+  const needed = await steps.read(listNeeded)
+  const held = before.isUsed && place.isUsed ? await Promise.all(needed.map((id) => holds(tag, id))) : []
+  if (needed.length > 0 && !held.includes(true))
+    throw new DomainError(
+      'conflict',
+      `Live pushes, or downloads after a last view, need their files in ${address}, and ${place.address} lacks them: start ` +
+        `${before.isUsed ? 'with the --files-url of before' : 'without --files-url there'} until they have ended, and some minutes longer.`,
+    )
+  await steps.write(() => run(MOVE, place.isUsed, place.mark, place.address))
+  return tag
 }
 
 /** The place of before, which is this one at the first use. */
@@ -59,61 +72,9 @@ function* enter({ isUsed, mark, address }: FilePlace): Step<PlaceRow> {
   return row
 }
 
-/** A folder keeps its mark when its machine gets another name, and its name when what marks it was removed. */
-function isSame(before: PlaceRow, { isUsed, mark, address }: FilePlace): boolean {
-  return before.isUsed === isUsed && (before.mark === mark || before.address === address)
-}
-
-/** Files are not carried over: a place is left only when nothing is needed there, or a new bucket holds what is. */
-async function changePlace(before: PlaceRow, options: FilePlaceOptions): Promise<void> {
-  const { steps, place, now, findOther } = options
-  const other = await findOther()
-  if (other !== null)
-    throw new DomainError(
-      'conflict',
-      `The node ${other} serves this database with its files in ${before.address}. All nodes of one database keep their files in ` +
-        'one bucket: give each of them the same --files-url.',
-    )
-  const { needed, due } = await steps.read(() => listHeld(now))
-  if (needed.length > 0) await requireHeld(needed, before, options)
-  else await leave(due, before, options)
-  await steps.write(function* () {
-    if (needed.length === 0) yield* run(FORGET_DUE)
-    yield* run(MOVE, place.isUsed, place.mark, place.address)
-  })
-}
-
-/** Some of the files that live pushes have, the latest first, or that can be downloaded after a last view; and those that are due. */
-function* listHeld(now: number): Step<{ needed: string[]; due: string[] }> {
+/** Some of the files that live pushes have, the latest first, and of those that are to be removed now or later. */
+function* listNeeded(): Step<string[]> {
   const ofPushes = (yield* all(OF_PUSHES)).map(({ fileId }) => fileId)
-  const granted = (yield* all(GRANTED, now)).map(({ id }) => id)
-  const due = yield* all(ALL_DUE)
-  return { needed: [...ofPushes, ...granted].slice(0, LOOKS), due: due.map(({ id }) => id) }
-}
-
-async function requireHeld(
-  needed: readonly string[],
-  { isUsed, address, tag }: PlaceRow,
-  { place, holds }: FilePlaceOptions,
-): Promise<void> {
-  const start = isUsed ? 'start with the --files-url of before' : 'start without --files-url there'
-  if (!isUsed || !place.isUsed)
-    throw new DomainError(
-      'conflict',
-      `Live pushes, or downloads after a last view, need their files in ${address}: ${start} until they have ended.`,
-    )
-  for (const id of needed) if (await holds(tag, id)) return
-  throw new DomainError(
-    'conflict',
-    `The files are not where --files-url leads: ${place.address} lacks the files that the database names, which were in ` +
-      `${address}. Copy them, or ${start}. Files of pushes that have expired are not needed any more, some minutes later.`,
-  )
-}
-
-async function leave(due: readonly string[], { isUsed, address, tag }: PlaceRow, options: FilePlaceOptions) {
-  if (!isUsed) for (const id of due) await options.removeFromDisk(id)
-  else if (due.length > 0)
-    options.onWarning(
-      `${due.length} objects that belong to no push may remain in ${address}, under ${tag}/: remove them there.`,
-    )
+  const due = (yield* all(DUE)).map(({ id }) => id)
+  return [...ofPushes, ...due].slice(0, LOOKS)
 }

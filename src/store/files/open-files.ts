@@ -31,15 +31,13 @@ export type FilesOptions = {
 
 /** Throws `conflict` when files are needed in another place. */
 export async function openFiles(options: FilesOptions) {
-  const { path, bucket, now, onStep, onError } = options
+  const { path, bucket, onStep, onError } = options
   const disk = createDiskFiles(path, onStep)
   const openFolder = (tag: string) => bucket && openBucket({ ...options, ...bucket, tag })
   const tag = await settleFilePlace({
     ...options,
     place: placeOf(options),
-    now: now(),
     holds: async (tag, id) => (await openFolder(tag)?.files.open(id)) != null,
-    removeFromDisk: disk.remove,
   })
   const opened = openFolder(tag)
   const { idle, ...store } = createFileStore(opened?.files ?? disk, { ...options, isNoted: opened !== null })
