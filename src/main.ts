@@ -2,7 +2,7 @@
 
 import './env.ts'
 import { uptime } from 'node:os'
-import { runCommandLine } from './cli/run.ts'
+import { runCommandLine } from './cli/program.ts'
 import { watchStreams } from './cli/standard-streams.ts'
 
 /** Runs one command line and resolves to its exit code. */

@@ -1,82 +1,74 @@
-// Questions at the terminal: a new password or passphrase, and confirmations.
+// Questions at the terminal: secrets, new ones twice, and confirmations.
 
 import { passwordProblem } from '../domain/account.ts'
 import { MAX_PASSPHRASE_BYTES } from '../domain/new-push.ts'
 import { explainProblem } from '../domain/problems.ts'
-import { refusalOf } from '../domain/system-errors.ts'
-import { CommandFailure, UsageError } from './failures.ts'
+import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
-/** Reads it from standard input, or asks twice without echoing it. */
-export async function readNewPassword(shell: Shell, options: { fromInput: boolean }): Promise<string> {
-  const password = options.fromInput
-    ? (await shell.readInput()).replace(/\r?\n$/, '')
-    : await askForPassword(shell)
-  const problem = passwordProblem(password)
-  if (problem !== null) throw new CommandFailure(`The password ${explainProblem(problem)}.`)
-  return password
-}
-
-function askForPassword(shell: Shell): Promise<string> {
-  return askTwice(shell, {
-    ...{ what: 'password', question: 'Password', remedy: 'pipe it in with --password-stdin' },
-    problemOf: (password) => {
-      const problem = passwordProblem(password)
-      return problem && `The password ${explainProblem(problem)}.`
-    },
-  })
-}
-
-/** Asks twice without echoing it. */
-export function readNewPassphrase(shell: Shell, question = 'Passphrase for the recipient'): Promise<string> {
-  return askTwice(shell, {
-    ...{ what: 'passphrase', question, remedy: 'name a file with --passphrase-file' },
-    problemOf: (passphrase) => {
-      if (passphrase === '') return "The passphrase can't be blank."
-      return Buffer.byteLength(passphrase) > MAX_PASSPHRASE_BYTES
-        ? `The passphrase may have at most ${MAX_PASSPHRASE_BYTES} bytes.`
-        : null
-    },
-  })
-}
-
-type Asked = {
+type Secret = {
   what: string
   question: string
   /** What to do without a terminal. */
   remedy: string
-  problemOf: (text: string) => string | null
 }
 
-async function askTwice(shell: Shell, { what, question, remedy, problemOf }: Asked): Promise<string> {
+/** Asks without echoing it. */
+export function askSecret(shell: Shell, { what, question, remedy }: Secret): Promise<string> {
   if (!shell.isTerminal) throw new CommandFailure(`There is no terminal to ask for the ${what}: ${remedy}.`)
-  const text = await shell.askHidden(question)
-  const problem = problemOf(text)
-  if (problem !== null) throw new CommandFailure(problem)
-  if ((await shell.askHidden('Again')) !== text) throw new CommandFailure(`The two ${what}s differ.`)
-  return text
+  return shell.askHidden(question)
 }
 
-/** The file's content without a final line break. Throws UsageError, naming the flag, if it is unreadable or empty. */
-export function readPassphraseFile(
-  path: string,
-  { shell, command }: { shell: Shell; command: string },
-): string {
-  const refuse = (problem: string) =>
-    new UsageError([`--passphrase-file ${JSON.stringify(path)}: ${problem}`], `oncebox ${command}`)
-  let text: string
+/** All of standard input as text; null when it is not UTF-8. */
+export async function readInput({ readInputBytes }: Shell): Promise<string | null> {
+  const bytes = Buffer.concat(await Array.fromAsync(readInputBytes()))
   try {
-    text = shell.readFile(path).replace(/\r?\n$/, '')
-  } catch (cause) {
-    throw refuse(`cannot be read: ${refusalOf(cause)}`)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
   }
-  if (text === '') throw refuse('is empty')
+}
+
+/** Reads it from standard input, or asks twice. */
+export async function readNewPassword(shell: Shell, options: { fromInput: boolean }): Promise<string> {
+  const secret = { what: 'password', question: 'Password', remedy: 'pipe it in with --password-stdin' }
+  const check = (password: string) => {
+    const problem = passwordProblem(password)
+    if (problem !== null) throw new CommandFailure(`The password ${explainProblem(problem)}.`)
+    return password
+  }
+  if (!options.fromInput) return askTwice(shell, secret, check)
+  return check(((await readInput(shell)) ?? '').replace(/\r?\n$/, ''))
+}
+
+/** Asks twice. */
+export function readNewPassphrase(shell: Shell, question = 'Passphrase for the recipient'): Promise<string> {
+  const secret = { what: 'passphrase', question, remedy: 'name a file with --passphrase-file' }
+  return askTwice(shell, secret, (passphrase) => {
+    if (passphrase === '') throw new CommandFailure("The passphrase can't be blank.")
+    if (Buffer.byteLength(passphrase) <= MAX_PASSPHRASE_BYTES) return passphrase
+    throw new CommandFailure(`The passphrase may have at most ${MAX_PASSPHRASE_BYTES} bytes.`)
+  })
+}
+
+async function askTwice(shell: Shell, secret: Secret, check: (text: string) => string): Promise<string> {
+  const text = check(await askSecret(shell, secret))
+  if ((await shell.askHidden('Again')) !== text) throw new CommandFailure(`The two ${secret.what}s differ.`)
   return text
 }
 
 /** Throws unless the person agrees. */
 export async function confirm(shell: Shell, question: string): Promise<void> {
   if (!shell.isTerminal) throw new CommandFailure('There is no terminal to ask whether to go on: add --yes.')
-  const answer = await shell.ask(`${question} [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure('Nothing was changed.')
+  if (!(await isAgreed(shell, question))) throw new CommandFailure('Nothing was changed.')
+}
+
+/** An empty line means no. */
+export async function isAgreed(shell: Shell, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await shell.ask(`${question} [y/N] `)).trim())
+}
+
+/** For a command that asks before it acts: what is wrong where nobody can answer. */
+export function consentProblems({ flags, shell }: { flags: { yes: boolean }; shell: Shell }): string[] {
+  return flags.yes || shell.isTerminal ? [] : ['without a terminal to ask, --yes is needed']
 }

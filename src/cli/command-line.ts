@@ -1,29 +1,34 @@
 // Reads a command line for its row of the table: arguments, flags, settings and the files that they name, all problems at once.
 
-import type { Command as Parsed } from 'commander'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { type EnvFile, parseEnvFile } from '../install/env-file.ts'
 import { databaseWarnings } from '../settings/database.ts'
 import { type Reading, readConfig, readSettings, type Sources } from '../settings/fold.ts'
-import { type GivenFlags, NO_VALUE, type Table, type Values, variableOf } from '../settings/setting.ts'
+import { type GivenFlags, type Table, type Values, variableOf } from '../settings/setting.ts'
 import { settings } from '../settings/table.ts'
-import { isBare, readArguments } from './arguments.ts'
 import type { Command, Given } from './command.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import type { Shell } from './shell.ts'
+import { readArguments, readFlags } from './words.ts'
 
 const DATABASE = { databaseUrl: settings.databaseUrl }
 
 const SERVICE = { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl }
 
+export type Parts = Pick<Given, 'shell' | 'app' | 'commands'>
+
+/** `rest`: the words after the command's name. `isBare`: none was named, and `serve` runs. */
+type Called = { rest: readonly string[]; isBare: boolean }
+
 /** Throws UsageError with all problems. */
 export function readCommandLine(
   row: Command,
-  parsed: Parsed,
-  parts: Pick<Given, 'shell' | 'app' | 'commands'>,
+  { rest, isBare }: Called,
+  parts: Parts,
 ): Given<Values<Table>, Values<Table>> {
-  const raw = rawFlags(row, parsed)
-  const { operands, problems, isWordWrong } = readArguments(row, parsed)
+  const read = readFlags(rest, flagsOf(row))
+  const { raw } = read
+  const { operands, problems, isWordWrong } = readArguments(row, read, isBare)
   const shell = shellFor(row, { raw, operands }, parts.shell)
   const { place, readFile } = shell
   const sources = { flags: raw, place, readFile }
@@ -43,23 +48,27 @@ export function readCommandLine(
   // What contradicts each other is told once every value is right.
   if (all.length === 0) all.push(...(row.problems?.(given) ?? []))
   // After a misspelled command, points to the list of commands instead of the flags of serve.
-  const help = isWordWrong && isBare(parsed) ? 'oncebox' : `oncebox ${row.name}`
-  if (all.length > 0) throw new UsageError(all, help)
+  if (all.length > 0) throw new UsageError(all, isWordWrong && isBare ? 'oncebox' : `oncebox ${row.name}`)
   return given
 }
 
 const FORMAT = { logFormat: settings.logFormat }
 
 /** Whether --log-format asks for JSON, even if other flags are wrong. */
-export function wantsJson(row: Command, parsed: Parsed, shell: Shell): boolean {
-  const flags = rawFlags(row, parsed)
+export function wantsJson(row: Command, rest: readonly string[], shell: Shell): boolean {
+  const { raw } = readFlags(rest, flagsOf(row))
   try {
-    const { place, readFile } = shellFor(row, { raw: flags, operands: [] }, shell)
-    return readSettings(FORMAT, { flags, place, readFile }).config?.logFormat === 'json'
+    const { place, readFile } = shellFor(row, { raw, operands: [] }, shell)
+    return readSettings(FORMAT, { flags: raw, place, readFile }).config?.logFormat === 'json'
   } catch {
     // The file of settings is wrong, which is told in words.
     return false
   }
+}
+
+/** With those that the help leaves out: by them a command notices PostgreSQL, to say what to do instead. */
+function flagsOf({ settings, onlyFolder, flags }: Command): Table {
+  return { ...settings, ...(onlyFolder === undefined ? {} : DATABASE), ...flags }
 }
 
 /** The shell with the variables of --env-file, or of the installed service. */
@@ -138,29 +147,4 @@ function rivals({ oneOf = [], flags = {} }: Command, raw: GivenFlags): string[] 
     const flagged = names.map((name) => `--${name}`)
     return [`${flagged.slice(0, -1).join(', ')} and ${flagged.at(-1)}: give only one of them`]
   })
-}
-
-/** Flags that the help leaves out: by them a command notices PostgreSQL, to say what to do instead. */
-export function hiddenFlags({ onlyFolder }: Command): Table {
-  return onlyFolder === undefined ? {} : DATABASE
-}
-
-/** The values of flags as commander kept them: `''` for one without a value. */
-function rawFlags(row: Command, parsed: Parsed): GivenFlags {
-  const table: Table = { ...row.settings, ...hiddenFlags(row), ...row.flags }
-  return Object.fromEntries(
-    Object.values(table).map(({ flag, bare }) => [
-      flag,
-      keptValues(parsed, flag)?.map((value) => (value === NO_VALUE && bare !== NO_VALUE ? '' : value)),
-    ]),
-  )
-}
-
-function keptValues(parsed: Parsed, name: string): string[] | undefined {
-  const option = parsed.options.find(({ long }) => long === `--${name}`)
-  if (option === undefined) return undefined
-  const attribute = option.attributeName()
-  // Commander gives the value to the group that the command belongs to, when that knows the flag as well.
-  const kept = parsed.getOptionValue(attribute) ?? parsed.parent?.getOptionValue(attribute)
-  return kept === true ? ['true'] : kept
 }

@@ -2,7 +2,8 @@
 
 import type { Entry } from '../settings/fold.ts'
 import type { Parser } from '../settings/parsers.ts'
-import { type GivenFlags, off, type Table, type Values } from '../settings/setting.ts'
+import { type GivenFlags, off, type Setting, type Table, type Values } from '../settings/setting.ts'
+import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import type { Shell } from './shell.ts'
 
@@ -23,17 +24,14 @@ export type Given<F = unknown, C = unknown> = {
 export type Command<F extends Table = Table, S extends Table = Table> = {
   /** With its group: `user add`. */
   name: string
-  /** As in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. */
+  /** As in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`; in lower case the words that it may be: `bash|zsh`. */
   operands?: string
-  /** In place of operands and flags in the help. */
-  usage?: string
   /** Heading in the list of commands. */
   heading?: string
-  summary: string
+  /** Its first sentence stands in lists of commands. */
   help: string
   /** Below the flags, a line each. */
   examples?: string
-  notes?: string
   /** The command's own flags. */
   flags?: F
   /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
@@ -57,6 +55,55 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
 /** Infers the types of flags and settings for the action. */
 export function command<F extends Table, S extends Table>(row: Command<F, S>): Command {
   return row
+}
+
+/** Whether others stand below it, and it does nothing itself. */
+export function isGroup({ act }: Command): boolean {
+  return act === undefined
+}
+
+/** The commands right below `name`, which is empty for the program. */
+export function childrenOf(commands: readonly Command[], name: string): Command[] {
+  return commands.filter((row) => row.name.split(' ').slice(0, -1).join(' ') === name)
+}
+
+/** The last word of its name. */
+export function wordOf({ name }: Command): string {
+  return name.split(' ').at(-1) ?? ''
+}
+
+export function summaryOf({ help }: Command): string {
+  const [sentence = ''] = help.split(/\.(?:\s|$)/)
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1)
+}
+
+export type Operand = {
+  name: string
+  /** What it is called in problems. */
+  label: string
+  isNeeded: boolean
+  /** The words that it may be; none when it may be others. */
+  choices: string[]
+}
+
+export function operandsOf({ operands = '' }: Command): Operand[] {
+  return operands.split(' ').flatMap((word) => {
+    const name = word.replace(/^\[(.*)\]$/, '$1')
+    const choices = /^[a-z|]+$/.test(name) ? name.split('|') : []
+    const label = choices.length === 0 ? name.replace(/\|-$/, '') : `one of ${choices.join(', ')}`
+    return word === '' ? [] : [{ name, label, isNeeded: name === word, choices }]
+  })
+}
+
+/** The settings that have a flag. */
+export function shownSettings(row: Command | undefined): Setting[] {
+  return Object.values<Setting>(row?.settings ?? {}).filter(({ variableOnly }) => !variableOnly)
+}
+
+/** Rows of the table of settings, by their keys. */
+export function some<K extends keyof typeof settings>(...keys: K[]): Pick<typeof settings, K> {
+  // The entries come from the table's own keys, which the type system cannot follow.
+  return Object.fromEntries(keys.map((key) => [key, settings[key]])) as Pick<typeof settings, K>
 }
 
 const OWN = { group: '', flagOnly: true } as const

@@ -1,22 +1,28 @@
 // The table of commands, in the order of the help. Help, completion and the manual page are made of it.
 
 import type { Command } from './command.ts'
-import { ACCOUNTS } from './commands/accounts.ts'
-import { BACKUPS } from './commands/backups.ts'
+import { BACKUP } from './commands/backup.ts'
+import { COPY } from './commands/copy.ts'
+import { EXPIRE_ALL } from './commands/expire-all.ts'
+import { EXPORT } from './commands/export.ts'
+import { GET } from './commands/get.ts'
 import { IMPORTS } from './commands/imports.ts'
 import { KEYS } from './commands/keys.ts'
 import { LOGINS } from './commands/logins.ts'
 import { MACHINE } from './commands/machine.ts'
+import { OWN_PUSHES } from './commands/own-pushes.ts'
+import { PUSH } from './commands/push.ts'
+import { RESTORES } from './commands/restore.ts'
 import { SERVER } from './commands/server.ts'
-import { SHARING } from './commands/sharing.ts'
+import { SERVICE } from './commands/service.ts'
+import { TOKENS } from './commands/tokens.ts'
+import { TRUST } from './commands/trust.ts'
+import { UPGRADE } from './commands/upgrade.ts'
+import { USERS } from './commands/users.ts'
 
 export const COMMANDS: readonly Command[] = [
-  ...SERVER,
-  ...ACCOUNTS,
-  ...IMPORTS,
-  ...BACKUPS,
-  ...KEYS,
-  ...SHARING,
-  ...LOGINS,
-  ...MACHINE,
+  ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
+  ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
+  ...[PUSH, GET, ...OWN_PUSHES, EXPORT, ...LOGINS, TRUST],
+  ...[...SERVICE, UPGRADE, ...MACHINE],
 ]

@@ -1,54 +1,53 @@
-// `oncebox completion SHELL`: a script that completes commands and flags, from the table of commands.
+// `oncebox completion SHELL`: a script that completes commands and flags, with a table of all words.
 //
-// The scripts contain all names. A script that ran the program at each press of the tab key would pass it the typed line,
-// which may contain a secret, as an argument that other users of the machine can see.
+// A script that ran the program at each press of the tab key would pass it the typed line, which may contain a secret, as an
+// argument that other users of the machine can see.
 
 import type { Setting } from '../settings/setting.ts'
-import type { Command, Given } from './command.ts'
-import {
-  bashScript,
-  type CompletedCommand,
-  type CompletedFlag,
-  fishScript,
-  powershellScript,
-  zshScript,
-} from './completion-scripts.ts'
+import { type Command, childrenOf, operandsOf, shownSettings, summaryOf, wordOf } from './command.ts'
+import bash from './completion/bash.completion' with { type: 'text' }
+import fish from './completion/fish.completion' with { type: 'text' }
+import powershell from './completion/powershell.completion' with { type: 'text' }
+import zsh from './completion/zsh.completion' with { type: 'text' }
 
-const SCRIPTS: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
-  bash: bashScript,
-  zsh: zshScript,
-  fish: fishScript,
-  powershell: powershellScript,
+const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish, powershell }
+
+export function completionScript(shell: string, commands: readonly Command[]): string {
+  const rows = [undefined, ...commands].flatMap((row) => rowsOf(row, commands))
+  return (SCRIPTS[shell] ?? '').replace('@ROWS@', () => rows.map((cells) => cells.join('\t')).join('\n'))
 }
 
-export function complete({ operands: [name = ''], shell, commands }: Given): void {
-  const described = ['', ...commands.map((row) => row.name)].map((words) => describe(words, commands))
-  shell.printExactly(SCRIPTS[name]?.(described) ?? '')
+/** The command, the kind of a word that may follow it, the word, and its summary. */
+type Row = [command: string, kind: string, word: string, summary: string]
+
+/** `row` is undefined for the program itself. */
+function rowsOf(row: Command | undefined, commands: readonly Command[]): Row[] {
+  const name = `oncebox ${row?.name ?? ''}`.trim()
+  const words = childrenOf(commands, row?.name ?? '').map(
+    (child) => [wordOf(child), summaryOf(child)] as const,
+  )
+  const choices = row === undefined ? [] : operandsOf(row).flatMap(({ choices }) => choices)
+  const flags = [...Object.values<Setting>(row?.flags ?? {}), ...shownSettings(row)]
+  return [
+    ...[...words, ...choices.map((word) => [word, word] as const)].map(
+      ([word, summary]): Row => [name, 'command', word, plain(summary)],
+    ),
+    ...flags.map(({ flag, help, placeholder }): Row => [name, kindOf(placeholder), `--${flag}`, plain(help)]),
+    [name, 'none', row === undefined ? '--version' : '--help', 'show it'],
+  ]
 }
 
-/** `words` name a command, and the program itself when they are empty. */
-function describe(words: string, commands: readonly Command[]): CompletedCommand {
-  const row = commands.find(({ name }) => name === words)
-  const below = words === '' ? '' : `${words} `
-  const children = commands
-    .filter(({ name }) => name.startsWith(below) && !name.slice(below.length).includes(' ') && name !== words)
-    .map(({ name, summary }) => ({ name: name.slice(below.length), summary }))
-  const operands = words === 'completion' ? Object.keys(SCRIPTS).map((name) => ({ name, summary: '' })) : []
-  const settings = Object.values(row?.settings ?? {}).filter(({ variableOnly }) => !variableOnly)
-  const own = words === '' ? [VERSION] : [...Object.values(row?.flags ?? {}), ...settings].map(describeFlag)
-  return { words, children: [...children, ...operands], flags: [...own, HELP] }
-}
-
-const VERSION = { name: 'version', summary: 'print the version', value: 'none' } as const
-const HELP = { name: 'help', summary: 'show help', value: 'none' } as const
-
-function describeFlag({ flag, help, placeholder }: Setting): CompletedFlag {
-  const [summary = ''] = help.split('\n')
-  return { name: flag, summary: summary.replace(/\.$/, ''), value: completedValue(placeholder) }
-}
-
-function completedValue(placeholder: string): CompletedFlag['value'] {
+/** Whether a flag takes no value, a path, any text or one of several words. */
+function kindOf(placeholder: string): string {
   if (placeholder === '') return 'none'
-  if (placeholder.includes('|')) return placeholder.split('|')
+  if (/^\w+(\|\w+)+$/.test(placeholder)) return placeholder.replaceAll('|', ',')
   return ['path', 'file', 'folder'].includes(placeholder) ? 'path' : 'text'
+}
+
+/** The first line, without what one of the shells would read as a sign of its own. */
+function plain(help: string): string {
+  return (help.split('\n')[0] ?? '')
+    .replace(/\.$/, '')
+    .replace(/['"]/g, '’')
+    .replace(/[[\]\\\t]/g, ' ')
 }

@@ -1,6 +1,5 @@
 // Failures of commands: the message on standard error, as a line of JSON where --log-format asks for it, and the exit code.
 
-import { CommanderError } from 'commander'
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
 import { printableLine } from '../domain/printable.ts'
@@ -8,7 +7,7 @@ import { codeOf, presentSystemError } from '../domain/system-errors.ts'
 import type { Shell } from './shell.ts'
 
 const FAILED = 1
-const WRONG_USAGE = 2
+export const WRONG_USAGE = 2
 const EXIT_CODES: Record<FailureKind, number> = { failed: FAILED, gone: 3, refused: 4, unavailable: 5 }
 const INTERRUPTED = 130
 
@@ -43,8 +42,6 @@ export type Ending = { lines: string[]; exitCode: number }
 export function presentFailure(cause: unknown): Ending {
   if (cause instanceof ToldFailure) return { lines: [], exitCode: cause.exitCode }
   if (cause instanceof UsageError) return { lines: presentProblems(cause), exitCode: WRONG_USAGE }
-  // Commander has already printed the help or the version.
-  if (cause instanceof CommanderError) return { lines: [], exitCode: cause.exitCode === 0 ? 0 : WRONG_USAGE }
   // The password prompt throws this on Ctrl-C. Minifying removes its class name.
   if (cause instanceof Error && cause.name === 'ExitPromptError') {
     return { lines: ['oncebox: cancelled'], exitCode: INTERRUPTED }
@@ -82,8 +79,9 @@ function isSystemError(cause: unknown): cause is Error {
 export function inJson(shell: Shell): Shell {
   return {
     ...shell,
-    print: (line) => shell.print(toJson(shell, 'info', line)),
-    say: (line) => shell.say(toJson(shell, line.includes('warning: ') ? 'warn' : 'error', line)),
+    print: (...lines) => shell.print(...lines.map((line) => toJson(shell, 'info', line))),
+    say: (...lines) =>
+      shell.say(...lines.map((line) => toJson(shell, line.includes('warning: ') ? 'warn' : 'error', line))),
   }
 }
 

@@ -27,6 +27,14 @@ export function readableFile(text: string): Parsed<string> {
   }
 }
 
+/** The text of a file, without a final line break. */
+export function fileText(path: string): Parsed<string> {
+  const found = readableFile(path)
+  if ('problem' in found) return found
+  const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  return value === '' ? { problem: 'is empty' } : { value }
+}
+
 /** A file to send, or standard input. */
 export function sentFile(text: string): Parsed<string> {
   if (text === STANDARD) return { value: text }

@@ -9,6 +9,7 @@ import type { Network } from '../app.ts'
 import { printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import type { Uptime } from '../domain/time.ts'
+import { createUptime } from '../domain/uptime.ts'
 import { findService, type InstalledService } from '../install/installed.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
 import { createOpenLink, createOpenPage, type OpenLink, type OpenPage } from './browser.ts'
@@ -19,24 +20,20 @@ export type Shell = {
   now: () => number
   uptime: Uptime
   readFile: (path: string) => string
-  /** Writes one line of the command's result to standard output. Makes it printable on a terminal. */
-  print: (line: string) => void
+  /** Writes lines of the command's result to standard output. Makes them printable on a terminal. */
+  print: (...lines: string[]) => void
   /** Writes to standard output unchanged. */
   printExactly: (text: string) => void
   /** Writes to standard output, as fast as its reader takes it. Throws EPIPE once nobody reads it any more. */
   writeBytes: (bytes: Uint8Array) => Promise<void>
-  /** Writes one line of any other message to standard error, made printable. */
-  say: (line: string) => void
+  /** Writes lines of any other message to standard error, made printable. */
+  say: (...lines: string[]) => void
   /** Writes to standard error, with colours. */
   draw: (picture: string) => void
   /** Like `say`, but may wait for the end of this turn of the event loop. For the log of a busy server. */
   sayLater: (line: string) => void
-  /** All of standard input. */
-  readInput: () => Promise<string>
   /** All of standard input, in pieces as it arrives. */
   readInputBytes: () => AsyncIterable<Uint8Array>
-  /** All of standard input as text; null when it is not UTF-8. */
-  readInputText: () => Promise<string | null>
   /** Whether a person can answer questions. */
   isTerminal: boolean
   /** Whether a person types standard input. */
@@ -73,12 +70,19 @@ export type Shell = {
   findService: () => InstalledService | null
 }
 
+function linesOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
+}
+
 /** Whether this runs from files embedded in an executable, which have their own root. */
 function isExecutable(): boolean {
   return /^(\/\$bunfs\/|[A-Z]:[/\\]~BUN[/\\])/.test(Bun.main)
 }
 
-export function createShell(outside: { env: Environment; now: () => number; uptime: Uptime }): Shell {
+/** `uptime`: seconds since the machine was started. */
+export type Outside = { env: Environment; now: () => number; uptime: () => number }
+
+export function createShell(outside: Outside): Shell {
   const { stdout, stderr } = process
   // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
@@ -95,17 +99,18 @@ export function createShell(outside: { env: Environment; now: () => number; upti
   return {
     place,
     now: outside.now,
-    uptime: outside.uptime,
+    uptime: createUptime({ seconds: outside.uptime, elapsed: () => performance.now() }),
     readFile: (path) => readFileSync(path, 'utf8'),
-    print: (line) => stdout.write(`${isatty(1) ? printable(line) : line}\n`),
+    print: (...lines) => {
+      const text = linesOf(lines)
+      stdout.write(isatty(1) ? printable(text) : text)
+    },
     printExactly: (text) => stdout.write(text),
     writeBytes: writeOutput,
-    say: (line) => stderr.write(`${printable(line)}\n`),
+    say: (...lines) => stderr.write(printable(linesOf(lines))),
     draw: (picture) => stderr.write(`${picture}\n`),
     sayLater: gatherLines((lines) => stderr.write(lines)),
-    readInput: () => new Response(Bun.stdin.stream()).text(),
     readInputBytes: () => Bun.stdin.stream(),
-    readInputText,
     isTerminal: isatty(2) && (isatty(0) || hasTerminal()),
     isInputTerminal: isatty(0),
     isOutputTerminal: isatty(1),
@@ -237,14 +242,5 @@ async function writeSome(bytes: Uint8Array): Promise<number> {
     if (codeOf(cause) !== 'EAGAIN') throw cause
     await Bun.sleep(RETRY_MS)
     return 0
-  }
-}
-
-async function readInputText(): Promise<string | null> {
-  const bytes = await new Response(Bun.stdin.stream()).bytes()
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return null
   }
 }

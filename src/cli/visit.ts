@@ -1,11 +1,14 @@
-// Opens a client for the server of a command: the one of a link, a flag, a variable or a login, with what belongs to it.
+// Commands that call a server: the one of a link, a flag, a variable or a login, with what belongs to it.
 
 import type { Client } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, parsePushAddress } from '../client/link.ts'
+import { clientSecrets, clientSettings } from '../settings/client.ts'
 import type { Environment } from '../settings/parsers.ts'
-import type { Given } from './command.ts'
+import type { Table, Values } from '../settings/setting.ts'
+import { type Command, command, type Given } from './command.ts'
 import { printableJson } from './format.ts'
+import { certificates } from './paths.ts'
 import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
 
@@ -19,25 +22,40 @@ export type Visit = {
   urlToken: string
 }
 
-const PATIENT_TRIES = 100
-
-type Config = {
-  server: string | null
-  profile: string | null
-  cacert: string | null
-  apiToken: string | null
+const settings = {
+  ...clientSettings,
+  cacert: { ...clientSettings.cacert, parse: certificates },
+  ...clientSecrets,
 }
 
 type Needs = {
-  operands?: string
   needsLogin?: boolean
+  /** Whether it asks so often that a server may tell it to wait many times. */
   isPatient?: boolean
+  /** Whether to warn if the connection is not encrypted. */
   sendsSecrets?: boolean
 }
 
+type ServerCommand<F extends Table> = Omit<Command<F, typeof settings>, 'act' | 'settings' | 'heading'> &
+  Needs & { act(given: Given<Values<F>> & Visit): Promise<void> }
+
+/** A command that calls a server. */
+export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>): Command {
+  return command({
+    ...row,
+    heading: 'Share and open:',
+    settings,
+    act: async (given) => act({ ...given, ...(await openVisit(given, row)) }),
+  })
+}
+
+const PATIENT_TRIES = 100
+
 /** Throws ClientFailure when a login is needed and there is none. */
-export async function openVisit(given: Given<unknown, Config>, needs: Needs): Promise<Visit> {
-  const { operands, config, shell, app } = given
+async function openVisit(
+  { operands, config, shell, app }: Given<unknown, Values<typeof settings>>,
+  needs: Needs & { operands?: string },
+): Promise<Visit> {
   const { cacert, ...wanted } = config
   const address = needs.operands === 'LINK-OR-TOKEN' ? parsePushAddress(operands[0] ?? '') : null
   const { server: link = null, isSchemeGuessed, urlToken = '' } = address ?? {}
@@ -59,7 +77,7 @@ export async function openVisit(given: Given<unknown, Config>, needs: Needs): Pr
 }
 
 /** Reports a wait once, even if the server asks several requests to wait. */
-function createTellWait(server: string, shell: Shell): (seconds: number) => void {
+export function createTellWait(server: string, shell: Shell): (seconds: number) => void {
   let until = 0
   return (seconds) => {
     const now = shell.now()
@@ -80,11 +98,10 @@ export function hasProxy(env: Environment): boolean {
 }
 
 export function warnInTheClear(server: string, shell: Shell): void {
-  if (isInTheClear(server)) {
+  if (isInTheClear(server))
     shell.say(
       `oncebox: warning: the connection to ${server} is not encrypted; others on the network can read it.`,
     )
-  }
 }
 
 /** Prints the server's response, indented, for programs. */

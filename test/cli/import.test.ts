@@ -1,7 +1,7 @@
 // `oncebox import password-pusher`: what the command line understands, and what it says.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ImportWish } from '../../src/app/import-command.ts'
 import { newFolder } from '../support/import.ts'
@@ -16,15 +16,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const COMMAND = ['import', 'password-pusher']
 
-/** Runs the command line with files of the given content, and keeps what the import is asked for. */
-async function wishOf(
-  args: string[],
-  given: { env?: Record<string, string>; files?: Record<string, string> } = {},
-) {
+/** Runs the command line, and keeps what the import is asked for. */
+async function wishOf(args: string[], given: { env?: Record<string, string> } = {}) {
   const trial = createTrial({ env: given.env ?? {} })
   const wishes: ImportWish[] = []
-  const missing = trial.shell.readFile
-  trial.shell.readFile = (path) => given.files?.[path] ?? missing(path)
   trial.app.importCommand = async (wish) => {
     wishes.push(wish)
     const report = { accounts: 0, live: 0, expired: 0, gone: 0, failures: [], differences: [] }
@@ -38,16 +33,15 @@ const ADDRESS = 'postgres://pwpush@db/pwpush'
 const WITH_PASSWORD = 'postgres://pwpush:in-address@db/pwpush'
 
 test('the password of a server comes from a file, the address, or the variable of its own client, in this order', async () => {
-  const files = { 'pw.txt': 'from file\n' }
+  const path = join(folder, 'pw.txt')
+  writeFileSync(path, 'from file\n')
   const env = { PGPASSWORD: 'pg', MYSQL_PWD: 'my' }
-  const passwordOf = async (...args: string[]) => (await wishOf(args, { env, files })).wish?.databasePassword
+  const passwordOf = async (...args: string[]) => (await wishOf(args, { env })).wish?.databasePassword
   expect(await passwordOf('--database', ADDRESS)).toBe('pg')
   expect(await passwordOf('--database', 'mysql2://pwpush@db/pwpush')).toBe('my')
   expect(await passwordOf('--database', WITH_PASSWORD)).toBeNull()
-  expect(await passwordOf('--database', ADDRESS, '--database-password-file', 'pw.txt')).toBe('from file')
-  expect(await passwordOf('--database', WITH_PASSWORD, '--database-password-file', 'pw.txt')).toBe(
-    'from file',
-  )
+  expect(await passwordOf('--database', ADDRESS, '--database-password-file', path)).toBe('from file')
+  expect(await passwordOf('--database', WITH_PASSWORD, '--database-password-file', path)).toBe('from file')
   expect(await passwordOf('--database', 'file.sqlite3')).toBeNull()
 })
 
@@ -56,8 +50,9 @@ test('a password on the command line is warned of, and never repeated', async ()
   expect(code).toBe(0)
   expect(text).toContain('--database-password-file')
   expect(text).not.toContain('in-address')
-  const files = { 'pw.txt': 'x' }
-  const hidden = await wishOf(['--database', ADDRESS, '--database-password-file', 'pw.txt'], { files })
+  const path = join(folder, 'pw.txt')
+  writeFileSync(path, 'x')
+  const hidden = await wishOf(['--database', ADDRESS, '--database-password-file', path])
   expect(hidden.text).not.toContain('other users')
 })
 
@@ -70,7 +65,7 @@ test.each([
   [['--database', 'x', '--storage'], '--storage: a value is missing'],
   [['--database', ADDRESS, '--database-password-file'], '--database-password-file: a value is missing'],
   [
-    ['--database', 'x', '--database-password-file', 'pw'],
+    ['--database', 'x', '--database-password-file', import.meta.path],
     '--database-password-file: only with the address of a server',
   ],
   [['--database', 'x', '--dry-run', '--verify'], 'give only one of them'],
@@ -85,6 +80,6 @@ test.each([
 
 test('a password file that cannot be read is named', async () => {
   const { code, text } = await wishOf(['--database', ADDRESS, '--database-password-file', 'gone.txt'])
-  expect(code).toBe(1)
+  expect(code).toBe(2)
   expect(text).toContain('gone.txt')
 })

@@ -175,10 +175,7 @@ test('version is also a command', async () => {
 
 test.each([
   [['psuh', 'x'], 'did you mean push?'],
-  [['create'], 'did you mean push?'],
   [['recieve'], '(there are'],
-  [['delete'], 'did you mean expire?'],
-  [['user', 'delete'], 'did you mean remove?'],
   [['token', 'lst'], 'did you mean list?'],
   [['serve', '--prot', '80'], 'did you mean --port?'],
   [['help', 'psuh'], 'did you mean push?'],

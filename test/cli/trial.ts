@@ -54,18 +54,16 @@ export function createTrial(
     readFile: () => {
       throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
     },
-    print: (line) => out.push(line),
+    print: (...lines) => out.push(...lines),
     printExactly: (text) => out.push(text),
     giveWay: () => undefined,
     writeBytes: async (bytes) => void out.push(Buffer.from(bytes).toString('latin1')),
-    say: (line) => err.push(line),
+    say: (...lines) => err.push(...lines),
     draw: (picture) => err.push(picture),
     sayLater: (line) => err.push(line),
-    readInput: async () => given.input ?? '',
     readInputBytes: async function* () {
       yield Buffer.from(given.input ?? '')
     },
-    readInputText: async () => given.input ?? '',
     isTerminal: given.answers !== undefined,
     isInputTerminal: given.input === undefined,
     isOutputTerminal: given.isOutputTerminal ?? false,

@@ -4,13 +4,11 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { Command } from 'commander'
 import { filesOf } from '../../scripts/release/debian-package.ts'
 import { manPage } from '../../scripts/release/man-page.ts'
-import { createProgram } from '../../src/cli/program.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { type Setting, variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
-import { createTrial } from '../cli/trial.ts'
 
 const PROJECT = join(import.meta.dir, '../..')
 const MADE = { version: '3.1.0-rc.1', time: 1_790_000_000 }
@@ -44,12 +42,7 @@ test('the manual page tells every command and every setting, and nothing of the 
   expect(packedTextOf('usr/share/man/man1/oncebox.1.gz')).toBe(page)
   expect(page).toStartWith('.TH ONCEBOX 1 "2026-09-21" "Oncebox 3.1.0\\-rc.1" "User Commands"\n')
   const shown = page.replaceAll('\\-', '-')
-  const namesIn = ({ commands }: Command, parent: string): string[] =>
-    commands.flatMap((command) => {
-      const name = `${parent} ${command.name()}`
-      return [name, ...namesIn(command, name)]
-    })
-  const commands = namesIn(createProgram(createTrial(), null), 'oncebox')
+  const commands = COMMANDS.map(({ name }) => `oncebox ${name}`)
   expect(commands).toContain('oncebox backup verify')
   expect(commands.filter((name) => !shown.includes(`\n.SS "${name}`))).toEqual([])
   const titles = Object.values<Setting>(settings).map((setting) =>

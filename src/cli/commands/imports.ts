@@ -1,51 +1,58 @@
-// The import from another server.
+// `oncebox import …`: brings everything of another server into a new or stopped data folder, or into PostgreSQL.
 
-import { parseDatabaseAddress } from '../../domain/database-address.ts'
-import { bucketProblemsIn } from '../../settings/bucket.ts'
-import { databaseProblemsIn } from '../../settings/database.ts'
-import { settings } from '../../settings/table.ts'
-import { command, toggle, valued } from '../command.ts'
-import { anyPath } from '../paths.ts'
+import type { Imported } from '../../app/import-command.ts'
+import { type DatabaseAddress, parseDatabaseAddress } from '../../domain/database-address.ts'
+import { bucketProblemsIn, bucketSettingsOf } from '../../settings/bucket.ts'
+import { databaseProblemsIn, databaseSettingsOf } from '../../settings/database.ts'
+import type { Parsed } from '../../settings/parsers.ts'
+import { command, some, toggle, valued } from '../command.ts'
+import { ToldFailure } from '../failures.ts'
+import { formatCount, formatSize } from '../format.ts'
+import { anyPath, fileText } from '../paths.ts'
+import { createTellProgress } from '../progress.ts'
+import type { Shell } from '../shell.ts'
 
 const IMPORT = 'oncebox import password-pusher'
 const FROM = `${IMPORT} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key`
-const IMPORT_EXAMPLES = `  ${FROM} --dry-run
+const EXAMPLES = `  ${FROM} --dry-run
   ${FROM}
   ${FROM} --verify
   ${IMPORT} --database postgres://pwpush@db/pwpush --database-password-file password --storage storage --master-key-file master.key`
 
+/** `address` is null for a file. */
+type Source = { text: string; address: DatabaseAddress | null }
+
+function source(text: string): Parsed<Source> {
+  const address = parseDatabaseAddress(text)
+  if (address !== null && 'problem' in address) return { problem: address.problem, isSecret: true }
+  return text === '' ? { problem: 'must be a path or an address' } : { value: { text, address } }
+}
+
 export const IMPORTS = [
   command({
     name: 'import',
-    summary: 'bring everything of a Password Pusher here',
-    help: 'Brings everything of another server into a new or stopped data folder, or into PostgreSQL.',
-    examples: IMPORT_EXAMPLES,
+    help: 'Brings everything of a Password Pusher here. It goes into a new or stopped data folder, or into PostgreSQL.',
+    examples: EXAMPLES,
   }),
   command({
     name: 'import password-pusher',
-    usage: '--database FILE|ADDRESS [flags]',
-    summary: 'bring pushes, accounts and tokens of a Password Pusher 2.x',
     help:
-      'Brings pushes with their links, files and logs, accounts with their passwords and second factors, and API tokens from ' +
-      'a Password Pusher 2.x into a new or stopped data folder, or into PostgreSQL (--database-url) while no node serves it. Stop ' +
+      'Brings pushes, accounts and tokens of a Password Pusher 2.x. Links, files and logs, passwords and second factors come with ' +
+      'them, into a new or stopped data folder, or into PostgreSQL (--database-url) while no node serves it. Stop ' +
       'the old server first. Its data is only read. Either everything comes that can, or nothing; what cannot come is listed, with ' +
       'the reason. A repeated import adds nothing twice, and brings nothing back that was opened, has expired or was removed here.',
-    examples: IMPORT_EXAMPLES,
+    examples: EXAMPLES,
     flags: {
       database: valued(
         'database <file|address>',
         "the old server's SQLite file, or its DATABASE_URL: postgres://… or mysql://…",
-        (text) => {
-          const address = parseDatabaseAddress(text)
-          if (address !== null && 'problem' in address) return { problem: address.problem, isSecret: true }
-          return text === '' ? { problem: 'must be a path or an address' } : { value: { text, address } }
-        },
+        source,
       ),
       databasePasswordFile: valued(
         'database-password-file <file>',
         'file with the password for that address, so that it need not stand on the command line. ' +
           'Environment: PGPASSWORD, MYSQL_PWD',
-        anyPath,
+        fileText,
       ),
       storage: valued('storage <folder>', "the old server's folder of files", anyPath),
       masterKeyFile: valued(
@@ -53,7 +60,7 @@ export const IMPORTS = [
         'file with its PWPUSH_MASTER_KEY, 64 hex digits; without it the key that Password Pusher publishes',
         anyPath,
       ),
-      previousMasterKeysFile: valued(
+      previousKeysFile: valued(
         'previous-master-keys-file <file>',
         'file with its PWPUSH_MASTER_KEY_PREVIOUS',
         anyPath,
@@ -62,18 +69,10 @@ export const IMPORTS = [
       verify: toggle('verify', 'import nothing, but compare what is here with the source; opens no view'),
     },
     oneOf: [['dryRun', 'verify']],
-    settings: {
-      dataDir: settings.dataDir,
-      keyFile: settings.keyFile,
-      filesUrl: settings.filesUrl,
-      s3AccessKeyId: settings.s3AccessKeyId,
-      s3SecretAccessKey: settings.s3SecretAccessKey,
-      databaseUrl: settings.databaseUrl,
-      databasePassword: settings.databasePassword,
-      databaseConnections: settings.databaseConnections,
-      minFreeSpace: settings.minFreeSpace,
-      maxClockGap: settings.maxClockGap,
-    },
+    settings: some(
+      ...(['dataDir', 'keyFile', 'filesUrl', 's3AccessKeyId', 's3SecretAccessKey'] as const),
+      ...(['databaseUrl', 'databasePassword', 'databaseConnections', 'minFreeSpace', 'maxClockGap'] as const),
+    ),
     isOnData: true,
     problems: ({ flags: { database, databasePasswordFile }, config }) => [
       ...(database === null ? ['--database is missing'] : []),
@@ -83,6 +82,91 @@ export const IMPORTS = [
       ...bucketProblemsIn(config),
       ...databaseProblemsIn(config),
     ],
-    act: async (given) => (await import('../import.ts')).importFrom(given),
+    act: async ({ flags, config, shell, app }) => {
+      const { dataDir, keyFile, minFreeSpace, maxClockGap } = config
+      const { dryRun, verify, storage, masterKeyFile, previousKeysFile } = flags
+      const { text: database = '', address = null } = flags.database ?? {}
+      const { now, uptime, readFile, say } = shell
+      const tell = createTellProgress(shell)
+      const imported = await app.importCommand(
+        {
+          ...{
+            database,
+            storage,
+            masterKeyFile,
+            previousKeysFile,
+            dataDir,
+            keyFile,
+            minFreeSpace,
+            maxClockGap,
+          },
+          databasePassword: flags.databasePasswordFile ?? (address && findPassword(address, shell)),
+          mode: dryRun ? 'dry-run' : verify ? 'verify' : 'import',
+          server: databaseSettingsOf(config),
+          bucket: bucketSettingsOf(config),
+        },
+        {
+          ...{ now, uptime, readFile, say },
+          onProgress: (step, done, total) => tell(`${step}: ${done} of ${total} pushes`),
+        },
+      )
+      if (imported.mode !== 'verify') return shell.print(...presentImport(imported))
+      shell.print(...presentVerification(imported.report))
+      if (imported.report.differences.length > 0) throw new ToldFailure(1)
+    },
   }),
 ]
+
+const PASSWORD_VARIABLES = { postgres: 'PGPASSWORD', mysql: 'MYSQL_PWD' } as const
+
+/** The address's (null), else the variable's, as the servers' own clients do. */
+function findPassword({ password, engine }: DatabaseAddress, { say, place }: Shell): string | null {
+  if (password === null) return place.env[PASSWORD_VARIABLES[engine]] ?? null
+  const flag = '--database-password-file'
+  say(`While the password stands in --database, other users of this machine may see it: ${flag} hides it.`)
+  return null
+}
+
+type Brought = Extract<Imported, { mode: 'import' | 'dry-run' }>
+type Verified = Extract<Imported, { mode: 'verify' }>
+type Finding = Brought['report']['failures'][number]
+
+function presentImport({ mode, report, source }: Brought): string[] {
+  const isDry = mode === 'dry-run'
+  const { accounts, pushes, files, apiTokens, secondFactors, notes, failures } = report
+  const disabled = accounts.disabled > 0 ? ` (${accounts.disabled} disabled)` : ''
+  return [
+    `${isDry ? 'Would import' : 'Imported'} from Password Pusher (tables of version ${source.version}):`,
+    `  ${formatCount(accounts.came, 'account')}${disabled}, ${formatCount(apiTokens, 'API token')}, ${formatCount(secondFactors, 'second factor')}`,
+    `  ${formatCount(pushes.live, 'active push', 'active pushes')} with ${formatCount(files.count, 'file')} (${formatSize(files.bytes)}), ${pushes.expired} expired`,
+    ...(accounts.known + pushes.known > 0
+      ? [`  already known here: ${formatCount(accounts.known, 'account')}, ${pushes.known} pushes`]
+      : []),
+    ...listed(isDry ? 'Would come otherwise than it was' : 'Came otherwise than it was', notes),
+    ...listed(isDry ? 'Would not come' : 'Did not come', failures),
+    ...(secondFactors > 0 ? [NEW_CODES] : []),
+    ...(source.isDefaultKey ? [KNOWN_KEY] : []),
+  ]
+}
+
+const NEW_CODES =
+  'Recovery codes cannot move: people with a second factor make new ones by setting it up again on their account page.'
+
+const KNOWN_KEY =
+  'The old server used the key that Password Pusher publishes: who ever had its database could read every secret. ' +
+  'Change the passwords that were shared there.'
+
+function presentVerification({ accounts, live, expired, gone, ...report }: Verified['report']): string[] {
+  const removed = gone > 0 ? `, ${gone} gone since` : ''
+  return [
+    `Compared ${formatCount(accounts, 'account')}, ${live} active and ${expired} expired pushes${removed}.`,
+    ...listed('Cannot be read in the source', report.failures),
+    ...listed('Different', report.differences),
+    ...(report.differences.length === 0 ? ['Everything that could be compared is the same.'] : []),
+  ]
+}
+
+function listed(title: string, findings: readonly Finding[]): string[] {
+  if (findings.length === 0) return []
+  return [`${title} (${findings.length}):`, ...findings.map(({ place, what }) => `  ${place}: ${what}`)]
+}

@@ -1,92 +1,170 @@
-// Commands on the servers that this user knows and trusts.
+// `oncebox login`, `logout` and `logins`: the user's servers and the API tokens for them.
 
-import { normalFingerprint } from '../../client/authority.ts'
+import { fetchAuthority } from '../../client/authority.ts'
+import type { ServerFacts } from '../../client/client.ts'
+import { ClientFailure, UnknownAuthority } from '../../client/failure.ts'
+import { printableLine } from '../../domain/printable.ts'
 import { caSettings } from '../../settings/client.ts'
-import { type Parsed, profileName } from '../../settings/parsers.ts'
-import { settings } from '../../settings/table.ts'
-import { command, toggle, valued } from '../command.ts'
+import { apiToken, profileName } from '../../settings/parsers.ts'
+import type { Values } from '../../settings/setting.ts'
+import { askSecret, confirm, readInput } from '../ask.ts'
+import { compareAuthority, fingerprintFlag } from '../authority.ts'
+import { command, type Given, toggle, valued } from '../command.ts'
+import { CommandFailure } from '../failures.ts'
 import { certificates } from '../paths.ts'
+import { type Profile, profilesPath, readProfiles, withProfile, writeProfiles } from '../profiles.ts'
+import { alignColumns } from '../table.ts'
+import { createTellWait, hasProxy, warnInTheClear } from '../visit.ts'
 
 const heading = 'Logins:'
 
-const LOGIN_EXAMPLES = `  oncebox login https://once.example
-  oncebox login nas:5100 --profile home
-  oncebox login https://nas --cacert our-authority.pem
-  oncebox login https://oncebox.local:5100 --ca-fingerprint AB:CD:…
-  pass show once/token | oncebox login https://once.example --token-stdin
-
-To get a token, run "oncebox token create EMAIL" on the server's machine.`
-
-const TRUST_EXAMPLES = `  sudo oncebox trust                       the server of this machine, for everybody on it
-  oncebox trust --print > oncebox.pem      its authority alone, to carry elsewhere
-  oncebox trust https://oncebox.local:5100 --fingerprint AB:CD:…
-                                           the server of another machine
-
-The server prints its fingerprint at the start. Compare it before you trust anything from a network.`
-
-function fingerprint(text: string): Parsed<string> {
-  return normalFingerprint(text) === null
-    ? { problem: 'must be a SHA-256 fingerprint of 64 hexadecimal digits, such as AB:CD:…' }
-    : { value: text }
+const flags = {
+  profile: valued('profile <name>', 'Name for this login (default: "default")', profileName),
+  tokenStdin: toggle('token-stdin', 'Read the token from standard input'),
+  anonymous: toggle('anonymous', 'Save the server without a token'),
+  caFingerprint: fingerprintFlag('ca-fingerprint'),
 }
+const settings = { cacert: { ...caSettings.cacert, parse: certificates } }
+
+type Login = Given<Values<typeof flags>, Values<typeof settings>>
 
 export const LOGINS = [
   command({
     name: 'login',
     operands: 'URL',
     heading,
-    summary: 'save a server and an API token for it',
     help:
-      'Saves a server and an API token for it, and asks for the token without showing it. With --anonymous it saves no ' +
+      'Saves a server and an API token for it. Asks for the token without showing it. With --anonymous it saves no ' +
       'token, and pushes have no owner. The file, which it names, can be read only by you.',
-    examples: LOGIN_EXAMPLES,
-    flags: {
-      profile: valued('profile <name>', 'Name for this login (default: "default")', profileName),
-      tokenStdin: toggle('token-stdin', 'Read the token from standard input'),
-      anonymous: toggle('anonymous', 'Save the server without a token'),
-      caFingerprint: valued(
-        'ca-fingerprint <sha256>',
-        "Fingerprint of the server's own authority, instead of asking",
-        fingerprint,
-      ),
-    },
+    examples: `  oncebox login https://once.example
+  oncebox login nas:5100 --profile home
+  oncebox login https://nas --cacert our-authority.pem
+  oncebox login https://oncebox.local:5100 --ca-fingerprint AB:CD:…
+  pass show once/token | oncebox login https://once.example --token-stdin
+
+To get a token, run "oncebox token create EMAIL" on the server's machine.`,
+    flags,
     oneOf: [['anonymous', 'tokenStdin']],
-    settings: { cacert: { ...caSettings.cacert, parse: certificates } },
-    act: async (given) => (await import('../login.ts')).login(given),
+    settings,
+    act: async (given) => {
+      const { operands, flags, shell } = given
+      const [server = ''] = operands
+      const name = flags.profile ?? 'default'
+      warnInTheClear(server, shell)
+      const path = profilesPath(shell.place)
+      const known = readProfiles(path).find((profile) => profile.name === name) ?? null
+      // Compares the authority before any secret is asked for or sent.
+      const { facts, ...trusted } = await meet(server, known, given)
+      const token = await readToken(given, known)
+      if (token !== null) await tryToken({ server, apiToken: token, ...trusted }, given)
+      const kind = facts.isOncebox ? 'Oncebox' : 'a server with this API,'
+      const works = token === null ? '' : ', and the token works'
+      shell.say(`${server} is ${kind} ${printableLine(facts.applicationVersion)}${works}.`)
+      writeProfiles(path, withProfile(readProfiles(path), { name, server, apiToken: token, ...trusted }))
+      shell.say(`Saved as ${name} in ${path}.`)
+    },
   }),
   command({
     name: 'logout',
     heading,
-    summary: 'forget a server and its token',
     help: 'Forgets a server and its token. The token itself stays valid until it is revoked on the server.',
     examples: '  oncebox logout --profile home',
     flags: { profile: valued('profile <name>', 'Name of the login (default: the first one)', profileName) },
-    act: async (given) => (await import('../login.ts')).logout(given),
+    act: ({ flags: { profile: wanted }, shell }) => {
+      const path = profilesPath(shell.place)
+      const profiles = readProfiles(path)
+      const gone = wanted === null ? profiles[0] : profiles.find(({ name }) => name === wanted)
+      if (gone === undefined)
+        throw new CommandFailure(`There is no login${wanted ? ` called ${wanted}` : ''}.`)
+      writeProfiles(
+        path,
+        profiles.filter((profile) => profile !== gone),
+      )
+      shell.print(`${gone.name} (${gone.server}) is forgotten`)
+    },
   }),
   command({
     name: 'logins',
     heading,
-    summary: 'list the servers you are logged in to',
     help: 'Lists the servers you are logged in to. Commands use the first one by default.',
-    act: async (given) => (await import('../login.ts')).listLogins(given),
-  }),
-  command({
-    name: 'trust',
-    operands: '[URL]',
-    summary: "trust a server's own authority, so that browsers open it without a warning",
-    help: "Makes this machine trust the authority of a server with --tls auto: that of this machine's server, or of the one at URL.",
-    examples: TRUST_EXAMPLES,
-    flags: {
-      fingerprint: valued(
-        'fingerprint <sha256>',
-        'Fingerprint of the authority, instead of asking',
-        fingerprint,
-      ),
-      print: toggle('print', 'Print the authority in PEM and change nothing'),
+    act: ({ shell }) => {
+      const rows = readProfiles(profilesPath(shell.place)).map(({ name, server, apiToken }) => [
+        ...[name, server, apiToken === null ? 'none' : `${apiToken.slice(0, 8)}…`],
+      ])
+      if (rows.length === 0) shell.say('There are no logins yet: "oncebox login URL" adds one.')
+      else shell.print(...alignColumns(['NAME', 'SERVER', 'TOKEN'], rows))
     },
-    settings: { dataDir: settings.dataDir, tlsAuthorityKey: settings.tlsAuthorityKey },
-    // The settings of this machine's service do not apply to another machine's server.
-    isOnData: ([url]) => url === undefined,
-    act: async (given) => (await import('../trust.ts')).trust(given),
   }),
 ]
+
+type Trusted = { caCerts: string | null; authority: string | null }
+
+/** What the server says without a token, and what vouches for it. `known` is the login that would be replaced. */
+async function meet(
+  server: string,
+  known: Profile | null,
+  given: Login,
+): Promise<Trusted & { facts: ServerFacts }> {
+  const { flags, config } = given
+  const { caFingerprint: fingerprint } = flags
+  const ask = async (trusted: Trusted) => {
+    const client = await open({ server, apiToken: null, ...trusted }, given)
+    return { ...trusted, facts: await client.version() }
+  }
+  const usual = { caCerts: config.cacert, authority: null }
+  const isPinned = fingerprint !== null && server.startsWith('https:')
+  let distrust: Error = new CommandFailure(
+    `${server} has no authority of its own to compare with --ca-fingerprint.`,
+  )
+  try {
+    if (!isPinned) return await ask(usual)
+  } catch (cause) {
+    // Offers the server's authority only if the person has not named certificates.
+    if (!(cause instanceof UnknownAuthority && config.cacert === null)) throw cause
+    distrust = cause
+  }
+  const claimed = await fetchAuthority(server)
+  if (claimed === null) throw distrust
+  const isOther = known?.server === server && known.authority && known.authority !== claimed.certificate
+  const warning = isOther ? ' It is ANOTHER ONE than at your last login.' : ''
+  await compareAuthority(claimed, { server, fingerprint, flag: 'ca-fingerprint', warning }, given.shell)
+  return ask({ ...usual, authority: claimed.certificate })
+}
+
+function open(asked: Trusted & { server: string; apiToken: string | null }, { shell, app }: Login) {
+  const onWait = createTellWait(asked.server, shell)
+  return app.openClient({ ...asked, onWait, hasProxy: hasProxy(shell.place.env) })
+}
+
+/** Throws if the token does not work, so that only working logins are saved. */
+async function tryToken(asked: Parameters<typeof open>[0], given: Login): Promise<void> {
+  const client = await open(asked, given)
+  await client.list('active', 1).catch((cause) => {
+    if (!(cause instanceof ClientFailure && cause.kind === 'refused')) throw cause
+    throw new ClientFailure('refused', `${asked.server} does not accept this token; nothing was saved.`)
+  })
+}
+
+/** Null for an anonymous login. `known` is the login that would be replaced. */
+async function readToken({ flags, shell }: Login, known: Profile | null): Promise<string | null> {
+  if (flags.anonymous) return null
+  const secret = {
+    ...{ what: 'token', question: 'API token (empty for none)' },
+    remedy: 'pipe it in with --token-stdin, or add --anonymous',
+  }
+  const given = await (flags.tokenStdin ? readInput(shell) : askSecret(shell, secret))
+  const text = given?.trim() ?? ''
+  if (text !== '') return parseToken(text)
+  if (flags.tokenStdin)
+    throw new CommandFailure(
+      'Standard input has no token, and nothing was changed. For a login without a token, add --anonymous.',
+    )
+  if (known?.apiToken) await confirm(shell, `The login ${known.name} has a token. Forget it?`)
+  return null
+}
+
+function parseToken(text: string): string {
+  const parsed = apiToken(text)
+  if ('problem' in parsed) throw new CommandFailure(`The token ${parsed.problem}.`)
+  return parsed.value
+}

@@ -1,134 +1,77 @@
 // Commands on this machine and this program.
 
 import { version } from '../../../package.json'
+import type { Finding } from '../../app/doctor/doctor.ts'
+import { printableLine } from '../../domain/printable.ts'
+import { MINUTE } from '../../domain/time.ts'
 import { settings } from '../../settings/table.ts'
-import { command, toggle, valued } from '../command.ts'
-import { anyPath } from '../paths.ts'
+import { command, some, toggle, valued } from '../command.ts'
+import { CommandFailure, ToldFailure } from '../failures.ts'
+import { alignColumns } from '../table.ts'
 
-/** Those that completion has a script for. */
-const SHELLS = ['bash', 'zsh', 'fish', 'powershell']
 const MAX_MINUTES = 10_080
-
-const user = toggle('user', 'the service of your own user, in place of that of the machine')
 
 export const MACHINE = [
   command({
-    name: 'service',
-    summary: 'run Oncebox as a service of this machine or user',
-    help:
-      'Runs Oncebox as a service: with systemd on Linux, launchd on macOS and the Task Scheduler on Windows. It starts with ' +
-      'the machine, under a user of its own; with --user it is a service of your own user.',
-    examples: `  sudo oncebox service install                  for this machine, http://localhost:5100
-  sudo oncebox service install --lan            for the local network
-  sudo oncebox service install --dry-run        show every file and command, change nothing
-  oncebox service install --user                for you alone, without root
-  oncebox service status
-  sudo oncebox service uninstall                keeps the data
-
-Settings are flags of "install", or lines in the file of settings that it names.`,
-  }),
-  command({
-    name: 'service install',
-    summary: 'install the service, or apply changed settings, and start it',
-    help:
-      'Copies this executable to its place, writes the file of settings and the definition of the service, and starts it. ' +
-      'Flags are kept in the file of settings. Does nothing that is done already: repeat it to change settings.',
-    flags: {
-      user,
-      dryRun: toggle('dry-run', 'Print every file and command, and change nothing'),
-      noStart: toggle('no-start', 'Install it, and leave it to the next start of the machine'),
-    },
-    settings,
-    keepsSettings: true,
-    act: async (given) => (await import('../service.ts')).installService(given),
-  }),
-  command({
-    name: 'service uninstall',
-    summary: 'stop the service and remove it; the data stays',
-    help: 'Stops the service and removes it. Data, settings and executable stay, and it says where they are.',
-    flags: { user, dryRun: toggle('dry-run', 'Print what would be removed, and change nothing') },
-    act: async (given) => (await import('../service.ts')).uninstallService(given),
-  }),
-  command({
-    name: 'service status',
-    summary: 'tell whether the service is installed and runs',
-    help: 'Tells whether the service is installed and runs, with its address, folders and log. The exit code is 1 when it does not run.',
-    flags: { user },
-    act: async (given) => (await import('../service.ts')).showStatus(given),
-  }),
-  command({
-    name: 'upgrade',
-    operands: '[FILE]',
-    summary: 'replace this program by a signed release from a file, or return',
-    help:
-      'Replaces this program by a release from FILE, while the server runs. Checks the signature in FILE.minisig, the system and ' +
-      'the version that it names, and starts the new program once. The former program stays beside the new one; --back returns ' +
-      'to it, and asks first where the data has to go back to before the update too, with every push expired. Nothing is ever fetched. With --database-url upgrade the nodes one after another, ' +
-      'because those of the version before go on beside it.',
-    examples: `  sudo oncebox upgrade oncebox-3.1.0-linux-x64    with oncebox-3.1.0-linux-x64.minisig beside it
-  sudo oncebox upgrade --back                     return to the former program`,
-    flags: {
-      back: toggle('back', 'Return to the former program'),
-      yes: toggle('yes', 'Return without asking, even where that means the data of before the update'),
-      publicKey: valued(
-        'public-key <key>',
-        'Public key of minisign, or a file with one, in place of the built-in keys',
-        anyPath,
-      ),
-    },
-    settings: { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl },
-    isOnData: true,
-    problems: ({ operands: [file], flags }) => {
-      if (file === undefined && !flags.back) return ['FILE is missing (or --back)']
-      return file !== undefined && flags.back ? ['FILE and --back: give only one of them'] : []
-    },
-    act: async (given) => (await import('../upgrade.ts')).upgrade(given),
-  }),
-  command({
     name: 'completion',
-    operands: '[SHELL]',
-    usage: 'SHELL',
-    summary: 'print a script that completes commands and flags in your shell',
-    help: 'Prints a script that completes commands and flags. SHELL is one of bash, zsh, fish, powershell.',
+    operands: 'bash|zsh|fish|powershell',
+    help: 'Prints a script that completes commands and flags in your shell.',
     examples: `  bash         echo 'eval "$(oncebox completion bash)"' >> ~/.bashrc
   zsh          echo 'eval "$(oncebox completion zsh)"' >> ~/.zshrc   (after compinit)
   fish         oncebox completion fish > ~/.config/fish/completions/oncebox.fish
   PowerShell   Add-Content $PROFILE 'oncebox completion powershell | Out-String | Invoke-Expression'`,
-    problems: ({ operands: [shell] }) => {
-      const calls = SHELLS.map((name) => `"oncebox completion ${name}"`)
-      if (shell === undefined)
-        return [`SHELL is missing: call ${calls.slice(0, -1).join(', ')} or ${calls.at(-1)}`]
-      return SHELLS.includes(shell)
-        ? []
-        : [`SHELL ${JSON.stringify(shell)}: must be one of ${SHELLS.join(', ')}`]
+    act: async ({ operands: [name = ''], shell, commands }) => {
+      const { completionScript } = await import('../completion.ts')
+      shell.printExactly(completionScript(name, commands))
     },
-    act: async (given) => (await import('../completion.ts')).complete(given),
   }),
   command({
     name: 'selftest',
-    summary: 'test the promises of Oncebox on this machine',
     help:
-      'Tests the promises of Oncebox on this machine and its disk: races readers for the last view, repeatedly kills its ' +
+      'Tests the promises of Oncebox on this machine. Races readers for the last view, repeatedly kills its ' +
       'own server under load, and searches the remaining files for secrets. Works in its own folder beside the data folder, ' +
       'on the same disk, and touches nothing else. Takes about a minute; the exit code is 1 when a promise is broken.',
     examples: `  oncebox selftest
   oncebox selftest --minutes 60          a soak
   oncebox selftest --data-dir /mnt/box   on another disk`,
     flags: {
-      minutes: valued('minutes <number>', 'how long to kill servers under load (default 1)', (text) => {
-        const value = Number(text)
-        return value > 0 && value <= MAX_MINUTES
-          ? { value }
-          : { problem: `must be a number up to ${MAX_MINUTES}` }
-      }),
+      minutes: {
+        ...valued('minutes <number>', 'how long to kill servers under load (default 1)', (text) => {
+          const value = Number(text)
+          return value > 0 && value <= MAX_MINUTES
+            ? { value }
+            : { problem: `must be a number up to ${MAX_MINUTES}` }
+        }),
+        // A minute of killing. Together with the other tests this takes well under two.
+        default: '1',
+      },
     },
-    settings: { dataDir: settings.dataDir },
-    act: async (given) => (await import('../selftest.ts')).selftest(given),
+    settings: some('dataDir'),
+    act: async ({ flags, config, shell }) => {
+      const { runSelftest } = await import('../../selftest/selftest.ts')
+      const seed = shell.now() % 1_000_000_007
+      shell.say(`Seed ${seed}`)
+      const findings = await runSelftest({
+        ...{ self: shell.self, dataDir: config.dataDir, seed },
+        duration: flags.minutes * MINUTE,
+        onStep: (step) => shell.say(`… ${step}`),
+      })
+      const rows = findings.map(({ promise, tried, faults }) => [
+        ...[faults.length === 0 ? 'held' : 'BROKEN', promise, tried],
+      ])
+      shell.print(...alignColumns(['RESULT', 'PROMISE', 'TRIED'], rows))
+      for (const { promise, faults } of findings)
+        for (const fault of faults) shell.print(`${promise}: ${fault}`)
+      const broken = findings.filter(({ faults }) => faults.length > 0)
+      if (broken.length > 0)
+        throw new CommandFailure(`${broken.length} of ${findings.length} promises did not hold.`)
+      shell.print(`All ${findings.length} promises held.`)
+    },
   }),
   command({
     name: 'doctor',
-    summary: 'say what is wrong with this installation, and what to do',
     help:
+      'Says what is wrong with this installation, and what to do. ' +
       'Looks at everything that a support person would ask for: asks a running server for its checks (/readyz), looks at the same parts of ' +
       'the data folder itself, and at ports, names, proxies and the service unit. Changes nothing (in a bucket it writes and deletes a ' +
       'small object), and prints no secret. --deep also reads the whole database and every sealed file to its end, opens what the instance ' +
@@ -145,12 +88,18 @@ Settings are flags of "install", or lines in the file of settings that it names.
     },
     settings,
     isOnData: true,
-    act: async (given) => (await import('../doctor.ts')).doctor(given),
+    act: async ({ flags, config, shell, app }) => {
+      const { now, network } = shell
+      const findings = await app.examine({ config, now, network, version, isDeep: flags.deep })
+      const isWell = !findings.some(({ state }) => state === 'problem')
+      if (flags.json) shell.print(JSON.stringify({ version, ok: isWell, findings }, null, 2))
+      else shell.print(...presentFindings(findings))
+      if (!isWell) throw new ToldFailure(1)
+    },
   }),
   command({
     name: 'licenses',
-    summary: 'show the licences of everything that is embedded',
-    help: 'Shows the packages that are embedded in this binary with their versions, and their licences in full.',
+    help: 'Shows the licences of everything that is embedded. It names the packages with their versions.',
     act: async ({ shell }) => {
       const { default: licenses } = await import('../licenses.txt', { with: { type: 'file' } })
       shell.printExactly(await Bun.file(licenses).text())
@@ -158,8 +107,7 @@ Settings are flags of "install", or lines in the file of settings that it names.
   }),
   command({
     name: 'version',
-    summary: 'print the version',
-    help: 'Prints the version of this program, as --version does.',
+    help: 'Prints the version. --version does the same.',
     flags: { json: toggle('json', 'Print version, schema of the database and system as JSON') },
     act: async ({ flags, shell }) => {
       if (!flags.json) return shell.print(version)
@@ -168,3 +116,17 @@ Settings are flags of "install", or lines in the file of settings that it names.
     },
   }),
 ]
+
+const MARKS: Record<Finding['state'], string> = { ok: 'ok     ', warning: 'WARNING', problem: 'PROBLEM' }
+
+function presentFindings(findings: readonly Finding[]): string[] {
+  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length
+  const [problems, warnings] = [count('problem'), count('warning')]
+  const width = Math.max(...findings.map(({ part }) => part.length))
+  const lines = findings.flatMap(({ part, state, said, remedy }) => {
+    const line = `${MARKS[state]}  ${part.padEnd(width)}  ${printableLine(said)}`
+    return remedy === null ? [line] : [line, `${' '.repeat(width + 11)}→ ${printableLine(remedy)}`]
+  })
+  const sum = `Problems: ${problems}. Warnings: ${warnings}.`
+  return [...lines, problems + warnings === 0 ? 'Nothing is wrong.' : sum]
+}

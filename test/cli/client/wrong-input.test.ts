@@ -13,7 +13,7 @@ describe('wrong input is reported before any request', () => {
       'LINK-OR-TOKEN: must be a link such as https://once.example/p/7k3m9q…, or its token',
     ],
     [['push', 'x', 'y'], 'unexpected argument "y"'],
-    [['push', 'x', '--kind', 'secret'], '--kind "secret": must be one of text, file, url, qr'],
+    [['push', 'x', '--kind', 'secret'], '--kind "secret": must be text or file or url or qr'],
     [['push', 'x', '--days', '0'], '--days "0": must be a whole number from 1 to 3650'],
     [['push', 'x', '--duration', '2h'], expect.stringContaining('--duration "2h": must be one of 15m, 30m')],
     [['push', 'x', '--views'], '--views: a value is missing, it must be a whole number from 1 to 1000000'],
@@ -43,7 +43,7 @@ describe('wrong input is reported before any request', () => {
     [['list', '--server', 'ftp://nas'], expect.stringContaining('--server "ftp://nas": must be an http')],
     [['list', '--server', 'a b'], expect.stringContaining('--server "a b": must be an http')],
     [['login'], 'URL is missing'],
-    [['completion', 'tcsh'], 'SHELL "tcsh": must be one of bash, zsh, fish, powershell'],
+    [['completion', 'tcsh'], '"tcsh": must be one of bash, zsh, fish, powershell'],
   ])('%p', async (argv, problem) => {
     const trial = tryOut()
     expect(await trial.run(...argv)).toBe(2)

@@ -5,41 +5,59 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { namesOfAuthority, readOwnAuthority } from '../app/own-authority.ts'
-import { type ClaimedAuthority, fetchAuthority } from '../client/authority.ts'
-import { isOfLocalNetwork } from '../domain/local-names.ts'
-import { printableLine } from '../domain/printable.ts'
-import { codeOf } from '../domain/system-errors.ts'
-import { compare } from './authority.ts'
-import type { Given } from './command.ts'
-import { CommandFailure } from './failures.ts'
-import type { Shell } from './shell.ts'
+import { type ClaimedAuthority, fetchAuthority } from '../../client/authority.ts'
+import { isOfLocalNetwork } from '../../domain/local-names.ts'
+import { printableLine } from '../../domain/printable.ts'
+import { codeOf } from '../../domain/system-errors.ts'
+import { compareAuthority, fingerprintFlag } from '../authority.ts'
+import { command, some, toggle } from '../command.ts'
+import { CommandFailure } from '../failures.ts'
+import type { Shell } from '../shell.ts'
 
-type Trust = Given<
-  { fingerprint: string | null; print: boolean },
-  { dataDir: string; tlsAuthorityKey: string | null }
->
+export const TRUST = command({
+  name: 'trust',
+  operands: '[URL]',
+  heading: 'Logins:',
+  help:
+    "Trusts a server's own authority, so that browsers open it without a warning. It is that of a server with --tls auto: this " +
+    "machine's server, or the one at URL.",
+  examples: `  sudo oncebox trust                       the server of this machine, for everybody on it
+  oncebox trust --print > oncebox.pem      its authority alone, to carry elsewhere
+  oncebox trust https://oncebox.local:5100 --fingerprint AB:CD:…
+                                           the server of another machine
 
-export async function trust(given: Trust): Promise<void> {
-  const { operands, flags, config, shell } = given
-  const [server] = operands
-  const authority = server === undefined ? await readOwnAuthority(config) : await fetchCompared(server, given)
-  if (flags.print) return void shell.printExactly(authority.certificate)
-  for (const line of await installAuthority(authority, shell)) shell.print(line)
-}
+The server prints its fingerprint at the start. Compare it before you trust anything from a network.`,
+  flags: {
+    fingerprint: fingerprintFlag('fingerprint'),
+    print: toggle('print', 'Print the authority in PEM and change nothing'),
+  },
+  settings: some('dataDir', 'tlsAuthorityKey'),
+  // The settings of this machine's service do not apply to another machine's server.
+  isOnData: ([url]) => url === undefined,
+  act: async ({ operands: [server], flags: { fingerprint, print }, config, shell }) => {
+    const { readOwnAuthority } = await import('../../app/own-authority.ts')
+    const authority =
+      server === undefined
+        ? await readOwnAuthority(config)
+        : await fetchCompared({ server, fingerprint, flag: 'fingerprint' }, shell)
+    if (print) return shell.printExactly(authority.certificate)
+    shell.print(...(await installAuthority(authority, shell)))
+  },
+})
 
 async function fetchCompared(
-  server: string,
-  { flags: { fingerprint }, shell }: Trust,
+  comparing: Parameters<typeof compareAuthority>[1],
+  shell: Shell,
 ): Promise<ClaimedAuthority> {
+  const { server } = comparing
   const claimed = await fetchAuthority(server)
-  if (claimed === null) {
+  if (claimed === null)
     throw new CommandFailure(
       `${server} offers no authority of its own: it has to run with --tls auto or --lan.`,
     )
-  }
+  const { namesOfAuthority } = await import('../../app/own-authority.ts')
   refuseFarReaching(await namesOfAuthority(claimed.certificate), server)
-  await compare(claimed, { server, fingerprint, flag: '--fingerprint', shell })
+  await compareAuthority(claimed, comparing, shell)
   return claimed
 }
 

@@ -1,0 +1,202 @@
+// `oncebox backup`: a copy of accounts, lists, logs and settings that opens no push, as a file or a stream.
+
+import { resolve } from 'node:path'
+import type { BackupReport, Seal } from '../../backup/backup.ts'
+import { backupName } from '../../domain/backup-plan.ts'
+import { codeOf } from '../../domain/system-errors.ts'
+import { ageRecipient } from '../../settings/age-recipient.ts'
+import { readSettings } from '../../settings/fold.ts'
+import type { Values } from '../../settings/setting.ts'
+import { settings } from '../../settings/table.ts'
+import { readNewPassphrase } from '../ask.ts'
+import { command, type Given, repeated, some, toggle, valued } from '../command.ts'
+import { CommandFailure, ToldFailure } from '../failures.ts'
+import { formatCount, formatSize, quote } from '../format.ts'
+import { fileText, STANDARD } from '../paths.ts'
+import type { Shell } from '../shell.ts'
+
+const flags = {
+  recipient: repeated(
+    'recipient <age-key>',
+    'Encrypt for this public key of age (age1…); may be repeated',
+    (text) => ageRecipient(text.trim()),
+  ),
+  passphrase: toggle('passphrase', 'Encrypt with a passphrase, which is asked for twice'),
+  passphraseFile: valued('passphrase-file <path>', 'Encrypt with the passphrase in a file', fileText),
+  json: toggle('json', 'Print what was made as JSON'),
+}
+const needed = some('dataDir', 'keyFile', 'tlsAuthorityKey', 'minFreeSpace')
+const inFolder = some('backupDir', 'backupKeep', 'backupRecipients', 'backupAcceptFolder')
+
+type Backup = Given<Values<typeof flags>, Values<typeof needed & typeof inFolder>>
+
+export const BACKUP = command({
+  name: 'backup',
+  operands: '[FILE|-]',
+  help:
+    'Makes a backup that opens no push. A server may run meanwhile. In it are accounts, API tokens, lists with names and notes, ' +
+    'audit logs, the settings in effect, and the instance key if it lies in the data folder. Nothing in it opens a push, now or ' +
+    'after a restore: what opens pushes and their files is left out. FILE must be new; without it, the backup is one of those in ' +
+    '--backup-dir, or else has a dated name in the current folder. "-" writes to standard output. Encrypted backups are age ' +
+    'files, which the program age opens too.',
+  examples: `  oncebox backup                                  a dated file in the current folder, or in --backup-dir
+  oncebox backup /mnt/disk/monday.tar.age --recipient age1…
+  oncebox backup - --recipient age1… | ssh backup@nas 'cat > oncebox.tar.age'
+  oncebox backup verify /mnt/disk/monday.tar.age`,
+  flags,
+  oneOf: [['recipient', 'passphrase', 'passphraseFile']],
+  settings: { ...needed, ...inFolder },
+  isOnData: true,
+  onlyFolder: {
+    does: '"oncebox backup" copies a database in a data folder',
+    instead: 'Back it up with pg_dump or point-in-time recovery: see docs/beyond-one-machine.md.',
+  },
+  problems: ({ operands: [file], raw, config }) => {
+    const isAsked = Object.values(inFolder).some(({ flag }) => raw[flag] !== undefined)
+    if (file === undefined)
+      return isAsked && config.backupDir === null
+        ? ['--backup-keep, --backup-recipient and --backup-accept-folder need --backup-dir']
+        : []
+    return [
+      ...(/[/\\]$/.test(file) ? [`FILE ${JSON.stringify(file)}: must name a file, not a folder`] : []),
+      ...(isAsked ? ['FILE and --backup-dir: give only one of them'] : []),
+    ]
+  },
+  act: async (given) => {
+    const { operands, shell } = given
+    if (operands[0] === STANDARD && shell.isOutputTerminal)
+      throw new CommandFailure('A terminal shows no backup: name a FILE, or redirect standard output.')
+    const seal = await readSeal(given)
+    if (seal !== null && 'passphrase' in seal && seal.passphrase.length < SHORT_PASSPHRASE)
+      shell.say(
+        'oncebox: warning: who gets this file can guess so short a passphrase. Four random words are better.',
+      )
+    const report = await make(given, seal)
+    for (const warning of warningsOf(report)) shell.say(`oncebox: warning: ${warning}`)
+    const print = report.file === null ? shell.say : shell.print
+    print(...(given.flags.json ? [JSON.stringify(report)] : presentBackup(report)))
+    if (report.leftOut > 0) throw new ToldFailure(1)
+  },
+})
+
+/** Who has the file can try short passphrases without end. */
+const SHORT_PASSPHRASE = 12
+
+async function readSeal({ flags, shell }: Backup): Promise<Seal | null> {
+  if (flags.recipient.length > 0) return { recipients: flags.recipient }
+  if (flags.passphraseFile !== null) return { passphrase: flags.passphraseFile }
+  return flags.passphrase ? { passphrase: await readNewPassphrase(shell, 'Passphrase of the backup') } : null
+}
+
+/** FILE goes before the settings of the server. */
+async function make({ operands: [operand], config, raw, entries, shell }: Backup, asked: Seal | null) {
+  const { now, place, readFile } = shell
+  const { backupDir: folder, backupKeep: keep, backupAcceptFolder: acceptFolder, ...rest } = config
+  const recipients = config.backupRecipients
+  // All settings of the server. If one of them is wrong, only those that a backup needs.
+  const all = readSettings(settings, { flags: raw, place, readFile }).entries ?? entries
+  const wish = {
+    ...rest,
+    settings: all.map(({ setting: { flag }, text, from, isChanged }) => ({
+      flag,
+      value: text,
+      from,
+      isChanged,
+    })),
+  }
+  const progress = startProgress(shell)
+  const ports = { now, writeOutput: shell.writeBytes, ...progress }
+  try {
+    shell.giveWay()
+    if (operand === undefined && folder !== null) {
+      const { backUpInFolder } = await import('../../backup/own-backup.ts')
+      const seal = asked ?? (recipients.length === 0 ? null : { recipients })
+      return await backUpInFolder({ ...wish, seal, folder, keep, acceptFolder }, ports)
+    }
+    const { backUp } = await import('../../backup/backup.ts')
+    const name = operand ?? backupName({ at: now(), isSealed: asked !== null })
+    const file = operand === STANDARD ? null : resolve(place.cwd, name)
+    return await backUp({ ...wish, seal: asked, file }, ports)
+  } catch (cause) {
+    if (codeOf(cause) !== 'EPIPE') throw cause
+    throw new CommandFailure('Nobody reads standard output any more: the backup there is not whole.')
+  } finally {
+    progress.stop()
+  }
+}
+
+const PROGRESS_AFTER_MS = 1_000
+/** Copying more takes about a second. */
+const LARGE_BYTES = 128 * 1024 * 1024
+
+function startProgress(shell: Shell) {
+  const begun = performance.now()
+  const { update, stop } = shell.startProgress('Backup', () => 'cancelled; no backup was made')
+  return {
+    // The copy itself shows no progress.
+    onCopying: (bytes: number) => {
+      if (bytes > LARGE_BYTES) shell.say(`Copying the database (${formatSize(bytes)}) …`)
+    },
+    onProgress: (done: number, total: number) => {
+      if (performance.now() - begun > PROGRESS_AFTER_MS) update(Math.min(done, total), total)
+    },
+    stop,
+  }
+}
+
+const SETTINGS: Record<BackupReport['settingsFrom'], string> = {
+  server: 'the settings of the running server',
+  'last server': 'the settings of the server that ran last',
+  'command line': 'the settings of this command line (no server has run here)',
+}
+
+function presentBackup({ file, bytes, isSealed, accounts, pushes, ...report }: BackupReport): string[] {
+  const held = [
+    formatCount(accounts, 'account'),
+    `${formatCount(pushes, 'push', 'pushes')} as lists with names, notes and logs`,
+    SETTINGS[report.settingsFrom],
+    ...(report.key === 'included' ? ['the instance key'] : []),
+    ...(report.tlsAuthority === 'included' ? ['the TLS authority with its key'] : []),
+  ]
+  const check = file !== null && (/^[\w./:@%+,-]+$/.test(file) ? file : quote(file))
+  return [
+    `${file ?? 'Standard output'}: a backup of ${formatSize(bytes)}, ${isSealed ? 'encrypted' : 'not encrypted'}.`,
+    `In it: ${held.join(', ')}.`,
+    'Not in it: whatever opens a push or a file, sessions, one-time links. A restore brings live pushes back as expired.',
+    check
+      ? `Check it: oncebox backup verify ${check}`
+      : 'Check it where it arrived: oncebox backup verify FILE',
+  ]
+}
+
+function warningsOf({ isSealed, key, tlsAuthority, leftOut }: BackupReport): string[] {
+  return [
+    key === 'included' && !isSealed ? OPEN_KEY : KEYS[key],
+    AUTHORITIES[tlsAuthority],
+    // The log of a server that made it tells this line.
+    leftOut > 0 &&
+      `the database is damaged: ${formatCount(leftOut, 'row')} could not be copied; keep the earlier backups`,
+  ].filter((line) => typeof line === 'string')
+}
+
+const OPEN_KEY =
+  'the instance key is in this backup, and the backup is not encrypted: who reads it can read the names and notes that ' +
+  'accounts keep, and their second factors. Keep it to yourself, or encrypt it (--recipient, --passphrase).'
+
+const LOST_KEY = 'so it is not in this backup. Without it, this backup cannot be restored.'
+
+const KEYS: Partial<Record<BackupReport['key'], string>> = {
+  elsewhere: `the instance key is kept outside the data folder: keep a copy of it yourself, ${LOST_KEY}`,
+  missing: `there is no instance key in the data folder, ${LOST_KEY}`,
+  unreadable: `the key file cannot be read, ${LOST_KEY}`,
+  foreign: `the key file belongs to another database (name the right one with --key-file), ${LOST_KEY}`,
+}
+
+const AUTHORITIES: Partial<Record<BackupReport['tlsAuthority'], string>> = {
+  unsealed:
+    'the TLS authority is left out, because who has its key can pose as this server, and this backup is not encrypted ' +
+    '(--recipient, --passphrase). Without it, every device has to trust a new one after a restore.',
+  elsewhere:
+    'the TLS authority is kept outside the data folder, so it is not in this backup: keep a copy of it yourself.',
+  unreadable: 'the file of the TLS authority cannot be read, so it is not in this backup.',
+}

@@ -1,0 +1,61 @@
+// `oncebox expire-all`: lets nodes serve a PostgreSQL database again that was set back to an earlier state.
+
+import { databaseAddressOf } from '../../settings/database.ts'
+import { confirm, consentProblems } from '../ask.ts'
+import { command, some, toggle } from '../command.ts'
+import { formatCount } from '../format.ts'
+import { createTellProgress } from '../progress.ts'
+
+const NEXT = [
+  'Start the nodes now.',
+  'API tokens and accounts are as they were when the copy was made: see "oncebox user list" and "oncebox token list EMAIL", and ' +
+    'revoke or disable again what was revoked or disabled since.',
+]
+
+export const EXPIRE_ALL = command({
+  name: 'expire-all',
+  help:
+    'Lets a restored PostgreSQL database be served again. It is for a database that was set back to an earlier state, such as by ' +
+    'pg_restore, and for each restored copy: there, what was read, expired or deleted since could be opened again. Stop all nodes ' +
+    'of the database first, and start them afterwards. This expires every push, and ends all sessions and all links of accounts; ' +
+    'accounts, lists and logs stay. A run that was broken off is continued by the next one. Files in a bucket stay where they are, ' +
+    'and new ones go to a new prefix there, so that a copy never removes files of its original.',
+  examples: `  oncebox expire-all --database-url postgres://oncebox@db.example/oncebox
+  sudo oncebox expire-all --yes                   the database of the installed service`,
+  flags: { yes: toggle('yes', 'Expire every push without asking. Needed without a terminal') },
+  settings: some('databaseUrl', 'databasePassword'),
+  isOnData: true,
+  problems: ({ flags, config, shell }) => [
+    ...(config.databaseUrl === null
+      ? [
+          '--database-url is missing: this is for PostgreSQL. In a data folder that "oncebox restore" made, everything has expired already',
+        ]
+      : []),
+    ...consentProblems({ flags, shell }),
+  ],
+  act: async ({ flags, config, shell }) => {
+    const address = databaseAddressOf(config)
+    if (address === null) return
+    const { openToExpire } = await import('../../app/expire-all.ts')
+    const { where, livePushes, expireAll, close } = await openToExpire(address)
+    try {
+      shell.say(
+        `Database: ${where}`,
+        `Pushes that can be opened by their links there: ${livePushes}. All of them will be expired, for ever.`,
+        'Everybody has to sign in again, and invitations and password links stop working.',
+      )
+      if (!flags.yes) await confirm(shell, 'Expire every push now?')
+      const tell = createTellProgress(shell)
+      const { lost, leftPrefix } = await expireAll((done) => tell(`${done} pushes`))
+      shell.print(`${formatCount(lost, 'push is', 'pushes are')} expired.`)
+      if (leftPrefix !== null)
+        shell.say(
+          `Files under ${leftPrefix}/ in the bucket (behind the prefix of --files-url) are not removed: the original of a copy needs ` +
+            'them. If there is none, remove them with a tool for the bucket.',
+        )
+      shell.say(...NEXT)
+    } finally {
+      await close()
+    }
+  },
+})

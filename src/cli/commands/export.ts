@@ -1,0 +1,110 @@
+// `oncebox export`: an account's own list and logs in a file.
+
+import { ClientFailure } from '../../client/failure.ts'
+import { type OwnPushesReport, readOwnPushes } from '../../client/own-pushes.ts'
+import { createListWriter, type ExportFormat } from '../../domain/list-export.ts'
+import { printable } from '../../domain/printable.ts'
+import { codeOf } from '../../domain/system-errors.ts'
+import { formatTime } from '../../domain/time.ts'
+import { oneOf } from '../../settings/parsers.ts'
+import { valued } from '../command.ts'
+import { CommandFailure } from '../failures.ts'
+import { formatCount, formatSize, printableJson } from '../format.ts'
+import { newFile, STANDARD } from '../paths.ts'
+import type { Shell } from '../shell.ts'
+import { serverCommand, type Visit } from '../visit.ts'
+import { createWholeFile } from '../whole-file.ts'
+
+export const EXPORT = serverCommand({
+  name: 'export',
+  operands: '[FILE|-]',
+  needsLogin: true,
+  isPatient: true,
+  help:
+    'Saves your list of pushes and their logs as JSON or CSV. In it are all your pushes, active and expired, with their names, ' +
+    'notes, secret links and logs. Their content is not in it. ' +
+    'Without FILE, or with -, it goes to standard output. A file is made with access for you alone, whole or not at all, and ' +
+    'never over another one. JSON has all that the server tells. CSV is one table: a row for each push, below it the entries of ' +
+    'its log; before what a spreadsheet would run as a formula it has an apostrophe. Needs a login.',
+  examples: `  oncebox export pushes.json
+  oncebox export pushes.csv
+  oncebox export --format csv > pushes.csv`,
+  flags: {
+    format: valued(
+      'format <json|csv>',
+      'Format; otherwise csv for a FILE that ends in .csv, and json for any other',
+      oneOf('json', 'csv'),
+    ),
+  },
+  problems: ({ operands: [file = STANDARD] }) => {
+    const found = file === STANDARD ? { value: file } : newFile(file)
+    return 'problem' in found ? [`FILE ${JSON.stringify(file)}: ${found.problem}`] : []
+  },
+  act: async ({ flags, operands: [file = STANDARD], shell, ...visit }) => {
+    const format = flags.format ?? (/\.csv$/i.test(file) ? 'csv' : 'json')
+    const writing = { ...visit, format, shell }
+    const report = await (file === STANDARD ? print(writing) : save(file, writing))
+    const { pushes, damagedPushes, damagedLogs } = report
+    shell.say(`Exported ${formatCount(pushes, 'push', 'pushes')}${file === STANDARD ? '' : ` to ${file}`}.`)
+    if (damagedPushes + damagedLogs > 0)
+      throw new CommandFailure(
+        `Damaged on the server and missing: ${damagedPushes} pushes, and the logs of ${damagedLogs}. Its log names them.`,
+      )
+  },
+})
+
+type Writing = Pick<Visit, 'client' | 'server'> & { format: ExportFormat; shell: Shell }
+
+async function print(writing: Writing): Promise<OwnPushesReport> {
+  const { format, shell } = writing
+  const shown = format === 'json' ? printableJson : printable
+  const write = (text: string) => shell.writeBytes(Buffer.from(shell.isOutputTerminal ? shown(text) : text))
+  return writeAll(writing, write).catch((cause) => {
+    if (codeOf(cause) !== 'EPIPE') throw cause
+    throw new CommandFailure('Nobody reads standard output any more: the list there is not whole.')
+  })
+}
+
+async function save(file: string, writing: Writing): Promise<OwnPushesReport> {
+  const whole = await createWholeFile(file)
+  const progress = writing.shell.startProgress('exporting', () => {
+    whole.dropNow()
+    return 'cancelled; nothing was written'
+  })
+  let written = 0
+  try {
+    const report = await writeAll(writing, async (text) => {
+      await whole.write(text)
+      written += Buffer.byteLength(text)
+      progress.update(written, null)
+    })
+    await whole.finish()
+    return report
+  } catch (cause) {
+    await whole.drop()
+    throw cause
+  } finally {
+    progress.stop()
+  }
+}
+
+/** A million pushes with their logs have less. */
+const MAX_BYTES = 4 * 1024 ** 3
+
+async function writeAll(
+  { client, server, format, shell }: Writing,
+  write: (text: string) => Promise<void>,
+): Promise<OwnPushesReport> {
+  const report: OwnPushesReport = { pushes: 0, damagedPushes: 0, damagedLogs: 0 }
+  const writer = createListWriter(format, { server, at: formatTime(shell.now()) })
+  let left = MAX_BYTES
+  await write(writer.begin())
+  for await (const pushes of readOwnPushes(client, report)) {
+    const text = writer.write(pushes)
+    left -= Buffer.byteLength(text)
+    if (left < 0) throw new ClientFailure('failed', `${server} sends more than ${formatSize(MAX_BYTES)}.`)
+    await write(text)
+  }
+  await write(writer.end())
+  return report
+}

@@ -1,0 +1,122 @@
+// `oncebox get`: receives a push, as text or as files.
+
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ClientFailure, UntrueAnswer } from '../../client/failure.ts'
+import { DIRECTION_MARK, printable, printableLine } from '../../domain/printable.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+import { isWebAddress } from '../../domain/web-address.ts'
+import { toggle, valued } from '../command.ts'
+import { CommandFailure } from '../failures.ts'
+import { formatSize } from '../format.ts'
+import { fileText, isNamedAsFolder, output } from '../paths.ts'
+import { drawQr } from '../qr.ts'
+import { createReceivedFiles } from '../received-files.ts'
+import type { Shell } from '../shell.ts'
+import { printJson, serverCommand, type Visit } from '../visit.ts'
+import { createWholeFile } from '../whole-file.ts'
+
+export const GET = serverCommand({
+  name: 'get',
+  operands: 'LINK-OR-TOKEN',
+  help:
+    'Opens a push, which uses up a view. Prints a text on standard output, or saves it to the file or folder that ' +
+    '--output names. Saves files in the current folder or in --output. Overwrites nothing, creates missing folders, and ' +
+    'replaces unsafe names. Resumes an interrupted download without another view, even when the same command runs later.',
+  examples: `  oncebox get https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r
+  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd > note.txt
+  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd --output downloads`,
+  flags: {
+    output: valued(
+      'output <path>',
+      'File for a text or a single file, or a folder (end a new folder with /)',
+      output,
+    ),
+    passphraseFile: valued(
+      'passphrase-file <path>',
+      'Read the passphrase from a file instead of asking for it',
+      fileText,
+    ),
+    qr: toggle('qr', 'Also draw the text as a QR code'),
+    json: toggle('json', "Print the server's response; do not download files"),
+  },
+  act: async ({ flags: { output, passphraseFile, qr, json }, shell, ...visit }) => {
+    const link = `${visit.server} ${visit.urlToken}`
+    const files = createReceivedFiles({ output, link, shell, downloadPart: visit.client.downloadPart })
+    if (!json && (await files.goOn())) return
+    const { push, answer } = await retrieve(visit, passphraseFile, shell)
+    if (json) printJson(answer, shell)
+    if (push.expired) throw new ClientFailure('gone', 'This push has expired.')
+    if (json) return
+    const { payload: text, viewsRemaining } = push
+    const hasFiles = push.files.length > 0
+    if (!text && !hasFiles) throw new UntrueAnswer('The server answered with a push that holds nothing.')
+    if (viewsRemaining !== null)
+      shell.say(viewsRemaining === 0 ? 'This was the last view.' : `Views left: ${viewsRemaining}.`)
+    if (text && push.kind === 'url' && !isWebAddress(text))
+      shell.say('This push should be a link, but it does not lead to a web site. Do not open it.')
+    if (text && (hasFiles || output === null || !(await saveText(text, output, shell))))
+      printText(text, shell)
+    if (text && qr) drawText(text, shell)
+    if (hasFiles) await files.receive(push.files)
+  },
+})
+
+type Asking = Pick<Visit, 'client' | 'urlToken'>
+
+/** Asks for a passphrase if one is required. No view is counted until it is right. */
+async function retrieve({ client, urlToken }: Asking, given: string | null, shell: Shell) {
+  let retrieved = await client.retrieve(urlToken, given)
+  while (retrieved.outcome === 'passphrase_wanted') {
+    if (given !== null || !shell.isTerminal) throw new ClientFailure('refused', retrieved.message)
+    shell.say(printableLine(retrieved.message))
+    const passphrase = await shell.askHidden('Passphrase')
+    if (passphrase === '') throw new ClientFailure('refused', 'No passphrase was given; nothing was opened.')
+    retrieved = await client.retrieve(urlToken, passphrase)
+  }
+  return retrieved
+}
+
+/** Does not fail if the text is too long, because the view is already spent. */
+function drawText(text: string, shell: Shell): void {
+  try {
+    shell.draw(drawQr(text))
+  } catch {
+    shell.say('The text is too long for a QR code.')
+  }
+}
+
+/** The file name of a text in a folder. The sender's name for the push is private. */
+const TEXT_NAME = 'push.txt'
+
+/** False when writing fails. The caller then prints the text, because the view is already spent. */
+async function saveText(text: string, output: string, shell: Shell): Promise<boolean> {
+  const isFolder = isNamedAsFolder(output)
+  const path = isFolder ? join(output, TEXT_NAME) : output
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    const file = await createWholeFile(path)
+    await file.write(text)
+    const saved = await file.finish({ mayNumber: isFolder })
+    shell.say(`Saved as ${printableLine(saved)} (${formatSize(Buffer.byteLength(text))}).`)
+    return true
+  } catch (cause) {
+    const why =
+      cause instanceof CommandFailure ? cause.message : `${JSON.stringify(output)}: ${reasonOf(cause)}.`
+    shell.say(`oncebox: ${why} Here is the text instead.`)
+    return false
+  }
+}
+
+/** Prints the text unchanged, except for characters that a terminal would interpret. */
+function printText(text: string, shell: Shell): void {
+  if (!shell.isOutputTerminal) return void shell.printExactly(text)
+  const shown = printable(text)
+  shell.printExactly(shown.endsWith('\n') ? shown : `${shown}\n`)
+  if (DIRECTION_MARK.test(text))
+    shell.say(
+      'This text holds marks that change the direction of reading: elsewhere it may look otherwise than here, where they are �.',
+    )
+  if (shown !== text)
+    shell.say('Control characters are shown as signs; redirect to a file ("> FILE") to keep them.')
+}

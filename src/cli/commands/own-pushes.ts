@@ -1,0 +1,153 @@
+// `oncebox expire`, `edit`, `audit` and `list`: managing one's own pushes.
+
+import { parsePush, type RemotePush } from '../../client/answers.ts'
+import { MAX_PAGE, PAGE_SIZE } from '../../domain/audit.ts'
+import { printableLine } from '../../domain/printable.ts'
+import { type Parsed, wholeNumber } from '../../settings/parsers.ts'
+import { NO_VALUE } from '../../settings/setting.ts'
+import { toggle, valued } from '../command.ts'
+import { formatCount, formatLimit, formatLocalTime } from '../format.ts'
+import type { Shell } from '../shell.ts'
+import { fitColumns, separateByTabs } from '../table.ts'
+import { printJson, serverCommand } from '../visit.ts'
+import { limitFields, limitFlags, nameFlags, OWN_LABEL, OWN_NOTE } from './push.ts'
+
+const TOKEN = '7k3m9qx2vn4t8bw5hj6r0yzacd'
+const LINK = `https://once.example/p/${TOKEN}/r`
+
+const json = toggle('json', "Print the server's response")
+const page = {
+  ...valued('page <number>', `Page, from 1 to ${MAX_PAGE}`, wholeNumber('1', String(MAX_PAGE))),
+  default: '1',
+}
+
+/** A flag whose empty text removes what there is, unlike a missing one. */
+function removable(name: string, help: string) {
+  const parse = (value: string): Parsed<string> =>
+    value === NO_VALUE ? { problem: `may be "", which removes the ${name}` } : { value }
+  return { ...valued(`${name} <text>`, help, parse), bare: NO_VALUE }
+}
+
+const edited = {
+  name: removable('name', OWN_LABEL),
+  note: removable('note', OWN_NOTE),
+  ...limitFlags({
+    days: 'this many days after its creation',
+    views: 'after this many views in all',
+    duration: ', counted from its creation',
+  }),
+}
+
+export const OWN_PUSHES = [
+  serverCommand({
+    name: 'expire',
+    operands: 'LINK-OR-TOKEN',
+    help: 'Expires a push now. Destroys its content. It may be your own push, or one that its recipients may delete.',
+    examples: `  oncebox expire ${LINK}`,
+    flags: { json },
+    act: async ({ client, urlToken, flags, shell }) => {
+      const { body } = await client.expire(urlToken)
+      if (flags.json) return printJson(body, shell)
+      const { deleted, ...push } = parsePush(body)
+      const when = whenExpired(push)
+      shell.print(deleted ? `Expired${when}; nobody can open it any more.` : `It had already expired${when}.`)
+    },
+  }),
+  serverCommand({
+    name: 'edit',
+    operands: 'LINK-OR-TOKEN',
+    needsLogin: true,
+    help:
+      'Changes the name, note or limits of one of your pushes. It can only expire sooner. ' +
+      'Days and durations count from its creation, and views include those already used. ' +
+      'An empty name or note ("") removes it. Needs a login.',
+    examples: `  oncebox edit ${LINK} --name "VPN for Cleo"
+  oncebox edit ${TOKEN} --days 2 --views 1
+  oncebox edit ${TOKEN} --note ""`,
+    flags: { ...edited, json },
+    problems: ({ raw }) => {
+      const names = Object.keys(edited)
+      if (names.some((name) => raw[name] !== undefined)) return []
+      return [`nothing to change: add ${names.map((name) => `--${name}`).join(', ')}`]
+    },
+    act: async ({ client, urlToken, flags, shell }) => {
+      const { body } = await client.edit(urlToken, limitFields(flags)).catch(nameFlags)
+      if (flags.json) return printJson(body, shell)
+      const push = parsePush(body)
+      const more = formatCount(push.viewsRemaining, 'more view')
+      shell.print(
+        push.expired
+          ? `Changed. It expired${whenExpired(push)}.`
+          : `Changed. It expires after ${more} or ${formatLimit(push)}, whichever comes first.`,
+      )
+    },
+  }),
+  serverCommand({
+    name: 'audit',
+    operands: 'LINK-OR-TOKEN',
+    needsLogin: true,
+    help: `Shows who opened one of your pushes, and when. Oldest entries come first, ${PAGE_SIZE} a page. Needs a login.`,
+    examples: `  oncebox audit ${TOKEN}\n  oncebox audit ${TOKEN} --page 2`,
+    flags: { page, json },
+    act: async ({ client, urlToken, flags: { page, json }, shell }) => {
+      const { entries, answer } = await client.audit(urlToken, page)
+      if (json) return printJson(answer, shell)
+      const rows = entries.map(({ at, kind, ip, referrer, userAgent }) => [
+        ...[formatLocalTime(at), kind.replaceAll('_', ' '), ip, referrer || '-', userAgent || '-'],
+      ])
+      const none = 'There are no entries.'
+      printTable(['TIME', 'WHAT', 'ADDRESS', 'REFERRER', 'PROGRAM'], { rows, page, none, stretch: 4 }, shell)
+    },
+  }),
+  serverCommand({
+    name: 'list',
+    needsLogin: true,
+    help: `Lists your pushes. Those that can still be opened, newest first, ${PAGE_SIZE} a page. Needs a login.`,
+    examples: '  oncebox list\n  oncebox list --expired --page 2',
+    flags: { expired: toggle('expired', 'List expired pushes instead'), page, json },
+    act: async ({ client, flags: { expired, page, json }, shell }) => {
+      const { pushes, leftOut, answer } = await client.list(expired ? 'expired' : 'active', page)
+      if (json) return printJson(answer, shell)
+      const none = expired ? 'None of your pushes has expired.' : 'You have no active pushes.'
+      const header = ['CREATED', 'KIND', 'NAME', expired ? 'EXPIRED' : 'LEFT', 'LINK']
+      if (leftOut > 0)
+        shell.say(`Damaged on the server and not shown: ${leftOut}. The server's log names them.`)
+      const shortLast = pushes.map(({ urlToken }) => urlToken)
+      printTable(header, { rows: pushes.map(rowOf), shortLast, stretch: 2, leftOut, page, none }, shell)
+    },
+  }),
+]
+
+function whenExpired({ expiredOn }: Pick<RemotePush, 'expiredOn'>): string {
+  return expiredOn === null ? '' : ` on ${formatLocalTime(expiredOn)}`
+}
+
+function rowOf(push: RemotePush): string[] {
+  const { createdAt, kind, name, htmlUrl, urlToken, viewsRemaining, daysRemaining, expired, expiredOn } = push
+  const left = `${formatCount(viewsRemaining, 'view')}, ${formatCount(daysRemaining, 'day')}`
+  const state = expired ? formatLocalTime(expiredOn ?? '') || '-' : left
+  return [formatLocalTime(createdAt), kind, name || '-', state, htmlUrl ?? urlToken]
+}
+
+type Table = {
+  rows: string[][]
+  /** The column that a narrow terminal shortens. */
+  stretch: number
+  shortLast?: string[]
+  leftOut?: number
+  page: number
+  none: string
+}
+
+/** Fits a terminal; programs get everything, separated by tabs. */
+function printTable(header: string[], table: Table, shell: Shell): void {
+  const { leftOut = 0, page, none, ...fitting } = table
+  const rows = table.rows.map((cells) => cells.map(printableLine))
+  const lines = shell.isOutputTerminal
+    ? fitColumns(header, rows, { ...fitting, width: shell.width })
+    : separateByTabs(header, rows)
+  if (rows.length > 0) shell.print(...lines)
+  else if (leftOut === 0) shell.say(page === 1 ? none : `There is nothing on page ${page}.`)
+  if (rows.length + leftOut >= PAGE_SIZE && page < MAX_PAGE)
+    shell.say(`There may be more: --page ${page + 1}.`)
+}

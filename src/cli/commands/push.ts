@@ -1,0 +1,205 @@
+// `oncebox push`: creates a push of a text, a link, a QR code or files, and prints its secret link.
+
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { parsePush } from '../../client/answers.ts'
+import type { PushFields } from '../../client/client.ts'
+import { ClientFailure, RefusedFields } from '../../client/failure.ts'
+import { fileUpload, type UploadFile } from '../../client/upload.ts'
+import { DURATIONS, MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
+import { PUSH_KINDS } from '../../domain/push.ts'
+import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
+import { duration, oneOf, type Parsed, truth, wholeNumber } from '../../settings/parsers.ts'
+import type { Values } from '../../settings/setting.ts'
+import { readInput, readNewPassphrase } from '../ask.ts'
+import { repeated, toggle, valued } from '../command.ts'
+import { CommandFailure } from '../failures.ts'
+import { formatCount, formatLimit } from '../format.ts'
+import { fileText, STANDARD, sentFile } from '../paths.ts'
+import { drawQr } from '../qr.ts'
+import type { Shell } from '../shell.ts'
+import { loginNeeded, printJson, serverCommand, type Visit } from '../visit.ts'
+
+const DURATION_NAMES = DURATIONS.map((ms) =>
+  ms >= DAY ? `${ms / DAY}d` : ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`,
+)
+const SOME_DURATIONS = `${DURATION_NAMES[0]}, ${DURATION_NAMES[1]}, … ${DURATION_NAMES.at(-1)}`
+
+/** The API's index of a duration. */
+function durationIndex(text: string): Parsed<number> {
+  const parsed = duration('1m', '3650d')(text)
+  const value = 'value' in parsed ? DURATIONS.indexOf(parsed.value) : -1
+  return value === -1 ? { problem: `must be one of ${DURATION_NAMES.join(', ')}` } : { value }
+}
+
+function notBlank(value: string): Parsed<string> {
+  return value === '' ? { problem: "can't be blank" } : { value }
+}
+
+/** The limits of a push; `after` completes "Expires …". */
+export function limitFlags(after: { days: string; views: string; duration: string }) {
+  return {
+    days: valued('days <number>', `Expires ${after.days}`, wholeNumber('1', String(MAX_DAYS))),
+    views: valued('views <number>', `Expires ${after.views}`, wholeNumber('1', String(MAX_VIEWS))),
+    duration: valued('duration <time>', `Expires after ${SOME_DURATIONS}${after.duration}`, durationIndex),
+  }
+}
+
+type LimitFlags = Values<ReturnType<typeof limitFlags>> & { name: string | null; note: string | null }
+
+/** The flags as fields of the API. */
+export function limitFields({ name, note, days, views, duration }: LimitFlags): PushFields {
+  return {
+    name: name ?? undefined,
+    note: note ?? undefined,
+    expire_after_days: days ?? undefined,
+    expire_after_views: views ?? undefined,
+    expire_after_duration: duration ?? undefined,
+  }
+}
+
+export const OWN_LABEL = 'A label that only you see'
+export const OWN_NOTE = 'A note that only you see'
+
+const switched = (words: `${string} <${string}>`, help: string) => ({
+  ...valued(words, help, truth),
+  bare: 'true',
+})
+
+export const PUSH = serverCommand({
+  name: 'push',
+  operands: '[TEXT]',
+  help:
+    'Creates a push of a text, a link, a QR code or files, and prints its secret link. ' +
+    'Without TEXT it reads standard input; with files only when TEXT is "-". ' +
+    'It removes the line break at the end of a single line. ' +
+    'Other users of this machine can see arguments, so pipe secrets in.',
+  examples: `  pwgen 20 1 | oncebox push                  a password, from another program
+  oncebox push                               type or paste it, then Ctrl-D
+  oncebox push --views 1 --duration 1h < note.txt
+  oncebox push --file report.pdf --file key.zip --passphrase
+  tar cz photos | oncebox push --file - --name photos.tgz
+  oncebox push https://example.org/invite --kind url --qr`,
+  flags: {
+    file: repeated(
+      'file <path>',
+      'File to push, "-" for standard input; may be repeated. Needs a login',
+      sentFile,
+    ),
+    kind: valued(
+      `kind <${PUSH_KINDS.join('|')}>`,
+      'Kind of the push (default: file when there are files, else text)',
+      oneOf(...PUSH_KINDS),
+    ),
+    ...limitFlags({ days: 'after this many days', views: 'after this many views', duration: '' }),
+    passphrase: toggle('passphrase', 'Ask for a passphrase that the recipient must enter'),
+    passphraseFile: valued('passphrase-file <path>', 'Read the passphrase from a file', fileText),
+    retrievalStep: switched(
+      'retrieval-step <true|false>',
+      'Whether the recipient is told first that opening uses up a view',
+    ),
+    deletableByViewer: switched(
+      'deletable-by-viewer <true|false>',
+      'Whether the recipient may delete the push',
+    ),
+    name: valued('name <text>', `${OWN_LABEL}; with --file - also the name of the file`, notBlank),
+    note: valued('note <text>', OWN_NOTE, notBlank),
+    qr: toggle('qr', "Also draw the link's QR code"),
+    json: toggle('json', "Print the server's response instead of the link"),
+  },
+  sendsSecrets: true,
+  problems: ({ flags: { file, name }, operands }) => {
+    const fromInput = file.filter((path) => path === STANDARD).length
+    const isTwice = fromInput > 1 || (fromInput > 0 && operands[0] === STANDARD)
+    return [
+      ...(isTwice ? ['--file -: standard input can be read only once'] : []),
+      ...(fromInput > 0 && name === null ? ['--file -: add --name, which also names the file'] : []),
+    ]
+  },
+  act: async ({ flags, operands: [text], shell, ...visit }) => {
+    const files = flags.file.map((path) => toUpload(path, flags.name, shell))
+    if (files.length > 0 && !visit.isSignedIn) throw loginNeeded('Files need', visit.server)
+    const payload = text === undefined && files.length > 0 ? undefined : await readPayload(text, shell)
+    const asked = flags.passphrase ? await readNewPassphrase(shell) : undefined
+    const fields = {
+      ...{ payload, ...limitFields(flags), kind: flags.kind ?? undefined },
+      retrieval_step: flags.retrievalStep ?? undefined,
+      deletable_by_viewer: flags.deletableByViewer ?? undefined,
+      passphrase: flags.passphraseFile ?? asked,
+    }
+    const { body } = await send(visit, { fields, files, shell })
+    const created = parsePush(body)
+    const link = await visit.client.linkOf(created)
+    if (flags.json) printJson(body, shell)
+    else shell.print(link)
+    if (flags.qr) shell.draw(drawQr(link))
+    const views = created.viewsRemaining === null ? '' : `${formatCount(created.viewsRemaining, 'view')} or `
+    shell.say(`It expires after ${views}${formatLimit(created)}, whichever comes first.`)
+    // Other servers may ignore a duration and only report days.
+    const isKnown = typeof body === 'object' && body !== null && 'expire_after_duration' in body
+    if (flags.duration !== null && created.expiresAt === null && !isKnown)
+      shell.say('oncebox: warning: this server may have ignored --duration; --days is safe.')
+  },
+})
+
+type Sending = { fields: PushFields; files: UploadFile[]; shell: Shell }
+
+async function send({ client }: Pick<Visit, 'client'>, { fields, files, shell }: Sending) {
+  // A text is sent at once, without progress.
+  let isSent = files.length === 0
+  const progress = shell.startProgress('Sending', () =>
+    isSent ? 'cancelled; the push may have been created anyway' : 'cancelled; nothing was pushed',
+  )
+  const onProgress = (sent: number, total: number | null) => {
+    isSent = sent === total
+    progress.update(sent, total)
+  }
+  return client.create({ fields, files, onProgress }).catch(nameFlags).finally(progress.stop)
+}
+
+function toUpload(path: string, name: string | null, shell: Shell): UploadFile {
+  if (path !== STANDARD) return fileUpload({ path, filename: basename(path), size: statSync(path).size })
+  tellInput('content of the file', shell)
+  return { filename: basename(name ?? '') || 'file', size: null, read: shell.readInputBytes }
+}
+
+function tellInput(what: string, { isInputTerminal, say }: Shell): void {
+  if (isInputTerminal) say(`Type or paste the ${what}; end it with Ctrl-D on its own line.`)
+}
+
+async function readPayload(text: string | undefined, shell: Shell): Promise<string> {
+  const payload = text === undefined || text === STANDARD ? await readText(shell) : text
+  if (payload.trim() === '') throw new CommandFailure('There is nothing to push: the text is blank.')
+  return payload
+}
+
+async function readText(shell: Shell): Promise<string> {
+  tellInput('text', shell)
+  const text = await readInput(shell)
+  if (text === null) throw new CommandFailure('Standard input is not text in UTF-8: push it with --file.')
+  return /^[^\r\n]*\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text
+}
+
+/** The name of each field on the command line. */
+const FLAGS: Record<string, string> = {
+  payload: 'The text',
+  kind: '--kind',
+  expire_after_days: '--days',
+  expire_after_views: '--views',
+  expire_after_duration: '--duration',
+  passphrase: 'The passphrase',
+  retrieval_step: '--retrieval-step',
+  deletable_by_viewer: '--deletable-by-viewer',
+  name: '--name',
+  note: '--note',
+  files: '--file',
+}
+
+/** Throws the same failure, with the names of flags instead of fields. */
+export function nameFlags(cause: unknown): never {
+  if (!(cause instanceof RefusedFields)) throw cause
+  const entries = Object.entries(cause.fields)
+  if (!entries.every(([field]) => Object.hasOwn(FLAGS, field))) throw cause
+  const sentences = entries.flatMap(([field, problems]) => problems.map((said) => `${FLAGS[field]} ${said}`))
+  throw new ClientFailure(cause.kind, `${sentences.join('. ')}.`)
+}

@@ -1,0 +1,173 @@
+// `oncebox restore` and `backup verify`: a new data folder of a backup, after it has told what that means, or the proof that it
+// could be made.
+
+import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import type { Decision, RestorePlan } from '../../backup/restore.ts'
+import type { Opening } from '../../backup/sealing.ts'
+import type { RestoringPorts } from '../../backup/verify.ts'
+import type { Values } from '../../settings/setting.ts'
+import { askSecret, confirm } from '../ask.ts'
+import { command, type Given, repeated, some, toggle, valued } from '../command.ts'
+import { CommandFailure, ToldFailure } from '../failures.ts'
+import { formatSize } from '../format.ts'
+import { anyPath, fileText, readableFile, STANDARD } from '../paths.ts'
+import { createTellProgress } from '../progress.ts'
+import { presentPlan, presentRestored, presentTokens, presentVerified } from '../restore-report.ts'
+import type { Shell } from '../shell.ts'
+
+const openingFlags = {
+  identity: repeated(
+    'identity <file>',
+    'File with the secret key of age that opens the backup; may be repeated',
+    (path) => {
+      const found = readableFile(path)
+      return 'problem' in found ? found : { value: { path, text: readFileSync(path, 'utf8') } }
+    },
+  ),
+  passphraseFile: valued(
+    'passphrase-file <file>',
+    'File with the passphrase of the backup; without it the passphrase is asked',
+    fileText,
+  ),
+}
+
+const VERIFY = command({
+  name: 'backup verify',
+  operands: 'FILE|-',
+  help:
+    'Proves that a backup can be restored, without restoring it. Opens it, checks every checksum in it, puts its rows into ' +
+    'a new database as a restore does, and checks its key. FILE may be "-" for standard input. Two copies of the database ' +
+    'lie in --temp-dir meanwhile, where nobody else can read them. The exit code is 1 when the backup cannot be restored as it was.',
+  examples: `  oncebox backup verify /backups/oncebox.tar
+  oncebox backup verify /backups/oncebox.tar.age --identity key.txt
+  ssh nas cat oncebox.tar | oncebox backup verify - --key-file /etc/oncebox/key`,
+  flags: {
+    ...openingFlags,
+    tempDir: valued(
+      'temp-dir <folder>',
+      'Folder for a copy of the database meanwhile (default: TMPDIR)',
+      anyPath,
+    ),
+  },
+  settings: some('keyFile'),
+  act: async (given) => {
+    const { flags, config, shell } = given
+    const { verifyBackup } = await import('../../backup/verify.ts')
+    const source = await sourceOf(given)
+    const tempDir = resolve(shell.place.cwd, flags.tempDir ?? tmpdir())
+    const verified = await withProgress(given, 'cancelled', (ports) =>
+      verifyBackup({ ...source, ...config, tempDir }, ports),
+    )
+    shell.print(...presentVerified(verified, source.file))
+    if (verified.content.leftOut > 0) throw new ToldFailure(1)
+  },
+})
+
+const RESTORE = command({
+  name: 'restore',
+  operands: 'FILE|-',
+  help:
+    'Makes a new data folder of a backup. Complete or not at all, and never over anything that exists. FILE may be "-" for ' +
+    'standard input. Checks the backup as "oncebox backup verify" does and tells what will come back before it begins: ' +
+    'accounts, names, notes and logs do; every push that could be opened comes back as expired, since what opens a push is in ' +
+    'no backup. API tokens that were revoked since would work again: keep them all or revoke them all.',
+  examples: `  oncebox restore /backups/oncebox.tar --data-dir /srv/oncebox
+  oncebox restore oncebox.tar.age --identity key.txt --data-dir /srv/oncebox --key-file /etc/oncebox/key
+  ssh nas cat oncebox.tar | oncebox restore - --data-dir /srv/oncebox --revoke-tokens --yes`,
+  flags: {
+    keepTokens: toggle(
+      'keep-tokens',
+      'Keep all API tokens in the backup, also those that were revoked since',
+    ),
+    revokeTokens: toggle('revoke-tokens', 'Revoke all API tokens in the backup'),
+    yes: toggle('yes', 'Restore without asking'),
+    ...openingFlags,
+  },
+  oneOf: [['keepTokens', 'revokeTokens']],
+  settings: some('dataDir', 'keyFile'),
+  isOnData: true,
+  onlyFolder: {
+    does: '"oncebox restore" makes a data folder of a backup',
+    instead:
+      'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox expire-all". A backup ' +
+      'of a data folder can only be restored into a folder.',
+  },
+  problems: ({ flags, shell }) =>
+    flags.keepTokens || flags.revokeTokens || shell.isTerminal
+      ? []
+      : [
+          'without a terminal, --keep-tokens or --revoke-tokens is needed: tokens that were revoked since would return',
+        ],
+  act: async (given) => {
+    const { flags, config, shell } = given
+    const { restoreBackup } = await import('../../backup/restore.ts')
+    const wish = { ...(await sourceOf(given)), ...config }
+    const decide = async (plan: RestorePlan) => {
+      shell.say(...presentPlan(plan, wish))
+      const chosen = flags.keepTokens ? 'keep' : flags.revokeTokens ? 'revoke' : null
+      const apiTokens = await chooseTokens(plan, chosen, shell)
+      if (shell.isTerminal && !flags.yes) await confirm(shell, 'Restore now?')
+      return { apiTokens }
+    }
+    const restored = await withProgress(given, 'cancelled: nothing was restored', (ports) =>
+      restoreBackup(wish, { ...ports, decide }),
+    )
+    shell.print(...presentRestored(restored, config))
+  },
+})
+
+export const RESTORES = [VERIFY, RESTORE]
+
+type Tokens = Decision['apiTokens']
+
+async function chooseTokens({ content }: RestorePlan, chosen: Tokens | null, shell: Shell): Promise<Tokens> {
+  if (content.apiTokens.length === 0) return 'keep'
+  shell.say(...presentTokens(content))
+  if (chosen !== null) {
+    shell.say(chosen === 'keep' ? 'They are kept.' : 'They are all revoked.')
+    return chosen
+  }
+  const answer = (await shell.ask('Keep them, or revoke them all? [keep/revoke] ')).trim().toLowerCase()
+  if (answer === 'keep' || answer === 'revoke') return answer
+  throw new CommandFailure('Answer "keep" or "revoke". Nothing was restored.')
+}
+
+type Reading = Given<Values<typeof openingFlags>>
+
+/** Where the backup comes from. Nothing of it is read yet. */
+async function sourceOf({ operands: [operand = ''], shell }: Reading) {
+  const { streamPath, streamPieces } = await import('../../backup/streams.ts')
+  if (operand === STANDARD)
+    return { file: 'standard input', open: async () => streamPieces(shell.readInputBytes()) }
+  const file = resolve(shell.place.cwd, operand)
+  return { file, open: () => streamPath(file) }
+}
+
+/** Says how far it is now and then. `cancelled` is told when a signal ends the command. */
+async function withProgress<T>(
+  { flags, shell }: Reading,
+  cancelled: string,
+  work: (ports: RestoringPorts) => Promise<T>,
+): Promise<T> {
+  const tell = createTellProgress(shell)
+  const opening: Opening = {
+    identities: flags.identity,
+    passphrase: flags.passphraseFile,
+    askPassphrase: () =>
+      askSecret(shell, {
+        what: 'passphrase of the backup',
+        question: 'Passphrase of the backup',
+        remedy: 'name a file with --passphrase-file',
+      }),
+  }
+  const onProgress = (step: string, done: number, total: number) =>
+    tell(
+      step === 'reading'
+        ? `reading: ${formatSize(done)} of ${formatSize(total)}`
+        : `${step}: ${done} of ${total} pushes`,
+    )
+  const { stop } = shell.startProgress('', () => cancelled)
+  return await work({ now: shell.now, opening, onProgress }).finally(stop)
+}

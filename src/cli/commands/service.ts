@@ -1,0 +1,209 @@
+// `oncebox service …`: installs Oncebox as a service of this machine or user, removes it, and tells how it is.
+
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findIn } from '../../install/installed.ts'
+import { systemOf } from '../../install/places.ts'
+import {
+  planService,
+  readServiceConfig,
+  requireRights,
+  requireScope,
+  serviceHere,
+} from '../../install/service.ts'
+import { PACKAGED, type Scope, type ServiceHere, type ServicePlaces } from '../../install/service-system.ts'
+import { presentStep, type Step, takeSteps } from '../../install/steps.ts'
+import { type Config, settings } from '../../settings/table.ts'
+import { command, toggle } from '../command.ts'
+import { CommandFailure, UsageError } from '../failures.ts'
+import type { Shell } from '../shell.ts'
+import { alignColumns } from '../table.ts'
+
+const user = toggle('user', 'the service of your own user, in place of that of the machine')
+
+export const SERVICE = [
+  command({
+    name: 'service',
+    help:
+      'Runs Oncebox as a service of this machine or user. Uses systemd on Linux, launchd on macOS and the Task Scheduler on ' +
+      'Windows. It starts with the machine, under a user of its own; with --user it is a service of your own user.',
+    examples: `  sudo oncebox service install                  for this machine, http://localhost:5100
+  sudo oncebox service install --lan            for the local network
+  sudo oncebox service install --dry-run        show every file and command, change nothing
+  oncebox service install --user                for you alone, without root
+  oncebox service status
+  sudo oncebox service uninstall                keeps the data
+
+Settings are flags of "install", or lines in the file of settings that it names.`,
+  }),
+  command({
+    name: 'service install',
+    help:
+      'Installs the service, or applies changed settings, and starts it. ' +
+      'Copies this executable to its place, and writes the file of settings and the definition of the service. ' +
+      'Flags are kept in the file of settings. Does nothing that is done already: repeat it to change settings.',
+    flags: {
+      user,
+      dryRun: toggle('dry-run', 'Print every file and command, and change nothing'),
+      noStart: toggle('no-start', 'Install it, and leave it to the next start of the machine'),
+    },
+    settings,
+    keepsSettings: true,
+    // All steps are decided before the first one is taken.
+    act: async ({ flags, raw, shell }) => {
+      const { place, self, readFile } = shell
+      const mayStart = !flags.noStart
+      const planned = planService({ scope: scopeOf(flags), flags: raw, mayStart, place, self, readFile })
+      for (const warning of planned.warnings) shell.say(`oncebox: warning: ${warning}`)
+      if (planned.problems !== undefined) throw new UsageError(planned.problems, 'oncebox service install')
+      const { facts, config } = planned
+      const steps = systemOf(place.platform).installSteps(facts)
+      if (flags.dryRun) return shell.print(...steps.flatMap(presentStep))
+      requireRights(facts, place.platform)
+      await take(steps, shell)
+      shell.print(mayStart ? 'The service is installed and runs.' : 'The service is installed.')
+      shell.print(...serviceLines({ ...facts, config, shell }))
+    },
+  }),
+  command({
+    name: 'service uninstall',
+    help: 'Stops the service and removes it; the data stays. Settings and executable stay as well, and it says where they are.',
+    flags: { user, dryRun: toggle('dry-run', 'Print what would be removed, and change nothing') },
+    act: async ({ flags, shell }) => {
+      const { platform } = shell.place
+      const here = hereFor(scopeOf(flags), shell)
+      const { scope, places } = here
+      if (!existsSync(places.definition))
+        return shell.print(`The service is not installed: there is no ${places.definition}.`)
+      const service = findIn(scope, shell.place)
+      const steps = systemOf(platform).uninstallSteps(here)
+      if (flags.dryRun) return shell.print(...steps.flatMap(presentStep))
+      requireScope(scope, platform, 'uninstall')
+      await take(steps, shell)
+      const program = service?.executable ?? places.executable
+      shell.print(
+        'The service is removed.',
+        `Kept: the data in ${service?.variables.ONCEBOX_DATA_DIR ?? places.dataDir}`,
+        `Kept: the settings in ${places.envFile}`,
+        // That of a package is the package's matter.
+        ...(program === PACKAGED ? [] : [`Kept: the program ${program}`]),
+      )
+    },
+  }),
+  command({
+    name: 'service status',
+    help: 'Tells whether the service is installed and runs. Shows its address, folders and log. The exit code is 1 when it does not run.',
+    flags: { user },
+    act: async ({ flags, shell }) => {
+      const here = hereFor(scopeOf(flags), shell)
+      const { scope, places } = here
+      const service = findIn(scope, shell.place)
+      if (service === null && !existsSync(places.definition)) throw notInstalled(here)
+      const { isRunning, reason } = await readState(here, shell.place.platform)
+      const definition = service?.definition ?? places.definition
+      shell.print(`The service is installed (${definition}) and ${isRunning ? 'runs' : 'does not run'}.`)
+      if (service === null)
+        shell.say(`Its settings in ${places.envFile} are closed to you: run this as root to see them.`)
+      else {
+        const { config, problems = [], ...read } = readServiceConfig(here, service.variables, shell)
+        const wrong = service.problems.map((problem) => `${problem} (this line has no effect)`)
+        for (const warning of [...wrong, ...read.warnings]) shell.say(`oncebox: warning: ${warning}`)
+        if (config === undefined) throw new UsageError(problems, 'oncebox service install')
+        const { envFile, executable } = service
+        const found = {
+          ...places,
+          envFile: envFile ?? definition,
+          executable: executable ?? places.executable,
+        }
+        shell.print(...serviceLines({ scope, places: found, config, shell }))
+      }
+      if (!isRunning) throw new CommandFailure(`The service does not run${reason}: its log says why.`)
+    },
+  }),
+]
+
+function scopeOf({ user }: { user: boolean }): Scope {
+  return user ? 'user' : 'machine'
+}
+
+function hereFor(scope: Scope, { place, self }: Shell): ServiceHere {
+  return serviceHere(scope, place, self[0] ?? '')
+}
+
+async function take(steps: readonly Step[], shell: Shell): Promise<void> {
+  await takeSteps(steps, (line) => shell.say(`… ${line}`))
+}
+
+function notInstalled({ scope, places }: ServiceHere): CommandFailure {
+  const other =
+    scope === 'machine' ? 'that of your own user: add --user' : 'that of the machine: leave --user out'
+  return new CommandFailure(`The service is not installed: there is no ${places.definition}. (For ${other}.)`)
+}
+
+const execute = promisify(execFile)
+
+/** `reason`: what the service manager says of a service that does not run, in brackets. */
+async function readState(here: ServiceHere, platform: NodeJS.Platform) {
+  const { stateCommand, running } = systemOf(platform)
+  const [program = '', ...words] = stateCommand(here)
+  // systemctl prints the state on standard output, and exits with 3 when the service does not run.
+  const said = await execute(program, words).then(
+    ({ stdout }) => stdout,
+    (cause) => String(cause.stdout || (cause.stderr ?? cause.message)),
+  )
+  const [line = ''] = said.trim().split('\n')
+  return { isRunning: running.test(said), reason: line === '' ? '' : ` (${line})` }
+}
+
+/** Restarts a running service; false without a service manager. Throws CommandFailure when it does not start again. */
+export async function restartService(scope: Scope, shell: Shell): Promise<boolean> {
+  const here = hereFor(scope, shell)
+  if (!here.isManaged) return false
+  await take(systemOf(shell.place.platform).restartSteps(here), shell).catch((cause) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFailure(
+      `The service did not start again: ${reason} "oncebox upgrade --back" returns to the former program.`,
+    )
+  })
+  shell.print('The service was restarted.')
+  return true
+}
+
+type Reported = {
+  scope: Scope
+  places: Pick<ServicePlaces, 'envFile' | 'logFile' | 'executable'>
+  config: Config
+  shell: Shell
+}
+
+/** A line each. */
+function serviceLines({ scope, places, config, shell }: Reported): string[] {
+  const { platform } = shell.place
+  const log = config.logFile ?? places.logFile ?? `journalctl ${scope === 'user' ? '--user ' : ''}-u oncebox`
+  const sudo = scope === 'machine' && platform !== 'win32' ? 'sudo ' : ''
+  const setup = `the link in ${join(config.dataDir, 'setup-link')}, or "${sudo}oncebox user add EMAIL --admin"`
+  return alignColumns(
+    ['Open:', addressOf(config, shell)],
+    [
+      ['Data:', config.dataDir],
+      ...(config.backupDir === null ? [] : [['Backups:', config.backupDir]]),
+      ['Settings:', `${places.envFile} (then: ${systemOf(platform).restartCommand(scope)})`],
+      ['Log:', log],
+      ['Program:', places.executable],
+      ['Administrator:', setup],
+    ],
+  )
+}
+
+/** The address to open in a browser. A server for the whole network gets this machine's name. */
+function addressOf({ host, port, baseUrl, tls, mdns }: Config, { network }: Shell): string {
+  if (baseUrl !== null) return baseUrl
+  if (host.startsWith('unix:')) return `${host}, behind a reverse proxy`
+  const isEverywhere = host === '0.0.0.0' || host === '::'
+  const name = mdns !== null ? `${mdns}.local` : isEverywhere ? network.hostName() : host
+  const scheme = tls === 'off' ? 'http' : 'https'
+  const isUsual = port === (tls === 'off' ? 80 : 443)
+  return `${scheme}://${name.includes(':') ? `[${name}]` : name}${isUsual ? '' : `:${port}`}`
+}

@@ -1,0 +1,107 @@
+// `oncebox upgrade`: replaces this program by a signed release from a file, or returns to the former one.
+
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { UpgradePlace } from '../../install/upgrade.ts'
+import { confirm } from '../ask.ts'
+import { command, some, toggle, valued } from '../command.ts'
+import { CommandFailure, UsageError } from '../failures.ts'
+import { anyPath } from '../paths.ts'
+import type { Shell } from '../shell.ts'
+import { restartService } from './service.ts'
+
+export const UPGRADE = command({
+  name: 'upgrade',
+  operands: '[FILE]',
+  help:
+    'Replaces this program by a signed release from a file, or returns. A server may run meanwhile. Checks the signature in ' +
+    'FILE.minisig, the system and the version that it names, and starts the new program once. The former program stays beside ' +
+    'the new one; --back returns to it, and asks first where the data has to go back to before the update too, with every push ' +
+    'expired. Nothing is ever fetched. With --database-url upgrade the nodes one after another, because those of the version ' +
+    'before go on beside it.',
+  examples: `  sudo oncebox upgrade oncebox-3.1.0-linux-x64    with oncebox-3.1.0-linux-x64.minisig beside it
+  sudo oncebox upgrade --back                     return to the former program`,
+  flags: {
+    back: toggle('back', 'Return to the former program'),
+    yes: toggle('yes', 'Return without asking, even where that means the data of before the update'),
+    publicKey: valued(
+      'public-key <key>',
+      'Public key of minisign, or a file with one, in place of the built-in keys',
+      anyPath,
+    ),
+  },
+  settings: some('dataDir', 'databaseUrl'),
+  isOnData: true,
+  problems: ({ operands: [file], flags }) => {
+    if (file === undefined && !flags.back) return ['FILE is missing (or --back)']
+    return file !== undefined && flags.back ? ['FILE and --back: give only one of them'] : []
+  },
+  act: async ({ operands: [file], flags, config, shell }) => {
+    const { upgradeProgram } = await import('../../install/upgrade.ts')
+    const keys = await readKeys(flags.publicKey, shell)
+    const place = {
+      dataDir: config.dataDir,
+      isInFolder: config.databaseUrl === null,
+      executable: ownExecutable(shell),
+      tell: (step: string) => shell.say(`… ${step}`),
+    }
+    if (file === undefined) await returnBack(place, flags.yes, shell)
+    else {
+      const { from, to, former } = await upgradeProgram({ file: resolve(shell.place.cwd, file), keys }, place)
+      shell.print(
+        `${place.executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`,
+        ...(place.isInFolder ? [] : ['Upgrade the other nodes as well, one after another.']),
+      )
+    }
+    await restart(place.executable, shell)
+  },
+})
+
+/** Asks first when the data has to go back too. */
+async function returnBack(place: UpgradePlace, isAgreed: boolean, shell: Shell): Promise<void> {
+  const { findWayBack, goBack } = await import('../../install/upgrade.ts')
+  const way = await findWayBack(place)
+  if (way.copy !== null) {
+    shell.say(
+      `Oncebox ${way.to} cannot open ${place.dataDir} any more, because an update has changed its tables.`,
+      `Going back puts ${way.copy} in the place of the database, as it was before that update:`,
+      '  - Accounts, API tokens, lists and logs are as they were then. Everything since is lost.',
+      '  - Every push is expired, for ever: the copy holds no keys.',
+    )
+    if (!isAgreed) await confirm(shell, 'Go back now?')
+  }
+  goBack(place, way)
+  shell.print(`${place.executable} is Oncebox ${way.to} again.`)
+  if (!place.isInFolder) shell.print('It refuses to start if the tables are too new for it by now.')
+}
+
+/** Null for the built-in ones. */
+async function readKeys(text: string | null, { place }: Shell) {
+  if (text === null) return null
+  const { parsePublicKeys } = await import('../../install/upgrade.ts')
+  const path = resolve(place.cwd, text)
+  const keys =
+    parsePublicKeys(text) ?? (existsSync(path) ? parsePublicKeys(readFileSync(path, 'utf8')) : null)
+  if (keys !== null && keys.length > 0) return keys
+  throw new UsageError(
+    ['--public-key: must be a public key of minisign (RW…), or name a file with one'],
+    'oncebox upgrade',
+  )
+}
+
+function ownExecutable({ self: [program = '', ...entry] }: Shell): string {
+  if (entry.length > 0) throw new CommandFailure('Only the built executable can be upgraded.')
+  return realOf(program)
+}
+
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+/** Restarts a service that runs this program. Any other server keeps running the program that it was started with. */
+async function restart(executable: string, shell: Shell): Promise<void> {
+  const service = shell.findService()
+  const isOurs = service?.executable != null && realOf(service.executable) === executable
+  if (service !== null && isOurs && (await restartService(service.scope, shell))) return
+  shell.print('A server that runs goes on with the program that it was started with: restart it.')
+}

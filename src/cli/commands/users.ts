@@ -1,0 +1,212 @@
+// `oncebox user …`: accounts, for users who may write to the data folder or know the database's password.
+
+import type { AccountCommands } from '../../app/account-commands.ts'
+import { isDomainError } from '../../domain/errors.ts'
+import { formatTime } from '../../domain/time.ts'
+import { databaseAddressOf } from '../../settings/database.ts'
+import type { Table, Values } from '../../settings/setting.ts'
+import { confirm, readNewPassword } from '../ask.ts'
+import { type Command, command, type Given, some, toggle } from '../command.ts'
+import { CommandFailure } from '../failures.ts'
+import { formatCount } from '../format.ts'
+import type { Shell } from '../shell.ts'
+import { alignColumns } from '../table.ts'
+
+type AccountCommand<F extends Table> = Pick<Command<F>, 'name' | 'operands' | 'help' | 'flags' | 'oneOf'> & {
+  /** Creates a missing data folder. */
+  creates?: true
+  /** `email` is the first argument. */
+  act(given: Given<Values<F>> & AccountCommands & { email: string }): Promise<void>
+}
+
+/** Opens the accounts for the action, and closes them after it. */
+export function accountCommand<F extends Table>({ act, creates, ...row }: AccountCommand<F>): Command {
+  return command({
+    ...row,
+    settings: some('dataDir', 'databaseUrl', 'databasePassword', 'keyFile'),
+    isOnData: true,
+    act: async (given) => {
+      const { shell, app, config } = given
+      const { dataDir, keyFile } = config
+      const opened = await app.openAccounts(
+        { dataDir, database: databaseAddressOf(config), create: creates && { keyFile } },
+        { now: shell.now, writeLog: shell.say },
+      )
+      shell.say(opened.where)
+      try {
+        await act({ ...given, ...opened, email: given.operands[0] ?? '' })
+      } finally {
+        await opened.close()
+      }
+    },
+  })
+}
+
+const passwordStdin = toggle('password-stdin', 'read the password from standard input')
+
+export const USERS = [
+  command({
+    name: 'user',
+    help:
+      'Adds, lists, changes and removes accounts. This works while the server runs, too. ' +
+      'An account owns its pushes: it can list and expire them, and see their logs. ' +
+      'A PostgreSQL database that no node would serve, because it was set back or a failover left it behind, is refused.',
+    examples: `  oncebox user add ann@example.org --admin
+  pwgen 20 1 | oncebox user add bob@example.org --password-stdin
+  oncebox user admin bob@example.org
+  oncebox user list
+
+Next: "oncebox token create EMAIL" creates a token for the API.`,
+  }),
+  accountCommand({
+    name: 'user add',
+    operands: 'EMAIL',
+    help:
+      'Adds an account. Asks for its password twice, unless --password-stdin is given. ' +
+      'Creates the data folder, or the tables in an empty PostgreSQL database, if there are none yet.',
+    creates: true,
+    flags: { admin: toggle('admin', 'make the account an administrator of this server'), passwordStdin },
+    act: async ({ accounts, shell, flags, email }) => {
+      // Checked before asking for a password twice; adding the account checks again.
+      if ((await accounts.findAccount(email)) !== null) {
+        throw new CommandFailure(
+          `${email} already has an account: "oncebox user password" sets its password.`,
+        )
+      }
+      const password = await readNewPassword(shell, { fromInput: flags.passwordStdin })
+      await accounts.addAccount({ email, password, isAdmin: flags.admin })
+      shell.print(`${email} is added${flags.admin ? ' as an administrator' : ''}`)
+      shell.say(`Next: "oncebox token create ${email}" creates a token for the API.`)
+    },
+  }),
+  accountCommand({
+    name: 'user list',
+    help: 'Lists the accounts.',
+    act: async ({ accounts, shell }) => {
+      const rows = (await accounts.listAccounts()).map(({ email, isAdmin, disabledAt, createdAt }) => [
+        email,
+        isAdmin ? 'admin' : 'user',
+        disabledAt === null ? 'active' : 'disabled',
+        formatTime(createdAt),
+      ])
+      if (rows.length === 0) shell.say('There are no accounts yet: "oncebox user add EMAIL" adds one.')
+      else shell.print(...alignColumns(['EMAIL', 'ROLE', 'STATE', 'CREATED'], rows))
+    },
+  }),
+  accountCommand({
+    name: 'user password',
+    operands: 'EMAIL',
+    help:
+      'Sets the password of an account and ends its sessions. Asks whether to revoke its tokens, and the ' +
+      'invitations and password links that it created; without a terminal it keeps them, unless ' +
+      '--revoke-tokens is given.',
+    flags: {
+      passwordStdin,
+      revokeTokens: toggle(
+        'revoke-tokens',
+        'revoke the tokens, invitations and password links of the account',
+      ),
+      keepTokens: toggle('keep-tokens', 'keep the tokens valid'),
+    },
+    oneOf: [['revokeTokens', 'keepTokens']],
+    act: async ({ accounts, apiTokens, shell, flags, email }) => {
+      await accounts.requireAccount(email)
+      const password = await readNewPassword(shell, { fromInput: flags.passwordStdin })
+      const count = (await apiTokens.listApiTokens(email)).length
+      const tokens = formatCount(count, 'token')
+      const isAsked = !flags.keepTokens && count > 0 && shell.isTerminal && !flags.passwordStdin
+      const answer =
+        isAsked && !flags.revokeTokens ? await shell.ask(`Also revoke its ${tokens}? [Y/n] `) : 'n'
+      const revoke = flags.revokeTokens || !/^no?$/i.test(answer.trim())
+      await accounts.setPassword({ email, password, revoke })
+      shell.print(`The password of ${email} is set${revoke ? ', and its tokens are revoked' : ''}`)
+      if (!revoke && count > 0)
+        shell.say(
+          `Not revoked: ${tokens} of ${email}. If somebody else knew the password, repeat with --revoke-tokens.`,
+        )
+    },
+  }),
+  accountCommand({
+    name: 'user two-factor-off',
+    operands: 'EMAIL',
+    help: 'Turns off the second factor of an account. For an owner who has lost the phone and the recovery codes.',
+    act: async ({ accounts, shell, email }) => {
+      await accounts.turnOffTwoFactor(email)
+      shell.print(`${email} signs in with the password alone now`)
+    },
+  }),
+  accountCommand({
+    name: 'user admin',
+    operands: 'EMAIL',
+    help:
+      'Makes an account an administrator at once. Administrators may invite, reset, disable and remove accounts, ' +
+      'and see the settings and the state of the server. They see only their own pushes.',
+    act: async ({ accounts, shell, email }) => {
+      const { isAdmin, disabledAt } = await accounts.requireAccount(email)
+      if (!isAdmin) await accounts.makeAdmin(email)
+      shell.print(`${email} is ${isAdmin ? 'already' : 'now'} an administrator`)
+      if (disabledAt !== null)
+        shell.say(`The account is disabled: "oncebox user enable ${email}" lets it sign in again.`)
+    },
+  }),
+  accountCommand({
+    name: 'user no-admin',
+    operands: 'EMAIL',
+    help:
+      'Makes an administrator an ordinary account at once. Its invitations and password links stop working; ' +
+      'its pushes and tokens stay. Refuses the last administrator.',
+    act: async ({ accounts, shell, email }) => {
+      const { isAdmin } = await accounts.requireAccount(email)
+      if (!isAdmin) return shell.print(`${email} is not an administrator`)
+      await accounts.unmakeAdmin(email).catch((cause) => {
+        if (!isDomainError(cause, 'conflict')) throw cause
+        throw new CommandFailure(
+          `${email} is the last administrator, and nothing was changed. Make another one first: "oncebox user admin EMAIL".`,
+        )
+      })
+      shell.print(`${email} is no longer an administrator`)
+    },
+  }),
+  accountCommand({
+    name: 'user disable',
+    operands: 'EMAIL',
+    help: 'Stops an account and its tokens at once. Its pushes stay; "enable" undoes this.',
+    act: async ({ accounts, shell, email }) => {
+      await accounts.disableAccount(email)
+      shell.print(`${email} is disabled`)
+      await warnWithoutAdmin(accounts, shell)
+    },
+  }),
+  accountCommand({
+    name: 'user enable',
+    operands: 'EMAIL',
+    help: 'Lets a disabled account and its tokens work again.',
+    act: async ({ accounts, shell, email }) => {
+      await accounts.enableAccount(email)
+      shell.print(`${email} is enabled`)
+    },
+  }),
+  accountCommand({
+    name: 'user remove',
+    operands: 'EMAIL',
+    help: 'Removes an account, its tokens and its pushes, for ever. Asks first, unless --yes is given.',
+    flags: { yes: toggle('yes', 'do not ask') },
+    act: async ({ accounts, shell, flags, email }) => {
+      await accounts.requireAccount(email)
+      if (!flags.yes)
+        await confirm(shell, `Remove ${email} with all its tokens and pushes? This cannot be undone.`)
+      const { pushes } = await accounts.removeAccount(email)
+      shell.print(`${email} is removed, with its tokens and ${formatCount(pushes, 'push', 'pushes')}`)
+      await warnWithoutAdmin(accounts, shell)
+    },
+  }),
+]
+
+async function warnWithoutAdmin({ listAccounts }: AccountCommands['accounts'], shell: Shell): Promise<void> {
+  const accounts = await listAccounts()
+  if (accounts.some(({ isAdmin, disabledAt }) => isAdmin && disabledAt === null)) return
+  shell.say(
+    'This server has no administrator now. Make an account one with "oncebox user admin EMAIL", ' +
+      'or add one with "oncebox user add EMAIL --admin".',
+  )
+}

@@ -1,0 +1,153 @@
+// The words of a command line: the command that they name, its flags as they were given and its arguments, all problems at once.
+
+import { parsePushAddress } from '../client/link.ts'
+import { parseEmail } from '../domain/account.ts'
+import { nearestWord } from '../domain/nearest-word.ts'
+import { type Parsed, serverUrl } from '../settings/parsers.ts'
+import type { GivenFlags, Table } from '../settings/setting.ts'
+import { type Command, childrenOf, isGroup, type Operand, operandsOf, wordOf } from './command.ts'
+import { COMMANDS } from './commands.ts'
+
+export type Named = {
+  /** Undefined for the program itself. */
+  row: Command | undefined
+  /** The words after the command's name. */
+  rest: readonly string[]
+  /** Whether the word `help` stands before a command. */
+  isHelp: boolean
+}
+
+export function findCommand(argv: readonly string[]): Named {
+  let row: Command | undefined
+  let isHelp = false
+  for (const [at, word] of argv.entries()) {
+    const child = childrenOf(COMMANDS, row?.name ?? '').find((known) => wordOf(known) === word)
+    const asks = word === 'help' && (row === undefined || isGroup(row))
+    if (child === undefined && !asks) return { row, rest: argv.slice(at), isHelp }
+    row = child ?? row
+    isHelp ||= asks
+  }
+  return { row, rest: [], isHelp }
+}
+
+/** Whether one of the names stands before `--`. */
+export function hasFlag(words: readonly string[], ...names: string[]): boolean {
+  const end = words.indexOf('--')
+  return words.slice(0, end === -1 ? undefined : end).some((word) => names.includes(word))
+}
+
+/** What is wrong with a word in the place of a command. */
+export function unknownCommand(group: Command | undefined, word: string): string {
+  const names = childrenOf(COMMANDS, group?.name ?? '').map(wordOf)
+  const shown = group === undefined ? word : `${group.name} ${word}`
+  return `unknown command ${JSON.stringify(shown)}${didYouMean(word, names) || ` (there are ${names.join(', ')})`}`
+}
+
+type Words = { raw: GivenFlags; words: string[]; problems: string[] }
+
+/** Flags as they were given, by name. `table` has those that the command knows. */
+export function readFlags(rest: readonly string[], table: Table): Words {
+  const known = Object.values(table).filter(({ variableOnly }) => !variableOnly)
+  const raw: Record<string, string[]> = {}
+  const words: string[] = []
+  const problems: string[] = []
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at] ?? ''
+    if (word === '--') {
+      words.push(...rest.slice(at + 1))
+      break
+    }
+    if (!isFlag(word)) {
+      words.push(word)
+      continue
+    }
+    // Do not repeat the flag's value, which may be a secret.
+    const [name = '', given] = splitFlag(word)
+    const setting = known.find(({ flag }) => `--${flag}` === name)
+    const takesNone = setting?.placeholder === ''
+    const next = rest[at + 1]
+    const follows = given === undefined && !takesNone && next !== undefined && !isFlag(next)
+    // The word after an unknown flag is most likely its value.
+    if (follows) at += 1
+    if (setting === undefined) problems.push(`unknown flag ${name}${didYouMean(name, flagsOf(known))}`)
+    else if (takesNone && given !== undefined) problems.push(`${name} takes no value`)
+    else {
+      const value = takesNone ? 'true' : (given ?? (follows ? next : undefined) ?? setting.bare ?? '')
+      raw[setting.flag] = [...(raw[setting.flag] ?? []), value]
+    }
+  }
+  return { raw, words, problems }
+}
+
+function isFlag(word: string): boolean {
+  return word.startsWith('-') && word.length > 1
+}
+
+function splitFlag(word: string): [name: string, value?: string] {
+  const at = word.indexOf('=')
+  return at === -1 ? [word] : [word.slice(0, at), word.slice(at + 1)]
+}
+
+function flagsOf(known: readonly { flag: string }[]): string[] {
+  return [...known.map(({ flag }) => `--${flag}`), '--help']
+}
+
+type Arguments = { operands: string[]; problems: string[]; isWordWrong: boolean }
+
+/** The arguments in the form that the command takes them. `isBare`: no command was named, and `serve` runs. */
+export function readArguments(row: Command, { words, problems }: Words, isBare: boolean): Arguments {
+  const names = operandsOf(row)
+  const wrong = [
+    ...problems,
+    ...words.slice(names.length).map((word, index) => explainWord(row, word, isBare && index === 0)),
+    ...(problems.length > 0 ? [] : names.slice(words.length))
+      .filter(({ isNeeded }) => isNeeded)
+      .map(({ label }) => `${label} is missing`),
+  ]
+  const read = words.slice(0, names.length).map((text, index) => readOperand(names[index], text))
+  return {
+    operands: read.flatMap((one) => ('value' in one ? [one.value] : [])),
+    isWordWrong: wrong.length > 0,
+    problems: [...wrong, ...read.flatMap((one) => ('problem' in one ? [one.problem] : []))],
+  }
+}
+
+/** A misspelled or misplaced command arrives as an argument of the command before it. */
+function explainWord(row: Command, word: string, isFirst: boolean): string {
+  const names = childrenOf(COMMANDS, row.name === 'serve' ? '' : row.name).map(wordOf)
+  if (names.includes(word)) return `the command ${word} comes before all flags`
+  if (!isFirst) return `unexpected argument ${JSON.stringify(word)}`
+  // A secret link must not be repeated on the screen.
+  if ((parsePushAddress(word)?.server ?? null) !== null)
+    return 'a link comes after a command: oncebox get LINK'
+  return unknownCommand(undefined, word)
+}
+
+/** What an argument of a name must be. Others may be anything. */
+const OPERANDS: Record<string, (text: string) => Parsed<string>> = {
+  EMAIL: (text) => {
+    const value = parseEmail(text)
+    return value === null ? { problem: 'must be an address such as ann@example.org' } : { value }
+  },
+  // The text may be most of a secret link.
+  'LINK-OR-TOKEN': (text) =>
+    parsePushAddress(text) === null
+      ? { problem: 'must be a link such as https://once.example/p/7k3m9q…, or its token', isSecret: true }
+      : { value: text },
+  URL: serverUrl,
+}
+
+function readOperand(operand: Operand | undefined, text: string): { value: string } | { problem: string } {
+  const { name = '', label = '', choices = [] } = operand ?? {}
+  if (choices.length > 0)
+    return choices.includes(text) ? { value: text } : { problem: `${JSON.stringify(text)}: must be ${label}` }
+  const read = OPERANDS[name]?.(text) ?? { value: text }
+  if ('value' in read) return read
+  return { problem: `${label}${read.isSecret ? '' : ` ${JSON.stringify(text)}`}: ${read.problem}` }
+}
+
+/** `: did you mean push?`, or `''` when no known word is similar. */
+function didYouMean(word: string, known: readonly string[]): string {
+  const near = nearestWord(word, known)
+  return near === undefined ? '' : `: did you mean ${near}?`
+}
