@@ -40,11 +40,6 @@ declare module '*.txt' {
   export default path
 }
 
-declare module '*.completion' {
-  const text: string
-  export default text
-}
-
 declare module '*/common.js' {
   const text: string
   export default text

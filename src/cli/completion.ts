@@ -5,10 +5,10 @@
 
 import type { Setting } from '../settings/setting.ts'
 import { type Command, childrenOf, operandsOf, shownSettings, summaryOf, wordOf } from './command.ts'
-import bash from './completion/bash.completion' with { type: 'text' }
-import fish from './completion/fish.completion' with { type: 'text' }
-import powershell from './completion/powershell.completion' with { type: 'text' }
-import zsh from './completion/zsh.completion' with { type: 'text' }
+import bash from './completion/bash.template' with { type: 'text' }
+import fish from './completion/fish.template' with { type: 'text' }
+import powershell from './completion/powershell.template' with { type: 'text' }
+import zsh from './completion/zsh.template' with { type: 'text' }
 
 const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish, powershell }
 
