@@ -204,7 +204,6 @@ export function createBackupGauges(status: () => BackupStatus): Gauged[] {
     {
       name: 'oncebox_backup_failures_total',
       help: 'Backups that could not be made.',
-      isCounter: true,
       read: () => status().failures,
     },
   ]

@@ -10,13 +10,14 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 type Reading = number | Record<string, number> | null
 
-/** A number that is read at each scrape, or several numbers, one for each value of a label. */
+/**
+ * A number that is read at each scrape, or several numbers, one for each value of a label. One whose name ends in `_total` only
+ * grows while the process lives.
+ */
 export type Gauged = {
   name: string
   help: string
-  /** Whether the number only grows while the process lives. */
-  isCounter?: boolean
-  label?: string
+  label?: string | undefined
   /** Null for nothing to tell. */
   read: () => Reading | Promise<Reading>
 }
@@ -103,9 +104,9 @@ async function inTime(read: Gauged['read']): Promise<Reading> {
 }
 
 /** Reads the number at every scrape. A number that cannot be read in time is left out. */
-function addGauge({ name, help, isCounter = false, label, read }: Gauged, registry: Registry): void {
+function addGauge({ name, help, label, read }: Gauged, registry: Registry): void {
   const labelNames = label === undefined ? [] : [label]
-  const Kind = isCounter ? Counter : Gauge
+  const Kind = name.endsWith('_total') ? Counter : Gauge
   new Kind({
     name,
     help,
