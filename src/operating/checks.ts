@@ -7,7 +7,7 @@ import type { Authority, Certificate } from '../lan/certificate.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
-import { type Check, fine, problem, type Verdict, warning } from './health.ts'
+import { type Checks, fine, problem, type Verdict, warning } from './health.ts'
 
 export type ServedOptions = {
   store: {
@@ -34,34 +34,27 @@ export type ServedOptions = {
 }
 
 /** The parts of a server that runs. */
-export function createServerChecks(options: ServedOptions): Check[] {
-  const { store, databaseName: name, dataDir, systemNow, certificate, readBackups } = options
-  const { database, bucket, damage, freeSpace } = store
+export function createServerChecks(options: ServedOptions): Checks {
+  const { store, databaseName, dataDir, systemNow, certificate, readBackups } = options
+  const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
     // A full disk is told as the part of that name.
     return judgeFolder(dataDir, freeSpace.isFull() ? null : why)
   }
   const lookAtDatabase = async () => ((await store.isAlive()) ? lookAtFolder() : problem(DEAD, DEAD_REMEDY))
-  return [
-    { part: 'database', look: database === null ? lookAtDatabase : () => judgeDatabase(database, name) },
-    ...(database === null ? [] : [{ part: 'folder', look: lookAtFolder }]),
+  const isOnServer = database !== null
+  return {
+    database: () => (database === null ? lookAtDatabase() : judgeDatabase(database, databaseName)),
+    folder: () => (isOnServer ? lookAtFolder() : null),
     ...createDiskChecks({ ...options, freeSpace }),
-    ...(bucket === null ? [] : [{ part: 'files', look: () => judgeBucket(bucket) }]),
-    { part: 'key', look: async () => judgeKey(await store.findKeyProblem()) },
-    { part: 'damage', look: () => judgeDamage(damage.count(), store) },
-    {
-      part: 'clock',
-      look: () => {
-        const doubt = store.clock.doubt()
-        return judgeClock({ doubt, here: systemNow(), was: store.now(), isOnServer: database !== null })
-      },
-    },
-    ...(certificate === null
-      ? []
-      : [{ part: 'certificate', look: () => judgeCertificate(certificate, systemNow()) }]),
-    ...(readBackups === null ? [] : [{ part: 'backup', look: () => judgeBackup(readBackups()) }]),
-  ]
+    files: () => bucket && judgeBucket(bucket),
+    key: async () => judgeKey(await store.findKeyProblem()),
+    damage: () => judgeDamage(damage.count(), store),
+    clock: () => judgeClock({ doubt: clock.doubt(), here: systemNow(), was: store.now(), isOnServer }),
+    certificate: () => certificate && judgeCertificate(certificate, systemNow()),
+    backup: () => readBackups && judgeBackup(readBackups()),
+  }
 }
 
 export function judgeFolder(dataDir: string, why: string | null): Verdict {
@@ -109,7 +102,7 @@ export type DiskOptions = {
   freeSpace: Pick<FreeSpace, 'measure' | 'isFull'>
 }
 
-export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: DiskOptions): Check[] {
+export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: DiskOptions): Checks {
   async function lookAtSpace(): Promise<Verdict> {
     if (freeSpace.isFull())
       return problem(`The disk of ${dataDir} is full: new pushes are refused.`, MAKE_ROOM)
@@ -130,10 +123,7 @@ export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: Di
     return tell(`${said} only.`, 'Remove small files that nobody needs.')
   }
 
-  return [
-    { part: 'disk', look: lookAtSpace },
-    { part: 'inodes', look: lookAtInodes },
-  ]
+  return { disk: lookAtSpace, inodes: lookAtInodes }
 }
 
 const MAKE_ROOM = 'Remove other files, or give it a larger disk.'

@@ -14,25 +14,27 @@ export type Verdict = {
 
 export type Finding = Verdict & { part: string }
 
-/** One part. `look` is asked by monitoring every few seconds, so it has to be cheap; it may throw. */
-export type Check = { part: string; look(): Promise<Verdict> | Verdict }
+/** Null when there is no such part here. May throw. */
+export type Looked = Verdict | null
+
+/** By part. Monitoring asks every few seconds, so each has to be cheap. */
+export type Checks = Record<string, () => Promise<Looked> | Looked>
 
 export type Health = { isReady: boolean; findings: readonly Finding[] }
 
 export type LookAtHealth = () => Promise<Health>
 
 export const fine = (said: string): Verdict => ({ state: 'ok', said, remedy: null })
-export const warning = (said: string, remedy: string | null = null): Verdict => ({
-  ...{ state: 'warning', said, remedy },
-})
-export const problem = (said: string, remedy: string | null = null): Verdict => ({
-  ...{ state: 'problem', said, remedy },
-})
+const tell =
+  (state: Verdict['state']) =>
+  (said: string, remedy: string | null = null): Verdict => ({ state, said, remedy })
+export const warning = tell('warning')
+export const problem = tell('problem')
 
 /** What does not answer by then, such as a disk of the network, hangs. */
 const PATIENCE_MS = 25 * SECOND
 
-export function createLookAtHealth(checks: readonly Check[]): LookAtHealth {
+export function createLookAtHealth(checks: Checks): LookAtHealth {
   return async () => {
     const findings = await lookAtAll(checks)
     return { isReady: !findings.some(({ state }) => state === 'problem'), findings }
@@ -40,16 +42,18 @@ export function createLookAtHealth(checks: readonly Check[]): LookAtHealth {
 }
 
 /** A check that fails, or that hangs, is a problem itself; the others go on. */
-export function lookAtAll(checks: readonly Check[], patienceMs = PATIENCE_MS): Promise<Finding[]> {
-  return Promise.all(checks.map(async ({ part, look }) => ({ part, ...(await inTime(look, patienceMs)) })))
+export async function lookAtAll(checks: Checks, patienceMs = PATIENCE_MS): Promise<Finding[]> {
+  const looks = Object.entries(checks).map(async ([part, look]) => {
+    const verdict = await inTime(look, patienceMs)
+    return verdict === null ? [] : [{ part, ...verdict }]
+  })
+  return (await Promise.all(looks)).flat()
 }
 
-async function inTime(look: Check['look'], patienceMs: number): Promise<Verdict> {
+async function inTime(look: Checks[string], patienceMs: number): Promise<Looked> {
   const { promise: late, resolve } = Promise.withResolvers<Verdict>()
-  const timer = setTimeout(
-    () => resolve(problem('It does not answer. Check its disk or network.')),
-    patienceMs,
-  )
+  const tellLate = () => resolve(problem('It does not answer. Check its disk or network.'))
+  const timer = setTimeout(tellLate, patienceMs)
   const looked = (async () => look())().catch(explainFailure)
   return Promise.race([looked, late]).finally(() => clearTimeout(timer))
 }

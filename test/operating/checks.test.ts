@@ -86,17 +86,15 @@ async function look(part: string, state: State): Promise<string> {
 
 test('a check that fails is a problem itself, and the others go on', async () => {
   const found = await lookAtAll(
-    [
-      { part: 'one', look: () => Promise.reject(new Error('no such thing')) },
-      {
-        part: 'two',
-        look: () => {
-          throw new DomainError('conflict', 'Refused in the words of a start.')
-        },
+    {
+      one: () => Promise.reject(new Error('no such thing')),
+      two: () => {
+        throw new DomainError('conflict', 'Refused in the words of a start.')
       },
-      { part: 'three', look: () => fine('It works.') },
-      { part: 'four', look: () => new Promise<never>(() => undefined) },
-    ],
+      three: () => fine('It works.'),
+      four: () => new Promise<never>(() => undefined),
+      none: () => null,
+    },
     50,
   )
   expect(found.map(({ part, state, said }) => `${part} ${state}: ${said}`)).toEqual([

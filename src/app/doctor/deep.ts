@@ -7,7 +7,7 @@ import type { Keyring } from '../../crypto/keyring.ts'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { DamageError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { openLabels } from '../../pushes/labels.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { createDiskFiles } from '../../store/files/disk.ts'
@@ -30,37 +30,35 @@ const MIB = 1024 * 1024
 /** More places than these are only counted. */
 const MOST_TOLD = 20
 
-export function createDeepChecks(place: Place, { read, readKeys }: Rows): Check[] {
+export function createDeepChecks(place: Place, { read, readKeys }: Rows): Checks {
   if (read === null)
-    return [
-      {
-        part: 'unchecked',
-        look: () => warning('Nothing that is sealed was read, because the database cannot be.'),
-      },
-    ]
-  return [
-    { part: 'sealed files', look: () => lookAtFiles(place, read) },
-    { part: 'sealed rows', look: async () => lookAtSealed(read, await readKeys().catch(() => null)) },
-    { part: 'unchecked', look: () => tellUnchecked(place, read) },
-  ]
+    return { unchecked: () => warning('Nothing that is sealed was read, because the database cannot be.') }
+  return {
+    'sealed files': () => lookAtFiles(place, read),
+    'sealed rows': async () => lookAtSealed(read, await readKeys().catch(() => null)),
+    unchecked: () => tellUnchecked(place, read),
+  }
 }
 
 type Open = SealedFiles['open']
 
 async function lookAtFiles(place: Place, read: Steps['read']): Promise<Verdict> {
   const open = await openFiles(place, read)
-  const [faults, count]: [string[], { files: number; bytes: number }] = [[], { files: 0, bytes: 0 }]
+  const faults: string[] = []
+  let [files, bytes] = [0, 0]
   for await (const file of rowsOf(read, listFilesAfter, { pushId: 0, n: -1 })) {
     const fault = await findFault(file, open)
     // A push may have ended meanwhile, and its files with it.
     if (fault !== null && (await read(() => findFile(file))) !== null)
       faults.push(`File ${file.n + 1} of push ${file.pushId} (${file.fileId}) ${fault}.`)
-    count.files += 1
-    count.bytes += file.size
+    files += 1
+    bytes += file.size
   }
-  const said = `Files of live pushes: ${count.files}, with ${Math.ceil(count.bytes / MIB)} MiB.`
-  if (faults.length === 0) return fine(`${said} Each is there, has its length, and can be read to its end.`)
-  return problem(`${said} Damaged: ${faults.length}. ${listSome(faults)}`, 'See docs/damage.md.')
+  const said = `Files of live pushes: ${files}, with ${Math.ceil(bytes / MIB)} MiB.`
+  return judgeFaults(said, faults, {
+    well: 'Each is there, has its length, and can be read to its end.',
+    ill: 'Damaged',
+  })
 }
 
 async function openFiles({ config, folder }: Place, read: Steps['read']): Promise<Open> {
@@ -73,10 +71,10 @@ async function openFiles({ config, folder }: Place, read: Steps['read']): Promis
   return openBucket({ ...settings, maxFileBytes, tag, onWarning: () => undefined }).files.open
 }
 
-async function findFault(
-  { fileId, size }: { fileId: string; size: number },
-  open: Open,
-): Promise<string | null> {
+type StoredFile = { fileId: string; size: number }
+
+/** Continues a sentence about the file; null when it is whole. */
+async function findFault({ fileId, size }: StoredFile, open: Open): Promise<string | null> {
   try {
     const file = await open(fileId)
     if (file === null) return 'is missing'
@@ -103,19 +101,24 @@ async function lookAtSealed(read: Steps['read'], keyring: Keyring | null): Promi
     count += 1
     if (!areLabelsWhole(row, keyring)) faults.push(`The link, name or note of push ${row.pushId}.`)
   }
-  for await (const { id, totpSecret } of rowsOf(read, (last) => listSecondFactorsAfter(last.id), {
-    id: 0,
-  })) {
+  for await (const { id, totpSecret } of rowsOf(read, (last) => listSecondFactorsAfter(last.id), { id: 0 })) {
     count += 1
     if (totpSecret !== null && openTotpSecret(totpSecret, { accountId: id, keyring }) === null)
       faults.push(`The second factor of account ${id}.`)
   }
-  const said = `Pushes of accounts, and second factors: ${count}.`
-  if (faults.length === 0) return fine(`${said} Each opens with the instance key.`)
-  return problem(
-    `${said} Not opened by the instance key: ${faults.length}. ${listSome(faults)}`,
-    'See docs/damage.md.',
-  )
+  const words = { well: 'Each opens with the instance key.', ill: 'Not opened by the instance key' }
+  return judgeFaults(`Pushes of accounts, and second factors: ${count}.`, faults, words)
+}
+
+function judgeFaults(
+  said: string,
+  faults: readonly string[],
+  { well, ill }: { well: string; ill: string },
+): Verdict {
+  if (faults.length === 0) return fine(`${said} ${well}`)
+  const more = faults.length - MOST_TOLD
+  const told = [...faults.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')
+  return problem(`${said} ${ill}: ${faults.length}. ${told}`, 'See docs/damage.md.')
 }
 
 function areLabelsWhole({ pushId, lookup, ownerId, ...labels }: LabelledRow, keyring: Keyring): boolean {
@@ -148,9 +151,4 @@ async function* rowsOf<Last, Row extends Last>(
     yield* page
     last = page.at(-1)
   }
-}
-
-function listSome(faults: readonly string[]): string {
-  const more = faults.length - MOST_TOLD
-  return [...faults.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join(' ')
 }

@@ -8,16 +8,22 @@ import { createDiskChecks, judgeFolder } from '../../operating/checks.ts'
 import { type Finding, fine, lookAtAll, problem, type Verdict, warning } from '../../operating/health.ts'
 import { databaseSettingsOf } from '../../settings/database.ts'
 import type { Config } from '../../settings/table.ts'
-import { type DataFolder, dataFolder, FOLDER, requireOwnContents } from '../../store/folder/data-folder.ts'
+import {
+  type DataFolder,
+  dataFolder,
+  FOLDER,
+  holdsData,
+  requireOwnContents,
+} from '../../store/folder/data-folder.ts'
 import { createFreeSpace, findWriteProblem } from '../../store/folder/disk-space.ts'
 import { isServed } from '../../store/folder/folder-lock.ts'
 import { isReadableByOthers } from '../../store/folder/key-file.ts'
 import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts'
 import { createDeepChecks } from './deep.ts'
-import { createMachineChecks } from './machine.ts'
-import { createOutsideChecks } from './outside.ts'
+import { MACHINE_CHECKS } from './machine.ts'
+import { OUTSIDE_CHECKS } from './outside.ts'
 import type { DoctorOptions, Place } from './place.ts'
-import { askServer, createReachChecks } from './reach.ts'
+import { askServer, REACH_CHECKS } from './reach.ts'
 import { lookAtFolderRows, type Rows } from './rows.ts'
 
 export type { Finding }
@@ -26,31 +32,31 @@ export type { Finding }
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const { config, version } = options
   const folder = dataFolder(config.dataDir)
-  const found = await lookAtAll([{ part: 'folder', look: () => lookAtFolder(folder, config) }])
-  const isFolder = statSync(folder.path, { throwIfNoEntry: false })?.isDirectory() === true
-  const isUsable = isFolder && isMine(folder.path)
+  const found = await lookAtAll({
+    version: () => fine(`Oncebox ${version} on ${platform()} ${release()}, ${arch()}.`),
+    folder: () => lookAtFolder(folder, config),
+  })
+  const isUsable = isFolder(folder.path) && isMine(folder.path)
   const place = { ...options, folder, isUsable, isServed: isUsable && isServedOrUnknown(folder) }
   const rows = await lookAtRows(place)
   try {
-    const own = await lookAtAll([
-      ...rows.checks,
-      ...createDiskChecks({ ...config, ...spaceOf(config) }),
-      ...createOutsideChecks(place),
-      ...createReachChecks(place),
-      ...createMachineChecks(options),
-    ])
-    const deep = options.isDeep ? await lookDeeper(place, rows) : []
-    const answer = await askServer(place)
-    return [
-      { part: 'version', ...fine(`Oncebox ${version} on ${platform()} ${release()}, ${arch()}.`) },
-      ...merge([...found, ...own], answer.checks),
-      ...deep,
-      ...answer.findings,
-    ]
+    const checks = { ...OUTSIDE_CHECKS, ...REACH_CHECKS, ...MACHINE_CHECKS }
+    const onPlace = Object.entries(checks).map(([part, look]) => [part, () => look(place)] as const)
+    const diskChecks = createDiskChecks({ ...config, ...spaceOf(config) })
+    const own = await lookAtAll({ ...rows.checks, ...diskChecks, ...Object.fromEntries(onPlace) })
+    // Takes as long as it takes to read everything.
+    const deep = options.isDeep ? await lookAtAll(createDeepChecks(place, rows), LONGEST_MS) : []
+    // What the running server complains of is told in its words, and once.
+    const told = await askServer(place)
+    const isUntold = ({ part }: Finding) => !told.some((one) => one.part === part)
+    return [...[...found, ...own].filter(isUntold), ...deep, ...told]
   } finally {
     await rows.close()
   }
 }
+
+/** Of a timer. */
+const LONGEST_MS = 2 ** 31 - 1
 
 async function lookAtRows(place: Place): Promise<Rows> {
   const server = databaseSettingsOf(place.config)
@@ -60,37 +66,31 @@ async function lookAtRows(place: Place): Promise<Rows> {
   return lookAtServerRows(server, place)
 }
 
-/** What the running server complains of is told in its words, and once. */
-function merge(own: readonly Finding[], served: readonly Finding[]): Finding[] {
-  const told = served.filter(({ state }) => state !== 'ok')
-  return [...own.filter(({ part }) => !told.some((one) => one.part === part)), ...told]
-}
-
-/** Of a timer. */
-const LONGEST_MS = 2 ** 31 - 1
-
-/** Takes as long as it takes to read everything. */
-function lookDeeper(place: Place, rows: Rows): Promise<Finding[]> {
-  return lookAtAll(createDeepChecks(place, rows), LONGEST_MS)
-}
-
 /** Root looks as the owner of the folder, because the server runs with the owner's rights. */
 async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promise<Verdict> {
   const { path } = folder
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) {
-    const missing = `There is no data folder at ${path}.`
+  const isNode = databaseUrl !== null
+  if (!existsSync(path)) {
+    const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
     // A node may start with an empty one.
-    if (databaseUrl !== null) return warning(missing, 'Start "oncebox serve" once, which makes it.')
-    return problem(missing, 'Start "oncebox serve" once, or name the right folder with --data-dir.')
+    return (isNode ? warning : problem)(`There is no data folder at ${path}.`, remedy)
   }
-  if (!found.isDirectory()) return problem(`${path} is no folder.`, 'Name a folder with --data-dir.')
+  if (!isFolder(path)) return problem(`${path} is no folder.`, 'Name a folder with --data-dir.')
   becomeOwner(path)
   requireOwn(path, FOLDER)
   requireOwnContents(folder)
   const written = judgeFolder(path, await findWriteProblem([path, folder.database].filter(existsSync)))
-  if (written.state !== 'ok' || !isReadableByOthers(path)) return written
-  return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)
+  if (written.state !== 'ok') return written
+  if (isReadableByOthers(path))
+    return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)
+  if (!isNode || !holdsData(folder)) return written
+  // A node is refused there, because nobody would see the other database.
+  const said = `${path} holds a database of its own, which is not served beside --database-url.`
+  return problem(said, 'Name another folder with --data-dir.')
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function isServedOrUnknown(folder: DataFolder): boolean {

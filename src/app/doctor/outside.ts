@@ -1,6 +1,6 @@
 // What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket and the backups.
 
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { findFolderFault, isOnOneDisk } from '../../backup/own-backup.ts'
 import { readCertificate } from '../../crypto/certificate-facts.ts'
@@ -8,29 +8,23 @@ import { graceOf } from '../../domain/backup-plan.ts'
 import { formatTime } from '../../domain/time.ts'
 import { openCertificateFiles } from '../../lan/certificate-files.ts'
 import { judgeBackup, judgeCertificate } from '../../operating/checks.ts'
-import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
 import { probeBucket } from '../../store/s3/probe.ts'
 import { KEY_WARNING, showsInstanceKey } from '../backing-up.ts'
-import type { Place } from './place.ts'
+import type { Place, PlaceChecks } from './place.ts'
 
-export function createOutsideChecks(place: Place): Check[] {
-  const { config } = place
-  const isThere = place.isUsable || config.tls === 'files'
-  return [
-    ...(config.filesUrl === null ? [] : [{ part: 'files', look: () => lookAtBucket(place) }]),
-    ...(config.tls === 'off' || !isThere
-      ? []
-      : [{ part: 'certificate', look: () => lookAtCertificate(place) }]),
-    { part: 'backup', look: () => lookAtBackups(place) },
-  ]
+export const OUTSIDE_CHECKS: PlaceChecks = {
+  files: lookAtBucket,
+  certificate: lookAtCertificate,
+  backup: lookAtBackups,
 }
 
 /** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
-async function lookAtBucket({ config }: Place): Promise<Verdict> {
+async function lookAtBucket({ config }: Place): Promise<Looked> {
   const settings = bucketSettingsOf(config)
-  if (settings === null) return fine('The files are in the data folder.')
+  if (settings === null) return null
   const { name, failure, listsUploads, isVersioned } = await probeBucket(settings)
   if (failure !== null) {
     const said = `The bucket ${name} cannot be used: ${failure.message}.`
@@ -54,15 +48,15 @@ const UNVERSIONED =
   'Take a bucket without versioning and object lock; where that cannot be, give it a rule that removes noncurrent versions after a day.'
 
 /** Makes none. */
-async function lookAtCertificate({ config, folder, now }: Place): Promise<Verdict> {
+async function lookAtCertificate({ config, folder, isUsable, now }: Place): Promise<Looked> {
   const { tls, tlsCert, tlsKey, baseUrl } = config
-  if (tls === 'auto' && statSync(folder.tlsCertificate, { throwIfNoEntry: false }) === undefined)
-    return fine('The next start makes one.')
+  if (tls === 'off' || (tls === 'auto' && !isUsable)) return null
+  if (tls === 'auto' && !existsSync(folder.tlsCertificate)) return fine('The next start makes one.')
   const read = (path: string) => readFile(path, 'utf8')
   const files = { certPath: tlsCert ?? '', keyPath: tlsKey ?? '', readFile: read, now }
   const pem =
     tls === 'auto'
-      ? readFileSync(folder.tlsCertificate, 'utf8')
+      ? await read(folder.tlsCertificate)
       : (await openCertificateFiles(files)).current().certificate
   const { validUntil, names, addresses } = readCertificate(pem)
   const known = [...names, ...addresses]
@@ -84,10 +78,7 @@ function covers(known: string, name: string): boolean {
 
 async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict> {
   const { dataDir, backupDir: folder, backupEvery: every, backupRecipients, databaseUrl } = config
-  if (databaseUrl !== null)
-    return fine(
-      'PostgreSQL has backups of its own (pg_dump, point-in-time recovery): see docs/beyond-one-machine.md.',
-    )
+  if (databaseUrl !== null) return fine(OF_POSTGRES)
   if (folder === null) return fine('This server makes none by itself (--backup-dir).')
   const note = await readBackupNote(dataDir)
   const fault = await findFolderFault({ folder, dataDir, note })
@@ -97,22 +88,21 @@ async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict>
   const last = note.last?.folder === folder ? note.last : null
   if (last === null)
     return warning(`There is no backup in ${folder} yet.`, 'Start the server; it makes one soon after.')
-  const isOverdue = now() - last.at > every + graceOf(every)
   // The running server knows better why, and says so.
-  const judged = judgeBackup({ folder, last, making: null, failure: null, isOverdue: isOverdue && !isServed })
+  const isOverdue = !isServed && now() - last.at > every + graceOf(every)
+  const judged = judgeBackup({ folder, last, making: null, failure: null, isOverdue })
   if (judged.state !== 'ok') return judged
-  const advice = [
-    ...((await isOnOneDisk(folder, dataDir)) ? [ON_SAME_DISK] : []),
-    ...(showsInstanceKey(config) ? [KEY_WARNING] : []),
-  ]
-  const join = (words: string[]) => words.map((one) => `${one}.`).join(' ')
-  const [said, remedy] = [join(advice.map((one) => one.said)), join(advice.map((one) => one.remedy))]
-  if (advice.length > 0) return warning(`Of ${folder}: ${said}`, remedy)
-  const keys =
-    backupRecipients.length === 0 ? 'not encrypted' : `encrypted for ${backupRecipients.length} age keys`
+  const isOnSameDisk = await isOnOneDisk(folder, dataDir)
+  const advice = [...(isOnSameDisk ? [ON_SAME_DISK] : []), ...(showsInstanceKey(config) ? [KEY_WARNING] : [])]
+  const join = (name: keyof typeof KEY_WARNING) => advice.map((one) => `${one[name]}.`).join(' ')
+  if (advice.length > 0) return warning(`Of ${folder}: ${join('said')}`, join('remedy'))
+  const { length } = backupRecipients
+  const keys = length === 0 ? 'not encrypted' : `encrypted for ${length} age keys`
   return fine(`${folder} holds ${last.kept}, the last one of ${formatTime(last.at)}, ${keys}.`)
 }
 
+const OF_POSTGRES =
+  'PostgreSQL has backups of its own (pg_dump, point-in-time recovery): see docs/beyond-one-machine.md.'
 const ON_SAME_DISK = {
   said: 'it is on the disk of the data, and a disk that fails takes both',
   remedy: 'Mount another disk there, or name a folder on one with --backup-dir',

@@ -2,6 +2,7 @@
 
 import type { Network } from '../../app.ts'
 import type { Now } from '../../domain/time.ts'
+import type { Looked } from '../../operating/health.ts'
 import type { Config } from '../../settings/table.ts'
 import type { DataFolder } from '../../store/folder/data-folder.ts'
 
@@ -18,3 +19,5 @@ export type DoctorOptions = {
 
 /** Of the data folder: `isUsable` when it is there and belongs to the user of this process. */
 export type Place = DoctorOptions & { folder: DataFolder; isUsable: boolean; isServed: boolean }
+
+export type PlaceChecks = Record<string, (place: Place) => Promise<Looked> | Looked>

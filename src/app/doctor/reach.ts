@@ -6,94 +6,86 @@ import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { bindingsOf } from '../../http/door/listener.ts'
 import { isUnixHost } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
-import { type Check, type Finding, fine, problem, type Verdict, warning } from '../../operating/health.ts'
-import { readServingNote } from '../../store/folder/notes.ts'
-import type { Place } from './place.ts'
+import { type Finding, fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
+import { readServingNote, type ServingNote } from '../../store/folder/notes.ts'
+import type { Place, PlaceChecks } from './place.ts'
 
 const PATIENCE_MS = 5_000
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
-export function createReachChecks(place: Place): Check[] {
-  return [
-    ...(place.isServed ? [] : [{ part: 'ports', look: () => tryPorts(place) }]),
-    ...(place.config.baseUrl === null ? [] : [{ part: 'names', look: () => lookUpName(place) }]),
-    { part: 'proxies', look: () => judgeProxies(place) },
-  ]
-}
+export const REACH_CHECKS: PlaceChecks = { ports: tryPorts, names: lookUpName, proxies: judgeProxies }
 
-/** `findings` are about the server itself, `checks` its own. */
-export type Answer = { findings: readonly Finding[]; checks: readonly Finding[] }
-
-/** Nothing when no server holds the folder. */
-export async function askServer({ config, isServed, version }: Place): Promise<Answer> {
-  if (!isServed) return { findings: [], checks: [] }
-  const tell = (part: string, verdict: Verdict): Answer['findings'] => [{ part, ...verdict }]
+/** What it says of itself, and what it complains of; nothing when no server holds the folder. */
+export async function askServer({ config, isServed, version }: Place): Promise<Finding[]> {
+  if (!isServed) return []
   try {
     const note = readServingNote(config.dataDir)
     if (note === null) throw new Error('it has not noted where it listens')
-    const { origin, protocol, port: written } = new URL(note.url)
-    const port = Number(written || (protocol === 'http:' ? 80 : 443))
-    const ask = async (path: string): Promise<Record<string, unknown>> => {
-      const answer = await fetch(`${note.socket === null ? origin : 'http://localhost'}${path}`, {
-        headers: { host: 'localhost' },
-        signal: AbortSignal.timeout(PATIENCE_MS),
-        // Nothing secret is sent, so the certificate need not be verified.
-        tls: { rejectUnauthorized: false },
-        ...(note.socket === null ? {} : { unix: note.socket }),
-      })
-      return Object(await answer.json())
-    }
-    const runs = String((await ask(API.version.path)).application_version ?? 'unknown')
-    const { ready, checks } = await ask(FILES.ready.path)
-    const name = note.socket ?? note.url
-    const isElsewhere = note.socket === null && config.port !== 0 && port !== config.port
-    const asked = warning(
-      `The server answers on ${name}, and not on port ${config.port} as the settings here say.`,
-      'Give the flags and variables here that the server has.',
-    )
+    const { application_version: runs } = await ask(note, API.version.path)
+    const { ready, checks } = await ask(note, FILES.ready.path)
+    const judge = ready === true ? warning : problem
+    const complaints = Object.entries(Object(checks))
+      .filter(([, word]) => word !== 'ok')
+      .map(([part, word]) => ({ part, ...judge(String(word)) }))
     const older = warning(
       `Version ${runs} is running, and this program is ${version}.`,
       'Restart the server.',
     )
-    return {
-      findings: [
-        ...(runs === version ? [] : tell('version', older)),
-        ...tell('ports', isElsewhere ? asked : fine(`The server answers on ${name}.`)),
-      ],
-      checks: Object.entries(Object(checks)).map(([part, word]) => ({
-        part,
-        ...judge(String(word), ready === true),
-      })),
-    }
+    return [
+      ...(runs === version ? [] : [{ part: 'version', ...older }]),
+      { part: 'ports', ...judgeAddress(note, config.port) },
+      ...complaints,
+    ]
   } catch (cause) {
     const said = `The server of this folder does not answer: ${reasonOf(cause).replace(/\.$/, '')}.`
-    return { findings: tell('ports', problem(said, 'See its log, and restart it.')), checks: [] }
+    return [{ part: 'ports', ...problem(said, 'See its log, and restart it.') }]
   }
 }
 
-function judge(word: string, isReady: boolean): Verdict {
-  if (word === 'ok') return fine(word)
-  return isReady ? warning(word) : problem(word)
+async function ask({ url, socket }: ServingNote, path: string): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${socket === null ? new URL(url).origin : 'http://localhost'}${path}`, {
+    headers: { host: 'localhost' },
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    // Nothing secret is sent, so the certificate need not be verified.
+    tls: { rejectUnauthorized: false },
+    ...(socket === null ? {} : { unix: socket }),
+  })
+  return Object(await answer.json())
 }
 
-async function tryPorts({ config, network }: Place): Promise<Verdict> {
-  const bindings = await bindingsOf(config.host, network.lookUp)
-  const [metricsAddress = '', metricsPort = '0'] =
-    /^\[?(.*?)\]?:(\d+)$/.exec(config.metricsListen ?? '')?.slice(1) ?? []
+function judgeAddress({ url, socket }: ServingNote, wanted: number): Verdict {
+  const { protocol, port } = new URL(url)
+  const asked = Number(port || (protocol === 'http:' ? 80 : 443))
+  if (socket !== null || wanted === 0 || asked === wanted)
+    return fine(`The server answers on ${socket ?? url}.`)
+  return warning(
+    `The server answers on ${url}, and not on port ${wanted} as the settings here say.`,
+    'Give the flags and variables here that the server has.',
+  )
+}
+
+async function tryPorts({ config, network, isServed }: Place): Promise<Looked> {
+  if (isServed) return null
+  const { host, port, httpPort, metricsListen } = config
+  const bindings = await bindingsOf(host, network.lookUp)
+  const [, metricsAddress, metricsPort] = /^\[?(.*?)\]?:(\d+)$/.exec(metricsListen ?? '') ?? []
   const wanted = [
-    ...bindings.map(({ address }) => ({ address, port: config.port, flag: '--port' })),
-    ...bindings.map(({ address }) => ({ address, port: config.httpPort ?? 0, flag: '--http-port' })),
-    { address: metricsAddress || '127.0.0.1', port: Number(metricsPort), flag: '--metrics-listen' },
-  ].filter(({ address, port }) => port !== 0 && !isUnixHost(address))
+    ...bindings.map(({ address }) => ({ address, port, flag: '--port' })),
+    ...bindings.map(({ address }) => ({ address, port: httpPort ?? 0, flag: '--http-port' })),
+    { address: metricsAddress || '127.0.0.1', port: Number(metricsPort ?? 0), flag: '--metrics-listen' },
+  ].filter((one) => one.port !== 0 && !isUnixHost(one.address))
   const [taken] = (await Promise.all(wanted.map(tryPort))).filter((found) => found !== null)
-  return taken ?? fine(`Port ${config.port} is free; no server runs.`)
+  return taken ?? fine(`Port ${port} is free; no server runs.`)
 }
 
 type Wanted = { address: string; port: number; flag: string }
 
 /** Null for one that is free. */
-async function tryPort({ address, port, flag }: Wanted): Promise<Verdict | null> {
-  const code = await codeOfListening(address, port)
+async function tryPort({ address, port, flag }: Wanted): Promise<Looked> {
+  const code = await new Promise<string | null>((resolve) => {
+    const server = createServer().once('error', (cause) => resolve(codeOf(cause)))
+    server.listen({ host: address, port }, () => server.close(() => resolve(null)))
+  })
   // The server skips ::1 on a machine without IPv6.
   if (code === null || (address === '::1' && code !== 'EADDRINUSE')) return null
   const remedy = REMEDIES[code]?.replace('{flag}', flag) ?? `Choose another ${flag}.`
@@ -107,16 +99,9 @@ const REMEDIES: Record<string, string> = {
   EADDRNOTAVAIL: 'It is not an address of this machine: correct --host.',
 }
 
-function codeOfListening(host: string, port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', (cause) => resolve(codeOf(cause)))
-    server.listen({ host, port }, () => server.close(() => resolve(null)))
-  })
-}
-
-async function lookUpName({ config, network }: Place): Promise<Verdict> {
-  const { hostname } = new URL(config.baseUrl ?? '')
+async function lookUpName({ config: { baseUrl }, network }: Place): Promise<Looked> {
+  if (baseUrl === null) return null
+  const { hostname } = new URL(baseUrl)
   try {
     await network.lookUp(hostname.replace(/^\[|\]$/g, ''))
     return fine(`${hostname} of --base-url has an address.`)

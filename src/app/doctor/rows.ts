@@ -6,7 +6,7 @@ import type { Keyring } from '../../crypto/keyring.ts'
 import { createClock } from '../../domain/clock.ts'
 import { wholeMilliseconds } from '../../domain/time.ts'
 import { judgeClock } from '../../operating/checks.ts'
-import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
 import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-database.ts'
@@ -14,7 +14,7 @@ import type { Steps } from '../../store/steps.ts'
 import type { Place } from './place.ts'
 
 export type Rows = {
-  checks: readonly Check[]
+  checks: Checks
   /** Reads rows; null when the database cannot be read. */
   read: Steps['read'] | null
   /** Throws, in the words of a start, when the key file cannot be used with this database; null when there is none yet. */
@@ -23,28 +23,33 @@ export type Rows = {
 }
 
 export async function lookAtFolderRows(place: Place): Promise<Rows> {
-  const { folder, config, now, isUsable } = place
+  const { folder, config, now, isUsable, isDeep = false } = place
+  const keyFile = config.keyFile ?? folder.key
   let look: DatabaseLook | null = null
-  let lookAtDatabase: Check['look'] = () => lookAtNothing(place)
+  let lookAtDatabase: Checks[string] = () => lookAtNothing(place)
   if (isUsable && holdsData(folder))
     try {
-      look = await lookIntoDatabase(folder, { ...place, isDeep: place.isDeep === true })
+      look = await lookIntoDatabase(folder, { ...place, isDeep })
       lookAtDatabase = () => fine(`${folder.database} can be opened.${tellLeftLog(place)}`)
     } catch (cause) {
       lookAtDatabase = () => Promise.reject(cause)
     }
   const readKeys = async () => {
     const keyring = lookAtKeyring(folder, config.keyFile)
-    if (keyring !== null) await look?.requireKeys({ keyring, keyFile: config.keyFile ?? folder.key })
+    if (keyring !== null) await look?.requireKeys({ keyring, keyFile })
     return keyring
   }
-  const checks: Check[] = [
-    { part: 'database', look: lookAtDatabase },
-    { part: 'key', look: () => lookAtKey(config.keyFile ?? folder.key, readKeys) },
-    { part: 'clock', look: () => lookAtClock(look, now(), config.maxClockGap) },
-  ]
-  const close = async () => look?.close()
-  return { checks: isUsable ? checks : [], read: look?.read ?? null, readKeys, close }
+  const checks: Checks = {
+    database: lookAtDatabase,
+    key: () => lookAtKey(keyFile, readKeys),
+    clock: () => lookAtClock(look, now(), config.maxClockGap),
+  }
+  return {
+    checks: isUsable ? checks : {},
+    read: look?.read ?? null,
+    readKeys,
+    close: async () => look?.close(),
+  }
 }
 
 /** Throws for a folder that has lost its database, or holds something else. */

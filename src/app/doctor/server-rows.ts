@@ -1,13 +1,13 @@
 // What the doctor sees of a database on PostgreSQL: whether it can be reached, trusted and served, with this key and at this time.
 
-import { presentDatabaseAddress } from '../../domain/database-address.ts'
+import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { judgeClock } from '../../operating/checks.ts'
-import { type Check, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
-import { holdsData } from '../../store/folder/data-folder.ts'
 import { lookAtKeyring } from '../../store/folder/key-file.ts'
 import { createNodeNoteFile } from '../../store/folder/notes.ts'
+import type { CommandDatabase } from '../../store/opening/opened-store.ts'
 import { openServerDatabase } from '../../store/opening/server-database.ts'
 import { type DatabaseInspection, inspectPostgres } from '../../store/postgres/inspection.ts'
 import { connectTo, warnAboutTls } from '../../store/postgres/reaching/address.ts'
@@ -18,55 +18,43 @@ import { lookAtKey, type Rows } from './rows.ts'
 
 const MIB = 1024 * 1024
 
-export async function lookAtServerRows(settings: DatabaseSettings, place: Place): Promise<Rows> {
+export async function lookAtServerRows({ address, keyFile }: DatabaseSettings, place: Place): Promise<Rows> {
   const { folder, now } = place
-  const { address, keyFile } = settings
-  const lookAtFile = async () => lookAtKeyring(folder, keyFile)
+  let opened: CommandDatabase | null = null
+  const readKeys = async () => {
+    const keyring = lookAtKeyring(folder, keyFile)
+    if (keyring !== null) await opened?.requireKeys({ keyring, keyFile })
+    return keyring
+  }
+  const close = async () => opened?.close()
   try {
     const note = await createNodeNoteFile(folder.path).read()
     const inspection = await inspectPostgres(connectTo(address), note)
     const here = now()
-    const canOpen = inspection.instance !== null && findSchemaProblem(inspection.instance) === null
-    const opened = canOpen ? await openServerDatabase({ address }) : null
-    const readKeys = async () => {
-      const keyring = await lookAtFile()
-      if (keyring !== null) await opened?.requireKeys({ keyring, keyFile })
-      return keyring
+    const { instance } = inspection
+    if (instance !== null && findSchemaProblem(instance) === null)
+      opened = await openServerDatabase({ address })
+    const checks: Checks = {
+      database: () => judgeServer(inspection, address),
+      tables: () => judgeTables(inspection, note !== null),
+      nodes: () => judgeNodes(inspection),
+      key: () => lookAtKey(keyFile, readKeys),
+      clock: () => judgeServerClock(inspection, here),
     }
-    return {
-      checks: [
-        ...ownDatabase(place),
-        { part: 'database', look: () => judgeServer(inspection, settings) },
-        { part: 'tables', look: () => judgeTables(inspection, note !== null) },
-        { part: 'nodes', look: () => judgeNodes(inspection) },
-        { part: 'key', look: () => lookAtKey(keyFile, readKeys) },
-        { part: 'clock', look: () => judgeServerClock(inspection, here) },
-      ],
-      read: opened?.steps.read ?? null,
-      readKeys,
-      close: async () => opened?.close(),
-    }
+    return { checks, read: opened?.steps.read ?? null, readKeys, close }
   } catch (cause) {
     const why = explainUnreachable(address, cause)?.error ?? cause
-    const look = (): Verdict => {
+    const database = () => {
       if (why instanceof DomainError) return problem(why.message, SEE)
       throw why
     }
-    const checks = [...ownDatabase(place), { part: 'database', look }]
-    return { checks, read: null, readKeys: lookAtFile, close: async () => undefined }
+    return { checks: { database }, read: null, readKeys, close }
   }
-}
-
-/** A node is refused there, because nobody would see the other database. */
-function ownDatabase({ folder }: Place): Check[] {
-  const said = `${folder.path} holds a database of its own, which is not served beside --database-url.`
-  const look = () => problem(said, 'Name another folder with --data-dir.')
-  return holdsData(folder) ? [{ part: 'folder', look }] : []
 }
 
 const SEE = 'See docs/beyond-one-machine.md.'
 
-function judgeServer(inspection: DatabaseInspection, { address }: DatabaseSettings): Verdict {
+function judgeServer(inspection: DatabaseInspection, address: DatabaseAddress): Verdict {
   const { version, problems, isEncrypted, bytes, logsValues, instance } = inspection
   const { socket, tls } = address
   const clear = isEncrypted ? `over TLS (${tls.mode})` : `not encrypted (${tls.mode})`
