@@ -5,20 +5,7 @@ import type { Account } from './account.ts'
 import type { AuditKind, Visit } from './audit.ts'
 import { decideEdit, type LimitsToEdit } from './editing.ts'
 import type { Problems } from './problems.ts'
-import {
-  countWrongTry,
-  decideView,
-  expireByHand,
-  isExpired,
-  isLastTry,
-  isLimited,
-  isLocked,
-  lapse,
-  lose,
-  type Push,
-  spendTries,
-  unlock,
-} from './push.ts'
+import { isExpired, isInWindow, isLimited, isLocked, isOwner, type Push } from './push.ts'
 import { NODES_APART } from './time.ts'
 
 /**
@@ -37,8 +24,9 @@ export type Step<P extends Push> = {
 }
 
 /**
- * A retrieval whose link and passphrase are right, by the rules of `decideView`. Looks at the limit of tries first, because other
- * nodes may have counted some since the passphrase was checked.
+ * A retrieval whose link and passphrase are right. The last allowed view is still a view. When `lookBy` is the owner, the visit is
+ * an `owner_view` and does not count; null counts every visit. Looks at the limit of tries first, because other nodes may have
+ * counted some since the passphrase was checked.
  */
 export function decideClaim<P extends Push>(
   push: P,
@@ -46,8 +34,14 @@ export function decideClaim<P extends Push>(
   now: number,
 ): { outcome: 'view' | 'expired' | 'limited'; step: Step<P> | null } {
   if (isLimited(push, now)) return { outcome: 'limited', step: null }
-  const { outcome, kind, push: after } = decideView(push, { now, lookBy })
-  return { outcome, step: { after, now, entry: { kind, visit } } }
+  if (isExpired(push, now) || push.views >= push.expireAfterViews)
+    return { outcome: 'expired', step: { after: push, now, entry: { kind: 'failed_view', visit } } }
+  if (isOwner(push, lookBy))
+    return { outcome: 'view', step: { after: push, now, entry: { kind: 'owner_view', visit } } }
+  const views = push.views + 1
+  const expiredOn = views === push.expireAfterViews ? now : null
+  const after = { ...push, views, lastViewedAt: now, expiredOn, updatedAt: now }
+  return { outcome: 'view', step: { after, now, entry: { kind: 'view', visit } } }
 }
 
 /** A passphrase that is missing, or `wrong`. Ask `decideLastTry` about the push as it is afterwards. */
@@ -63,43 +57,64 @@ export function decideRefusal<P extends Push>(
   return { outcome: 'refused', step: { after, now, entry: { kind: 'failed_passphrase', visit } } }
 }
 
-/** Null unless the passphrase that was just refused was wrong, and the last of `maxTries`; 0 means no limit. */
+/** A window starts with its first wrong try. */
+function countWrongTry<P extends Push>(push: P, now: number): P {
+  const counted = { ...push, wrongTriesInAll: push.wrongTriesInAll + 1, updatedAt: now }
+  return isInWindow(push, now)
+    ? { ...counted, wrongTries: push.wrongTries + 1 }
+    : { ...counted, wrongTries: 1, wrongTriesSince: now }
+}
+
+/**
+ * Null unless the passphrase that was just refused was wrong, and the last of `maxTries`; 0 means no limit. The push expires if
+ * viewers may delete it. Otherwise it is locked, so that strangers cannot destroy it by guessing.
+ */
 export function decideLastTry<P extends Push>(
   push: P,
   { visit, wrong, maxTries }: { visit: Visit; wrong: boolean; maxTries: number },
   now: number,
 ): Step<P> | null {
-  if (!wrong || !isLastTry(push, maxTries)) return null
-  const after = spendTries(push, now)
-  return { after, now, entry: { kind: after.expiredOn === null ? 'lock' : 'expire', visit } }
+  if (!wrong || maxTries === 0 || push.wrongTriesInAll < maxTries) return null
+  const spent = { ...push, triesSpent: true, updatedAt: now }
+  return push.deletableByViewer === true
+    ? { after: { ...spent, expiredOn: now }, now, entry: { kind: 'expire', visit } }
+    : { after: spent, now, entry: { kind: 'lock', visit } }
 }
 
-/** Null for a push that is not locked, or has expired. */
+/** Sets all counts of wrong tries to zero. Null for a push that is not locked, or has expired. */
 export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number): Step<P> | null {
   if (!isLocked(push) || isExpired(push, now)) return null
-  return { after: unlock(push, now), now, entry: { kind: 'unlock', visit } }
+  const after = { ...push, triesSpent: false, wrongTriesInAll: 0, wrongTries: 0, updatedAt: now }
+  return { after, now, entry: { kind: 'unlock', visit } }
 }
 
-/** A deletion, by the rules of `expireByHand`. Null when there is nothing to end. */
+/**
+ * A deletion. Null when there is nothing to end. An expired push stays as it is, unless `hasGrants` says that its files can
+ * still be downloaded after the last view: then it becomes deleted, which ends the downloads.
+ */
 export function decideDeletion<P extends Push>(
   push: P,
   { visit, hasGrants }: { visit: Visit; hasGrants: boolean },
   now: number,
 ): Step<P> | null {
-  const after = expireByHand(push, now, { hasGrants })
-  if (after === push) return null
-  return { after, now, entry: after.deleted ? { kind: 'expire', visit } : null }
+  const entry = { kind: 'expire' as const, visit }
+  if (!isExpired(push, now))
+    return { after: { ...push, expiredOn: now, deleted: true, updatedAt: now }, now, entry }
+  if (push.expiredOn === null) return lapseStep(push, now)
+  return hasGrants && !push.deleted ? { after: { ...push, deleted: true, updatedAt: now }, now, entry } : null
 }
 
-/** The end of a push that ran out of time. */
+/** The end of a push that ran out of time, whenever it is noticed: `expiredOn` is `expiresAt`, not `now`. */
 export function lapseStep<P extends Push>(push: P, now: number): Step<P> {
-  return { after: lapse(push, now), now, entry: null }
+  const isDue = push.expiredOn === null && push.expiresAt <= now
+  return { after: isDue ? { ...push, expiredOn: push.expiresAt, updatedAt: now } : push, now, entry: null }
 }
 
-/** The end of a push in a database that was set back, or came from a backup. */
+/** The end of a push in a database that was set back, or came from a backup made while the push was live. */
 export function lossStep<P extends Push>(push: P, visit: Visit, now: number): Step<P> {
-  const after = lose(push, now)
-  return { after, now, entry: after.lost ? { kind: 'expire', visit } : null }
+  if (isExpired(push, now)) return lapseStep(push, now)
+  const after = { ...push, expiredOn: now, lost: true, updatedAt: now }
+  return { after, now, entry: { kind: 'expire', visit } }
 }
 
 export type EditStep<P extends Push> =

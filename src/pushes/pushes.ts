@@ -5,7 +5,7 @@ import type { Account } from '../domain/account.ts'
 import { countMissing, type Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { isUnseen } from '../domain/listing.ts'
-import { isOwner, mayAudit, mayExpire } from '../domain/push.ts'
+import { isOwner, mayExpire } from '../domain/push.ts'
 import type { Store, StoredPush } from '../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
@@ -48,7 +48,7 @@ export function createPushes(options: PushesOptions) {
   /** The audit log, for the owner. Throws `not_found`, and `forbidden` for everybody else. */
   async function openLog(urlToken: string, { account, visit }: Viewer): Promise<OpenLog> {
     const { push } = await getPush(urlToken, visit)
-    if (!mayAudit(push, account)) {
+    if (!isOwner(push, account)) {
       throw new DomainError('forbidden', 'Only the owner of this push may read its audit log.')
     }
     return logOf(push)

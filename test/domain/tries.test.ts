@@ -1,22 +1,17 @@
 // Wrong passphrases: when they lock a push, when they expire it, and what its owner can undo.
 
 import { expect, test } from 'bun:test'
-import {
-  asCreated,
-  countWrongTry,
-  decideView,
-  expireByHand,
-  isEndedByTries,
-  isLastTry,
-  isLocked,
-  type Push,
-  spendTries,
-  unlock,
-} from '../../src/domain/push.ts'
+import { asCreated, isEndedByTries, isLocked, type Push, passphraseLockedFor } from '../../src/domain/push.ts'
 import { MINUTE, SECOND } from '../../src/domain/time.ts'
-import { examplePush } from '../support/store.ts'
+import { decideClaim, decideLastTry, decideRefusal } from '../../src/domain/visits.ts'
+import { examplePush, VISIT } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
+
+/** After one more wrong passphrase, which a push that asks for none may get too. */
+function countWrongTry(push: Push, now: number): Push {
+  return decideRefusal(push, { visit: VISIT, wrong: true }, now).step?.after ?? push
+}
 
 test('the window of wrong tries starts with the first wrong try, not with the push', () => {
   const push = examplePush(NOW)
@@ -24,6 +19,17 @@ test('the window of wrong tries starts with the first wrong try, not with the pu
   expect(tried).toMatchObject({ wrongTries: 1, wrongTriesSince: NOW + 30 * SECOND, wrongTriesInAll: 1 })
   const again = countWrongTry(tried, NOW + 45 * SECOND)
   expect(again).toMatchObject({ wrongTries: 2, wrongTriesSince: NOW + 30 * SECOND, wrongTriesInAll: 2 })
+})
+
+test('five wrong tries within a minute lock the push for the rest of the minute', () => {
+  let push: Push = examplePush(NOW)
+  for (let i = 0; i < 5; i += 1) {
+    expect(passphraseLockedFor(push, NOW + i * SECOND)).toBe(0)
+    push = countWrongTry(push, NOW + i * SECOND)
+  }
+  expect(passphraseLockedFor(push, NOW + 5 * SECOND)).toBe(55 * SECOND)
+  expect(passphraseLockedFor(push, NOW + MINUTE)).toBe(0)
+  expect(countWrongTry(push, NOW + MINUTE)).toMatchObject({ wrongTries: 1, wrongTriesSince: NOW + MINUTE })
 })
 
 test.each([
@@ -34,7 +40,8 @@ test.each([
   [0, 0, false],
   [1_000_000, 0, false],
 ])('after %d wrong tries of %d the last one is spent: %p', (wrongTriesInAll, maxTries, isLast) => {
-  expect(isLastTry(examplePush(NOW, { wrongTriesInAll }), maxTries)).toBe(isLast)
+  const push = examplePush(NOW, { wrongTriesInAll })
+  expect(decideLastTry(push, { visit: VISIT, wrong: true, maxTries }, NOW) !== null).toBe(isLast)
 })
 
 test.each([
@@ -44,21 +51,13 @@ test.each([
 ])(
   'a push that viewers may delete: %p, after its last try',
   (deletableByViewer, { locked, ended, expiredOn }) => {
-    const live = examplePush(NOW, { deletableByViewer })
+    const live = examplePush(NOW, { deletableByViewer, wrongTriesInAll: 1 })
     expect([isLocked(live), isEndedByTries(live)]).toEqual([false, false])
-    const spent = spendTries(live, NOW + 1)
+    const spent = decideLastTry(live, { visit: VISIT, wrong: true, maxTries: 1 }, NOW + 1)?.after ?? live
     expect(spent).toMatchObject({ triesSpent: true, expiredOn, deleted: false, updatedAt: NOW + 1 })
     expect([isLocked(spent), isEndedByTries(spent)]).toEqual([locked, ended])
   },
 )
-
-test('unlocking sets all counts of wrong tries to zero', () => {
-  const counts = { wrongTries: 5, wrongTriesInAll: 100, triesSpent: true }
-  const locked = examplePush(NOW, { deletableByViewer: false, ...counts })
-  const unlocked = unlock(locked, NOW + 1)
-  expect(unlocked).toMatchObject({ wrongTries: 0, wrongTriesInAll: 0, triesSpent: false, updatedAt: NOW + 1 })
-  expect(isLocked(unlocked)).toBe(false)
-})
 
 test('a push in its state at creation has no views, no tries and no end', () => {
   const created = examplePush(NOW, { deletableByViewer: null })
@@ -75,21 +74,10 @@ test('a push in its state at creation has no views, no tries and no end', () => 
 
 test('a push whose views are used up is expired, even when its expiry was not recorded', () => {
   const push = examplePush(NOW, { views: 5, expireAfterViews: 5 })
-  expect(decideView(push, { now: NOW, lookBy: null })).toEqual({
+  expect(decideClaim(push, { visit: VISIT, lookBy: null }, NOW)).toMatchObject({
     outcome: 'expired',
-    kind: 'failed_view',
-    push,
+    step: { after: push, entry: { kind: 'failed_view' } },
   })
-})
-
-test('a deletion ends the downloads of a push after its last view, once', () => {
-  const viewed = examplePush(NOW, { views: 5, expiredOn: NOW })
-  const deleted = expireByHand(viewed, NOW + 1, { hasGrants: true })
-  expect(deleted).toEqual({ ...viewed, deleted: true, updatedAt: NOW + 1 })
-  expect(expireByHand(deleted, NOW + 2, { hasGrants: true })).toEqual(deleted)
-  expect(expireByHand(viewed, NOW + 1, { hasGrants: false })).toEqual(viewed)
-  const live = expireByHand(examplePush(NOW), NOW + 1, { hasGrants: true })
-  expect(live).toMatchObject({ deleted: true, expiredOn: NOW + 1 })
 })
 
 test('a window that another node began by a clock a little later counts; one by a clock far ahead does not', () => {

@@ -82,7 +82,9 @@ test('a deletion ends a live push once, and after a last view its grants', () =>
   const deleted = step?.after ?? push
   expect(decideDeletion(deleted, { visit, hasGrants: false }, NOW + 2 * SECOND)).toBeNull()
   const viewed = { ...push, expiredOn: NOW }
-  expect(decideDeletion(viewed, { visit, hasGrants: true }, NOW)?.after).toMatchObject({ deleted: true })
+  const ended = decideDeletion(viewed, { visit, hasGrants: true }, NOW + 1)?.after
+  expect(ended).toEqual({ ...viewed, deleted: true, updatedAt: NOW + 1 })
+  expect(decideDeletion(ended ?? viewed, { visit, hasGrants: true }, NOW + 2)).toBeNull()
   expect(decideDeletion(viewed, { visit, hasGrants: false }, NOW)).toBeNull()
 })
 
