@@ -38,31 +38,14 @@ function problemOf(address: DatabaseAddress): string | null {
 }
 
 /** Written without `-` and `_`, as the address may hold them. */
-const OPTIONS = new Set([
-  ...['host', 'port', 'user', 'password', 'dbname', 'socket', 'path'],
-  ...['ssl', 'tls', 'sslmode', 'sslrootcert', 'sslca', 'sslcert', 'sslkey', 'sslverify'],
-  ...['searchpath', 'schemasearchpath'],
-])
+const OPTIONS =
+  'host port user password dbname socket path ssl tls sslmode sslrootcert sslca sslcert sslkey sslverify searchpath schemasearchpath'
 /** Of libpq and of Rails: nobody trusts less or loses anything when they change nothing. */
-const WITHOUT_EFFECT = new Set([
-  ...[
-    'applicationname',
-    'fallbackapplicationname',
-    'connecttimeout',
-    'clientencoding',
-    'encoding',
-    'options',
-  ],
-  ...[
-    'targetsessionattrs',
-    'keepalives',
-    'keepalivesidle',
-    'keepalivesinterval',
-    'keepalivescount',
-    'tcpusertimeout',
-  ],
-  ...['pool', 'timeout', 'checkouttimeout', 'reapingfrequency', 'preparedstatements', 'statementlimit'],
-])
+const WITHOUT_EFFECT =
+  'applicationname fallbackapplicationname connecttimeout clientencoding encoding options targetsessionattrs keepalives ' +
+  'keepalivesidle keepalivesinterval keepalivescount tcpusertimeout pool timeout checkouttimeout reapingfrequency ' +
+  'preparedstatements statementlimit'
+const KNOWN = new Set(`${OPTIONS} ${WITHOUT_EFFECT}`.split(' '))
 
 /**
  * One that is mistyped, or that libpq alone keeps (`sslcrl`, `channel_binding`), must not seem to hold. No name is repeated: behind
@@ -72,7 +55,7 @@ function problemOfNames(text: string): string | null {
   const names = [...new URLSearchParams(text.split('?').slice(1).join('?')).keys()].map((name) =>
     name.toLowerCase().replace(/[-_]/g, ''),
   )
-  return names.every((name) => OPTIONS.has(name) || WITHOUT_EFFECT.has(name))
+  return names.every((name) => KNOWN.has(name))
     ? null
     : 'must have no options but sslmode, sslrootcert, sslcert, sslkey, host and port, and a ? within the password written as %3F'
 }
