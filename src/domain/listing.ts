@@ -3,14 +3,11 @@
 import type { Push, PushKind } from './push.ts'
 import { DAY } from './time.ts'
 
-/**
- * What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last. `textsMark`
- * changes when another node may have changed name or note; always 0 where one process serves alone.
- */
+/** What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last. */
 export type PushFacts = Pick<
   Push,
   'kind' | 'createdAt' | 'expiresAt' | 'expireAfterViews' | 'views' | 'lastViewedAt' | 'expiredOn' | 'lost'
-> & { id: number; seenViews: number; textsMark: number }
+> & { id: number; seenViews: number }
 
 export const PUSH_LISTS = ['active', 'expired', 'all'] as const
 /** waiting: not opened yet. ending: about to expire. unseen: opened since the owner looked last. lost: in a restore. */

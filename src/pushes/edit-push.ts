@@ -1,7 +1,6 @@
 // Editing a push: its owner changes name and note, and lets it end sooner.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { decideEdit, type EditDecision, type LabelsToEdit, type PushEdit } from '../domain/editing.ts'
 import { DomainError, invalidFields } from '../domain/errors.ts'
@@ -18,14 +17,12 @@ type Options = {
   keyring: Keyring
   finder: PushFinder
   now: Now
-  /** Told when a name or note of the account has changed. */
-  onLabelled: (account: Account) => void
 }
 
 /** The edit as read from a request, and the problems that can be seen without the push. */
 export type WantedEdit = { edit: PushEdit; problems: Problems }
 
-export function createEditPush({ store, keyring, finder, now, onLabelled }: Options) {
+export function createEditPush({ store, keyring, finder, now }: Options) {
   /** Throws `not_found`, and `forbidden` for everybody but the owner. */
   async function requireEditable(urlToken: string, viewer: Viewer): Promise<void> {
     await getEditable(urlToken, viewer)
@@ -53,7 +50,6 @@ export function createEditPush({ store, keyring, finder, now, onLabelled }: Opti
       labels,
       visit,
     })
-    if (Object.keys(labels).length > 0) onLabelled(owner)
     if (edited === null) throw notFound()
     if (edited.outcome === 'refused') throw refuse(wanted, edited)
     const { name, note } = wanted.edit

@@ -19,7 +19,7 @@ import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { ListedPush, PushCounts, SealedTexts, Store, StoredPush } from '../store/face.ts'
 import { openLabels, openTexts } from './labels.ts'
-import { createOwnerTexts } from './owner-texts.ts'
+import { readFolded } from './owner-texts.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
 export type Addressed = { push: Push; urlToken: string }
@@ -60,11 +60,6 @@ const MAX_LOOKED_THROUGH = 20_000
 type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring; now: Now }
 
 export function createOwnerLists({ store, keyring, now }: Options) {
-  const texts = createOwnerTexts({
-    store,
-    open: (sealed) => openTexts(sealed, placeOf(sealed)),
-  })
-
   /** Newest first. Before it reads, moves pushes that ran out of time to the expired ones. */
   async function list(
     account: Account,
@@ -119,7 +114,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     const filtered = [...live.facts, ...expired.facts]
     const words = foldedWords(query)
     const needsTexts = words.length > 0 || sort === 'name'
-    const { names, damaged } = needsTexts ? await search(account, filtered, words) : NO_NAMES
+    const { names, damaged } = needsTexts ? await search(filtered, words) : NO_NAMES
     const matching = words.length === 0 ? filtered : filtered.filter(({ id }) => names.has(id))
     matching.sort(comparePushes(sort, ({ id }) => names.get(id) ?? ''))
     const shown = matching
@@ -137,10 +132,12 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   }
 
   /** The folded names of the pushes that hold all words, and how many could not be read. */
-  async function search({ id: accountId }: Account, pushes: PushFacts[], words: readonly string[]) {
+  async function search(pushes: PushFacts[], words: readonly string[]) {
+    const ids = pushes.map(({ id }) => id)
+    const open = (sealed: SealedTexts) => openTexts(sealed, placeOf(sealed))
     const names = new Map<number, string>()
     let damaged = pushes.length
-    for await (const { id, name, note } of texts.read(accountId, pushes)) {
+    for await (const { id, name, note } of readFolded(ids, { store, open })) {
       damaged -= 1
       if (words.every((word) => name.includes(word) || note.includes(word))) names.set(id, name)
     }
@@ -158,7 +155,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { facts, isCut: false }
   }
 
-  return { list, overview, forgetTexts: (account: Account) => texts.forget(account.id) }
+  return { list, overview }
 }
 
 const NO_NAMES = { names: new Map<number, string>(), damaged: 0 }

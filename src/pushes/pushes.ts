@@ -34,7 +34,7 @@ export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
 
 export function createPushes(options: PushesOptions) {
   const { store, keyring, shortTokens } = options
-  const { forgetTexts, overview, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
+  const { overview, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring, shortTokens })
   const { getPush } = finder
@@ -109,7 +109,7 @@ export function createPushes(options: PushesOptions) {
 
   const exporting = createOwnerExport({ list: listOwn, logOf })
   const several = createOwnerSelection({ store, finder })
-  const editing = createEditPush({ store, keyring, finder, now: options.now, onLabelled: forgetTexts })
+  const editing = createEditPush({ store, keyring, finder, now: options.now })
   return {
     ...editing,
     ...several,

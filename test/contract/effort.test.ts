@@ -349,7 +349,6 @@ describe('what is stored', () => {
     (n) => () =>
       `owner${++n}@example.org`
   )(0)
-  /** A new account with pushes, because searches remember what they have read. */
   async function ownerOf(labels: { name: string; note: string }): Promise<Person> {
     const email = newEmail()
     const token = await api.addAccount(email)

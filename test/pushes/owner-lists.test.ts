@@ -1,13 +1,12 @@
-// An owner's list of ten thousand pushes: quick, without holding up other requests, and with names in memory only for a while.
+// An owner's list of ten thousand pushes: quick, and without holding up other requests.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../src/domain/account.ts'
 import { sealLabels } from '../../src/pushes/labels.ts'
 import { createOwnerLists, type OverviewOptions } from '../../src/pushes/owner-lists.ts'
-import { createOwnerTexts } from '../../src/pushes/owner-texts.ts'
+import { readFolded } from '../../src/pushes/owner-texts.ts'
 import { openTestStore, storePush, type TestStore } from '../support/store.ts'
-import { waitUntil } from '../support/waiting.ts'
 
 const PUSHES = 10_000
 const DAY = 86_400_000
@@ -82,40 +81,14 @@ test('ten thousand pushes are listed, filtered, sorted and searched quickly, bes
   })
   expect((await measure('page 300', { pageNumber: 300, until: clock.now() }, 50)).pushes).toHaveLength(25)
   expect((await measure('filtered', { state: 'waiting', list: 'all' }, 50)).matching).toBe(PUSHES)
-  const found = await measure('first search', { query: 'MULLER 1234', list: 'all' }, 300)
+  const found = await measure('search', { query: 'MULLER 1234', list: 'all' }, 300)
   expect(found.pushes.map(({ name }) => name)).toEqual(['Zugang für Müller 1234'])
-  const again = await measure('next search', { query: 'office 77', list: 'all' }, 300)
+  const again = await measure('search of notes', { query: 'office 77', list: 'all' }, 300)
   // Those of the note, and those whose name holds the number.
   expect(again.matching).toBeGreaterThan(100)
   expect((await measure('by name', { sort: 'name' }, 300)).pushes[0]?.name).toBe('Zugang für Müller 0')
   console.log(told.join('\n'))
 }, 300_000)
-
-test('names stay in memory within bounds, and not for long', async () => {
-  const { store } = opened
-  let openings = 0
-  const open = () => {
-    openings += 1
-    return { name: 'x'.repeat(10), note: '' }
-  }
-  const texts = createOwnerTexts({ store, open, maxCharacters: 100 })
-  const listed = await store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
-  const ids = listed.map(({ push }) => ({ id: push.id, textsMark: 0 }))
-  const read = async (accountId: number, count: number) =>
-    (await Array.fromAsync(texts.read(accountId, ids.slice(0, count)))).length
-  expect(await read(1, 8)).toBe(8)
-  await read(1, 8)
-  expect({ openings, kept: texts.countCharacters() }).toEqual({ openings: 8, kept: 80 })
-  expect(await read(2, 20)).toBe(20)
-  expect({ openings, kept: texts.countCharacters() }).toEqual({ openings: 28, kept: 100 })
-  texts.forget(2)
-  expect(texts.countCharacters()).toBe(0)
-
-  const brief = createOwnerTexts({ store, open, keepMs: 1 })
-  await Array.fromAsync(brief.read(1, ids.slice(0, 3)))
-  await waitUntil(() => brief.countCharacters() === 0)
-  expect(openings).toBe(31)
-})
 
 test('a search lets others run by the characters that it has read, not by notes', async () => {
   const note = '\u0301\u0316'.repeat(5000)
@@ -129,33 +102,18 @@ test('a search lets others run by the characters that it has read, not by notes'
       name: null,
       note: Buffer.from(note),
     }))
-  const texts = createOwnerTexts({
+  const options = {
     store: { ...store, lists: { ...store.lists, readTexts } },
     open: () => ({ name: '', note }),
-  })
+  }
   let turns = 0
   const count = () => {
     turns += 1
     waiting = setImmediate(count)
   }
   let waiting = setImmediate(count)
-  const pushes = Array.from({ length: 100 }, (_, id) => ({ id, textsMark: 0 }))
-  expect(await Array.fromAsync(texts.read(1, pushes))).toHaveLength(100)
+  const ids = Array.from({ length: 100 }, (_, id) => id)
+  expect(await Array.fromAsync(readFolded(ids, options))).toHaveLength(100)
   clearImmediate(waiting)
   expect(turns).toBeGreaterThan(20)
-})
-
-test('a name that another node may have changed is opened again, and replaces the one in memory', async () => {
-  let name = 'before'
-  const texts = createOwnerTexts({ store: opened.store, open: () => ({ name, note: '' }) })
-  const listed = await opened.store.lists.listPushes({ ownerId: account.id, expired: false, pageNumber: 1 })
-  const id = listed[0]?.push.id ?? 0
-  const read = async (textsMark: number) =>
-    (await Array.fromAsync(texts.read(1, [{ id, textsMark }])))[0]?.name
-  expect(await read(1)).toBe('BEFORE')
-  name = 'after it'
-  expect(await read(1)).toBe('BEFORE')
-  expect(await read(2)).toBe('AFTER IT')
-  expect(await read(2)).toBe('AFTER IT')
-  expect(texts.countCharacters()).toBe(8)
 })

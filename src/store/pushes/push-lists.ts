@@ -63,10 +63,10 @@ const COUNT = forLists(1, (isIn) =>
 const FACTS = forLists(2, (isIn) =>
   statement<PushFacts>(
     `SELECT id, kind, created_at AS "createdAt", expires_at AS "expiresAt", expire_after_views AS "expireAfterViews",
-      views, last_viewed_at AS "lastViewedAt", expired_on AS "expiredOn", lost, edits AS "textsMark",
+      views, last_viewed_at AS "lastViewedAt", expired_on AS "expiredOn", lost,
       coalesce((SELECT seen_views FROM push_labels l WHERE l.push_id = id), 0) AS "seenViews"
     FROM pushes JOIN push_state s ON s.push_id = id WHERE ${isIn} AND id < $2 ORDER BY id DESC LIMIT ${PIECE}`,
-    { of: [pushes, pushState], numbers: ['textsMark', 'seenViews'] },
+    { of: [pushes, pushState], numbers: ['seenViews'] },
   ),
 )
 const BY_IDS = forSome((ids) => listed(`p.owner_id = $1 AND p.id IN (${ids})`), 1)

@@ -9,12 +9,8 @@ import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
 import { createPageNonces, type PageNonces } from '../../../src/pushes/page-nonces.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
-import { examplePush, storePush, VISIT } from '../../support/store.ts'
+import { examplePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
-
-const NO_EDIT = {
-  ...{ expireAfterDays: null, duration: null, expiresAt: null, expireAfterViews: null },
-}
 
 const postgres = usePostgres()
 
@@ -166,22 +162,6 @@ postgres.describe('two nodes share', () => {
       const secret = await offersOf()[0].secretFor(7)
       expect(await offersOf()[1].secretFor(7)).toBe(secret)
     })
-  })
-
-  test('a name that one node changes has another mark on the other, and one that is viewed has not', async () => {
-    const [one, other] = opened.nodes
-    const { clock } = opened
-    const owner = await one.accounts.addAccount({ email: 'ann@x', passwordHash: 'x', isAdmin: false })
-    const labels = { urlToken: Buffer.from('token'), name: Buffer.from('before'), note: null }
-    const push = await storePush({ store: one, clock }, { ownerId: owner.id }, { labels })
-    const markOf = async ({ lists }: typeof one) =>
-      (await Array.fromAsync(lists.readFacts({ ownerId: owner.id, expired: false }))).flat()[0]?.textsMark
-    const before = await markOf(one)
-    await other.pushes.claimView({ id: push.id, visit: VISIT, lookBy: null })
-    expect(await markOf(one)).toBe(before)
-    const edit = { labels: { name: Buffer.from('after') }, edit: NO_EDIT }
-    await other.pushes.editPush({ id: push.id, ownerId: owner.id, visit: VISIT, ...edit })
-    expect(await markOf(one)).not.toBe(before)
   })
 
   test('what has lapsed is removed, also beside another node that sweeps', async () => {
