@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled)('into PostgreSQL', () => {
     }
     const node = await openTestNode({ ...place, name: 'first' })
     const beside = { ...wish, bucket: bucket.settings }
-    await expect(imports.importReport(beside, START)).rejects.toThrow('The node first serves this database')
+    await expect(imports.importReport(beside, START)).rejects.toThrow('Nodes serve the database (first)')
     expect(bucket.listKeys()).toEqual([])
     expect(await node.lists.countPushes()).toEqual({ live: 0, expired: 0 })
     await node.close()

@@ -63,7 +63,7 @@ const MARK_BYTES = 16
 /** A change as another connection can look for it. `done`: its result, once COMMIT was sent. */
 type Change<T> = { connection: Uint8Array; mark: Uint8Array; done: { value: T } | null }
 
-const NONE = new Uint8Array()
+const newChange = () => ({ connection: new Uint8Array(), mark: randomKey(MARK_BYTES) })
 
 export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connect, connections: max = CONNECTIONS, onConnect = async () => undefined } = options
@@ -75,18 +75,24 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 
   const isFull = () => performance.now() - fullAt < FULL_MS
 
-  /** An attempt returns null when nothing happened and it has to run again. */
-  async function persist<T>(end: number, attempt: () => Promise<{ value: T } | null>): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
+  /** Tries again what failed in passing, and what returns null because nothing happened. */
+  async function persist<T>(
+    within: number,
+    attempt: (patience: Patience) => Promise<{ value: T } | null>,
+  ): Promise<T> {
+    // Work that may take longer than a request may also take as long on one connection.
+    const once = within > WITHIN_MS ? within : ANSWER_MS
+    const end = performance.now() + within
+    for (let tries = 0; ; tries += 1) {
       let cause: unknown = null
       try {
-        const done = await attempt()
+        const done = await attempt({ end, once })
         if (done !== null) return done.value
       } catch (failure) {
         cause = failure
         if (!isPassing(failure)) throw explain(failure)
       }
-      if (tries > RETRIES || performance.now() > end) throw unavailable(cause)
+      if (tries === RETRIES || performance.now() > end) throw unavailable(cause)
       counts.retries += 1
       await Bun.sleep(pauseAfter(tries))
     }
@@ -100,37 +106,28 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     return explainFailure(failure)
   }
 
-  const read: Read = (work, { within = READ_WITHIN_MS } = {}) => {
-    const patience = patienceOf(within)
-    return during('reads', () =>
-      persist(patience.end, async () => ({ value: await lanes.use(patience, work) })),
-    )
-  }
+  const read: Read = (work, { within = READ_WITHIN_MS } = {}) =>
+    during('reads', () => persist(within, async (patience) => ({ value: await lanes.use(patience, work) })))
 
-  const transact: Transact = (work, { within = WITHIN_MS } = {}) => {
-    const patience = patienceOf(within)
-    return during('transactions', () =>
-      persist(patience.end, async () => {
-        const change: Change<Awaited<ReturnType<typeof work>>> = {
-          connection: NONE,
-          mark: randomKey(MARK_BYTES),
-          done: null,
-        }
+  const transact: Transact = (work, { within = WITHIN_MS } = {}) =>
+    during('transactions', () =>
+      persist(within, async (patience) => {
+        const change: Change<Awaited<ReturnType<typeof work>>> = { ...newChange(), done: null }
         try {
-          return await lanes.use(patience, (lane) => attempt(lane, change, { patience, work }))
+          return await lanes.use(patience, (lane) => attempt(lane, change, { within, work }))
         } catch (cause) {
           if (change.done === null || !endsConnection(cause)) throw cause
           return (await hasHappened(change)) ? change.done : null
         }
       }),
     )
-  }
 
   /** Throws an error in doubt when that stays unknown. Then the caller is told nothing that depends on it. */
   async function hasHappened(change: Change<unknown>): Promise<boolean> {
-    const patience = patienceOf(LOOK_WITHIN_MS)
-    const looking = async () => ({ value: await lanes.use(patience, (lane) => look(lane, change)) })
-    const outcome = await persist(patience.end, looking).catch((cause) => {
+    const looking = async (patience: Patience) => ({
+      value: await lanes.use(patience, (lane) => look(lane, change)),
+    })
+    const outcome = await persist(LOOK_WITHIN_MS, looking).catch((cause) => {
       settled.unknown += 1
       throw addToOutage(cause, { isInDoubt: true })
     })
@@ -163,12 +160,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 
 /** Random within a factor of two, so that two nodes do not meet again after the same conflict. */
 function pauseAfter(tries: number): number {
-  return FIRST_PAUSE_MS * 2 ** tries * (1 + randomKey(1).readUInt8() / 256)
-}
-
-/** Work that may take longer than a request may also wait as long for one answer. */
-function patienceOf(within: number): Patience {
-  return { answer: within > WITHIN_MS ? within : ANSWER_MS, end: performance.now() + within }
+  return FIRST_PAUSE_MS * 2 ** (tries + 1) * (1 + randomKey(1).readUInt8() / 256)
 }
 
 /**
@@ -178,7 +170,7 @@ function patienceOf(within: number): Patience {
 async function attempt<T>(
   lane: Lane,
   change: Change<T>,
-  { patience: { answer }, work }: { patience: Patience; work: (session: Changing) => Promise<T> },
+  { within, work }: { within: number; work: (session: Changing) => Promise<T> },
 ): Promise<{ value: T }> {
   const sent: Promise<unknown>[] = []
   const keep = (answered: Promise<unknown>) => {
@@ -186,11 +178,11 @@ async function attempt<T>(
     answered.catch(() => undefined)
     sent.push(answered)
   }
-  const send: Changing['send'] = (text, values) => keep(lane.query(text, values).then(() => undefined))
+  const send: Changing['send'] = (text, values) => keep(lane.query(text, values))
   try {
     change.connection = lane.id
     keep(lane.control('BEGIN'))
-    if (answer > ANSWER_MS) send(BE_PATIENT, [String(answer)])
+    if (within > WITHIN_MS) send(BE_PATIENT, [String(within)])
     send(NOTE, [change.connection, change.mark])
     const begun = [...sent]
     const done = { value: await work({ query: lane.query, send }) }

@@ -1,11 +1,11 @@
 // The connections of this process. Each is opened when it is needed and carries one transaction or read at a time. A network
-// that swallows packets never says so: a connection that hears nothing for too long is given up, and so are the idle ones.
+// that swallows packets never says so: a connection on which something takes too long is given up, and so are the idle ones.
 
 import type { ReservedSQL } from 'bun'
 import { randomKey } from '../../../crypto/random.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
 import { endsConnection, unavailable } from './failures.ts'
-import { type Connect, reserveWithin, SilenceError } from './session.ts'
+import { type Connect, reserveWithin } from './session.ts'
 
 /** One connection, within a transaction or for one read. */
 export type Session = {
@@ -23,8 +23,8 @@ export type Lane = Session & {
 /** Called when no connection could be opened, and with null when that works again. */
 export type OnState = (cause: unknown) => void
 
-/** In milliseconds: how long one answer may take, and, by performance.now(), when the whole has to be over. */
-export type Patience = { answer: number; end: number }
+/** Until when, by performance.now(), work waits for a connection; and how many milliseconds it may take on it. */
+export type Patience = { end: number; once: number }
 
 export type LanesOptions = {
   connect: Connect
@@ -42,7 +42,7 @@ export type Lanes = {
 }
 
 /** `until`: when it is given up, and Infinity while it is idle. */
-type Open = Lane & { until: number; patience: Patience; isOpen: boolean; close(): void }
+type Open = Lane & { until: number; isOpen: boolean; close(): void }
 type Waiter = { give: (lane: Promise<Open>) => void; end: number }
 
 const OPEN_MS = 2500
@@ -50,7 +50,7 @@ const LOOK_MS = 100
 /** Work that was begun in time has at least this long. */
 const LEAST_MS = 500
 const ID_BYTES = 16
-const AT_REST: Patience = { answer: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY }
+const AT_REST = Number.POSITIVE_INFINITY
 
 export function createLanes({ connect, max, onConnect, onState }: LanesOptions): Lanes {
   const open = new Set<Open>()
@@ -62,7 +62,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions):
   const timer = setInterval(look, LOOK_MS)
   timer.unref()
 
-  /** Gives up the connections that were silent for too long, and refuses who waited for too long. */
+  /** Gives up the connections on which something takes too long, and refuses who waited for too long. */
   function look(): void {
     const now = performance.now()
     for (const lane of open) if (lane.until < now) lane.close()
@@ -81,7 +81,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions):
       // Only a reserved connection stays one: the pool would open another behind a transaction that lost its own.
       lane = laneOver(await reserveWithin(client, OPEN_MS), close)
       open.add(lane)
-      begin(lane, { answer: OPEN_MS, end: performance.now() + OPEN_MS })
+      lane.until = performance.now() + OPEN_MS
       await onConnect(lane)
       if (isAway) onState(null)
       isAway = false
@@ -125,24 +125,23 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions):
   }
 
   function release(lane: Open): void {
-    begin(lane, AT_REST)
+    lane.until = AT_REST
     const next = waiting.shift()
     if (isClosed) drop(lane)
     else if (next !== undefined) next.give(Promise.resolve(lane))
     else idle.push(lane)
   }
 
-  const use: Lanes['use'] = async (patience, work) => {
-    const lane = await acquire(patience.end)
-    begin(lane, { ...patience, end: Math.max(patience.end, performance.now() + LEAST_MS) })
+  const use: Lanes['use'] = async ({ end, once }, work) => {
+    const lane = await acquire(end)
+    const now = performance.now()
+    lane.until = Math.min(now + once, Math.max(end, now + LEAST_MS))
     try {
       return await work(lane)
     } catch (cause) {
-      if (!endsConnection(cause)) throw cause
-      const isSilent = lane.until < performance.now()
       // What ended one has usually ended the others.
-      for (const one of [lane, ...idle]) drop(one)
-      throw isSilent ? new SilenceError() : cause
+      if (endsConnection(cause)) for (const one of [lane, ...idle]) drop(one)
+      throw cause
     } finally {
       if (lane.isOpen) release(lane)
     }
@@ -163,26 +162,13 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions):
   }
 }
 
-/** The wait for an answer begins anew. */
-function begin(lane: Pick<Open, 'until' | 'patience'>, patience = lane.patience): void {
-  lane.patience = patience
-  lane.until = Math.min(performance.now() + patience.answer, patience.end)
-}
-
 function laneOver(reserved: ReservedSQL, close: () => void): Open {
-  const lane: Open = {
-    ...{ id: randomKey(ID_BYTES), patience: AT_REST, until: AT_REST.end, isOpen: true, close },
-    query: (text, values = []) => {
-      begin(lane)
-      // Sent at once, because a query is otherwise sent when it is awaited, and BEGIN has to come first.
-      return reserved.unsafe(text, [...values]).execute()
-    },
-    control: (command) => {
-      begin(lane)
-      return CONTROLS[command](reserved).then(({ command: tag }) => tag)
-    },
+  return {
+    ...{ id: randomKey(ID_BYTES), until: AT_REST, isOpen: true, close },
+    // Sent at once, because a query is otherwise sent when it is awaited, and BEGIN has to come first.
+    query: (text, values = []) => reserved.unsafe(text, [...values]).execute(),
+    control: (command) => CONTROLS[command](reserved).then(({ command: tag }) => tag),
   }
-  return lane
 }
 
 /** Prepared statements, which the client sends without waiting; those of `unsafe` without parameters wait. */

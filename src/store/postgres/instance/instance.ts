@@ -79,6 +79,24 @@ export async function listOthers(session: Session, node: Uint8Array | null): Pro
   return nodes.flatMap(({ name, isThis, isAlive }) => (isAlive && !isThis ? name : []))
 }
 
+/** Throws `conflict`, naming them, while nodes other than this one serve the database. */
+export async function refuseBesideNodes(session: Session, thisNode: Uint8Array | null): Promise<void> {
+  const alive = await listOthers(session, thisNode)
+  if (alive.length === 0) return
+  throw new DomainError(
+    'conflict',
+    `Nodes serve the database (${alive.join(', ')}), or did within the last minute. Nothing was changed. ` +
+      'Stop all of them, wait for a minute where one was killed or the copy is that young, and run this again.',
+  )
+}
+
+/** For commands: the same, and none starts until the transaction ends. */
+export async function requireAlone(session: Session): Promise<InstanceState> {
+  const state = await readInstance(session, { lock: true })
+  await refuseBesideNodes(session, null)
+  return state
+}
+
 /** Looking for what a removed key has sealed reads all pushes. */
 const ENTER_MS = 10 * MINUTE
 

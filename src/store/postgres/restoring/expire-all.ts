@@ -2,13 +2,12 @@
 // uses the same bucket is removed.
 
 import type { Visit } from '../../../domain/audit.ts'
-import { DomainError } from '../../../domain/errors.ts'
 import { DAY } from '../../../domain/time.ts'
 import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
-import { listOthers, readInstance } from '../instance/instance.ts'
+import { requireAlone } from '../instance/instance.ts'
 
 /** What may be very many rows. */
 const PATIENT = { within: DAY }
@@ -74,16 +73,4 @@ async function leaveBucket({ query }: Session): Promise<string | null> {
   if (before?.isUsed !== true) return null
   await query('DELETE FROM files_due')
   return before.tag
-}
-
-/** Throws `conflict`, naming them, while nodes serve the database. None starts until the transaction ends. */
-export async function requireAlone(session: Session) {
-  const state = await readInstance(session, { lock: true })
-  const alive = await listOthers(session, null)
-  if (alive.length === 0) return state
-  throw new DomainError(
-    'conflict',
-    `Nodes serve the database (${alive.join(', ')}), or did within the last minute. Nothing was changed. ` +
-      'Stop all of them, wait for a minute where one was killed or the copy is that young, and run this again.',
-  )
 }
