@@ -63,7 +63,6 @@ export function createDoor(options: DoorOptions) {
   const cors = createCors(config.corsOrigins)
   const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
   const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf })
-  const secure = createSecure(config)
   const { basePath } = hostRules
   const guests = createGuests(options, basePath)
   const { presentError } = guests
@@ -85,7 +84,7 @@ export function createDoor(options: DoorOptions) {
     limitOtherSites: createLimitOtherSites(rateLimit, clientOf),
     bodyRoom,
     presentError,
-    secure,
+    secure: createSecure(config),
     newRequestId: createRequestIds(),
     logRequest: createLogRequest(options),
   }
@@ -104,7 +103,6 @@ export function createDoor(options: DoorOptions) {
   return {
     handle,
     handlePlain,
-    secure,
     /** Nobody takes over from a server that is alone. */
     leave: config.databaseUrl === null ? async () => undefined : departure.leave,
     isLeaving: departure.isLeaving,
@@ -175,9 +173,8 @@ const PROBES = new Set<string>([FILES.up.path, FILES.ready.path])
 /** Logs every request, but of the answers to probes only the first 503 in a row. Counts each when there are metrics. */
 function createLogRequest({ log, meter }: Pick<DoorOptions, 'log' | 'meter'>): LogRequest {
   const refused = new Set<string>()
-  const write: LogRequest = ({ durationMs, ...line }) => {
-    if (PROBES.has(line.route) && isNothingNew(line, refused)) return
-    log.info({ ...line, durationMs: Math.round(durationMs * 100) / 100 })
+  const write: LogRequest = (line) => {
+    if (!PROBES.has(line.route) || !isNothingNew(line, refused)) log.info(line)
   }
   if (meter === null) return write
   return (line) => {

@@ -18,7 +18,7 @@ import type { Door } from './door.ts'
 
 export type ListeningOptions = {
   config: Pick<Config, 'host' | 'port' | 'httpPort' | 'mdns'>
-  door: Pick<Door, 'handle' | 'handlePlain' | 'secure' | 'shed' | 'isLeaving'>
+  door: Pick<Door, 'handle' | 'handlePlain' | 'shed' | 'isLeaving'>
   tls: Tls | null
   bindings: readonly Binding[]
   listAddresses: Network['listAddresses']
@@ -95,11 +95,10 @@ function trustOf(
 
 function listenFor(options: ListeningOptions, { port, isPlain }: { port: number; isPlain: boolean }) {
   const { door, tls, bindings, listAddresses } = options
-  const { handle, handlePlain, secure, shed, isLeaving } = door
+  const { handle, handlePlain, shed, isLeaving } = door
   return listen({
     handle: isPlain ? handlePlain : handle,
     tls: isPlain || tls === null ? null : tls.certificate.current(),
-    secure,
     shed,
     isLeaving,
     bindings,

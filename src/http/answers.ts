@@ -2,7 +2,13 @@
 
 export type AnswerHeaders = Record<string, string>
 
-const COMMON = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+const COMMON = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  // A site that opens this one in a window cannot control it, and other sites cannot embed its answers.
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
 
 const JSON_HEADERS: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8', ...COMMON }
 /** Bun copies these twice as fast as it reads an object. */
@@ -19,6 +25,11 @@ export function answerJson(status: number, body: unknown, headers?: AnswerHeader
 
 export function answerText(status: number, text: string, headers: AnswerHeaders = {}): Response {
   return new Response(text, { status, headers: { 'content-type': TEXT, ...COMMON, ...headers } })
+}
+
+/** For a question about what is allowed. */
+export function answerNothing(headers: AnswerHeaders): Response {
+  return new Response(null, { status: 204, headers: { ...COMMON, ...headers } })
 }
 
 export type Attachment = { type: string; filename: string; status?: number; headers?: AnswerHeaders }
@@ -122,7 +133,7 @@ export function answerPage(status: number, html: string, headers?: AnswerHeaders
   })
 }
 
-/** Sets the headers that every answer has: isolation from other sites, and HSTS where --base-url says https. */
+/** Sets HSTS where --base-url says https. */
 export type Secure = (headers: Headers) => void
 
 /** A year, as preload lists require. Without subdomains, which may belong to others. */
@@ -134,9 +145,6 @@ export function createSecure(settings: { baseUrl: string | null; tls: 'off' | 'a
   // With an authority of our own, HSTS would lock out everybody when the authority changes.
   const isStrict = tls !== 'auto' && baseUrl !== null && isForTlsAlone(new URL(baseUrl))
   return (headers) => {
-    // A site that opens this one in a window cannot control it, and other sites cannot embed its answers.
-    headers.set('cross-origin-opener-policy', 'same-origin')
-    headers.set('cross-origin-resource-policy', 'same-origin')
     if (isStrict) headers.set('strict-transport-security', TRANSPORT_SECURITY)
   }
 }

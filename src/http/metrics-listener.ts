@@ -45,7 +45,7 @@ const FOREIGN_NAME =
 /** A name that a web page chose for this address (DNS rebinding) is refused, as at the door of the pages. */
 function isAskedByName({ headers }: Request, { check }: HostRules): boolean {
   try {
-    check(readHost(headers.get('host')), { isTrustedProxy: false })
+    check(readHost(headers.get('host')), { isFromProxy: false })
     return true
   } catch (cause) {
     if (isDomainError(cause, 'unknown_host')) return false

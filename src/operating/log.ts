@@ -24,8 +24,8 @@ export function createLog({ format, now, write }: LogOptions): Log {
     (level: string): Tell =>
     (said, message) => {
       const time = new Date(now()).toISOString()
-      const [fields, msg] = typeof said === 'string' ? [{}, said] : [said, message]
-      write(present({ level, time, msg, fields }))
+      const isText = typeof said === 'string'
+      write(present({ level, time, msg: isText ? said : message, fields: isText ? {} : said }))
     }
   return { info: at('info'), warn: at('warn'), error: at('error'), fatal: at('fatal') }
 }
@@ -38,15 +38,20 @@ function toJson({ level, time, msg, fields }: Line): string {
   return JSON.stringify({ level, time, ...told, msg })
 }
 
+/** These have places of their own in a line of text. */
+const PLACED: ReadonlySet<string> = new Set(['method', 'route', 'status', 'durationMs', 'requestId', 'err'])
+
 /** `2026-11-20T22:47:00.000Z info GET /up 200 0.4ms [k3f-1]`, followed by the stack of an error. */
 function toText({ level, time, msg, fields }: Line): string {
-  const { method, route, status, durationMs, requestId, err, ...rest } = fields
+  const { method, route, status, durationMs, requestId, err } = fields
+  let text = `${time} ${level}`
   // What others said is quoted in messages and errors: it must not look like a line of the log.
-  const words = [time, level, msg && printableLine(msg), method, route, status]
-  if (durationMs !== undefined) words.push(`${durationMs}ms`)
-  for (const name in rest) if (rest[name] !== undefined) words.push(`${name}=${JSON.stringify(rest[name])}`)
-  if (requestId !== undefined) words.push(`[${requestId}]`)
-  const text = words.filter((word) => word !== undefined).join(' ')
+  if (msg !== undefined) text += ` ${printableLine(msg)}`
+  if (route !== undefined) text += ` ${method} ${route} ${status} ${durationMs}ms`
+  for (const name in fields) {
+    if (!PLACED.has(name) && fields[name] !== undefined) text += ` ${name}=${JSON.stringify(fields[name])}`
+  }
+  if (requestId !== undefined) text += ` [${requestId}]`
   // Only the first line begins at the margin.
   return err === undefined ? text : `${text}\n${printable(stackOf(err)).replace(/\n(?=\S)/g, '\n    ')}`
 }

@@ -19,7 +19,7 @@ function find(asked: Asked, { baseUrl, addresses = EVERYWHERE, machine = MACHINE
   })
   const request = new Request('http://localhost')
   return findElsewhere({
-    ...{ request, arrived: request, isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
+    ...{ request, path: '/', isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
     ...{
       host: 'localhost:5100',
       scheme: null,
@@ -27,6 +27,7 @@ function find(asked: Asked, { baseUrl, addresses = EVERYWHERE, machine = MACHINE
       isFromProxy: false,
       stayOpen: () => undefined,
       makeRoom: () => undefined,
+      heldBytes: 0,
     },
     ...asked,
   })
@@ -87,7 +88,7 @@ test('a system that cannot list its addresses does not break the page', () => {
   const findElsewhere = createFindElsewhere({ baseUrl: null, addresses: EVERYWHERE, listAddresses })
   const request = new Request('http://localhost')
   const exchange: Exchange = {
-    ...{ request, arrived: request, isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
+    ...{ request, path: '/', isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
     ...{
       host: 'localhost',
       scheme: null,
@@ -95,6 +96,7 @@ test('a system that cannot list its addresses does not break the page', () => {
       isFromProxy: false,
       stayOpen: () => undefined,
       makeRoom: () => undefined,
+      heldBytes: 0,
     },
   }
   expect(findElsewhere(exchange)).toEqual([])

@@ -36,7 +36,6 @@ export type BodyRoomOptions = {
 export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoom {
   const clientBytes = Math.max(CLIENT_BYTES, maxBytes)
   const totalBytes = Math.max(TOTAL_BYTES, 2 * clientBytes)
-  const held = new Map<Exchange, number>()
   const heldBy = new Map<string, number>()
   let total = 0
   let lastTurn = Promise.resolve()
@@ -47,35 +46,36 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoo
   }
 
   function take(exchange: Exchange, bytes: number): void {
-    const before = held.get(exchange) ?? 0
-    const more = counted(before + bytes) - counted(before)
-    const client = clientOf(exchange.clientAddress)
-    const isOver = client !== null && (heldBy.get(client) ?? 0) + more > clientBytes
-    if (more > 0 && (isOver || total + more > totalBytes)) throw overloaded()
-    held.set(exchange, before + bytes)
-    add(client, more)
+    const after = exchange.heldBytes + bytes
+    const more = counted(after) - counted(exchange.heldBytes)
+    if (more > 0) {
+      const client = clientOf(exchange.clientAddress)
+      const isOver = client !== null && (heldBy.get(client) ?? 0) + more > clientBytes
+      if (isOver || total + more > totalBytes) throw overloaded()
+      add(client, more)
+    }
+    exchange.heldBytes = after
   }
 
   /** May be called again for the same answer. */
   function takeForAnswer(exchange: Exchange, bytes: number): void {
-    take(exchange, Math.max(0, bytes - (held.get(exchange) ?? 0)))
+    take(exchange, Math.max(0, bytes - exchange.heldBytes))
   }
 
-  function isHeldBy(exchange: Exchange): boolean {
-    return counted(held.get(exchange) ?? 0) > 0
+  function isHeldBy({ heldBytes }: Exchange): boolean {
+    return counted(heldBytes) > 0
   }
 
   function holdAnswer(exchange: Exchange, bytes: number): void {
     giveBack(exchange)
-    held.set(exchange, bytes)
+    exchange.heldBytes = bytes
     add(clientOf(exchange.clientAddress), counted(bytes))
   }
 
   function giveBack(exchange: Exchange): void {
-    const bytes = held.get(exchange)
-    if (bytes === undefined) return
-    held.delete(exchange)
-    add(clientOf(exchange.clientAddress), -counted(bytes))
+    const bytes = counted(exchange.heldBytes)
+    exchange.heldBytes = 0
+    if (bytes > 0) add(clientOf(exchange.clientAddress), -bytes)
   }
 
   function add(client: string | null, bytes: number): void {
@@ -105,7 +105,7 @@ type Holding = { exchange: Exchange; bodyRoom: Pick<BodyRoom, 'holdAnswer' | 'gi
 /** The same answer. Bun itself would not tell when the client has received it. */
 export async function sendInPieces(answer: Response, { exchange, bodyRoom }: Holding): Promise<Response> {
   const giveBack = () => bodyRoom.giveBack(exchange)
-  const { signal } = exchange.arrived
+  const { signal } = exchange.request
   const { status, headers } = answer
   const whole = await answer.bytes().catch((cause) => {
     giveBack()

@@ -18,7 +18,7 @@ export type Forwarded = {
 export const UNIX_PEER = 'unix'
 
 /** The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, unix on a Unix socket, null elsewhere. */
-type Peer = { text: string; loopbackKind: string | null }
+type Peer = Pick<Forwarded, 'address'> & { loopbackKind: string | null }
 
 export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
 
@@ -39,21 +39,21 @@ export function createForwarding(
     const isUnix = peer === UNIX_PEER
     const loopbackKind = isUnix ? UNIX_PEER : address?.range() === 'loopback' ? address.kind() : null
     return {
-      address,
       loopbackKind,
-      text: address?.toString() ?? peer,
+      address: address?.toString() ?? peer,
       isTrusted: isUnix ? trustedProxies.includes(UNIX_PEER) : address !== null && isTrusted(address),
+      ...{ scheme: null, host: null },
     }
   })
 
   /** Checks loopback peers only: any other sender may forge the header. */
-  function lookForProxy({ text, loopbackKind }: Peer, headers: Headers): void {
+  function lookForProxy({ address, loopbackKind }: Peer, headers: Headers): void {
     if (loopbackKind === null || undeclared.has(loopbackKind) || !headers.has('x-forwarded-for')) return
-    undeclared.set(loopbackKind, text)
+    undeclared.set(loopbackKind, address)
     if (undeclared.size > 1) return
     onUndeclaredProxy(
-      `A reverse proxy at ${text} forwards requests and is not trusted: everybody behind it counts as one client. ` +
-        `Start with --trusted-proxy ${text} as well.`,
+      `A reverse proxy at ${address} forwards requests and is not trusted: everybody behind it counts as one client. ` +
+        `Start with --trusted-proxy ${address} as well.`,
     )
   }
 
@@ -61,11 +61,11 @@ export function createForwarding(
     const socket = readSocket(peer)
     if (!socket.isTrusted) {
       lookForProxy(socket, headers)
-      return { address: socket.text, isTrusted: false, scheme: null, host: null }
+      return socket
     }
     const scheme = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase()
     return {
-      address: walkBack(socket.text, headers.get('x-forwarded-for'), isTrusted),
+      address: walkBack(socket.address, headers.get('x-forwarded-for'), isTrusted),
       isTrusted: true,
       scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
       host: lastOf(headers.get('x-forwarded-host')),

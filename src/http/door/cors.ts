@@ -1,7 +1,7 @@
 // CORS: pages of the origins that the operator listed may use the API, without credentials.
 
 import { spellingsOf } from '../../domain/origin.ts'
-import type { AnswerHeaders } from '../answers.ts'
+import { type AnswerHeaders, answerNothing } from '../answers.ts'
 import { API, type Endpoint, FILES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
 import { isJsonPath } from './paths.ts'
 
@@ -20,7 +20,7 @@ export type Cors = {
   /** The answer to a preflight for a page of a listed origin; null for any other request. */
   answerPreflight(request: Request, path: string): Response | null
   /** Allows a page of a listed origin to read an answer of the API, refusals included. */
-  addHeaders(response: Response, asked: { request: Request; path: string }): void
+  addHeaders(headers: Headers, asked: { request: Request; path: string }): void
 }
 
 /** Request headers that clients use and browsers do not allow by default. */
@@ -77,10 +77,10 @@ export function createCors(origins: readonly string[]): Cors {
     // Chromium sends this header before a page of the internet may reach a server in a private network.
     const isIntoNetwork = headers.get('access-control-request-private-network') === 'true'
     const network = isIntoNetwork ? { 'access-control-allow-private-network': 'true' } : {}
-    return new Response(null, { status: 204, headers: { ...PREFLIGHT, ...network } })
+    return answerNothing({ ...PREFLIGHT, ...network })
   }
 
-  function addHeaders({ headers }: Response, { request, path }: { request: Request; path: string }): void {
+  function addHeaders(headers: Headers, { request, path }: { request: Request; path: string }): void {
     if (origins.length === 0 || !isJsonPath(path)) return
     headers.append('vary', 'Origin')
     const origin = originIn(request.headers)

@@ -55,7 +55,7 @@ export type AnswerRefusal = (exchange: Exchange, refusal: Refusal) => Promise<Re
 
 export type LogFailure = (failure: { requestId: string; cause: unknown }) => void
 
-export type PresentError = (cause: unknown, exchange: Exchange, path: string) => Response | Promise<Response>
+export type PresentError = (cause: unknown, exchange: Exchange) => Response | Promise<Response>
 
 export type PresentErrorOptions = {
   logFailure: LogFailure
@@ -66,8 +66,8 @@ export type PresentErrorOptions = {
 
 export function createPresentError(options: PresentErrorOptions): PresentError {
   const { logFailure, answerRefusal, onRefused } = options
-  return (thrown, exchange, path) => {
-    const { requestId } = exchange
+  return (thrown, exchange) => {
+    const { requestId, path } = exchange
     if (!(thrown instanceof DomainError)) logFailure({ requestId, cause: thrown })
     const cause = isExhaustion(thrown) ? exhausted() : thrown
     const asJson = isJsonPath(path)

@@ -3,11 +3,11 @@
 import { type Visit, visitFrom } from '../../domain/audit.ts'
 
 export type Exchange = {
-  /** With the canonical path, for the routes. Has no body: a copy of a body that is read in part never ends. */
+  /** As it arrived, with its body: a copy of a body that is read in part never ends. */
   request: Request
-  /** The request as it arrived, with its body. */
-  arrived: Request
-  /** The routes see GET instead; the front door sends only the headers. */
+  /** The canonical path, for the routes. */
+  path: string
+  /** The routes answer as for GET; the front door sends only the headers. */
   isHead: boolean
   requestId: string
   /** The pattern of the route that answers, for the log: never the path, which may be a link. */
@@ -25,6 +25,8 @@ export type Exchange = {
   stayOpen: () => void
   /** Reserves memory for an answer with a text of so many bytes. Throws `overloaded` if there is none. */
   makeRoom: (bytes: number) => void
+  /** Bytes of its body and its answer that are reserved in memory. */
+  heldBytes: number
 }
 
 export function visitOf({ request, clientAddress }: Exchange): Visit {

@@ -5,6 +5,7 @@ import { isLoopbackAddress, remember } from '../../domain/client.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { spellingsOf } from '../../domain/origin.ts'
 import { EXEMPT_PATHS, FILES } from '../urls.ts'
+import type { Exchange } from './exchange.ts'
 import { isUnixHost } from './unix-socket.ts'
 
 /** How a request was addressed: by its Host header, or as a trusted proxy forwarded it. */
@@ -39,9 +40,9 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
     const name = host === null ? null : nameOf(host)
     if (name !== null && (ownNames.has(name) || isLoopbackName(name))) return
     // Only programs of this machine reach a loopback listener, so any other name was made to resolve to it (DNS rebinding).
-    if (listensOnLoopback && !from.isTrustedProxy)
+    const isReached = !listensOnLoopback || from.isFromProxy
+    if (name === null || !isReached || !isLocalName(name))
       throw refuseHost(host, { ...from, basePath, listensOnLoopback })
-    if (name === null || !isLocalName(name)) throw refuseHost(host, { ...from, basePath, listensOnLoopback })
   }
 
   /** The origin that the browser asked for; null when the Host is not a valid name. */
@@ -126,14 +127,9 @@ export function answersAnyHost(path: string): boolean {
   return ANY_HOST_PATHS.has(path) || path.startsWith(ASSETS)
 }
 
-export type Asker = {
-  isTrustedProxy: boolean
-  /** The scheme that a trusted proxy was asked with. */
-  scheme?: 'http' | 'https' | null
-  /** The address of the socket, or of the client of a trusted proxy. */
-  address?: string
-  headers?: Headers
-}
+/** Who names the host, as far as it is known. */
+export type Asker = Pick<Exchange, 'isFromProxy'> &
+  Partial<Pick<Exchange, 'scheme' | 'clientAddress'>> & { request?: { headers: Headers } }
 
 export type RefusedAsker = Asker & { basePath: string; listensOnLoopback: boolean }
 
@@ -155,14 +151,14 @@ const PLAIN = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(:\d{1,5})?$/i
 const REFUSAL = 'This server does not answer to that host name. Start it with --base-url to name its address.'
 const PROXY_HINT = ' (and with --trusted-proxy ADDRESS if a reverse proxy forwards to it)'
 /** Believes an undeclared proxy too, because the scheme only goes into the text. */
-function schemeOf({ scheme, headers }: Asker): 'http' | 'https' {
-  const said = headers?.get('x-forwarded-proto')?.split(',')[0]?.trim()
+function schemeOf({ scheme, request }: Asker): 'http' | 'https' {
+  const said = request?.headers.get('x-forwarded-proto')?.split(',')[0]?.trim()
   return scheme ?? (said === 'https' ? 'https' : 'http')
 }
 
-function undeclaredProxy({ isTrustedProxy, address = '', headers }: Asker): string | null {
-  const isForwarded = FORWARDED.some((name) => headers?.has(name))
-  return isForwarded && !isTrustedProxy && address !== '' ? address : null
+function undeclaredProxy({ isFromProxy, clientAddress = '', request }: Asker): string | null {
+  const isForwarded = FORWARDED.some((name) => request?.headers.has(name))
+  return isForwarded && !isFromProxy && clientAddress !== '' ? clientAddress : null
 }
 
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded']

@@ -3,7 +3,6 @@
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
-import type { Secure } from '../answers.ts'
 import {
   createFetch,
   createListeningSocket,
@@ -82,7 +81,6 @@ export type TlsKeyPair = { certificate: string; key: string }
 export type ListenOptions = {
   handle: Handle
   shed: Shed
-  secure: Secure
   /** Whether the server is about to stop: its answers then end their connections. */
   isLeaving: () => boolean
   bindings: readonly Binding[]

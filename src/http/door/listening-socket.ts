@@ -1,6 +1,5 @@
 // One listening socket: stops without losing a request, and replaces its certificate.
 
-import type { Secure } from '../answers.ts'
 import { UNIX_PEER } from './client-address.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
@@ -103,7 +102,6 @@ export const IDLE_SECONDS = 30
 type Answers = {
   handle: Handle
   shed: Shed
-  secure: Secure
   /** Whether the server is about to stop. */
   isLeaving: () => boolean
 }
@@ -111,7 +109,7 @@ type Answers = {
 type Peers = { isUnix: boolean; ending: Ending }
 
 /** What a socket calls for each request. */
-export function createFetch({ handle, shed, secure, isLeaving }: Answers, { isUnix, ending }: Peers) {
+export function createFetch({ handle, shed, isLeaving }: Answers, { isUnix, ending }: Peers) {
   /** Looks when the answer is ready, because the server may have begun to stop meanwhile. */
   function send(response: Response): Response | Promise<Response> {
     if (ending.closed !== null || isLeaving()) response.headers.set('connection', 'close')
@@ -122,11 +120,8 @@ export function createFetch({ handle, shed, secure, isLeaving }: Answers, { isUn
     // Bun's own idle timeout would end a connection that sends less than 16 KiB/s.
     const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
     const refusal = shed(request)
-    if (refusal === null) {
-      const peer = isUnix ? UNIX_PEER : (socket.requestIP(request)?.address ?? '')
-      return handle(request, peer, stayOpen).then(send)
-    }
-    secure(refusal.headers)
-    return send(refusal)
+    if (refusal !== null) return send(refusal)
+    const peer = isUnix ? UNIX_PEER : (socket.requestIP(request)?.address ?? '')
+    return handle(request, peer, stayOpen).then(send)
   }
 }

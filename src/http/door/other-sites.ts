@@ -12,18 +12,18 @@ export type OtherSitesOptions = {
   isListed: Cors['isListed']
 }
 
-/** Null lets the request in. `path` is canonical. Listed origins may use the API, never the pages. */
-export type RefusalOfSite = (exchange: Exchange, path: string) => DomainError | null
+/** Null lets the request in. Listed origins may use the API, never the pages. */
+export type RefusalOfSite = (exchange: Exchange) => DomainError | null
 
 export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions): RefusalOfSite {
-  return (exchange, path) => {
+  return (exchange) => {
     // Browsers send Origin with every request that may change something. On plain HTTP they send no Sec-Fetch-*.
-    const origin = originIn(exchange.arrived.headers)
-    const isApi = isJsonPath(path)
-    if (path === PAGES.share.path && isOfBrowserItself(exchange)) return null
-    if (origin !== null && !isOfWeb(origin)) return null
-    if (origin !== null && !isOwnOrigin(origin, exchange)) return isApi && isListed(origin) ? null : refusal()
-    return (origin === null || !isApi) && isCalledOtherSite(exchange) ? refusal() : null
+    const origin = originIn(exchange.request.headers)
+    if (origin === null) return isCalledOtherSite(exchange) ? refusal() : null
+    if (!isOfWeb(origin) || isSharedByBrowser(exchange)) return null
+    const isApi = isJsonPath(exchange.path)
+    if (!isOwnOrigin(origin, exchange)) return isApi && isListed(origin) ? null : refusal()
+    return !isApi && isCalledOtherSite(exchange) ? refusal() : null
   }
 }
 
@@ -33,16 +33,18 @@ function isOfWeb(origin: string): boolean {
 }
 
 /**
- * Whether the browser sends it for its user, not for a page, as when the system shares something with the installed app. Such
- * a POST has `Origin: null`. No page can make a browser say `Sec-Fetch-Site: none`.
+ * Whether the browser sends it for its user, not for a page: the system shares something with the installed app. Such a POST
+ * has `Origin: null`. No page can make a browser say `Sec-Fetch-Site: none`.
  */
-function isOfBrowserItself({ arrived: { headers } }: Exchange): boolean {
-  return headers.get('sec-fetch-site') === 'none' && headers.get('origin') === 'null'
+function isSharedByBrowser({ path, request: { headers } }: Exchange): boolean {
+  return (
+    path === PAGES.share.path && headers.get('sec-fetch-site') === 'none' && headers.get('origin') === 'null'
+  )
 }
 
 /** Whether Sec-Fetch-Site names another site. Links that people follow from there are allowed. */
-function isCalledOtherSite({ arrived, isHead }: Exchange): boolean {
-  const { headers, method } = arrived
+function isCalledOtherSite({ request, isHead }: Exchange): boolean {
+  const { headers, method } = request
   const site = headers.get('sec-fetch-site')
   // Browsers call another port of the same host the same site. Here it is another one.
   if (site !== 'cross-site' && site !== 'same-site') return false

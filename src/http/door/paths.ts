@@ -78,12 +78,6 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** A URL for the router, which looks at path and query alone. The host that was sent may be one that no URL can hold. */
-export function withPath(url: string, path: string): string {
-  const query = url.indexOf('?')
-  return `http://localhost${path}${query === -1 ? '' : url.slice(query)}`
-}
-
 /** Where the path begins in a URL, with or without a host; -1 when it has none. */
 export function startOfPath(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../answers.ts'
 import { FILES, PAGES } from '../urls.ts'
 import type { Exchange } from './exchange.ts'
-import { isJsonPath, pathOf, startOfPath } from './paths.ts'
+import { isJsonPath, startOfPath } from './paths.ts'
 import type { AnswerRoute } from './router.ts'
 
 /** How to trust this server, and whether it is alive. A path that ends in / stands for all below it. */
@@ -36,8 +36,7 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
   }
 
   return (exchange) => {
-    const { request, arrived } = exchange
-    const path = pathOf(request.url)
+    const { request, path } = exchange
     if (OPEN_PATHS.some((open) => path === open || (open.endsWith('/') && path.startsWith(open)))) {
       return answerRoute(exchange)
     }
@@ -46,7 +45,7 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
     if (isJsonPath(path)) {
       throw new DomainError('forbidden', `Nothing is handed over in the clear: use ${secureBase(exchange)}`)
     }
-    return answerSeeOther(`${secureBase(exchange)}${afterHost(arrived.url)}`)
+    return answerSeeOther(`${secureBase(exchange)}${afterHost(request.url)}`)
   }
 }
 

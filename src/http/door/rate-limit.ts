@@ -31,16 +31,14 @@ export function createLimitOtherSites(limit: RateLimit, clientOf: ClientOf): Lim
 function createConsume({ requests, seconds }: RateLimit) {
   const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
   return async (key: string): Promise<void> => {
-    const { consumedPoints, msBeforeNext } = await limiter.consume(key).catch(spentOf)
-    if (consumedPoints <= requests) return
-    const retryAfter = retrySeconds(msBeforeNext)
-    const message = `Too many requests from this address: try again in ${retryAfter} s.`
-    throw new DomainError('too_many', message, { retryAfter })
+    try {
+      await limiter.consume(key)
+    } catch (cause) {
+      // The state of a key that is used up.
+      if (!(cause instanceof RateLimiterRes)) throw cause
+      const retryAfter = retrySeconds(cause.msBeforeNext)
+      const message = `Too many requests from this address: try again in ${retryAfter} s.`
+      throw new DomainError('too_many', message, { retryAfter })
+    }
   }
-}
-
-/** The limiter rejects with the state of a key that is used up. */
-function spentOf(cause: unknown): RateLimiterRes {
-  if (!(cause instanceof RateLimiterRes)) throw cause
-  return cause
 }

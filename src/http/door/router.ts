@@ -23,7 +23,7 @@ export type Route = {
 
 export type RouterOptions = { routes: readonly Route[]; presentError: PresentError }
 
-/** Finds the route for `exchange.request` and answers with it. */
+/** Finds the route for `exchange.path` and answers with it. */
 export type AnswerRoute = (exchange: Exchange) => Answer
 
 /** Every route with HEAD beside GET, and 405 for the methods that a known path does not have. */
@@ -41,7 +41,7 @@ export function createRouter({ routes, presentError }: RouterOptions) {
   const settings = { strictPath: true, handler: { standardHostname: false } }
   const app = new Elysia(settings).onError(({ error, code, request }) => {
     const cause = code === 'NOT_FOUND' ? new DomainError('not_found', 'not-found') : error
-    return presentError(cause, exchangeOf(request), pathOf(request.url))
+    return presentError(cause, exchangeOf(request))
   })
   for (const { url, answer, head = answer, detail = { hide: true } } of routes) {
     const { method, path } = url
@@ -63,11 +63,20 @@ export function createRouter({ routes, presentError }: RouterOptions) {
   }
 
   const answerRoute: AnswerRoute = (exchange) => {
-    exchanges.set(exchange.request, exchange)
-    return app.fetch(exchange.request)
+    const request = routedRequest(exchange)
+    exchanges.set(request, exchange)
+    return app.fetch(request)
   }
 
   return { app, answerRoute }
+}
+
+/** With the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to tell its length. */
+function routedRequest({ request, path, isHead }: Exchange): Request {
+  const { url, method } = request
+  if (!isHead && url.startsWith('http:') && pathOf(url) === path) return request
+  // The router looks at the path alone. The host that was sent may be one that no URL can hold.
+  return new Request(`http://localhost${path}`, { method: isHead ? 'GET' : method })
 }
 
 function allowedMethods(routes: readonly Route[]): Map<string, string> {

@@ -63,7 +63,7 @@ export function createShed({ basePath, isOverloaded, commitOverdue, onShed, cors
     const response = isJsonPath(path)
       ? answerJson(503, { error: MESSAGE }, RETRY)
       : answerText(503, MESSAGE, RETRY)
-    cors.addHeaders(response, { request, path })
+    cors.addHeaders(response.headers, { request, path })
     return response
   }
 }

@@ -42,11 +42,11 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
 
 /** Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without memory. */
 export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
-  const announced = Number(exchange.arrived.headers.get('content-length') ?? Number.NaN)
+  const announced = Number(exchange.request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
   // Bun never delivers more than Content-Length. Reserve memory for received bytes, not announced ones.
   const isSmall = announced <= FREE_BYTES
-  const reading = isSmall ? exchange.arrived.bytes().catch(brokenOff) : readChunks(exchange, limits)
+  const reading = isSmall ? exchange.request.bytes().catch(brokenOff) : readChunks(exchange, limits)
   const body = await withDeadline(reading, limits.timeoutMs)
   if (body.length > FREE_BYTES) await limits.turn()
   return body
@@ -54,13 +54,13 @@ export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<
 
 /** Yields the body in chunks. Throws `too_slow` if the sender falls below the minimum speed, and `too_large`. */
 export async function* streamBody(
-  { arrived, stayOpen }: Exchange,
+  { request, stayOpen }: Exchange,
   { timeoutMs, maxStreamBytes }: Pick<BodyLimits, 'timeoutMs' | 'maxStreamBytes'>,
 ): AsyncGenerator<Uint8Array> {
   const started = performance.now()
   let size = 0
   try {
-    for await (const chunk of arrived.body ?? []) {
+    for await (const chunk of request.body ?? []) {
       size += chunk.length
       if (size > maxStreamBytes)
         throw tooLarge({ maxBytes: maxStreamBytes, limit: limitOfFiles(maxStreamBytes) })

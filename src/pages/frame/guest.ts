@@ -6,7 +6,7 @@ import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { type Exchange, queryOf, visitOf } from '../../http/door/exchange.ts'
-import { pathOf, publicPath } from '../../http/door/paths.ts'
+import { publicPath } from '../../http/door/paths.ts'
 import { PAGES } from '../../http/urls.ts'
 import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../words/words.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
@@ -83,7 +83,7 @@ export function createGetGuest({ findSession, basePath, brand, findElsewhere, on
       isUnknown: false,
       query,
       href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
-      path: publicPath(pathOf(request.url)),
+      path: publicPath(exchange.path),
       basePath,
       brand,
       findElsewhere: () => findElsewhere(exchange),
@@ -120,7 +120,7 @@ export function requireFormToken({ session }: Guest, given: unknown): void {
 export function askToSignIn(guest: Guest): Response {
   const query = guest.query.toString()
   const next =
-    guest.exchange.request.method === 'GET'
+    guest.exchange.request.method === 'GET' || guest.exchange.isHead
       ? `${guest.path}${query === '' ? '' : `?${query}`}`
       : PAGES.create.href()
   return answerSeeOther(guest.href(signInHref(encodeURIComponent(next))))

@@ -6,7 +6,7 @@ import type { Exchange } from '../../../src/http/door/exchange.ts'
 
 const MIB = 1024 * 1024
 const clientOf = (address: string) => (address === 'loopback' ? null : address)
-const from = (clientAddress: string) => ({ clientAddress }) as Exchange
+const from = (clientAddress: string) => ({ clientAddress, heldBytes: 0 }) as Exchange
 const openRoom = (maxBytes = 6 * MIB) => createBodyRoom({ maxBytes, clientOf })
 const BUSY = 'busy with large requests'
 

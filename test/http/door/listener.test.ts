@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:tls'
 import { readCertificate } from '../../../src/crypto/certificate-facts.ts'
 import { makeAuthority, makeLeaf } from '../../../src/crypto/certificates.ts'
-import { createSecure } from '../../../src/http/answers.ts'
 import {
   type Binding,
   bindingsOf,
@@ -34,7 +33,6 @@ function start(bindings: readonly Binding[], port = 0, more: Partial<ListenOptio
   const listener = listen({
     handle: async (_, peer) => new Response(`ours, asked by ${peer}`),
     shed: () => null,
-    secure: createSecure({ baseUrl: null, tls: 'off' }),
     bindings,
     port,
     tls: null,
@@ -225,13 +223,6 @@ test('a stop during a renewal leaves nothing listening', async () => {
   await listener.stop()
   await renewed
   await expect(servedBy(listener.port)).rejects.toThrow()
-})
-
-test('a request that is sent away gets the headers of every answer', async () => {
-  const { port } = start(LOCALHOST, 0, { shed: () => new Response('busy', { status: 503 }) })
-  const { status, headers } = await fetch(`http://127.0.0.1:${port}`)
-  expect(status).toBe(503)
-  expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
 })
 
 test.each([

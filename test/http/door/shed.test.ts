@@ -27,6 +27,7 @@ test.each(['/api/v2/pushes', '/box/api/v2/pushes', '/box/p.json', '/en/p/x.json'
     const answer = busy(ask(path))
     expect(answer?.status).toBe(503)
     expect(answer?.headers.get('retry-after')).toBe('1')
+    expect(answer?.headers.get('cross-origin-resource-policy')).toBe('same-origin')
     expect(await answer?.json()).toEqual({ error: expect.stringContaining('busy') })
   },
 )

@@ -32,13 +32,13 @@ async function refuse(code: ErrorCode): Promise<{ code: string; isWaited: boolea
   }
   const uploads: Uploads = { begin: () => ({ discard }) as unknown as ReturnType<Uploads['begin']> }
   const receive = createReceivePush({ uploads, limits: LIMITS, body: BODY })
-  const arrived = new Request('http://localhost/', {
+  const request = new Request('http://localhost/', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{"push":{}}',
   })
   const incoming = {
-    ...{ exchange: { request: arrived, arrived, stayOpen: () => undefined } as never, viewer: {} as never },
+    ...{ exchange: { request, stayOpen: () => undefined } as never, viewer: {} as never },
     ...{ isFingerprinted: false, wrappers: ['push'], isRepeat: () => false },
     revise: () => {
       throw new DomainError(code, 'refused')
