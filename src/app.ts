@@ -26,7 +26,9 @@ import { announceReady } from './operating/service-manager.ts'
 import type { SettingInEffect } from './pages/admin/settings.tsx'
 import { nameDatabase } from './settings/database.ts'
 import type { Config } from './settings/table.ts'
+import { dataFolder } from './store/folder/data-folder.ts'
 import { removeSetupLink } from './store/folder/notes.ts'
+import { explainFailure } from './store/folder/sqlite-failures.ts'
 import type { OpenedStore } from './store/opening/opened-store.ts'
 
 export type { Network }
@@ -112,7 +114,7 @@ async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
     await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
-    throw store.explainFailure(cause)
+    throw explainFailure(dataFolder(dataDir).database, cause)
   }
 }
 

@@ -85,16 +85,15 @@ export type Reserve = Job & {
   isSpent(): boolean
 }
 
-export type ReserveOptions = {
-  path: string
-  /** Bytes that are free on the disk. */
-  measureFree: () => Promise<number>
-}
-
 /** Before a start on a full disk: gives the reserve up, so that the start can write what it has to. */
 export function makeRoomToStart(path: string): void {
-  const { bavail, bsize } = statfsSync(dirname(path))
-  if (bavail * bsize < START_BYTES) giveUp(path)
+  if (freeBytes(dirname(path)) < START_BYTES) giveUp(path)
+}
+
+/** On the disk of a folder. */
+export function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(path)
+  return bavail * bsize
 }
 
 function giveUp(path: string): void {
@@ -102,7 +101,7 @@ function giveUp(path: string): void {
 }
 
 /** Fills the reserve in the background: after the start, and again whenever the disk has room. */
-export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
+export function createReserve(path: string): Reserve {
   const found = statSync(path, { throwIfNoEntry: false })?.size
   let isFilled = found === RESERVE_BYTES
   // An empty one was given up, by this process or the last one.
@@ -121,7 +120,8 @@ export function createReserve({ path, measureFree }: ReserveOptions): Reserve {
 
   async function refill(report: JobReport): Promise<void> {
     // The freed reserve itself counts as free space, so look for more than that.
-    if ((await measureFree()) < MIN_FREE_BYTES) return
+    const { bavail, bsize } = await statfs(dirname(path))
+    if (bavail * bsize < MIN_FREE_BYTES) return
     isSpent = false
     try {
       await writeReserve(path)

@@ -10,6 +10,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -37,12 +38,7 @@ export function syncFolder(path: string): void {
 
 /** Throws when something is at the path already: link(2) fails then, and rename(2) would overwrite it. */
 export function writeNew(path: string, text: string): void {
-  const unfinished = `${path}.${process.pid}${NEW}`
-  rmSync(unfinished, { force: true })
-  const file = openSync(unfinished, 'wx', 0o600)
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
+  const unfinished = writeBeside(path, text)
   try {
     linkSync(unfinished, path)
   } catch (cause) {
@@ -56,22 +52,26 @@ export function writeNew(path: string, text: string): void {
 
 /** Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new one. */
 export function replaceText(path: string, text: string): void {
-  const { mode, uid, gid } = statSync(path)
+  renameSync(writeBeside(path, text, statSync(path)), path)
+  syncFolder(dirname(path))
+}
+
+/** Returns the path of a file that is complete and has another name. `like`: whose owner and mode it gets. */
+function writeBeside(path: string, text: string, like?: Stats): string {
   const unfinished = `${path}.${process.pid}${NEW}`
   rmSync(unfinished, { force: true })
   const file = openSync(unfinished, 'wx', 0o600)
   try {
     writeSync(file, text)
-    if (process.platform !== 'win32') {
-      fchownSync(file, uid, gid)
-      fchmodSync(file, mode & 0o777)
+    if (like !== undefined && process.platform !== 'win32') {
+      fchownSync(file, like.uid, like.gid)
+      fchmodSync(file, like.mode & 0o777)
     }
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
-  renameSync(unfinished, path)
-  syncFolder(dirname(path))
+  return unfinished
 }
 
 export type ClosedFile = {

@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DomainError } from '../../domain/errors.ts'
+import { printableLine } from '../../domain/printable.ts'
 import { type DataFolder, explained } from './data-folder.ts'
 import { explainFailure, isBusy } from './sqlite-failures.ts'
 
@@ -15,21 +16,21 @@ export type FolderLock = { release(): void }
 export type LockOptions = {
   /** Milliseconds to wait for a server that is stopping, or for a command that opens the folder. */
   patience?: number
-  /** Called when another process holds the folder and the wait begins. */
-  onWait: (holder: string) => void
+  /** Told, once the wait begins, who holds the folder. */
+  onWarning?: (warning: string) => void
 }
 
 /** Throws `conflict`, naming the holder, when the folder does not become free in time. */
 export async function lockFolder(
   folder: DataFolder,
-  { patience = PATIENCE_MS, onWait }: LockOptions,
+  { patience = PATIENCE_MS, onWarning }: LockOptions,
 ): Promise<FolderLock> {
   const started = performance.now()
   for (let tries = 0; ; tries += 1) {
     const lock = tryLock(folder.lock)
     if (lock !== null) return hold(lock, folder)
     const holder = readHolder(folder)
-    if (tries === 1) onWait(holder)
+    if (tries === 1) onWarning?.(`${printableLine(folder.path)} is in use: waiting for ${holder} to end`)
     if (performance.now() - started > patience) throw servedBy(holder, folder)
     await Bun.sleep(RETRY_MS)
   }

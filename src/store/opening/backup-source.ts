@@ -12,7 +12,6 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
-  statfsSync,
   statSync,
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -20,6 +19,7 @@ import { findKey, parseKeyFile } from '../../crypto/keyring.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-folder.ts'
+import { freeBytes } from '../folder/disk-space.ts'
 import { besideServer } from '../folder/folder-lock.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { takeLog } from '../sqlite/engine/home.ts'
@@ -95,8 +95,7 @@ type Opening = { minFreeSpace: number; onStep: (step: string) => void }
  * when the process ends, even by kill -9. On Windows the file keeps its name until `close`.
  */
 function openCopy(folder: DataFolder, { minFreeSpace, onStep }: Opening) {
-  const { bavail, bsize } = statfsSync(folder.path)
-  const maxBytes = bavail * bsize - minFreeSpace
+  const maxBytes = freeBytes(folder.path) - minFreeSpace
   if (maxBytes < MIB) throw noRoom(folder, minFreeSpace)
   removeCopyPlaces(folder)
   const path = join(folder.path, `${COPY_PREFIX}${process.pid}`)

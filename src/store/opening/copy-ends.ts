@@ -38,8 +38,7 @@ export async function openFolderEnd(
   const name = printableLine(folder.path)
   if (create) prepareDataFolder(folder, keyFile)
   else requireDataFolder(folder)
-  const onWait = (holder: string) => onWarning(`${name} is in use: waiting for ${holder} to end`)
-  const { release } = await lockFolder(folder, { onWait })
+  const { release } = await lockFolder(folder, { onWarning })
   let close = async () => release()
   try {
     const isLogLost = takeLog(folder)

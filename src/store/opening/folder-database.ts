@@ -51,7 +51,7 @@ export async function openFolderDatabase({ dataDir, create, isAlone = false }: F
   const owner = becomeOwner(folder.path)
   if (create !== undefined) prepareDataFolder(folder, create.keyFile)
   else requireDataFolder(folder)
-  const lock = isAlone ? await lockFolder(folder, { patience: 0, onWait: () => undefined }) : null
+  const lock = isAlone ? await lockFolder(folder, { patience: 0 }) : null
   try {
     const connection = isAlone ? openChecked(folder, false) : openBeside(folder, create)
     return { ...operate(connection, () => lock?.release()), owner }

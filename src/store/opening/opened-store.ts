@@ -62,8 +62,6 @@ export type OpenedStore = Store & {
   /** Changes that wait for a commit. */
   waitingWorks(): number
   jobs: readonly Job[]
-  /** Explains an error of the database during the start to the operator. */
-  explainFailure(cause: unknown): unknown
   /** Call this once the start went well. */
   confirmStart(): void
   /** Whether the database answers. */

@@ -1,12 +1,13 @@
 // What one node runs over a database that it may serve: its heartbeats, its files, and the operations.
 
 import type { Keyring } from '../../crypto/keyring.ts'
-import type { Job } from '../../domain/job.ts'
 import { type Now, SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
 import { openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
+import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
+import { findKeyProblem } from '../folder/key-file.ts'
 import type { Changing, OnState, PostgresDatabase, Read } from '../postgres/engine/database.ts'
 import { createSteps, drive } from '../postgres/engine/run-steps.ts'
 import type { Connect } from '../postgres/engine/session.ts'
@@ -14,8 +15,8 @@ import { createImports } from '../postgres/imports.ts'
 import type { DatabaseClock } from '../postgres/instance/clock.ts'
 import { LIVE_NODES, listOthers } from '../postgres/instance/instance.ts'
 import type { Node, NodeLabel } from '../postgres/instance/node.ts'
-import { setBackSome } from '../pushes/doubted-dates.ts'
-import type { CommonStoreOptions } from './opened-store.ts'
+import { setBackDates } from '../pushes/doubted-dates.ts'
+import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { createOperations } from './operations.ts'
 
 export type PostgresStoreOptions = CommonStoreOptions & {
@@ -60,8 +61,8 @@ const SETUP_LINKS = 10
 /** More would wait for longer than a client should. */
 const MANY_WAITING = 5000
 
-export async function serveNode(options: PostgresStoreOptions, serving: Serving) {
-  const { database, node, clock, folder } = serving
+export async function serveNode(options: PostgresStoreOptions, serving: Serving): Promise<OpenedStore> {
+  const { database, node, clock, folder, keyring } = serving
   const { now, trusted } = clock
   const { onError, outage, label } = options
   const guarded = node.guard(database)
@@ -83,11 +84,10 @@ export async function serveNode(options: PostgresStoreOptions, serving: Serving)
   )
   // The disk is that of the database server.
   const hasRoom = () => true
-  const { keyring } = serving
   const parts = { steps, now, trusted, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
   const waitingWorks = () => database.count().connections.waiting
   const look = createQuickLook(database.read)
-  const jobs: readonly Job[] = [beats.job]
+  const floor = options.bucket === null ? options.minFreeSpace : 0
 
   async function close(): Promise<void> {
     await files.close()
@@ -98,7 +98,11 @@ export async function serveNode(options: PostgresStoreOptions, serving: Serving)
   return {
     ...createOperations(parts),
     imports: createImports({ database: guarded, steps, node: node.id, now }),
-    ...{ files: files.store, bucket: files.bucket, now, jobs, waitingWorks, close },
+    ...{ files: files.store, bucket: files.bucket, keyring, now, waitingWorks, close },
+    jobs: [beats.job],
+    freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
+    findWriteProblem: () => findWriteProblem([folder.path]),
+    findKeyProblem: () => findKeyProblem(options.keyFile, keyring),
     database: {
       ...{ look, count: database.count, isFull: database.isFull },
       ...{ sinceHeartbeat: beats.sinceHeartbeat, listNodes: beats.list, findRefusal: node.problem },
@@ -116,7 +120,6 @@ export async function serveNode(options: PostgresStoreOptions, serving: Serving)
     },
     isOverloaded: () => waitingWorks() > MANY_WAITING,
     commitOverdue: () => undefined,
-    explainFailure: (cause: unknown) => cause,
     confirmStart: () => undefined,
   }
 }
@@ -139,16 +142,12 @@ function writeTime({ transact }: PostgresDatabase, time: number): Promise<void> 
 
 /** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */
 function createMending(database: Pick<PostgresDatabase, 'read' | 'transact'>, clock: DatabaseClock) {
-  const { write } = createSteps({ ...database, onDue: () => undefined })
+  const steps = createSteps({ ...database, onDue: () => undefined })
   let mended = 0
   return async (): Promise<void> => {
     const ahead = clock.wasAhead()
     if (ahead === mended || clock.doubt() !== null) return
-    let before: number | null = Number.MAX_SAFE_INTEGER
-    while (before !== null) {
-      const from: number = before
-      before = await write(() => setBackSome(from, clock))
-    }
+    await setBackDates(steps, clock)
     mended = ahead
   }
 }

@@ -1,14 +1,10 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
 
-import type { Keyring } from '../../crypto/keyring.ts'
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
-import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
-import { findKeyProblem } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
-import { requireServer } from '../postgres/engine/session.ts'
 import { createDatabaseClock } from '../postgres/instance/clock.ts'
 import { enterInstance } from '../postgres/instance/instance.ts'
 import { readNodeKeys } from '../postgres/instance/keys.ts'
@@ -21,9 +17,7 @@ import { type PostgresStoreOptions, serveNode } from './postgres-node.ts'
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
   prepareNodeFolder(folder, options.keyFile)
-  const onWait = (holder: string) =>
-    options.onWarning(`${folder.path} is in use: waiting for ${holder} to end`)
-  const lock = await lockFolder(folder, { onWait })
+  const lock = await lockFolder(folder, { onWarning: options.onWarning })
   try {
     const opened = await openDatabase(options, folder)
     return { ...opened, close: () => opened.close().finally(lock.release) }
@@ -35,7 +29,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
   const { connect, connections, keyFile, onWarning, outage, label, beatMs, acceptDatabase = false } = options
-  await requireServer(connect)
   const { read: readNote, write: save } = createNodeNoteFile(folder.path)
   const note = await readNote()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: note === null })
@@ -54,8 +47,7 @@ async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
       onChange: (problem) => onWarning(problem ?? 'The database is served again.'),
       onBeat: outage?.onBeat ?? (() => undefined),
     })
-    const opened = await serveNode(options, { database, node, clock, keyring, folder })
-    return { keyring, ...opened, ...checksOf(options, { folder, keyring }) }
+    return await serveNode(options, { database, node, clock, keyring, folder })
   } catch (cause) {
     await database.close()
     throw cause
@@ -72,14 +64,3 @@ const tellDoubt = (onWarning: (warning: string) => void) => (doubt: Doubt | null
       ? 'The clock of the database server is trusted again.'
       : explainDoubt(doubt, 'the database server'),
   )
-
-type Checked = { folder: DataFolder; keyring: Keyring }
-
-function checksOf({ keyFile, bucket, minFreeSpace }: PostgresStoreOptions, { folder, keyring }: Checked) {
-  const floor = bucket === null ? minFreeSpace : 0
-  return {
-    freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
-    findWriteProblem: () => findWriteProblem([folder.path]),
-    findKeyProblem: () => findKeyProblem(keyFile, keyring),
-  }
-}

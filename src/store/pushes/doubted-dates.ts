@@ -3,7 +3,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import { isFromAhead, setBack } from '../../domain/push.ts'
 import { select, updateOf } from '../statements.ts'
-import { all, type Step } from '../steps.ts'
+import { all, type Step, type Steps } from '../steps.ts'
 import { pushes, pushState } from '../tables.ts'
 import { lockPushes } from './push-rows.ts'
 
@@ -12,15 +12,21 @@ const LATEST = select(pushes, `WHERE id < $1 ORDER BY id DESC LIMIT ${PIECE}`)
 const updateState = updateOf(pushState, ['updatedAt'])
 const updatePush = updateOf(pushes, ['createdAt', 'expiresAt'])
 
+type DoubtedClock = Pick<Clock, 'now' | 'doubt' | 'wasAhead'>
+
+/** Moves the dates of pushes that were made more than a day in the future back by as much as the clock was ahead. */
+export async function setBackDates({ write }: Pick<Steps, 'write'>, clock: DoubtedClock): Promise<void> {
+  for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {
+    const from: number = before
+    before = await write(() => setBackSome(from, clock))
+  }
+}
+
 /**
- * Moves the dates of pushes that were made more than a day in the future back by as much as the clock was ahead. Handles some
- * pushes with ids below `before`, the latest first, and returns the next `before`; null when done: such pushes follow one
- * another, so a piece without one ends the search.
+ * Handles some pushes with ids below `before`, the latest first, and returns the next `before`; null when done: such pushes follow
+ * one another, so a piece without one ends the search.
  */
-export function* setBackSome(
-  before: number,
-  clock: Pick<Clock, 'now' | 'doubt' | 'wasAhead'>,
-): Step<number | null> {
+function* setBackSome(before: number, clock: DoubtedClock): Step<number | null> {
   if (clock.doubt() !== null) return null
   const now = clock.now()
   const some = yield* all(LATEST, before)

@@ -30,14 +30,9 @@ const NEXT_LAPSE = statement<{ at: number }>(
 const listLapsed = idsOf(`WHERE ${LIVE} AND expires_at <= $1 ORDER BY expires_at, id LIMIT ${SOME}`)
 const listLapsedOf = idsOf(`WHERE owner_id = $2 AND ${LIVE} AND expires_at <= $1 ORDER BY id LIMIT ${SOME}`)
 const listLive = idsOf(`WHERE ${LIVE} ORDER BY expires_at, id LIMIT ${MANY}`)
-const listPurgeable = {
-  anonymous: idsOf(
-    `WHERE ${ENDED} AND owner_id IS NULL AND expired_on <= $1 ORDER BY expired_on LIMIT ${SOME}`,
-  ),
-  owned: idsOf(
-    `WHERE ${ENDED} AND owner_id IS NOT NULL AND expired_on <= $1 ORDER BY expired_on LIMIT ${SOME}`,
-  ),
-}
+const purgeable = (whose: string) =>
+  idsOf(`WHERE ${ENDED} AND ${whose} AND expired_on <= $1 ORDER BY expired_on LIMIT ${SOME}`)
+const listPurgeable = { anonymous: purgeable('owner_id IS NULL'), owned: purgeable('owner_id IS NOT NULL') }
 // One statement each for live and for ended pushes, so that both engines read an index.
 const listOwned = [LIVE, ENDED].map((which) =>
   idsOf(`WHERE owner_id = $1 AND ${which} ORDER BY id LIMIT ${SOME}`),

@@ -8,34 +8,19 @@ import { accounts, type pushes, type pushLabels } from '../tables.ts'
 export type KeyUse = { number: number; kind: string; rows: number }
 
 /** Names of imported rows only recognise a repeated import: they need no key. */
-const BY_NUMBER = [
-  [
-    'live push',
-    `SELECT key_number AS number, count(*) AS rows FROM pushes WHERE expired_on IS NULL GROUP BY 1`,
-  ],
-  [
-    'ended push',
-    `SELECT key_number AS number, count(*) AS rows FROM pushes WHERE expired_on IS NOT NULL GROUP BY 1`,
-  ],
-  ['idempotency key', 'SELECT key_number AS number, count(*) AS rows FROM idempotency_keys GROUP BY 1'],
-] as const
+const BY_NUMBER = statement<KeyUse>(
+  `SELECT CASE WHEN expired_on IS NULL THEN 'live push' ELSE 'ended push' END AS kind, key_number AS number, count(*) AS rows
+    FROM pushes GROUP BY 1, 2
+  UNION ALL SELECT 'idempotency key', key_number, count(*) FROM idempotency_keys GROUP BY 2`,
+  { numbers: ['number', 'rows'] },
+)
 /** A sealed value names its key in its second byte. */
-const BY_VALUE = [
-  [
-    'second factor',
-    'SELECT substr(totp_secret, 1, 2) AS head, count(*) AS rows FROM accounts WHERE totp_secret IS NOT NULL GROUP BY 1',
-  ],
-  ['name and link', 'SELECT substr(url_token, 1, 2) AS head, count(*) AS rows FROM push_labels GROUP BY 1'],
-] as const
-
-const byNumber = BY_NUMBER.map(([kind, text]) => ({
-  kind,
-  count: statement<{ number: number; rows: number }>(text, { numbers: ['number', 'rows'] }),
-}))
-const byValue = BY_VALUE.map(([kind, text]) => ({
-  kind,
-  count: statement<{ head: Uint8Array; rows: number }>(text, { numbers: ['rows'] }),
-}))
+const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
+  `SELECT 'second factor' AS kind, substr(totp_secret, 1, 2) AS head, count(*) AS rows FROM accounts
+    WHERE totp_secret IS NOT NULL GROUP BY 2
+  UNION ALL SELECT 'name and link', substr(url_token, 1, 2), count(*) FROM push_labels GROUP BY 2`,
+  { numbers: ['rows'] },
+)
 
 /** 0 for what is no sealed value. */
 export function keyNumberOf(sealed: Uint8Array): number {
@@ -44,12 +29,11 @@ export function keyNumberOf(sealed: Uint8Array): number {
 
 /** Reads all pushes. */
 export function* listKeyUses(): Step<KeyUse[]> {
-  const uses: KeyUse[] = []
-  for (const { kind, count } of byNumber)
-    for (const { number, rows } of yield* all(count)) uses.push({ number, kind, rows })
-  for (const { kind, count } of byValue)
-    for (const { head, rows } of yield* all(count)) uses.push({ number: keyNumberOf(head), kind, rows })
-  return uses
+  const byValue = yield* all(BY_VALUE)
+  return [
+    ...(yield* all(BY_NUMBER)),
+    ...byValue.map(({ kind, head, rows }) => ({ kind, number: keyNumberOf(head), rows })),
+  ]
 }
 
 export function* isKeyNeeded(number: number): Step<boolean> {

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
 import { createSteps } from '../../../src/store/postgres/engine/run-steps.ts'
-import { setBackSome } from '../../../src/store/pushes/doubted-dates.ts'
+import { setBackDates } from '../../../src/store/pushes/doubted-dates.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
@@ -59,9 +59,7 @@ postgres.describe('two nodes', () => {
     const { lookup, expiresAt } = await make()
     const clock = { now: () => now, doubt: () => null, wasAhead: () => 30 * DAY }
     const move = ({ read, transact }: PostgresNodes['pools'][number]) =>
-      createSteps({ read, transact, onDue: () => undefined }).write(() =>
-        setBackSome(Number.MAX_SAFE_INTEGER, clock),
-      )
+      setBackDates(createSteps({ read, transact, onDue: () => undefined }), clock)
     await Promise.all(opened.pools.map(move))
     expect((await opened.nodes[0].pushes.findPush(lookup))?.expiresAt).toBe(expiresAt - 30 * DAY)
   })

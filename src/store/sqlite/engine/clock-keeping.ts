@@ -3,7 +3,7 @@
 import { type Clock, type Doubt, explainBehind, explainDoubt } from '../../../domain/clock.ts'
 import type { Job } from '../../../domain/job.ts'
 import { HOUR, type Now } from '../../../domain/time.ts'
-import { setBackSome } from '../../pushes/doubted-dates.ts'
+import { setBackDates } from '../../pushes/doubted-dates.ts'
 import type { Steps } from '../../steps.ts'
 
 const TRUSTED = 'The clock of this machine is trusted again.'
@@ -43,11 +43,8 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
   /** Every transaction writes the mark. */
   async function writeMark(): Promise<void> {
     forgetMark()
-    let before: number | null = Number.MAX_SAFE_INTEGER
-    while (before !== null) before = await steps.write(setBackFrom(before))
+    await setBackDates(steps, clock)
   }
-
-  const setBackFrom = (before: number) => () => setBackSome(before, clock)
 
   /** What the health checks tell as well is told in the log when it begins. */
   function changed(doubt: Doubt | null): void {

@@ -178,9 +178,9 @@ test.skipIf(process.platform !== 'linux')(
 )
 
 test('a folder that is held is refused, naming the holder', async () => {
-  await expect(
-    lockFolder(dataFolder(opened.dataDir), { patience: 200, onWait: () => undefined }),
-  ).rejects.toThrow(`process ${process.pid}`)
+  await expect(lockFolder(dataFolder(opened.dataDir), { patience: 200 })).rejects.toThrow(
+    `process ${process.pid}`,
+  )
 })
 
 test('a command that opens a folder is waited for, and the note of a server is gone after it', async () => {
@@ -190,7 +190,7 @@ test('a command that opens a folder is waited for, and the note of a server is g
   const waits: string[] = []
   const locking = besideServer(folder, (isServed) => {
     expect(isServed).toBe(false)
-    return lockFolder(folder, { onWait: (holder) => waits.push(holder) })
+    return lockFolder(folder, { onWarning: (warning) => waits.push(warning) })
   })
   const lock = await locking
   await (await openFolderDatabase(opened)).close()

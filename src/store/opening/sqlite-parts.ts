@@ -1,0 +1,163 @@
+// What runs over a SQLite database that was verified, in this order: clock, disk, commits, files, operations.
+
+import type { Keyring } from '../../crypto/keyring.ts'
+import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
+import type { Now } from '../../domain/time.ts'
+import type { OnStep } from '../every-engine/durable-steps.ts'
+import { giveUpAbandoned } from '../files/file-records.ts'
+import { openFiles } from '../files/open-files.ts'
+import type { DataFolder } from '../folder/data-folder.ts'
+import { createFreeSpace, createReserve, findWriteProblem, type Reserve } from '../folder/disk-space.ts'
+import { findKeyProblem } from '../folder/key-file.ts'
+import { createImport, createImportLook } from '../pushes/imports.ts'
+import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
+import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
+import type { Connection } from '../sqlite/engine/database.ts'
+import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
+import { leave, watchPlace } from '../sqlite/engine/home.ts'
+import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
+import { schemaVersion } from '../sqlite/engine/migrate.ts'
+import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
+import { createSteps } from '../sqlite/engine/run-steps.ts'
+import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
+import { createOperations } from './operations.ts'
+
+export type StoreOptions = CommonStoreOptions & {
+  /** Null for the one in the data folder. */
+  keyFile: string | null
+  clock: { systemNow: Now }
+  /** Serves a folder that was moved or copied, from now on. */
+  acceptMove: boolean
+  /** Whether this process will serve the folder. A command compares no home, and makes none. */
+  isServer: boolean
+  /** The database may be corrupt: the process must end. */
+  onFatal: (cause: unknown) => void
+  /** Called after each group commit with the number of changes that it made durable. */
+  onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
+  /** Called before and after each durable step, so that tests can end the process there. */
+  onStep?: OnStep | undefined
+}
+
+export type Opening = { connection: Connection; keyring: Keyring; folder: DataFolder; options: StoreOptions }
+
+/** Names the one process that serves in the rows of its uploads. */
+const THIS_PROCESS = new Uint8Array(1)
+
+/** `copy` is the name of the one that was made before a migration, if any. */
+export async function openParts(opening: Opening, copy: string | null): Promise<OpenedStore> {
+  const { connection, keyring, folder, options } = opening
+  const { database } = connection
+  const clock = readClock(opening, (doubt) => keeping.changed(doubt))
+  const { now, trusted, doubt } = clock
+  // The log of the last process.
+  truncateLog(database)
+  const checkpointer = createCheckpointer(database, options)
+  const reserve = createReserve(folder.reserve)
+  const space = { path: folder.path, floor: options.minFreeSpace, isFull: reserve.isSpent }
+  const freeSpace = createFreeSpace(space)
+  const marker = createClockMarker(connection, clock)
+  const isInPlace = watchPlace(database.filename)
+  const commits = openCommits(opening, { checkpointer, reserve, marker, isInPlace })
+  const steps = createSteps(database, commits.transact, (effect) => {
+    if (effect === 'due') files.removeDue()
+    else checkpointer.request()
+  })
+  await steps.write(() => giveUpAbandoned(() => false, now()))
+  const place = { path: folder.files, address: 'the data folder', findOther: async () => null }
+  const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
+  const { systemNow } = options.clock
+  const keeping = createClockKeeping({ ...options, steps, clock, forgetMark: marker.undo, systemNow })
+  const step = createImport(async (one) => steps.within(one), now)
+  const doubted = doubt()
+  // A server tells it with the rest of its health.
+  if (doubted !== null && !options.isServer) options.onWarning(explainDoubt(doubted))
+
+  async function close(): Promise<void> {
+    await files.close()
+    await commits.idle()
+    await keeping.close()
+    if (options.isServer) await leave(connection, { ...options, folder })
+    truncateLog(database)
+    connection.close()
+  }
+
+  return {
+    ...createOperations({
+      ...options,
+      steps,
+      now,
+      trusted,
+      keyring,
+      setupLinks: 1,
+      hasRoom: freeSpace.hasRoom,
+    }),
+    imports: {
+      importAll: (work) => commits.transactAlone(() => work(step)),
+      isKnown: createImportLook(steps).isKnown,
+    },
+    ...{ keyring, now, freeSpace, files: files.store, bucket: files.bucket },
+    clock: { trusted, doubt, accept: keeping.accept },
+    ...{ isOverloaded: commits.isOverloaded, commitOverdue: commits.commitOverdue },
+    waitingWorks: commits.waiting,
+    jobs: [checkpointer, reserve, keeping.job],
+    confirmStart: () => removeOldCopies(folder, copy),
+    isAlive: async () => isInPlace() && canRead(opening),
+    findWriteProblem: async () =>
+      (await findWriteProblem([folder.path, folder.database])) ?? commits.findWriteProblem(),
+    findKeyProblem: () => findKeyProblem(options.keyFile ?? folder.key, keyring),
+    database: null,
+    close,
+  }
+}
+
+/** Throws when the system's clock is more than a day behind the last reading. Reports doubts to `onChange`. */
+function readClock({ connection, options }: Opening, onChange: (doubt: Doubt | null) => void): Clock {
+  const { systemNow, uptime, accept } = options.clock
+  const stored = readClockMark(connection, { now: systemNow(), accept })
+  const maxGap = accept ? Number.POSITIVE_INFINITY : options.clock.maxGap
+  return createClock({ systemNow, uptime, stored, maxGap, onChange })
+}
+
+type Writing = {
+  checkpointer: Checkpointer
+  reserve: Reserve
+  marker: ReturnType<typeof createClockMarker>
+  isInPlace: () => boolean
+}
+
+function openCommits({ connection: { database }, options }: Opening, parts: Writing) {
+  const { checkpointer, reserve, marker, isInPlace } = parts
+  // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
+  database.run('PRAGMA busy_timeout = 0')
+  return createGroupCommit({
+    database,
+    beforeWorks: () => {
+      if (!isInPlace()) {
+        options.onFatal(REMOVED)
+        throw REMOVED
+      }
+      marker.mark()
+    },
+    onUndone: marker.undo,
+    forceWrite: marker.undo,
+    onFull: () => {
+      const hasRoom = reserve.spend()
+      checkpointer.makeRoom()
+      return hasRoom
+    },
+    onFatal: options.onFatal,
+    onCommitted: options.onCommitted,
+    ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
+  })
+}
+
+const REMOVED = new Error('The database or its log was removed or replaced while it was served')
+
+/** False also when the database throws. */
+function canRead({ connection: { database } }: Opening): boolean {
+  try {
+    return schemaVersion(database) > 0
+  } catch {
+    return false
+  }
+}
