@@ -4,17 +4,11 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../dom
 import { DomainError } from '../../domain/errors.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
+import { disown } from '../pushes/expiry.ts'
 import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
-import {
-  DISOWNING,
-  insertAccount,
-  lockAccount,
-  type OwnedPushes,
-  presentAccount,
-  startAnew,
-} from './accounts.ts'
+import { DISOWNING, insertAccount, lockAccount, presentAccount, startAnew } from './accounts.ts'
 import { requireSession } from './sessions.ts'
 import { removeTwoFactor } from './two-factor.ts'
 
@@ -41,7 +35,6 @@ const LOCK_INSTANCE = locked(statement('SELECT id FROM instance WHERE id = 1'))
 export type AccountLinksOptions = {
   steps: Steps
   now: Now
-  owned: Pick<OwnedPushes, 'disown'>
   /** Setup links that may be valid at once: each node that starts makes one and shows it. */
   setupLinks: number
 }
@@ -49,7 +42,6 @@ export type AccountLinksOptions = {
 export function createAccountLinks({
   steps: { read, write },
   now,
-  owned,
   setupLinks,
 }: AccountLinksOptions): AccountLinkStore {
   function* add({ hash, session, ...link }: NewAccountLink): Step<void> {
@@ -104,7 +96,7 @@ export function createAccountLinks({
     const row = yield* startAnew(accountId, passwordHash)
     if (row === null) throw gone()
     if (link.endsTwoFactor) yield* removeTwoFactor(accountId)
-    yield* owned.disown(accountId)
+    yield* disown(accountId)
     return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null } : row)
   }
 

@@ -4,6 +4,7 @@ import type { Account } from '../../domain/account.ts'
 import type { Now } from '../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
 import { lastAdministrator, usedEmail } from '../every-engine/refusals.ts'
+import { disown, removeSomeOf } from '../pushes/expiry.ts'
 import { insert, insertInto, locked, type RowOf, select, statement, tableName } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
@@ -40,20 +41,10 @@ const BELONGINGS = Object.values(tables)
   .filter((table) => 'accountId' in table && table !== tables.accountLinks)
   .map((table) => statement(`DELETE FROM ${tableName(table)} WHERE account_id = $1`))
 
-/** What happens to the pushes of an account that goes. */
-export type OwnedPushes = {
-  /** Removes some of them and resolves to their number, 0 when none is left. */
-  removeSome(ownerId: number): Promise<number>
-  /** All of them become anonymous and lose what only their owner reads. */
-  disown(ownerId: number): Step<void>
-}
-
 /** Ten thousand pushes change their owner in about a second, and all of them at once. */
 export const DISOWNING = { within: 120_000 }
 
-export type AccountsOptions = { steps: Steps; now: Now; owned: OwnedPushes }
-
-export function createAccounts({ steps: { read, write }, now, owned }: AccountsOptions): AccountStore {
+export function createAccounts({ steps: { read, write }, now }: { steps: Steps; now: Now }): AccountStore {
   /** No address contains the character that PostgreSQL cannot take as text. */
   const findRow = async (email: string): Promise<AccountRow | null> =>
     email.includes('\0') ? null : read(() => first(BY_EMAIL, email))
@@ -93,7 +84,7 @@ export function createAccounts({ steps: { read, write }, now, owned }: AccountsO
     for (const belongings of BELONGINGS) yield* run(belongings, id)
     yield* run(END_LINKS_FOR, id)
     yield* run(END_LINKS_BY, id)
-    yield* owned.disown(id)
+    yield* disown(id)
     yield* run(REMOVE, id)
   }
 
@@ -114,7 +105,7 @@ export function createAccounts({ steps: { read, write }, now, owned }: AccountsO
     setDisabled: ({ id, disabled, keepAdmin = false }) =>
       write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
     setAdmin: (change) => write(() => setAdmin(change)),
-    removePushesOf: owned.removeSome,
+    removePushesOf: (id) => write(() => removeSomeOf(id, now())),
     removeAccount: (id) => write(() => remove(id), DISOWNING),
   }
 }

@@ -13,7 +13,7 @@ import { createTwoFactor } from '../accounts/two-factor.ts'
 import { createDamage } from '../every-engine/damage.ts'
 import { createSharedState } from '../every-engine/shared-state.ts'
 import { createAuditLog } from '../pushes/audit-log.ts'
-import { createExpiry, createOwnedPushes } from '../pushes/expiry.ts'
+import { createExpiry } from '../pushes/expiry.ts'
 import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
 import { createPushLists } from '../pushes/push-lists.ts'
 import { createPushes } from '../pushes/pushes.ts'
@@ -47,13 +47,13 @@ export function createOperations(options: OperationsOptions) {
   }
 }
 
-export function createAccountOperations({ steps, now, setupLinks }: AccountOperationsOptions) {
-  const parts = { steps, now, owned: createOwnedPushes({ steps, now }) }
+export function createAccountOperations(options: AccountOperationsOptions) {
+  const { steps } = options
   return {
-    accounts: createAccounts(parts),
-    apiTokens: createApiTokens(parts),
-    sessions: createSessions(parts),
-    accountLinks: createAccountLinks({ ...parts, setupLinks }),
+    accounts: createAccounts(options),
+    apiTokens: createApiTokens(options),
+    sessions: createSessions(options),
+    accountLinks: createAccountLinks(options),
     twoFactor: createTwoFactor(steps),
     preferences: createPreferences(steps),
     people: createPeople(steps),

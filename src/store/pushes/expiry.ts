@@ -3,9 +3,7 @@
 
 import type { Visit } from '../../domain/audit.ts'
 import type { Trusted } from '../../domain/clock.ts'
-import type { Now } from '../../domain/time.ts'
 import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
-import type { OwnedPushes } from '../accounts/accounts.ts'
 import type { ExpiryStore } from '../face.ts'
 import { statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
@@ -100,19 +98,16 @@ export function createExpiry({
   }
 }
 
-/** What happens to the pushes of an account that goes. */
-export function createOwnedPushes({ steps: { write }, now }: { steps: Steps; now: Now }): OwnedPushes {
-  function* removeSome(ownerId: number): Step<number> {
-    const ids = []
-    for (const list of listOwned) ids.push(...(yield* list(ownerId)))
-    return yield* remove(ids, { at: now(), skips: false })
-  }
+/** Removes some pushes of an account, and returns their number, 0 when none is left. */
+export function* removeSomeOf(ownerId: number, now: number): Step<number> {
+  const ids = []
+  for (const list of listOwned) ids.push(...(yield* list(ownerId)))
+  return yield* remove(ids, { at: now, skips: false })
+}
 
-  function* disown(ownerId: number): Step<void> {
-    for (const statement of DISOWN) yield* run(statement, ownerId)
-  }
-
-  return { removeSome: (ownerId) => write(() => removeSome(ownerId)), disown }
+/** All pushes of the account become anonymous and lose what only their owner reads. */
+export function* disown(ownerId: number): Step<void> {
+  for (const statement of DISOWN) yield* run(statement, ownerId)
 }
 
 /** Removes as many of these pushes as one step has time for, and returns their number. */
