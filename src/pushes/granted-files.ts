@@ -13,7 +13,6 @@ import { DamageError, DomainError, type Medium } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store, StoredPush } from '../store/face.ts'
 import type { OpenedFile } from '../store/files-face.ts'
-import { createDeletionWatch, type Following } from './deletion-watch.ts'
 import type { Relieve } from './relief.ts'
 
 /** Byte positions; excludes `end`. */
@@ -41,35 +40,30 @@ export type GrantedFilesOptions = {
   relieve: Relieve
   /** Milliseconds of a clock that only goes on. */
   elapsed: () => number
-  /** Milliseconds between two looks whether a push was deleted while its file is read. */
+  /** Milliseconds between two looks whether a push was deleted while its file is read; 0 looks before each segment. */
   lookEvery: number
 }
 
 export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: GrantedFilesOptions) {
-  const deletions = createDeletionWatch({ find: requireNotDeleted, elapsed, lookEvery })
-
   /** Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered. */
   async function openFile(wanted: FileOfPush): Promise<ReadableFile> {
-    const following = deletions.follow(wanted.push)
-    try {
-      return await openFollowed(wanted, following)
-    } catch (cause) {
-      following.end()
-      throw cause
-    }
-  }
-
-  async function openFollowed(wanted: FileOfPush, following: Following): Promise<ReadableFile> {
-    const { id } = requireInTime(await following.lookNow())
+    const { id } = await findPush(wanted.push)
     const name = `a file of push ${id}`
     const opened = await store.files.open(wanted.file)
     if (opened === null) throw (await isLost(wanted.push)) ? altered(name) : notFound()
     await requireIntact(opened, { size: wanted.size, damage: altered(name) })
-    const close = () => {
-      following.end()
-      return opened.close()
+    const look = lookingFor(wanted.push)
+    return { read: (span) => read({ ...wanted, opened, name, look }, span), close: () => opened.close() }
+  }
+
+  /** Reads the push again, unless that was a moment ago. Throws `not_found` once it was deleted. */
+  function lookingFor(lookup: string): () => Promise<void> {
+    let lookedAt = elapsed()
+    return async () => {
+      if (elapsed() - lookedAt < lookEvery) return
+      lookedAt = elapsed()
+      await requireNotDeleted(lookup)
     }
-    return { read: (span) => read({ ...wanted, opened, name, following }, span), close }
   }
 
   /** Whether a file is missing though its push is live. The file of an expired push may have been removed meanwhile. */
@@ -78,11 +72,11 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
   }
 
   async function* read(wanted: OpenFileOfPush, { start, end }: Span): AsyncGenerator<Uint8Array> {
-    const { following, opened, size, name } = wanted
+    const { look, opened, size, name } = wanted
     const sealed = { id: wanted.file, key: Buffer.from(wanted.key, 'base64') }
     const last = segmentCount(size) - 1
     for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
-      await following.look()
+      await look()
       const bytes = await opened.read(segmentPosition(index, size))
       const plain = openSegment(bytes, sealed, { index, isLast: index === last })
       if (plain === null) throw reported(altered(name))
@@ -123,7 +117,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
 }
 
 /** `name` tells the operator what it is. */
-type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string; following: Following }
+type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string; look: () => Promise<void> }
 
 /** Where the sealed files are. */
 export function mediumOfFiles({ bucket }: Pick<Store, 'bucket'>): Medium {

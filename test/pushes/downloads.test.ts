@@ -1,10 +1,13 @@
-// How long grants work, by the clocks of several nodes.
+// How long grants work, by the clocks of several nodes, and when a deletion breaks a download off.
 
 import { expect, test } from 'bun:test'
+import { SEGMENT_BYTES, sealStream } from '../../src/crypto/sealed-stream.ts'
 import { EMPTY_COUNTS } from '../../src/domain/audit.ts'
 import { grantLifetime } from '../../src/domain/files.ts'
 import { MINUTE, SECOND } from '../../src/domain/time.ts'
 import { createDownloads } from '../../src/pushes/downloads.ts'
+import { createGrantedFiles } from '../../src/pushes/granted-files.ts'
+import type { StoredPush } from '../../src/store/face.ts'
 import { examplePush, openTestStore } from '../support/store.ts'
 
 test('a grant works on a node that read the clock a moment earlier than the one that made it', async () => {
@@ -34,5 +37,42 @@ test('a grant works on a node that read the clock a moment earlier than the one 
   await expect(open(grantLifetime(size) + SECOND)).rejects.toMatchObject({ code: 'not_found' })
   await expect(open(grantLifetime(size) + 2 * MINUTE)).rejects.toMatchObject({ code: 'forbidden' })
   await expect(open(0)).rejects.toMatchObject({ code: 'forbidden' })
+  await close()
+})
+
+test.each([
+  ['at a server the database is asked four times a second', 250, 4],
+  ['in a data folder it is asked before each segment', 0, 16],
+])('while a file is read, %s whether its push was deleted', async (_, lookEvery, most) => {
+  const { store, clock, close } = await openTestStore()
+  const key = Buffer.alloc(32)
+  const size = 16 * SEGMENT_BYTES
+  async function* content() {
+    yield Buffer.alloc(size)
+  }
+  const bytes = Buffer.concat(await Array.fromAsync(sealStream(content(), { id: 'a', key })))
+  const read = async ({ start, length }: { start: number; length: number }) =>
+    bytes.subarray(start, start + length)
+  let [looks, deleted, time] = [0, false, 0]
+  const findPush = async () => {
+    looks += 1
+    return { ...examplePush(clock.now()), id: 1, deleted } as StoredPush
+  }
+  const { openFile } = createGrantedFiles({
+    store: {
+      ...store,
+      pushes: { ...store.pushes, findPush },
+      files: { ...store.files, open: async () => ({ size: bytes.length, read, close: async () => {} }) },
+    },
+    ...{ now: clock.now, elapsed: () => time, lookEvery, relieve: () => undefined },
+  })
+  const file = await openFile({ push: '00', file: 'a', key: key.toString('base64'), size })
+  looks = 0
+  const reading = file.read({ start: 0, end: size })
+  for (let segment = 0; segment < 15; segment += 1, time += 1000 / 16) await reading.next()
+  expect(looks).toBeWithin(most - 1, most + 1)
+  deleted = true
+  time += lookEvery
+  await expect(reading.next()).rejects.toMatchObject({ code: 'not_found' })
   await close()
 })
