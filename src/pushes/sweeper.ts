@@ -39,8 +39,9 @@ export function createSweeper({
   let expiring: Promise<void> | null = null
   let stopped = false
   let last: LastSweep | null = null
-  let between = { expired: 0, files: 0 }
   const totals: Swept = { expired: 0, purged: 0, files: 0 }
+  /** The totals at the end of the last sweep. */
+  let before: Swept = { ...totals }
 
   /** One run at a time; a second call joins the one under way. */
   function sweep(): Promise<Swept> {
@@ -53,28 +54,33 @@ export function createSweeper({
     const time = trusted()
     if (time === null) return { expired: 0, purged: 0, files: 0 }
     const failures: unknown[] = []
-    const attempt = (part: () => Promise<number>): Promise<number> =>
-      part().catch((cause) => {
-        failures.push(cause)
-        return 0
-      })
+    const attempt = (part: Promise<unknown>) => part.catch((cause) => void failures.push(cause))
     const purge = (of: 'anonymous' | 'owned', age: number) =>
-      attempt(() => repeat(() => expiry.purgeExpired({ of, until: time - age })))
-    const expired = await attempt(() => repeat(expiry.expireLapsed))
-    const anonymous = await purge('anonymous', ANONYMOUS_PURGE_AFTER)
-    const owned = await purge('owned', purgeAfter)
-    for (const { removeLapsed } of [idempotencyKeys, shared]) await attempt(() => repeat(removeLapsed))
-    const removed = await attempt(files.removeDue)
-    add({ expired, purged: anonymous + owned, files: removed })
+      attempt(
+        count(
+          'purged',
+          repeat(() => expiry.purgeExpired({ of, until: time - age })),
+        ),
+      )
+    await attempt(count('expired', repeat(expiry.expireLapsed)))
+    await purge('anonymous', ANONYMOUS_PURGE_AFTER)
+    await purge('owned', purgeAfter)
+    for (const { removeLapsed } of [idempotencyKeys, shared]) await attempt(repeat(removeLapsed))
+    await attempt(count('files', files.removeDue()))
     const swept = {
-      expired: expired + between.expired,
-      purged: anonymous + owned,
-      files: removed + between.files,
+      expired: totals.expired - before.expired,
+      purged: totals.purged - before.purged,
+      files: totals.files - before.files,
     }
-    between = { expired: 0, files: 0 }
+    before = { ...totals }
     last = { at: trusted() ?? time, ...swept }
     if (failures.length > 0) throw joined(failures)
     return swept
+  }
+
+  async function count(what: keyof Swept, work: Promise<number>): Promise<void> {
+    const done = await work
+    totals[what] += done
   }
 
   /** When the next push or file ends by time, which may be in the past; null when there is none, or the clock is in doubt. */
@@ -92,20 +98,10 @@ export function createSweeper({
 
   async function expire(): Promise<void> {
     try {
-      const expired = await repeat(expiry.expireLapsed)
-      between.expired += expired
-      add({ expired })
+      await count('expired', repeat(expiry.expireLapsed))
     } finally {
-      const removed = await files.removeDue()
-      between.files += removed
-      add({ files: removed })
+      await count('files', files.removeDue())
     }
-  }
-
-  function add({ expired = 0, purged = 0, files: removed = 0 }: Partial<Swept>): void {
-    totals.expired += expired
-    totals.purged += purged
-    totals.files += removed
   }
 
   async function repeat(step: () => Promise<number>): Promise<number> {
