@@ -7,7 +7,7 @@ import type { Account } from '../domain/account.ts'
 import { invalidFields } from '../domain/errors.ts'
 import { problemOfMessage, tidyMessage } from '../domain/message-template.ts'
 import type { NewPush, PushLimits } from '../domain/new-push.ts'
-import { choicesOf, fitChoices, isSameChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
+import { choicesOf, fitChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
 import type { Store } from '../store/face.ts'
 
 export type MessageTemplates = ReturnType<typeof createMessageTemplates>
@@ -52,7 +52,7 @@ export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
   async function remember({ id }: Account, push: NewPush): Promise<void> {
     const choices = choicesOf(push, limits)
     try {
-      if (isSameChoices(choices, (await findChoices(id)) ?? NO_CHOICES)) return
+      if (Bun.deepEquals(choices, (await findChoices(id)) ?? NO_CHOICES)) return
       await keepChoices({ accountId: id, choices })
     } catch (cause) {
       onError(cause)

@@ -7,7 +7,7 @@ import { hmac, sha256 } from './digest.ts'
 import { deriveKey } from './hkdf.ts'
 import type { InstanceKey } from './keyring.ts'
 import { randomKey } from './random.ts'
-import { openField, type SealingKey, sealField } from './sealed-field.ts'
+import { openField, sealField } from './sealed-field.ts'
 
 const FINGERPRINT_BYTES = 32
 
@@ -35,7 +35,8 @@ export function fingerprintOf(value: unknown): Buffer {
 /** Always 88 bytes, whatever was pushed. */
 export function sealAnswer(answer: KeptAnswer, presented: PresentedKey, instanceKey: InstanceKey): Buffer {
   const plain = Buffer.concat([answer.fingerprint, Buffer.from(answer.urlToken)])
-  return sealField(plain, sealingKey(presented, instanceKey), placeOf(presented, instanceKey))
+  const { key, place } = sealingOf(presented, instanceKey)
+  return sealField(plain, key, place)
 }
 
 /** Null when a bit was changed or the key is another one. */
@@ -44,18 +45,17 @@ export function openAnswer(
   presented: PresentedKey,
   instanceKey: InstanceKey,
 ): KeptAnswer | null {
-  const plain = openField(sealed, sealingKey(presented, instanceKey), placeOf(presented, instanceKey))
+  const { key, place } = sealingOf(presented, instanceKey)
+  const plain = openField(sealed, key, place)
   if (plain === null) return null
   const urlToken = plain.subarray(FINGERPRINT_BYTES).toString('latin1')
   return { fingerprint: plain.subarray(0, FINGERPRINT_BYTES), urlToken }
 }
 
-function sealingKey(presented: PresentedKey, instanceKey: InstanceKey): SealingKey {
-  const material = [instanceKey.idempotency, presented.key]
-  const salt = lookupOfKey(presented, instanceKey)
-  return { key: deriveKey({ material, salt, info: 'oncebox/1/idempotency' }), number: instanceKey.number }
-}
-
-function placeOf(presented: PresentedKey, instanceKey: InstanceKey) {
-  return { subject: lookupOfKey(presented, instanceKey), field: 'idempotency' }
+function sealingOf(presented: PresentedKey, instanceKey: InstanceKey) {
+  const { idempotency, number } = instanceKey
+  const lookup = lookupOfKey(presented, instanceKey)
+  const material = [idempotency, presented.key]
+  const key = { key: deriveKey({ material, salt: lookup, info: 'oncebox/1/idempotency' }), number }
+  return { key, place: { subject: lookup, field: 'idempotency' } }
 }

@@ -23,9 +23,7 @@ const WHITE: Color = [255, 255, 255]
 /** `#24539b`, `#25a`, and both without `#`, which begins a comment in some files. Returns `#rrggbb`; null for anything else. */
 export function parseColor(text: string): string | null {
   const [, digits] = /^#?([\da-f]{3}|[\da-f]{6})$/i.exec(text.trim()) ?? []
-  if (digits === undefined) return null
-  const long = digits.length === 6 ? digits : [...digits].map((digit) => digit + digit).join('')
-  return `#${long.toLowerCase()}`
+  return digits === undefined ? null : Bun.color(`#${digits}`, 'hex')
 }
 
 /** Null when the colour is readable on every light background; otherwise its contrast, and a darker one that is readable. */

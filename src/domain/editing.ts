@@ -42,36 +42,28 @@ export function decideEdit<P extends Push>(push: P, edit: LimitsToEdit, now: num
 }
 
 function problemsOf(push: Push, edit: LimitsToEdit, now: number): Problems {
-  const found: [string, Problem | null][] = [
-    ['expire_after_days', daysProblem(push, edit.expireAfterDays, now)],
-    ['expire_after_duration', momentProblem(push, momentOf(push, edit.duration), now)],
-    ['expires_at', momentProblem(push, edit.expiresAt, now)],
-    ['expire_after_views', viewsProblem(push, edit.expireAfterViews, now)],
-  ]
-  return Object.fromEntries(found.flatMap(([name, problem]) => (problem === null ? [] : [[name, [problem]]])))
-}
-
-function daysProblem(push: Push, days: number | null, now: number): Problem | null {
-  const { expireAfterDays: max, createdAt } = push
-  if (days === null || days === max) return null
-  if (isExpired(push, now)) return { code: 'ended' }
-  const min = Math.floor((now - createdAt) / DAY) + 1
-  return days >= min && days < max ? null : { code: 'out_of_range', min, max }
-}
-
-function momentProblem(push: Push, moment: number | null, now: number): Problem | null {
-  if (moment === null || moment === push.expiresAt) return null
-  if (isExpired(push, now)) return { code: 'ended' }
-  if (moment > push.expiresAt) return { code: 'lives_longer' }
-  return moment <= now ? { code: 'has_passed' } : null
-}
-
-function viewsProblem(push: Push, views: number | null, now: number): Problem | null {
-  const { expireAfterViews: max } = push
-  if (views === null || views === max) return null
-  if (isExpired(push, now)) return { code: 'ended' }
-  const min = push.views + 1
-  return views >= min && views < max ? null : { code: 'out_of_range', min, max }
+  const { createdAt, expireAfterDays, expireAfterViews, expiresAt, views } = push
+  const isEnded = isExpired(push, now)
+  const check = (value: number | null, present: number, problemOf: (value: number) => Problem | null) => {
+    if (value === null || value === present) return null
+    return isEnded ? ({ code: 'ended' } as const) : problemOf(value)
+  }
+  const below = (max: number, min: number) => (value: number) =>
+    value >= min && value < max ? null : ({ code: 'out_of_range', min, max } as const)
+  const sooner = (moment: number): Problem | null => {
+    if (moment > expiresAt) return { code: 'lives_longer' }
+    return moment <= now ? { code: 'has_passed' } : null
+  }
+  const firstDay = Math.floor((now - createdAt) / DAY) + 1
+  const found = {
+    expire_after_days: check(edit.expireAfterDays, expireAfterDays, below(expireAfterDays, firstDay)),
+    expire_after_duration: check(momentOf(push, edit.duration), expiresAt, sooner),
+    expires_at: check(edit.expiresAt, expiresAt, sooner),
+    expire_after_views: check(edit.expireAfterViews, expireAfterViews, below(expireAfterViews, views + 1)),
+  }
+  return Object.fromEntries(
+    Object.entries(found).flatMap(([name, problem]) => (problem === null ? [] : [[name, [problem]]])),
+  )
 }
 
 function momentOf({ createdAt }: Push, duration: number | null): number | null {

@@ -42,10 +42,6 @@ export function fitChoices(choices: PushChoices, { days, views }: PushLimits): P
   }
 }
 
-export function isSameChoices(one: PushChoices, other: PushChoices): boolean {
-  return (Object.keys(NO_CHOICES) as (keyof PushChoices)[]).every((name) => one[name] === other[name])
-}
-
 function clamp(value: number, { min, max }: Range): number {
   return Math.min(max, Math.max(min, value))
 }
