@@ -1,7 +1,7 @@
 // The requests that are made of a bucket, by their names in S3.
 
 import type { Send } from './client.ts'
-import { codeIn, isFailure, S3Failure } from './failures.ts'
+import { codeIn, type FailureKind, isFailure, S3Failure } from './failures.ts'
 import type { S3Answer } from './signed-requests.ts'
 import { elementsIn, escapeXml, valueIn } from './xml.ts'
 
@@ -32,18 +32,13 @@ export function createObjects(send: Send) {
   }
 
   /** The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such object. */
-  function read(
-    key: string,
-    { start, length }: { start: number; length: number },
-    size: number | null = null,
-  ) {
+  function read(key: string, { start, length }: { start: number; length: number }) {
     const headers = { range: `bytes=${start}-${start + length - 1}` }
     // Refusals are longer than the smallest ranges.
     const most = Math.max(length, LEAST_ANSWER_BYTES)
     const readPart = (answer: S3Answer) => {
       const found = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1])
       if (!Number.isSafeInteger(found)) throw new S3Failure('refused', 'it ignores ranges, which are needed')
-      if (size !== null && found !== size) throw keptOther(found, size)
       if (answer.body.length !== Math.min(length, found - start))
         throw new S3Failure('failing', 'it answered with fewer bytes than it has')
       return { bytes: answer.body, size: found }
@@ -54,11 +49,6 @@ export function createObjects(send: Send) {
   /** Bytes; null when there is no such object. Not by HEAD: its answer cannot say whether the whole bucket is missing. */
   async function measure(key: string): Promise<number | null> {
     return (await read(key, START))?.size ?? null
-  }
-
-  /** Throws unless all bytes of an object are there. */
-  async function requireSize(key: string, size: number): Promise<void> {
-    if ((await read(key, START, size)) === null) throw keptOther(0, size)
   }
 
   /** Does nothing when there is no such object. */
@@ -106,7 +96,7 @@ export function createObjects(send: Send) {
   /** Unfinished uploads of one object, at most a thousand. None when the store cannot list them. */
   async function listUploads(key: string): Promise<PartUpload[]> {
     const request = { method: 'GET', query: { uploads: '', prefix: key } } as const
-    const found = await send(request, 0, readUploads).catch(nullIfUnsupported)
+    const found = await send(request, 0, readUploads).catch(nullIf('unsupported'))
     return found?.filter((upload) => upload.key === key) ?? []
   }
 
@@ -114,7 +104,6 @@ export function createObjects(send: Send) {
     put,
     read,
     measure,
-    requireSize,
     remove,
     beginUpload,
     putPart,
@@ -142,16 +131,10 @@ function readUploads({ body }: S3Answer): PartUpload[] {
   return found.map((one) => ({ key: valueIn(one, 'Key') ?? '', uploadId: valueIn(one, 'UploadId') ?? '' }))
 }
 
-function keptOther(found: number, size: number): S3Failure {
-  return new S3Failure('failing', `it kept ${found} of ${size} bytes of a file`)
-}
-
-function nullIfMissing(cause: unknown): null {
-  if (isFailure(cause, 'missing')) return null
-  throw cause
-}
-
-function nullIfUnsupported(cause: unknown): null {
-  if (isFailure(cause, 'unsupported')) return null
-  throw cause
-}
+const nullIf =
+  (kind: FailureKind) =>
+  (cause: unknown): null => {
+    if (isFailure(cause, kind)) return null
+    throw cause
+  }
+const nullIfMissing = nullIf('missing')

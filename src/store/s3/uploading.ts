@@ -2,6 +2,7 @@
 // parts of all uploads has a bound.
 
 import { DomainError } from '../../domain/errors.ts'
+import { S3Failure } from './failures.ts'
 import type { Objects, Part, PartUpload } from './objects.ts'
 
 type PartBuffer = Buffer<ArrayBuffer>
@@ -130,7 +131,8 @@ export function createUpload(objects: Objects, buffers: PartBuffers): Upload {
       await sending
       if (upload !== null) await objects.completeUpload(upload, parts, size)
       // A push may name a file only when all of it is there.
-      await objects.requireSize(key, size)
+      const kept = await objects.measure(key)
+      if (kept !== size) throw new S3Failure('failing', `it kept ${kept ?? 0} of ${size} bytes of a file`)
     } catch (cause) {
       await sending.catch(() => undefined)
       if (upload !== null) await objects.abortUpload(upload).catch(() => undefined)
