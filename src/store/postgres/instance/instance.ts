@@ -155,6 +155,7 @@ const MOVED =
   '--accept-database.'
 
 export const SET_BACK =
-  'The database does not know the last change of this node: it was set back to an earlier state, or a copy of this data folder is ' +
-  'served elsewhere. Nothing is served here. After a restore, what was read, expired or deleted since could be opened again: stop ' +
-  'all nodes and run "oncebox expire-all", which expires every push. A copied folder needs a new one in its place (--data-dir).'
+  'The database does not know the last change of this node: it was set back to an earlier state, it is another one than before, or ' +
+  'a copy of this data folder is served elsewhere. Nothing is served here. After a restore, what was read, expired or deleted ' +
+  'since could be opened again: stop all nodes and run "oncebox expire-all", which expires every push. A copied folder needs a new ' +
+  'one in its place (--data-dir).'

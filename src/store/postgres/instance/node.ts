@@ -67,10 +67,11 @@ export function createNode(options: NodeOptions) {
     clock.observe(found.time)
     // A heartbeat may have ended meanwhile.
     const marks: (string | null)[] = [before.last, before.next, known.last, known.next]
-    const isElsewhere = found.tag !== instance || found.here !== state.here
     const isSetBack = hasRow && !marks.includes(found.mark)
-    const why = findSchemaProblem(found) ?? explainCopy(found.copy) ?? (isSetBack ? SET_BACK : null)
-    return { found, why: isElsewhere ? ELSEWHERE : why }
+    return {
+      found,
+      why: findSchemaProblem(found) ?? explainCopy(found.copy) ?? (isSetBack ? SET_BACK : null),
+    }
   }
 
   /** On a new connection: ends serving by what is found there. Only a heartbeat resumes it. */
@@ -187,10 +188,6 @@ type Works = Pick<PostgresDatabase, 'read' | 'transact'>
 
 const NOT_SERVED =
   'The database of this server has to be looked at by an administrator; nothing was stored or counted.'
-
-const ELSEWHERE =
-  'The address leads to another database than this node was started with, so nothing is served here. Start the node again if ' +
-  'that is meant.'
 
 const RAISE = 'UPDATE instance SET clock_mark = greatest(clock_mark, $1::bigint), clock_doubted = $2::bigint'
 

@@ -37,19 +37,12 @@ export function connectTo(address: DatabaseAddress): Connect {
 const UNFIT = 'needed are certificates in PEM, and the key of sslcert without a password'
 
 /** What an operator should know about the TLS mode of an address; null when it leaves nothing open. */
-export function warnAboutTls(address: DatabaseAddress): string | null {
-  const { host, socket, tls } = address
-  const { mode } = tls
+export function warnAboutTls({ host, socket, tls: { mode } }: DatabaseAddress): string | null {
   if (socket !== null || isLoopback(host) || mode === 'verify-full') return null
-  return `The connection to PostgreSQL at ${host} ${WEAKNESSES[mode]}. ${STRONG}`
-}
-
-const STRONG = 'Use sslmode=verify-full, with sslrootcert for an authority of your own.'
-const WEAKNESSES = {
-  disable: 'is not encrypted (sslmode=disable), so nobody else may reach the network in between',
-  prefer: 'is encrypted only while nobody in between prevents it, and trusts any server (sslmode=prefer)',
-  require: 'is encrypted, but trusts any server (sslmode=require)',
-  'verify-ca': 'trusts any server that the authority vouches for, whatever its name (sslmode=verify-ca)',
+  return (
+    `Somebody between this machine and PostgreSQL at ${host} may be able to read and change what is sent (sslmode=${mode}). Use ` +
+    'sslmode=verify-full, with sslrootcert for an authority of your own.'
+  )
 }
 
 function readPem(path: string, address: DatabaseAddress): string {
