@@ -178,7 +178,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     expect(asked.stderr).toContain('without a terminal to ask, --yes is needed')
     const done = await runBinary(['expire-all', '--yes'], { env })
     expect(done).toMatchObject({ code: 0, stdout: '1 push is expired.\n' })
-    expect(done.stderr).toContain('1 push can be opened by its link there')
+    expect(done.stderr).toContain('Pushes that can be opened by their links there: 1.')
 
     const again = await stage.start({ env, dataDir })
     expect(await (await again.retrieve(url_token)).json()).toMatchObject({ expired: true, payload: null })
