@@ -2,13 +2,13 @@
 
 import { version } from '../package.json'
 import { openBackups } from './app/backing-up.ts'
-import { type Branding, readBranding } from './app/branding.ts'
-import { createDoor } from './app/door.ts'
+import { readBranding } from './app/branding.ts'
+import { createDoor, type DoorOptions } from './app/door.ts'
 import { openListening, type Trust } from './app/listening.ts'
 import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServices } from './app/services.ts'
-import { createKeepSetupLink, createServingNote, noteSettings } from './app/serving.ts'
+import { createNotes } from './app/serving.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import type { Now, Uptime } from './domain/time.ts'
@@ -18,9 +18,7 @@ import { PAGES } from './http/urls.ts'
 import { openTls } from './lan/tls.ts'
 import { createServerChecks } from './operating/checks.ts'
 import { createLookAtHealth, tellHealth } from './operating/health.ts'
-import type { Log } from './operating/log.ts'
 import { openLogging } from './operating/logging.ts'
-import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
 import { announceReady } from './operating/service-manager.ts'
 import type { SettingInEffect } from './pages/admin/settings.tsx'
@@ -87,97 +85,85 @@ type InstancePorts = Ports & {
 export type Instance = Awaited<ReturnType<typeof openInstance>>
 
 export async function openInstance(served: ServedConfig, ports: InstancePorts) {
-  const { now, writeLog: writeLine } = ports
-  const logging = await openLogging({ config: served.config, now, writeLine })
-  try {
-    const instance = await openLogged(served, { ...ports, log: logging.log })
-    const close = () => instance.close().finally(logging.close)
-    return { ...instance, ...logging, close }
-  } catch (cause) {
-    await logging.close()
-    throw cause
-  }
-}
-
-async function openLogged(served: ServedConfig, { log, ...ports }: InstancePorts & { log: Log }) {
   const { config } = served
   const { dataDir, keyFile } = config
-  const branding = await readBranding(config)
-  const database = nameDatabase(config) ?? undefined
-  log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
-  const metrics = await openMetrics(config)
-  const { now: systemNow, ...more } = ports
-  const opening = { ...more, config, log, systemNow, onCommitted: metrics?.committed }
-  const { store, failed } = await openServedStore(opening)
+  const logging = await openLogging({ config, now: ports.now, writeLine: ports.writeLog })
+  const { log } = logging
+  let store: OpenedStore | null = null
   try {
-    return { ...(await serveStore({ ...served, branding, store, log, metrics, ports })), failed }
+    const branding = await readBranding(config)
+    const database = nameDatabase(config) ?? undefined
+    log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
+    const metrics = await openMetrics(config)
+    const opened = await openServedStore({ ...ports, config, log, onCommitted: metrics?.committed })
+    store = opened.store
+    const listAddresses = () => ports.network?.listAddresses() ?? []
+    const parts = { ...served, version, branding, store, log, metrics, listAddresses }
+    const { jobs, ...instance } = await serveStore(parts, ports)
+    const close = () => jobs.stop().then(opened.store.close).finally(logging.close)
+    return { ...instance, ...logging, metrics, failed: opened.failed, close }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
-    await store.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
-    throw explainFailure(dataFolder(dataDir).database, cause)
+    await store?.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
+    await logging.close()
+    throw store === null ? cause : explainFailure(dataFolder(dataDir).database, cause)
   }
 }
 
-type StoreToServe = ServedConfig & {
-  branding: Branding
-  store: OpenedStore
-  log: Log
-  metrics: Metrics | null
-  ports: InstancePorts
-}
+type StoreToServe = Omit<
+  DoorOptions,
+  'services' | 'lookAtHealth' | 'authority' | 'backups' | 'addresses' | 'httpsPort'
+>
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore({ store, log, metrics, ports, ...served }: StoreToServe) {
-  const { argon2Cost = ARGON2_COST } = ports
-  const { config } = served
+async function serveStore(parts: StoreToServe, ports: InstancePorts) {
+  const { config, store, log, metrics } = parts
   // After the store, because the authority and the note about backups lie in its folder.
   const tls = await openTls({ ...ports, config, log })
   const backups = await openBackups({ ...ports, config, log })
-  // Nodes share the clock of their database.
-  const systemNow = store.database === null ? ports.now : store.now
-  const otherJobs = [tls?.watch.job, backups?.job].filter((job) => job !== undefined)
-  const listAddresses = () => ports.network?.listAddresses() ?? []
-  const parts = { config, store, log, listAddresses, meter: metrics }
-  const services = createServices({ ...parts, systemNow, argon2Cost, otherJobs })
-  // It tells when the clock of this machine is another one.
+  const isAlone = store.database === null
+  const services = createServices({
+    ...parts,
+    // Nodes share the clock of their database.
+    systemNow: isAlone ? ports.now : store.now,
+    argon2Cost: ports.argon2Cost ?? ARGON2_COST,
+    otherJobs: [tls?.watch.job, backups?.job].filter((job) => job !== undefined),
+  })
   const lookAtHealth = createLookAtHealth(
     createServerChecks({
-      ...{ ...config, store, systemNow: ports.now, certificate: tls?.certificate ?? null },
+      ...config,
+      store,
+      // It tells when the clock of this machine is another one.
+      systemNow: ports.now,
+      certificate: tls?.certificate ?? null,
       databaseName: nameDatabase(config) ?? '',
       // Pushes leave nothing on the disk of this machine when their rows and files are elsewhere.
-      minFreeSpace: store.database === null || store.bucket === null ? config.minFreeSpace : null,
+      minFreeSpace: isAlone || store.bucket === null ? config.minFreeSpace : null,
       readBackups: backups?.status ?? null,
     }),
   )
   const door = createDoor({
-    ...served,
     ...parts,
-    version,
-    services,
-    lookAtHealth,
+    ...{ services, lookAtHealth, backups },
     addresses: ports.addresses ?? [config.host],
     httpsPort: ports.httpsPort ?? (() => config.port),
     authority: tls?.certificate.authority ?? null,
-    backups,
     rateLimit: ports.rateLimit,
   })
   if (metrics !== null) addServerGauges({ metrics, store, services, backups, lookAtHealth, version })
   await tellHealth(lookAtHealth, log)
   const setupToken = await services.accountLinks.createSetupLink()
-  const setupPath = setupToken === null ? null : PAGES.welcome.href({ link: setupToken })
   // A setup link from an earlier start is not valid any more.
   removeSetupLink(config.dataDir)
   await services.jobs.start()
-
-  const { confirmStart, isAlive } = store
-  // A restart of the process mends no database server.
-  const isHealthy = store.database === null ? isAlive : async () => true
-  const { accounts, apiTokens, sweeper, acceptClock } = services
+  const { jobs, accounts, apiTokens, sweeper, acceptClock } = services
   return {
     ...door,
-    ...{ accounts, apiTokens, sweeper, acceptClock, setupPath, confirmStart, isHealthy, metrics, tls },
+    ...{ jobs, accounts, apiTokens, sweeper, acceptClock, tls, confirmStart: store.confirmStart },
+    setupPath: setupToken === null ? null : PAGES.welcome.href({ link: setupToken }),
+    // A restart of the process mends no database server.
+    isHealthy: isAlone ? store.isAlive : async () => true,
     stopBackups: async () => backups?.job.stop(),
-    close: () => services.jobs.stop().then(store.close),
   }
 }
 
@@ -191,20 +177,21 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   let port = config.port
   const startBackup = createStartBackup(ports)
   const instance = await openInstance(served, { ...ports, addresses, startBackup, httpsPort: () => port })
-  const { setupPath, failed, noteCrash, reloadables, log, tls } = instance
+  const { setupPath, failed, noteCrash, reloadables, log, tls, metrics } = instance
   try {
-    const note = createServingNote(dataDir, log)
+    const notes = createNotes({ ...served, version, log })
     // First, because nobody loses a request when another listener cannot be opened.
-    const metricsListener = serveMetrics(config, instance)
-    const options = { config, door: instance, tls, bindings, listAddresses, log }
-    const listening = await openListening(options).catch((cause) => {
+    const metricsListener = serveMetrics(config, { metrics, log })
+    const listening = await openListening({
+      ...{ config, door: instance, tls, bindings, listAddresses, log },
+    }).catch((cause) => {
       void metricsListener?.stop()
       throw cause
     })
     port = listening.port
     const stop = async () => {
       log.info('stopping: running requests may finish')
-      note.remove()
+      notes.removeServing()
       // Needs seconds to clean up, while running requests finish.
       void instance.stopBackups()
       await instance.leave()
@@ -213,22 +200,15 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       await instance.close()
     }
     instance.confirmStart()
-    const keepSetupLink = createKeepSetupLink(dataDir, log)
-    const reload = createReload({
-      reloadables: tls === null ? reloadables : [...reloadables, tls.watch.reloadable],
-      log,
-    })
+    const ofTls = tls === null ? [] : [tls.watch.reloadable]
+    const reload = createReload({ reloadables: [...reloadables, ...ofTls], log })
     const managed = announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
     const { urls, trust } = await listening.addresses()
-    note.write({ url: urls.hereUrl, host })
-    noteSettings({ ...served, version }, log)
+    notes.keepServing(urls.hereUrl)
+    notes.keepSettings()
     return {
-      ...{ ...urls, baseUrl, dataDir, database: nameDatabase(config) },
-      ...{ setupPath, keepSetupLink },
-      ...managed,
-      noteCrash,
-      failed,
-      trust,
+      ...{ ...urls, ...managed, baseUrl, dataDir, database: nameDatabase(config) },
+      ...{ setupPath, keepSetupLink: notes.keepSetupLink, noteCrash, failed, trust },
     }
   } catch (cause) {
     await instance.close()

@@ -28,7 +28,7 @@ import { FILES } from '../http/urls.ts'
 import { createDeparture, type Departure } from '../operating/departure.ts'
 import { problem } from '../operating/health.ts'
 import { noteFailure, placeDamage } from '../operating/logging.ts'
-import type { Meter } from '../operating/metrics.ts'
+import type { Metrics } from '../operating/metrics.ts'
 import { createAssets } from '../pages/frame/assets.ts'
 import { createAnswerRefusal } from '../pages/frame/error-page.tsx'
 import { createGetGuest } from '../pages/frame/guest.ts'
@@ -43,9 +43,9 @@ import { createRoutes, type Served } from './routes.ts'
 export type DoorOptions = Served & {
   config: Config
   branding: Branding
-  store: Pick<OpenedStore, 'now' | 'isAlive' | 'isOverloaded' | 'commitOverdue'>
+  store: OpenedStore
   /** Null without metrics. */
-  meter: Meter | null
+  metrics: Metrics | null
   /** The addresses that the server listens on. */
   addresses: readonly string[]
   listAddresses: Network['listAddresses']
@@ -57,7 +57,7 @@ export type DoorOptions = Served & {
 export type Door = ReturnType<typeof createDoor>
 
 export function createDoor(options: DoorOptions) {
-  const { config, store, log, meter, rateLimit = DEFAULT_RATE_LIMIT } = options
+  const { config, store, log, metrics, rateLimit = DEFAULT_RATE_LIMIT } = options
   const { clientOf } = options.services
   const hostRules = createHostRules({ ...config, addresses: options.addresses })
   const cors = createCors(config.corsOrigins)
@@ -97,7 +97,7 @@ export function createDoor(options: DoorOptions) {
   const handlePlain = createFrontDoor({ ...shared, answerRoute: answerPlain, isTls: false })
   const { isOverloaded, commitOverdue } = store
   const onShed = (requests: number) => {
-    meter?.refused('shed', requests)
+    metrics?.refused('shed', requests)
     log.warn({ requests }, 'too busy: requests were told to come back')
   }
   return {
@@ -112,7 +112,7 @@ export function createDoor(options: DoorOptions) {
 
 /** Identifies the guests of pages, and answers them with pages and errors. */
 function createGuests(options: DoorOptions, basePath: string) {
-  const { config, branding, services, addresses, listAddresses, log, meter } = options
+  const { config, branding, services, addresses, listAddresses, log, metrics } = options
   const assets = createAssets({ basePath, brand: branding })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
@@ -123,7 +123,7 @@ function createGuests(options: DoorOptions, basePath: string) {
     onError: noteFailure(log, 'the last use of a session was not noted'),
   })
   const presentError = createPresentError({
-    onRefused: (code) => meter?.refused(code),
+    onRefused: (code) => metrics?.refused(code),
     logFailure: ({ requestId, cause }) => {
       const why = explainSystemError(cause)
       const message = why === null ? 'a request failed' : `a request failed: ${why}`
@@ -171,14 +171,14 @@ function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exc
 const PROBES = new Set<string>([FILES.up.path, FILES.ready.path])
 
 /** Logs every request, but of the answers to probes only the first 503 in a row. Counts each when there are metrics. */
-function createLogRequest({ log, meter }: Pick<DoorOptions, 'log' | 'meter'>): LogRequest {
+function createLogRequest({ log, metrics }: Pick<DoorOptions, 'log' | 'metrics'>): LogRequest {
   const refused = new Set<string>()
   const write: LogRequest = (line) => {
     if (!PROBES.has(line.route) || !isNothingNew(line, refused)) log.info(line)
   }
-  if (meter === null) return write
+  if (metrics === null) return write
   return (line) => {
-    meter.request({ ...line, routeClass: routeClassOf(line) })
+    metrics.request({ ...line, routeClass: routeClassOf(line) })
     write(line)
   }
 }

@@ -14,7 +14,7 @@ import { openStore } from '../store/opening/sqlite-store.ts'
 export type ServedStoreOptions = {
   config: Config
   log: Log
-  systemNow: Now
+  now: Now
   uptime: Uptime
   onStep?: ((step: string) => void) | undefined
   onCommitted?: Meter['committed'] | undefined
@@ -60,7 +60,7 @@ function commonOf({ config, log, uptime }: ServedStoreOptions) {
 }
 
 function openInFolder(options: ServedStoreOptions, onFatal: (cause: unknown) => void): Promise<OpenedStore> {
-  const { config, systemNow, onStep, onCommitted } = options
+  const { config, now: systemNow, onStep, onCommitted } = options
   const common = commonOf(options)
   return openStore({
     ...common,

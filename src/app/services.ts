@@ -53,7 +53,7 @@ export type ServicesOptions = {
   /** Jobs besides those of the store and the sweeper. */
   otherJobs: readonly Job[]
   /** Null without metrics. */
-  meter: Meter | null
+  metrics: Meter | null
   /** The addresses of this machine. */
   listAddresses: Network['listAddresses']
 }
@@ -84,7 +84,7 @@ export function createServices(options: ServicesOptions) {
   }
 }
 
-function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine }: Making) {
+function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLine }: Making) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -104,7 +104,7 @@ function createPushServices({ config, store, meter, argon2Cost, clientOf, inLine
   })
   return {
     limits,
-    pushes: meter === null ? pushes : meterPushes(pushes, meter),
+    pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
     downloads,
     ...countedUploads(createUploads({ store, limits, relieve })),
     idempotency: createIdempotency({ store, keyring, now }),

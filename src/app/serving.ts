@@ -41,54 +41,52 @@ export async function findServerOn(port: number): Promise<string | null> {
   return urls.find((_, index) => answers[index]) ?? null
 }
 
-/** Removes the note of a killed server. A failure to write is only logged, because only commands need the note. */
-export function createServingNote(dataDir: string, log: Log) {
-  const attempt = (what: string, work: () => void) => {
-    try {
-      work()
-    } catch (err) {
-      log.warn({ err }, `the note of where this server listens was not ${what}`)
-    }
-  }
-  const remove = () => attempt('removed', () => removeServingNote(dataDir))
-  remove()
-
-  /** `host` is the setting. */
-  function write({ url, host }: { url: string; host: string }): void {
-    const socket = isUnixHost(host) ? socketPath(host) : null
-    attempt('written', () => writeServingNote(dataDir, { pid: process.pid, url, socket }))
-  }
-
-  return { write, remove }
-}
-
-export type SettingsToNote = {
+export type NotesOptions = {
   version: string
-  config: Pick<Config, 'dataDir' | 'keyFile' | 'tlsAuthorityKey' | 'minFreeSpace'>
+  config: Pick<Config, 'dataDir' | 'host' | 'keyFile' | 'tlsAuthorityKey' | 'minFreeSpace'>
   settings: readonly NotedSetting[]
+  log: Log
 }
 
-/** For backups, which take the settings in effect along. A note that the disk refuses is missed by them alone. */
-export function noteSettings({ version, config, settings }: SettingsToNote, log: Log): void {
-  const { dataDir, keyFile, tlsAuthorityKey, minFreeSpace } = config
-  const noted = settings.map(({ flag, value, from, isChanged }) => ({ flag, value, from, isChanged }))
-  try {
-    writeSettingsNote(dataDir, { version, settings: noted, keyFile, tlsAuthorityKey, minFreeSpace })
-  } catch (err) {
-    log.warn({ err }, 'the note of the settings was not written: a backup holds those of an earlier start')
-  }
-}
+/** What a server writes down for commands. Removes the note of a killed server. A failure is only logged, because the server works without. */
+export function createNotes({ version, config, settings, log }: NotesOptions) {
+  const { dataDir, host, keyFile, tlsAuthorityKey, minFreeSpace } = config
 
-/** For the first administrator, where no terminal can show it: returns the path of the file, or null when the disk refuses. */
-export function createKeepSetupLink(dataDir: string, log: Log) {
-  return (link: string): string | null => {
+  function attempt<T>(what: string, work: () => T): T | null {
     try {
-      const path = writeSetupLink(dataDir, link)
-      log.info({ path }, 'there is no administrator yet; a file holds the link that makes one')
-      return path
+      return work()
     } catch (err) {
-      log.error({ err }, 'the file of the link for the first administrator was not written')
+      log.warn({ err }, what)
       return null
     }
   }
+
+  function removeServing(): void {
+    attempt('the note of where this server listens was not removed', () => removeServingNote(dataDir))
+  }
+
+  function keepServing(url: string): void {
+    const note = { pid: process.pid, url, socket: isUnixHost(host) ? socketPath(host) : null }
+    attempt('the note of where this server listens was not written', () => writeServingNote(dataDir, note))
+  }
+
+  /** For backups, which take the settings in effect along. */
+  function keepSettings(): void {
+    const noted = settings.map(({ flag, value, from, isChanged }) => ({ flag, value, from, isChanged }))
+    attempt('the note of the settings was not written: a backup holds those of an earlier start', () =>
+      writeSettingsNote(dataDir, { version, settings: noted, keyFile, tlsAuthorityKey, minFreeSpace }),
+    )
+  }
+
+  /** For the first administrator, where no terminal can show it: returns the path of the file, or null when the disk refuses. */
+  function keepSetupLink(link: string): string | null {
+    const write = () => writeSetupLink(dataDir, link)
+    const path = attempt('the file of the link for the first administrator was not written', write)
+    if (path !== null)
+      log.info({ path }, 'there is no administrator yet; a file holds the link that makes one')
+    return path
+  }
+
+  removeServing()
+  return { removeServing, keepServing, keepSettings, keepSetupLink }
 }
