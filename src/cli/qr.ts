@@ -1,11 +1,11 @@
 // A QR code on a terminal: two modules in each character, in fixed colours so that it scans with any theme.
 
-import encodeQr from 'qr'
-
 const QUIET = 2
 
 /** Lines of half blocks, black on white. Throws when the text is too long for any QR code. */
 export function drawQr(text: string): string {
+  // Loaded here, because most commands draw none.
+  const { default: encodeQr }: typeof import('qr') = require('qr')
   const modules = encodeQr(text, 'raw', { border: QUIET })
   const rows = modules.length
   const lines: string[] = []

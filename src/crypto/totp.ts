@@ -1,6 +1,6 @@
 // Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, thirty seconds, which every app supports.
 
-import { Secret, TOTP } from 'otpauth'
+import type { TOTP } from 'otpauth'
 import { randomKey } from './random.ts'
 
 const PERIOD_SECONDS = 30
@@ -8,8 +8,12 @@ const SECRET_BYTES = 20
 /** Time steps that a phone's clock may be off, either way. */
 const WINDOW = 1
 
+/** Loaded when somebody uses a second factor. */
+const library = (): typeof import('otpauth') => require('otpauth')
+
 /** A new secret in base32, which people can type. */
 export function newTotpSecret(): string {
+  const { Secret } = library()
   return new Secret({ buffer: new Uint8Array(randomKey(SECRET_BYTES)).buffer }).base32
 }
 
@@ -43,5 +47,6 @@ export function isTotpSecret(text: string): boolean {
 }
 
 function totpOf({ secret, email, issuer }: { secret: string; email: string; issuer: string }): TOTP {
+  const { Secret, TOTP } = library()
   return new TOTP({ issuer, label: email, secret: Secret.fromBase32(secret), period: PERIOD_SECONDS })
 }

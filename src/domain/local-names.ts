@@ -1,8 +1,7 @@
 // Which names of machines belong to a local network. An authority for such names cannot vouch for a site on the internet.
 
-import tlds from 'tlds'
-
-const TOP_LEVEL: ReadonlySet<string> = new Set(tlds)
+/** Made when it is first asked, because a start would wait for it. */
+let topLevel: ReadonlySet<string> | undefined
 
 /** The domains that routers and mDNS append to a machine's name. Nobody can register a name below them in the public DNS. */
 export const LOCAL_DOMAINS: readonly string[] = ['local', 'lan', 'internal', 'home.arpa']
@@ -13,8 +12,9 @@ export const LOCAL_DOMAINS: readonly string[] = ['local', 'lan', 'internal', 'ho
  */
 export function isTopLevelDomain(name: string): boolean {
   const label = name.toLowerCase()
+  topLevel ??= new Set<string>(require('tlds'))
   // The list has names in other scripts in Unicode, not as xn--….
-  return TOP_LEVEL.has(label) || (label.startsWith('xn--') && !label.includes('.'))
+  return topLevel.has(label) || (label.startsWith('xn--') && !label.includes('.'))
 }
 
 /** Whether only machines of a local network have this name or one below it: `nas`, `nas.lan`, `localhost`. Not `lan` itself. */

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
-import { Busboy, type BusboyInstance, type Dicer } from '@fastify/busboy'
+import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import { DomainError, isDomainError, type SizeLimit } from '../../domain/errors.ts'
 import { ANY_TYPE } from '../../domain/files.ts'
 import { tooLarge } from './body.ts'
@@ -111,6 +111,8 @@ function createParser(contentType: string): BusboyInstance {
   // Busboy reads urlencoded forms too, in another way than this file does.
   if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType))
     throw new DomainError('unsupported_type', 'Send multipart/form-data.')
+  // Loaded with the first form that has files.
+  const { Busboy }: typeof import('@fastify/busboy') = require('@fastify/busboy')
   try {
     const limits = { parts: MAX_FIELDS, headerSize: MAX_HEADER_BYTES, headerPairs: MAX_HEADERS }
     // Take every part as a stream, because busboy would decode text by the charset that the part claims.

@@ -4,7 +4,6 @@
 // then come as that node has them. A script only runs on pages of its own version: the others work as without JavaScript.
 
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { DomainError } from '../../domain/errors.ts'
 import { answerAsset, type Kept } from '../../http/answers.ts'
@@ -36,8 +35,6 @@ const SVG = 'image/svg+xml'
 const PNG = 'image/png'
 
 const HASHED = /^([a-z-]+)-[0-9a-z]{8,13}(\.[a-z]+)$/
-
-const compress = promisify(gzip)
 
 /** In place of a script of another version: one that meets markup that it does not know would leave buttons that do nothing. */
 const NO_SCRIPT: Asset = {
@@ -105,8 +102,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
 
   /** Assets hold no secrets, so compressing them leaks nothing. Pages are never compressed. */
   function compressOnce({ name, read }: Asset): Promise<Bytes> {
-    const known =
-      compressed.get(name) ?? read().then(async (bytes) => Buffer.from(await compress(bytes, { level: 9 })))
+    const known = compressed.get(name) ?? read().then(compress)
     compressed.set(name, known)
     return known
   }
@@ -121,6 +117,12 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     /** Null without --brand-logo. */
     logoHref: logo === null ? null : hrefTo(logo),
   }
+}
+
+async function compress(bytes: Bytes): Promise<Bytes> {
+  // Loaded with the first page, because an idle server needs no compressor.
+  const { gzip } = await import('node:zlib')
+  return Buffer.from(await promisify(gzip)(bytes, { level: 9 }))
 }
 
 /** The name without the hash of the content, which is the same in all versions. */

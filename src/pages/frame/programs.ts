@@ -1,6 +1,5 @@
 // The names of programs, as people know them, from the User-Agent headers in a log.
 
-import Bowser from 'bowser'
 import type { Words } from '../../words/words.ts'
 
 /** Browsers pretend to be each other; everything else begins with its own name (RFC 9110, 10.1.5). */
@@ -22,6 +21,8 @@ function isOfBrowser(userAgent: string): boolean {
 }
 
 function parse(userAgent: string): { browser: string; os: string } {
-  const parser = Bowser.getParser(userAgent)
+  // Loaded with the first list of visits.
+  const { getParser }: typeof import('bowser') = require('bowser')
+  const parser = getParser(userAgent)
   return { browser: parser.getBrowserName(), os: parser.getOSName() }
 }

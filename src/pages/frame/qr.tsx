@@ -1,12 +1,12 @@
 // A QR code as a self-contained SVG: black on white, whatever the colours of the page.
 
-import encodeQr from 'qr'
-
 const QUIET_ZONE = 4
 const PIXELS_A_MODULE = 6
 
 /** Needs no style sheet: some clients draw it elsewhere. */
 export function QrCode({ text, label }: { text: string; label: string }) {
+  // Loaded with the first page that shows one.
+  const { default: encodeQr }: typeof import('qr') = require('qr')
   const modules = encodeQr(text, 'raw', { border: QUIET_ZONE })
   const size = modules.length
   const squares = modules.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : '')))

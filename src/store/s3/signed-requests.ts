@@ -1,6 +1,5 @@
 // Sends one signed request to the store of the bucket and reads its whole answer, within a time.
 
-import { AwsV4Signer } from 'aws4fetch'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { explainBreak, explainRefusal, S3Failure } from './failures.ts'
 
@@ -32,6 +31,8 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
 
   async function sign(request: S3Request) {
     const { method, headers = {}, body } = request
+    // Loaded where there is a bucket.
+    const { AwsV4Signer }: typeof import('aws4fetch') = require('aws4fetch')
     const signer = new AwsV4Signer({
       method,
       url: urlOf(place, request),
