@@ -6,7 +6,7 @@ import { createDigest } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
-import { streamFile, streamOf } from './streams.ts'
+import { piecesOf, readOpen, streamFrom } from './streams.ts'
 
 const MANIFEST = 'manifest.json'
 const MAX_MANIFEST_BYTES = 64 * 1024
@@ -29,7 +29,7 @@ export type MemberName = keyof typeof MEMBERS
 export type BackupMember = { name: MemberName; bytes: number; sha256: string }
 
 /** `read` gives exactly the bytes that the member announces. */
-export type MemberSource = BackupMember & { read(): ReadableStream<Uint8Array> }
+export type MemberSource = BackupMember & { read(): AsyncIterable<Uint8Array> }
 
 export type Manifest = {
   format: typeof FORMAT
@@ -49,21 +49,23 @@ export function createManifest(
   return { format: FORMAT, program: PROGRAM, version, madeAt, members: listed }
 }
 
-export function memberOfBytes(name: MemberName, bytes: Uint8Array): MemberSource {
-  const digest = createDigest()
-  digest.update(bytes)
-  return { name, bytes: bytes.length, sha256: digest.hex(), read: () => streamOf(bytes) }
+export function memberOfBytes(name: MemberName, bytes: Uint8Array): Promise<MemberSource> {
+  return memberOf(name, () => piecesOf(bytes))
 }
 
 /** Reads the file once for its checksum. It must not change afterwards. */
-export async function memberOfFile(name: MemberName, descriptor: number): Promise<MemberSource> {
+export function memberOfFile(name: MemberName, descriptor: number): Promise<MemberSource> {
+  return memberOf(name, () => readOpen(descriptor))
+}
+
+async function memberOf(name: MemberName, read: MemberSource['read']): Promise<MemberSource> {
   const digest = createDigest()
   let bytes = 0
-  for await (const piece of streamFile(descriptor)) {
+  for await (const piece of read()) {
     digest.update(piece)
     bytes += piece.length
   }
-  return { name, bytes, sha256: digest.hex(), read: () => streamFile(descriptor) }
+  return { name, bytes, sha256: digest.hex(), read }
 }
 
 /** `sources` are the members of the manifest, in the same order. Each is read when its turn comes. */
@@ -76,9 +78,9 @@ export function writeBackup(
   const mtime = new Date(manifest.madeAt)
 
   async function addAll(): Promise<void> {
-    const all = [{ name: MANIFEST, bytes: list.length, read: () => streamOf(list) }, ...sources]
+    const all = [{ name: MANIFEST, bytes: list.length, read: () => piecesOf(list) }, ...sources]
     for (const { name, bytes, read } of all)
-      await read().pipeTo(controller.add({ name, size: bytes, mtime, mode: 0o600 }))
+      await streamFrom(read()).pipeTo(controller.add({ name, size: bytes, mtime, mode: 0o600 }))
     controller.finalize()
   }
 

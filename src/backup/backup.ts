@@ -25,7 +25,7 @@ import {
   memberOfFile,
   writeBackup,
 } from './archive.ts'
-import { type FileDestination, openFileDestination } from './destination.ts'
+import { type Destination, openDestination, requireRoom } from './destination.ts'
 import { type Seal, sealStream } from './sealing.ts'
 
 export type { Seal }
@@ -83,86 +83,88 @@ export type BackupReport = {
 export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<BackupReport> {
   const { dataDir, file, seal } = wish
   if (file !== null && existsSync(dataDir)) refuseInside(dataDir, file)
-  const target = file === null ? null : openFileDestination(file, ports.onStep)
+  const target = file === null ? null : await openDestination(file, ports.onStep)
   try {
+    const madeAt = new Date(ports.now()).toISOString()
     const taken = asOwner(dataDir, () => take(wish, ports))
+    const { source, inEffect, key, tlsAuthority } = taken
     try {
-      const { madeAt, report, minFreeSpace } = taken
-      const members = [...taken.members, await memberOfFile('oncebox.db', taken.source.descriptor)]
+      const { pushes, accounts, leftOut } = source
+      const { settingsFrom, minFreeSpace } = inEffect
+      const members = await listMembers(taken)
       const manifest = createManifest({ version, madeAt }, members)
-      target?.requireRoom(estimateBytes(members), { dataDir, bytes: minFreeSpace })
+      const total = estimateBytes(members)
+      if (file !== null) requireRoom(file, { bytes: total, dataDir, spare: minFreeSpace })
       const stream = writeBackup(manifest, members)
       const sealed = seal === null ? stream : await sealStream(stream, seal)
-      const bytes = await pour(sealed, { target, total: estimateBytes(members), ports })
-      return { file, bytes, isSealed: seal !== null, manifest, ...report }
+      const bytes = await pour(sealed, { target, total, ports })
+      const found = {
+        settingsFrom,
+        key: key.state,
+        tlsAuthority: tlsAuthority.state,
+        pushes,
+        accounts,
+        leftOut,
+      }
+      return { file, bytes, isSealed: seal !== null, manifest, ...found }
     } finally {
-      taken.source.close()
+      source.close()
     }
   } finally {
     target?.abort()
   }
 }
 
-/** Reads everything that comes from the folder. Only the database is too large to keep in memory. */
-function take(wish: BackupWish, ports: BackupPorts) {
-  const { now, onCopying = () => undefined, onStep } = ports
-  const { dataDir } = wish
-  const inEffect = settingsInEffect(wish)
-  const { settingsFrom, minFreeSpace } = inEffect
-  const madeAt = new Date(now()).toISOString()
-  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onStep })
-  try {
-    const { pushes, accounts, leftOut } = source
-    const { members, ...keys } = takeSmallMembers(wish, inEffect, source)
-    const report = { settingsFrom, ...keys, pushes, accounts, leftOut }
-    return { source, members, minFreeSpace, madeAt, report }
-  } catch (cause) {
-    source.close()
-    throw cause
-  }
+/** Everything that comes from the folder. Only the database is too large to keep in memory. */
+type Taken = {
+  inEffect: SettingsInEffect
+  source: BackupSource
+  key: BackedUpKey
+  tlsAuthority: BackedUpKey | { state: 'unsealed' }
 }
 
 /** The TLS authority goes only into encrypted backups: who has its key can pose as this server. */
-function takeSmallMembers(
-  { dataDir, seal }: BackupWish,
-  inEffect: SettingsInEffect,
-  { verifiers }: BackupSource,
-) {
-  const { settingsFrom, settings, keyFile, tlsAuthorityKey } = inEffect
-  const described = `${JSON.stringify({ from: settingsFrom, settings }, null, 2)}\n`
-  const key = readInstanceKey(dataDir, { keyFile, verifiers })
+function take(wish: BackupWish, { onCopying = () => undefined, onStep }: BackupPorts): Taken {
+  const { dataDir, seal } = wish
+  const inEffect = settingsInEffect(wish)
+  const { minFreeSpace, keyFile, tlsAuthorityKey } = inEffect
+  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onStep })
+  const key = readInstanceKey(dataDir, { keyFile, verifiers: source.verifiers })
   const found = readTlsAuthority(dataDir, tlsAuthorityKey)
-  const authority = found.state === 'included' && seal === null ? { state: 'unsealed' as const } : found
-  const members: MemberSource[] = [
-    memberOfBytes('settings.json', Buffer.from(described)),
-    ...(key.state === 'included' ? [memberOfBytes('instance.key', key.bytes)] : []),
-    ...(authority.state === 'included' ? [memberOfBytes('tls-authority.pem', authority.bytes)] : []),
+  const tlsAuthority = found.state === 'included' && seal === null ? { state: 'unsealed' as const } : found
+  return { inEffect, source, key, tlsAuthority }
+}
+
+async function listMembers({ inEffect, source, key, tlsAuthority }: Taken): Promise<MemberSource[]> {
+  const { settingsFrom, settings } = inEffect
+  const described = `${JSON.stringify({ from: settingsFrom, settings }, null, 2)}\n`
+  const authority = tlsAuthority.state === 'included' ? tlsAuthority.bytes : null
+  return [
+    await memberOfBytes('settings.json', Buffer.from(described)),
+    ...(key.state === 'included' ? [await memberOfBytes('instance.key', key.bytes)] : []),
+    ...(authority === null ? [] : [await memberOfBytes('tls-authority.pem', authority)]),
+    await memberOfFile('oncebox.db', source.descriptor),
   ]
-  return { members, key: key.state, tlsAuthority: authority.state }
 }
 
 type SettingsInEffect = BackupSettings & { settingsFrom: SettingsFrom }
 
-/**
- * Prefers what the server of the folder has noted. Without a running server, flags for the key files win. A flag for the free
- * space always wins.
- */
+/** Flags that are given win over what the server of the folder has noted. */
 function settingsInEffect({ dataDir, ...given }: BackupWish): SettingsInEffect {
   const note = existsSync(dataDir) ? readSettingsNote(dataDir) : null
   if (note === null) return { ...given, settingsFrom: 'command line' }
-  const isRunning = isServed(dataFolder(dataDir))
-  const isGiven = (flag: string) => given.settings.some((one) => one.flag === flag && one.from !== 'default')
+  const from = (flag: string) =>
+    given.settings.some((one) => one.flag === flag && one.from !== 'default') ? given : note
   return {
     settings: note.settings,
-    keyFile: !isRunning && isGiven('key-file') ? given.keyFile : note.keyFile,
-    tlsAuthorityKey:
-      !isRunning && isGiven('tls-authority-key') ? given.tlsAuthorityKey : note.tlsAuthorityKey,
-    minFreeSpace: isGiven('min-free-space') ? given.minFreeSpace : note.minFreeSpace,
-    settingsFrom: isRunning ? 'server' : 'last server',
+    keyFile: from('key-file').keyFile,
+    tlsAuthorityKey: from('tls-authority-key').tlsAuthorityKey,
+    minFreeSpace: from('min-free-space').minFreeSpace,
+    settingsFrom: isServed(dataFolder(dataDir)) ? 'server' : 'last server',
   }
 }
 
-type Pouring = { target: FileDestination | null; total: number; ports: BackupPorts }
+type Pouring = { target: Destination | null; total: number; ports: BackupPorts }
 
 /** Resolves to the number of bytes written, once the file is complete or the reader has them. */
 async function pour(stream: ReadableStream<Uint8Array>, { target, total, ports }: Pouring): Promise<number> {

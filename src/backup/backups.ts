@@ -57,11 +57,12 @@ const LOOK_MS = SECOND
 const GRACE_MS = 2 * SECOND
 const KILL_MS = SECOND
 
-type Running = { child: BackupChild; at: number; up: number; isLate: boolean }
+type Running = { child: BackupChild; at: number; up: number }
 
 export async function createBackups(options: BackupsOptions): Promise<Backups> {
   const { plan, readLast, startChild, now, uptime, log } = options
   const { folder, every } = plan
+  const limit = formatLength(longestBackup(every))
   let { acceptFolder } = options
   let last = await readLast()
   /** When the next good one is due, and when the next is tried. */
@@ -75,30 +76,27 @@ export async function createBackups(options: BackupsOptions): Promise<Backups> {
   let timer: Timer | undefined
   let stopping: Promise<void> | null = null
 
+  const isLate = ({ up }: Running) => uptime() - up >= longestBackup(every)
+
   /** Starts no second process beside one that cannot be ended. */
   function tick(): void {
-    const up = uptime()
-    if (running === null) {
-      if (up >= dueUp) void make()
-    } else if (!running.isLate && up - running.up >= longestBackup(every)) {
-      running.isLate = true
-      running.child.kill('SIGKILL')
-      const limit = formatLength(longestBackup(every))
-      failed(`It was not done within ${limit}. Check the disk or the network that ${folder} is on.`)
-    }
+    if (running === null && uptime() >= dueUp) void make()
+    else if (running !== null && isLate(running)) running.child.kill('SIGKILL')
   }
 
   async function make(): Promise<void> {
     if (running !== null || stopping !== null) return
-    const round = { child: startChild({ acceptFolder }), at: now(), up: uptime(), isLate: false }
+    const round = { child: startChild({ acceptFolder }), at: now(), up: uptime() }
     running = round
     const end = await round.child.ended
     const found = await readLast()
     running = null
     if (stopping !== null) return
     if (found !== null && found.name !== last?.name) made(found, round.up)
+    else if (isLate(round))
+      failed(`It was not done within ${limit}. Check the disk or the network of ${folder}.`)
     else if (end.state === 'stopped') setBack()
-    else if (!round.isLate) failed(end.said ?? 'It left no backup.')
+    else failed(end.said ?? 'It left no backup.')
     if (end.state === 'ended' && end.said !== null && failure === null) log.warn({ folder }, end.said)
   }
 
@@ -181,30 +179,24 @@ function reasonIn(said: string): string {
 
 /** Nothing is told of a last one while there is none. */
 export function createBackupGauges(status: () => BackupStatus): Gauged[] {
-  const ofLast = (name: string, help: string, read: (last: MadeBackup) => number): Gauged => ({
-    ...{ name: `oncebox_backup_last_${name}`, help },
-    read: () => {
-      const { last } = status()
-      return last && read(last)
-    },
+  const gauge = (name: string, help: string, read: (status: BackupStatus) => number | null) => ({
+    ...{ name: `oncebox_backup${name}`, help },
+    read: () => read(status()),
   })
+  const inSeconds = (ms: number | undefined) => (ms === undefined ? null : ms / SECOND)
   return [
-    ofLast('success_timestamp_seconds', 'When the last good backup began.', ({ at }) => at / SECOND),
-    ofLast(
-      'duration_seconds',
-      'How long the last good backup took.',
-      ({ durationMs }) => durationMs / SECOND,
+    gauge('_last_success_timestamp_seconds', 'When the last good backup began.', ({ last }) =>
+      inSeconds(last?.at),
     ),
-    ofLast('size_bytes', 'Size of the last good backup.', ({ bytes }) => bytes),
-    {
-      name: 'oncebox_backups_kept',
-      help: 'Backups of this server in its folder after the last good one.',
-      read: () => status().last?.kept ?? 0,
-    },
-    {
-      name: 'oncebox_backup_failures_total',
-      help: 'Backups that could not be made.',
-      read: () => status().failures,
-    },
+    gauge('_last_duration_seconds', 'How long the last good backup took.', ({ last }) =>
+      inSeconds(last?.durationMs),
+    ),
+    gauge('_last_size_bytes', 'Size of the last good backup.', ({ last }) => last?.bytes ?? null),
+    gauge(
+      's_kept',
+      'Backups of this server in its folder after the last good one.',
+      ({ last }) => last?.kept ?? 0,
+    ),
+    gauge('_failures_total', 'Backups that could not be made.', ({ failures }) => failures),
   ]
 }

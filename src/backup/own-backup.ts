@@ -3,7 +3,7 @@
 
 import { constants, existsSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { backupName, ownBackups, surplusBackups } from '../domain/backup-plan.ts'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
@@ -14,7 +14,6 @@ import { type BackupNote, readBackupNote, writeBackupNote } from '../store/folde
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { refuseInside } from '../store/opening/backup-source.ts'
 import { type BackupPorts, type BackupReport, type BackupWish, backUp } from './backup.ts'
-import { isPartOfOtherHost } from './destination.ts'
 import { explainWriting, remedyFor } from './refusals.ts'
 
 export type OwnBackupWish = Omit<BackupWish, 'file'> & {
@@ -44,36 +43,60 @@ async function makeNext(wish: OwnBackupWish, ports: BackupPorts): Promise<Backup
   // Root makes them as the server does, which has to remove them later.
   if (existsSync(dataDir)) becomeOwner(dataDir)
   requireDataFolder(dataFolder(dataDir))
-  const place = await claimFolder({ folder, dataDir, acceptFolder })
+  const note = await claimFolder({ folder, dataDir, note: await readBackupNote(dataDir) }, acceptFolder)
   const at = ports.now()
-  const file = await newBackupPath(place, { now: at, isSealed: seal !== null })
+  const name = await newName(folder, { at, mark: note.mark, isSealed: seal !== null })
+  const file = join(folder, name)
   const report = await backUp({ ...rest, file }, ports)
-  const name = basename(file)
   // When the database is damaged, the earlier ones may hold what this one has lost.
   const most = report.leftOut > 0 ? Number.POSITIVE_INFINITY : keep
-  const { kept, stays } = await removeOldBackups(place, { made: name, keep: most })
+  const own = ownBackups(await readdir(folder), note.mark)
+  const surplus = surplusBackups(own, { made: name, keep: most })
+  const failures = (await Promise.all(surplus.map((old) => remove(join(folder, old))))).filter(
+    (why) => why !== null,
+  )
+  const kept = own.length - surplus.length + failures.length
   const isSameDisk = await isOnOneDisk(folder, dataDir)
   const durationMs = Math.round(performance.now() - begun)
   const last = { folder, name, at, bytes: report.bytes, durationMs, kept, isSameDisk }
-  await writeBackupNote(dataDir, { ...place.note, last })
-  if (stays === null) return report
-  throw new DomainError('conflict', `The backup ${file} is made, but ${stays}. Remove it yourself.`)
+  await writeBackupNote(dataDir, { ...note, last })
+  if (failures.length === 0) return report
+  throw new DomainError('conflict', `The backup ${file} is made, but ${failures[0]}. Remove it yourself.`)
 }
 
-type Claim = { folder: string; dataDir: string; acceptFolder: boolean }
+/** Why the old backup stays; null when it is gone. */
+async function remove(path: string): Promise<string | null> {
+  try {
+    await rm(path, { force: true })
+    return null
+  } catch (cause) {
+    return `the old backup ${path} cannot be removed: ${reasonOf(cause)}`
+  }
+}
 
-/** Marks it at its first use. */
-async function claimFolder({ folder, dataDir, acceptFolder }: Claim): Promise<OwnFolder> {
+/** One that nothing has: a clock that stands still would give two backups one name. */
+async function newName(
+  folder: string,
+  backup: { at: number; mark: string; isSealed: boolean },
+): Promise<string> {
+  const names = await readdir(folder)
+  let { at } = backup
+  while (names.includes(backupName({ ...backup, at }))) at += SECOND
+  return backupName({ ...backup, at })
+}
+
+/** Marks the folder at its first use, and notes that. */
+async function claimFolder(own: OwnFolder, acceptFolder: boolean): Promise<BackupNote> {
+  const { folder, dataDir, note } = own
   for (const path of [folder, join(folder, 'backup')]) refuseInside(dataDir, path)
-  const note = await readBackupNote(dataDir)
-  const isUsed = note.folders.includes(folder)
-  const fault = isUsed && !acceptFolder ? await findFolderFault({ folder, dataDir, note }) : null
+  const isUsed = note.folders.includes(folder) && !acceptFolder
+  const fault = isUsed ? await findFolderFault(own) : null
   if (fault !== null) throw new DomainError('conflict', `${fault.said} ${fault.remedy}`)
-  if (isUsed && !acceptFolder) return { folder, dataDir, note }
-  await markFolder({ folder, dataDir, note })
+  if (isUsed) return note
+  await markFolder(own)
   const marked = { ...note, folders: [...note.folders.filter((one) => one !== folder), folder] }
   await writeBackupNote(dataDir, marked)
-  return { folder, dataDir, note: marked }
+  return marked
 }
 
 export type OwnFolder = { folder: string; dataDir: string; note: BackupNote }
@@ -99,7 +122,7 @@ export async function findFolderFault({ folder, dataDir, note }: OwnFolder): Pro
       : `${folder} is not the folder that backups went to: ${markName(note)} is not in it.`
     return { said, remedy: `Mount its disk, ${ACCEPT}`, isMissing: false }
   } catch (cause) {
-    const said = `${folder} cannot take backups: ${reasonOf(cause)}.`
+    const said = cannotTake(folder, cause)
     return { said, remedy: remedyFor(cause), isMissing: codeOf(cause) === 'ENOENT' }
   }
 }
@@ -107,18 +130,17 @@ export async function findFolderFault({ folder, dataDir, note }: OwnFolder): Pro
 /** Makes the folder if it is missing, and puts the mark there: once it has one, an empty mount point is not taken for it. */
 async function markFolder({ folder, note }: OwnFolder): Promise<void> {
   try {
-    await mkdir(folder, { mode: 0o700 }).catch((cause) => {
-      if (codeOf(cause) !== 'EEXIST') throw cause
-    })
-    if ((await readdir(folder)).includes(markName(note))) return
-    await writeFile(join(folder, markName(note)), MARK_TEXT, { mode: 0o600, flag: 'wx', flush: true })
+    if (!existsSync(folder)) await mkdir(folder, { mode: 0o700 })
+    const mark = join(folder, markName(note))
+    if (!existsSync(mark)) await writeFile(mark, MARK_TEXT, { mode: 0o600, flag: 'wx', flush: true })
     syncFolder(folder)
   } catch (cause) {
-    throw new DomainError(
-      'conflict',
-      `${folder} cannot take backups: ${reasonOf(cause)}. ${remedyFor(cause)}`,
-    )
+    throw new DomainError('conflict', `${cannotTake(folder, cause)} ${remedyFor(cause)}`)
   }
+}
+
+function cannotTake(folder: string, cause: unknown): string {
+  return `${folder} cannot take backups: ${reasonOf(cause)}.`
 }
 
 function markName({ mark }: BackupNote): string {
@@ -132,38 +154,4 @@ const MARK_TEXT =
 export async function isOnOneDisk(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([stat(one), stat(other)])
   return first.dev === second.dev
-}
-
-/** A path that nothing has. Removes what killed backups of other machines, such as former containers, left unfinished. */
-async function newBackupPath(
-  { folder, note: { mark } }: OwnFolder,
-  { now, isSealed }: { now: number; isSealed: boolean },
-): Promise<string> {
-  const names = await readdir(folder)
-  const left = names.filter((name) => name.includes(`Z-${mark}.tar`) && isPartOfOtherHost(name))
-  for (const name of left) await rm(join(folder, name), { force: true })
-  let at = now
-  const nameNow = () => backupName({ at, mark, isSealed })
-  // A clock that stands still would give two backups one name.
-  while (names.includes(nameNow())) at += SECOND
-  return join(folder, nameNow())
-}
-
-/** Call it once `made` is complete. `stays` says why one that may go is still there. */
-async function removeOldBackups(
-  { folder, note: { mark } }: OwnFolder,
-  { made, keep }: { made: string; keep: number },
-): Promise<{ kept: number; stays: string | null }> {
-  const own = ownBackups(await readdir(folder), mark)
-  let kept = own.length
-  let stays: string | null = null
-  for (const name of surplusBackups(own, { made, keep })) {
-    try {
-      await rm(join(folder, name), { force: true })
-      kept -= 1
-    } catch (cause) {
-      stays = `the old backup ${join(folder, name)} cannot be removed: ${reasonOf(cause)}`
-    }
-  }
-  return { kept, stays }
 }

@@ -10,11 +10,11 @@ import { DomainError } from '../domain/errors.ts'
 import { DAY } from '../domain/time.ts'
 import { openTexts, sealLabels } from '../pushes/labels.ts'
 import { type NewFolder, type OnStep, prepareNewFolder, requireVacant } from '../store/folder/new-folder.ts'
+import { isNotedSetting, membersOf } from '../store/folder/notes.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import type { BackupContent, EndLive } from '../store/opening/restored-store.ts'
 import {
   type BackupToRead,
-  closeSource,
   type Examined,
   examine,
   explainFull,
@@ -63,12 +63,10 @@ export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Pro
     }
   } catch (cause) {
     throw explainFull(cause, dataDir)
-  } finally {
-    await closeSource(source)
   }
 }
 
-type Filling = { wish: RestoreWish; ports: RestorePorts; source: ReadableStream<Uint8Array> }
+type Filling = { wish: RestoreWish; ports: RestorePorts; source: AsyncIterable<Uint8Array> }
 
 async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promise<Restored> {
   const { path, key } = folder.unfinished
@@ -103,22 +101,24 @@ async function change(
   return { ...decision, settings: changedSettings(settings), content: told.content, lost }
 }
 
-/** No link is in a backup, so each push gets a fresh one, which opens nothing. Damaged names and notes are lost. */
+/** No link is in a backup, so each push gets a fresh one, which opens nothing. */
 function createRelink(keyring: Keyring): EndLive['relink'] {
   const { sealing } = keyring
   return ({ lookup: pushId, ownerId, name, note }) => {
     const urlToken = newUrlToken()
     const lookup = lookupOf(urlToken, sealing.lookup)
-    const read = (texts: { name?: Uint8Array | null; note?: Uint8Array | null }) => {
-      try {
-        return openTexts({ name: null, note: null, ...texts }, { keyring, pushId, ownerId, pushName: '' })
-      } catch {
-        return { name: '', note: '' }
-      }
-    }
-    const texts = { name: read({ name }).name, note: read({ note }).note }
+    const texts = readTexts({ name, note }, { keyring, pushId, ownerId, pushName: '' })
     const labels = sealLabels({ urlToken, ...texts }, { keyring, pushId: lookup, ownerId })
     return { lookup, keyNumber: sealing.number, ...labels }
+  }
+}
+
+/** Damaged ones are lost. */
+function readTexts(...sealed: Parameters<typeof openTexts>): ReturnType<typeof openTexts> {
+  try {
+    return openTexts(...sealed)
+  } catch {
+    return { name: '', note: '' }
   }
 }
 
@@ -144,24 +144,10 @@ const HIDDEN = '(hidden)'
 
 /** Those that differed from the defaults. Anything but such a list of settings is read as none. */
 export function changedSettings(text: string): FormerSetting[] {
-  return listIn(text)
-    .flatMap((read) => parse(read))
+  const { settings } = membersOf(text)
+  const noted = Array.isArray(settings) ? settings.filter(isNotedSetting) : []
+  return noted
+    .filter(({ flag, isChanged }) => isChanged && /^[a-z][a-z0-9-]{0,63}$/.test(flag))
     .filter(({ flag }) => ![...OF_THE_PLACE, ...OF_ONE_START].includes(flag))
-}
-
-function listIn(text: string): readonly unknown[] {
-  try {
-    const { settings }: { settings: unknown } = { settings: [], ...JSON.parse(text) }
-    return Array.isArray(settings) ? settings : []
-  } catch {
-    return []
-  }
-}
-
-function parse(read: unknown): FormerSetting[] {
-  if (typeof read !== 'object' || read === null) return []
-  const { flag, value, isChanged } = { flag: null, value: null, isChanged: null, ...read }
-  const isNamed = typeof flag === 'string' && /^[a-z][a-z0-9-]{0,63}$/.test(flag)
-  if (!isNamed || typeof value !== 'string' || isChanged !== true) return []
-  return [{ flag, value: value === HIDDEN ? null : value }]
+    .map(({ flag, value }) => ({ flag, value: value === HIDDEN ? null : value }))
 }

@@ -4,7 +4,7 @@ import type { Decrypter } from 'age-encryption'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
-import { peek } from './streams.ts'
+import { streamFrom } from './streams.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
 
@@ -58,28 +58,41 @@ export type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
  * noticed while the result is read.
  */
 export async function openBackup(
-  source: ReadableStream<Uint8Array>,
+  source: AsyncIterable<Uint8Array>,
   { file, opening }: { file: string; opening: Opening },
 ): Promise<OpenedBackup> {
-  const { first, stream, cancel } = await peek(
-    source,
-    (bytes) => bytes.length >= MAX_HEADER_BYTES || endsHeader(bytes),
-  )
+  const pieces = source[Symbol.asyncIterator]()
   try {
+    const first = await readHeader(pieces)
     const seal = sealOf(first, file)
+    const tar = streamFrom(joined(first, pieces))
+    if (seal !== 'none')
+      return { seal, tar: await decrypt(tar, await createDecrypter(seal, { file, opening }), file) }
+    // An encrypted backup is not plain unless somebody has put another in its place.
     const { identities, passphrase } = opening
-    if (seal === 'none') {
-      // An encrypted backup is not plain unless somebody has put another in its place.
-      const flag = identities.length > 0 ? '--identity' : '--passphrase-file'
-      if (identities.length > 0 || passphrase !== null)
-        throw refuse(file, `is not encrypted. Leave ${flag} out if you trust this file all the same`)
-      return { seal, tar: stream }
-    }
-    return { seal, tar: await decrypt(stream, await createDecrypter(seal, { file, opening }), file) }
+    if (identities.length === 0 && passphrase === null) return { seal, tar }
+    const flag = identities.length > 0 ? '--identity' : '--passphrase-file'
+    throw refuse(file, `is not encrypted. Leave ${flag} out if you trust this file all the same`)
   } catch (cause) {
-    await cancel(cause)
+    await pieces.return?.()
     throw cause
   }
+}
+
+/** The first pieces: more than the header of age, or enough to see that there is none. */
+async function readHeader(pieces: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  let first = Buffer.alloc(0)
+  while (first.length < MAX_HEADER_BYTES && !endsHeader(first)) {
+    const { done, value } = await pieces.next()
+    if (done === true) break
+    first = Buffer.concat([first, value])
+  }
+  return first
+}
+
+async function* joined(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => rest }
 }
 
 function endsHeader(first: Buffer): boolean {

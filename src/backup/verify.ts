@@ -21,7 +21,7 @@ const UNPACKED = 'unpacked.db'
 export type BackupToRead = {
   /** Names the backup in messages. */
   file: string
-  open: () => Promise<ReadableStream<Uint8Array>>
+  open: () => Promise<AsyncIterable<Uint8Array>>
   /** Where the key lies that the backup does not hold; null for the one in the backup. */
   keyFile: string | null
 }
@@ -64,7 +64,6 @@ export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Pro
   } finally {
     process.off('exit', remove)
     remove()
-    await closeSource(source)
   }
 }
 
@@ -87,7 +86,7 @@ export type Examined = {
 }
 
 /** Makes the new database in the folder. The caller closes the store. */
-export async function examine(source: ReadableStream<Uint8Array>, options: Examining): Promise<Examined> {
+export async function examine(source: AsyncIterable<Uint8Array>, options: Examining): Promise<Examined> {
   const { file, folder, keyFile, now } = options
   const { seal, manifest, texts } = await unpack(source, options)
   const from = join(folder, UNPACKED)
@@ -115,7 +114,7 @@ export async function examine(source: ReadableStream<Uint8Array>, options: Exami
 }
 
 /** Writes the database and the TLS authority into the folder. The key lies in no file until it fits; settings in none at all. */
-async function unpack(source: ReadableStream<Uint8Array>, options: Examining) {
+async function unpack(source: AsyncIterable<Uint8Array>, options: Examining) {
   const { file, folder, place, opening, onProgress } = options
   const texts = new Map<string, Buffer>()
   const files = new Map<string, FileHandle>()
@@ -165,11 +164,6 @@ function parseOwn(text: string, file: string): Keyring {
   } catch (cause) {
     throw new DomainError('conflict', `The instance key in ${file} cannot be read: ${reasonOf(cause)}.`)
   }
-}
-
-/** For a source of which nothing was read. Whoever reads one closes it. */
-export async function closeSource(source: ReadableStream<Uint8Array>): Promise<void> {
-  if (!source.locked) await source.cancel()
 }
 
 /** What a full disk refuses; any other cause as it is. */

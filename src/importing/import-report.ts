@@ -26,11 +26,3 @@ export function emptyReport(): ImportReport {
     failures: [],
   }
 }
-
-export function placeOfPush({ id }: { id: number }): string {
-  return `push ${id}`
-}
-
-export function placeOfAccount({ id }: { id: number }, email?: string): string {
-  return email === undefined ? `account ${id}` : `account ${email}`
-}

@@ -4,7 +4,7 @@ import { isBcrypt } from '../accounts/passwords.ts'
 import { openTotpSecret } from '../accounts/two-factor.ts'
 import { hashToken } from '../crypto/tokens.ts'
 import { type IncomingSource, isUnreadable } from '../domain/incoming.ts'
-import { type Finding, placeOfAccount, placeOfPush } from './import-report.ts'
+import type { Finding } from './import-report.ts'
 import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { createComparePush, type PushComparison, type VerifyOptions } from './verify-push.ts'
@@ -30,7 +30,7 @@ export async function verifySource(source: IncomingSource, options: VerifyOption
   for await (const incoming of source.readPushes()) {
     done += 1
     options.onProgress(done, source.pushes)
-    const place = placeOfPush(incoming)
+    const place = `push ${incoming.id}`
     const compared: PushComparison = isUnreadable(incoming)
       ? { state: 'failure', what: [incoming.problem] }
       : await compare(incoming)
@@ -49,12 +49,12 @@ async function verifyAccounts(source: IncomingSource, options: VerifyOptions, re
   for await (const incoming of source.readAccounts()) {
     const planned = planAccount(incoming)
     if ('problem' in planned) {
-      report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
+      report.failures.push({ place: `account ${incoming.id}`, what: planned.problem })
       continue
     }
     emails.set(incoming.id, planned.email)
     report.accounts += 1
-    const place = placeOfAccount(incoming, planned.email)
+    const place = `account ${planned.email}`
     const differences = await compareAccount(planned, options)
     report.differences.push(...differences.map((what) => ({ place, what })))
   }

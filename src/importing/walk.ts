@@ -9,7 +9,7 @@ import { type IncomingPush, type IncomingSource, isUnreadable } from '../domain/
 import { sealFile } from '../pushes/file-names.ts'
 import { sealLabels } from '../pushes/labels.ts'
 import type { Import, PushToImport } from '../store/import-face.ts'
-import { emptyReport, type ImportReport, placeOfAccount, placeOfPush } from './import-report.ts'
+import { emptyReport, type ImportReport } from './import-report.ts'
 import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { type PlannedPush, planPush } from './plan-push.ts'
@@ -39,7 +39,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     for await (const incoming of source.readAccounts()) {
       const planned = planAccount(incoming)
       if ('problem' in planned) {
-        report.failures.push({ place: placeOfAccount(incoming), what: planned.problem })
+        report.failures.push({ place: `account ${incoming.id}`, what: planned.problem })
         continue
       }
       const id = await enterAccount(planned)
@@ -53,7 +53,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     const { email } = planned
     const here = await step.findAccount(email)
     const hasCome = await step.isKnown(marks.account.all(email))
-    const note = (what: string) => report.notes.push({ place: placeOfAccount({ id: 0 }, email), what })
+    const note = (what: string) => report.notes.push({ place: `account ${email}`, what })
     if (here === null && !hasCome) {
       planned.notes.forEach(note)
       return addAccount(planned)
@@ -112,13 +112,13 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     const isKnown = !isUnreadable(incoming) && (await step.isKnown(marks.push.all(incoming.urlToken)))
     if (isKnown) report.pushes.known += 1
     const problem = isUnreadable(incoming) ? incoming.problem : isKnown ? null : await enterPush(incoming)
-    if (problem !== null) report.failures.push({ place: placeOfPush(incoming), what: problem })
+    if (problem !== null) report.failures.push({ place: `push ${incoming.id}`, what: problem })
   }
   return report
 }
 
 function countPush({ live, notes }: PlannedPush, incoming: IncomingPush, report: ImportReport): void {
-  for (const what of notes) report.notes.push({ place: placeOfPush(incoming), what })
+  for (const what of notes) report.notes.push({ place: `push ${incoming.id}`, what })
   report.pushes[live === null ? 'expired' : 'live'] += 1
   if (live === null) return
   report.files.count += incoming.files.length

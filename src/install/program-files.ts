@@ -71,7 +71,7 @@ function isLeftOver(name: string, program: string): boolean {
 }
 
 /** Whether a process with this number runs. */
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

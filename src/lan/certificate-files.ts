@@ -26,13 +26,7 @@ export async function openCertificateFiles(options: CertificateFilesOptions): Pr
   }
 
   const facts = () => readCertificate(current.certificate)
-  return {
-    current: () => current,
-    validUntil: () => facts().validUntil,
-    names: () => facts().names,
-    refresh,
-    authority: null,
-  }
+  return { current: () => current, facts, refresh, authority: null }
 }
 
 async function readPair({ certPath, keyPath, readFile, now }: CertificateFilesOptions): Promise<TlsKeyPair> {

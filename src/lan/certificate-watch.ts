@@ -32,8 +32,8 @@ export function createCertificateWatch({ certificate, log }: CertificateWatchOpt
     if (isServed) return false
     await serve(certificate.current())
     isServed = true
-    const validUntil = new Date(certificate.validUntil()).toISOString()
-    log.info({ names: certificate.names(), validUntil }, 'serving a new certificate')
+    const { names, validUntil } = certificate.facts()
+    log.info({ names, validUntil: new Date(validUntil).toISOString() }, 'serving a new certificate')
     return true
   })
 

@@ -1,24 +1,16 @@
 // The interface of a certificate for serving TLS, from files or of our own.
 
+import type { CertificateFacts } from '../crypto/certificate-facts.ts'
+
 /** Both in PEM; the certificate with the chain that clients need. */
 export type TlsKeyPair = { certificate: string; key: string }
 
-/** The authority of --tls auto, which each device has to trust once. */
-export type Authority = {
-  /** In PEM, without the key. */
-  certificate: string
-  /** In DER. */
-  der: Buffer
-  fingerprint: string
-  /** Milliseconds since 1970. */
-  validUntil: number
-}
+/** The authority of --tls auto, which each device has to trust once, in PEM and without its key. */
+export type Authority = CertificateFacts & { certificate: string }
 
 export type Certificate = {
   current(): TlsKeyPair
-  /** Milliseconds since 1970. */
-  validUntil(): number
-  names(): string[]
+  facts(): CertificateFacts
   /** Replaces the certificate when another one is due. Resolves to whether `current` has changed. */
   refresh(): Promise<boolean>
   /** Null for certificates from files. */

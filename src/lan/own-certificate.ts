@@ -1,7 +1,7 @@
 // The certificate of --tls auto: an authority that is made once, and a short-lived certificate below it.
 
 import { type CertificateFacts, isIssuedBy, isKeyOf, readCertificate } from '../crypto/certificate-facts.ts'
-import type { KeyPair, makeAuthority, makeLeaf, namesOfAuthority } from '../crypto/certificates.ts'
+import { type KeyPair, makeAuthority, makeLeaf, namesOfAuthority } from '../crypto/certificates.ts'
 import { DomainError } from '../domain/errors.ts'
 import { DAY, type Now } from '../domain/time.ts'
 import type { Authority, Certificate } from './certificate.ts'
@@ -20,11 +20,6 @@ export type OwnCertificateOptions = {
   /** The names of the certificate. The authority is named after the first one. */
   names: readonly string[]
   listAddresses: () => readonly string[]
-  makers: {
-    makeAuthority: typeof makeAuthority
-    makeLeaf: typeof makeLeaf
-    namesOfAuthority: typeof namesOfAuthority
-  }
   now: Now
   onNewAuthority: (why: string, authority: Authority) => void
 }
@@ -38,7 +33,7 @@ const BACKDATED = DAY
 
 /** Throws `conflict` when the file of the authority cannot be used. */
 export async function openOwnCertificate(options: OwnCertificateOptions): Promise<Certificate> {
-  const { leafFile, names, listAddresses, makers, now } = options
+  const { leafFile, names, listAddresses, now } = options
   const authority = await openAuthority(options)
   const about = readCertificate(authority.certificate)
   let leaf = usable(await leafFile.read())
@@ -57,7 +52,7 @@ export async function openOwnCertificate(options: OwnCertificateOptions): Promis
 
   async function refresh(): Promise<boolean> {
     if (leaf !== null && !isDue(readCertificate(leaf.certificate))) return false
-    leaf = await makers.makeLeaf(authority, {
+    leaf = await makeLeaf(authority, {
       names,
       addresses: ownAddresses(listAddresses),
       validity: { from: now() - BACKDATED, until: Math.min(now() + LEAF_LIFETIME, about.validUntil) },
@@ -72,24 +67,22 @@ export async function openOwnCertificate(options: OwnCertificateOptions): Promis
   }
 
   await refresh()
-  const facts = () => readCertificate(required().certificate)
   return {
     current: () => ({ certificate: chainOf(required(), authority), key: required().key }),
-    validUntil: () => facts().validUntil,
-    names: () => facts().names,
+    facts: () => readCertificate(required().certificate),
     refresh,
     authority: presentAuthority(authority),
   }
 }
 
 async function openAuthority(options: OwnCertificateOptions): Promise<KeyPair> {
-  const { authorityFile, names, makers, now, onNewAuthority } = options
+  const { authorityFile, names, now, onNewAuthority } = options
   const text = await authorityFile.read()
   const known = text === null ? null : pairIn(text)
   if (text !== null && known === null) throw unusable(authorityFile.path)
   const why = known === null ? 'there was none' : whyAnother(known, options)
   if (known !== null && why === null) return begun(known, options)
-  const authority = await makers.makeAuthority({
+  const authority = await makeAuthority({
     commonName: `Oncebox on ${names[0]}`,
     names,
     validity: { from: now() - BACKDATED, until: now() + AUTHORITY_LIFETIME },
@@ -100,8 +93,8 @@ async function openAuthority(options: OwnCertificateOptions): Promise<KeyPair> {
 }
 
 /** The reason for a new authority; null when this one can still vouch for this machine. */
-function whyAnother({ certificate }: KeyPair, { names, makers, now }: OwnCertificateOptions): string | null {
-  const permitted = makers.namesOfAuthority(certificate)
+function whyAnother({ certificate }: KeyPair, { names, now }: OwnCertificateOptions): string | null {
+  const permitted = namesOfAuthority(certificate)
   const missing = names.find((name) => !permitted.includes(name))
   if (missing !== undefined) return `the former one may not vouch for ${missing}`
   const { validUntil } = readCertificate(certificate)
@@ -128,8 +121,7 @@ function unusable(path: string): DomainError {
 }
 
 function presentAuthority({ certificate }: KeyPair): Authority {
-  const { der, fingerprint, validUntil } = readCertificate(certificate)
-  return { certificate, der, fingerprint, validUntil }
+  return { certificate, ...readCertificate(certificate) }
 }
 
 function chainOf(leaf: KeyPair, authority: KeyPair): string {

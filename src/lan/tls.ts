@@ -10,7 +10,6 @@ import { isReadableByOthers } from '../store/folder/key-file.ts'
 import type { Certificate } from './certificate.ts'
 import { openCertificateFiles } from './certificate-files.ts'
 import { type CertificateWatch, createCertificateWatch } from './certificate-watch.ts'
-import { openOwnCertificate } from './own-certificate.ts'
 import { ownNames } from './own-names.ts'
 
 export type Tls = { certificate: Certificate; watch: CertificateWatch }
@@ -57,13 +56,12 @@ async function openCertificate({
     log.warn(`others on this machine can read the authority ${authorityPath}: close it with chmod 600`)
   }
   // Loaded only when needed, because loading it takes longer than the rest of a start.
-  const { makeAuthority, makeLeaf, namesOfAuthority } = await import('../crypto/certificates.ts')
+  const { openOwnCertificate } = await import('./own-certificate.ts')
   return openOwnCertificate({
     authorityFile: createClosedFile(authorityPath),
     leafFile: createClosedFile(folder.tlsCertificate),
     names: ownNames({ ...config, hostName: network.hostName() }),
     listAddresses: network.listAddresses,
-    makers: { makeAuthority, makeLeaf, namesOfAuthority },
     now,
     onNewAuthority: (why, { fingerprint }) =>
       log.warn({ fingerprint }, `made an authority, which devices have to trust: ${why}`),

@@ -1,9 +1,10 @@
 // What is checked of a server and its data: ONE list of parts with the words for each. /readyz, /admin and the metrics ask it of the
 // server that runs; "oncebox doctor" asks that server, and looks at the same parts of a folder that nobody serves.
 
+import type { CertificateFacts } from '../crypto/certificate-facts.ts'
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
-import type { Authority, Certificate } from '../lan/certificate.ts'
+import type { Authority } from '../lan/certificate.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
@@ -176,13 +177,13 @@ export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdic
 const WARN_LEAF = 7 * DAY
 const WARN_AUTHORITY = 90 * DAY
 
-export type LastingCertificate = Pick<Certificate, 'validUntil'> & {
+export type LastingCertificate = { facts: () => Pick<CertificateFacts, 'validUntil'> } & {
   authority: Pick<Authority, 'validUntil'> | null
 }
 
-export function judgeCertificate({ validUntil, authority }: LastingCertificate, now: number): Verdict {
+export function judgeCertificate({ facts, authority }: LastingCertificate, now: number): Verdict {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
-  const end = validUntil()
+  const { validUntil: end } = facts()
   if (now > end) return problem(`The certificate lapsed on ${day(end)}.`, 'Renew it.')
   if (now > end - WARN_LEAF) return warning(`The certificate lapses on ${day(end)}.`, 'Renew it.')
   if (authority === null || now < authority.validUntil - WARN_AUTHORITY)

@@ -10,7 +10,7 @@ import {
   writeBackup as writeManifested,
 } from '../../src/backup/archive.ts'
 import { type Opening, openBackup, type Seal, sealStream } from '../../src/backup/sealing.ts'
-import { streamOf } from '../../src/backup/streams.ts'
+import { piecesOf } from '../../src/backup/streams.ts'
 import { type RawMember, rawMember, rawTar, sha256Hex } from '../support/tar.ts'
 
 const FACTS = { version: '3.1.0', madeAt: '2026-11-22T02:46:54.000Z' }
@@ -31,7 +31,7 @@ function describe(bodies: Record<string, string>): BackupMember[] {
 function sources(bodies: Record<string, string> = BODIES): MemberSource[] {
   return describe(bodies).map((member) => ({
     ...member,
-    read: () => streamOf(Buffer.from(bodies[member.name] ?? '')),
+    read: () => piecesOf(Buffer.from(bodies[member.name] ?? '')),
   }))
 }
 
@@ -44,10 +44,10 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
 }
 
 /** In pieces of a size that fits no boundary of the formats. */
-function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+function inPieces(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const pieces: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += 30_011) pieces.push(bytes.subarray(at, at + 30_011))
-  return streamOf(...pieces)
+  return piecesOf(...pieces)
 }
 
 const NOTHING: Opening = {

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { changedSettings } from '../../src/backup/restore.ts'
 
-const setting = (flag: string, value: string, isChanged = true) => ({ flag, value, isChanged })
+const setting = (flag: string, value: string, isChanged = true) => ({ flag, value, from: 'flag', isChanged })
 
 test('changed settings are named, but not those of the place or of a single start', () => {
   const settings = [

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { restoreBackup } from '../../src/backup/restore.ts'
 import type { Opening } from '../../src/backup/sealing.ts'
-import { streamPath } from '../../src/backup/streams.ts'
+import { readPath } from '../../src/backup/streams.ts'
 import { verifyBackup } from '../../src/backup/verify.ts'
 import { startInstance } from '../support/instance.ts'
 import { copyKeyless, MADE_AT } from '../support/packed-backup.ts'
@@ -33,7 +33,7 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 async function refusal(bytes: Uint8Array): Promise<string> {
   writeFileSync(file, bytes)
   const ports = { now: Date.now, opening: OPENING, onProgress: () => undefined }
-  const wish = { file, open: () => streamPath(file), keyFile: null }
+  const wish = { file, open: () => readPath(file), keyFile: null }
   const reason = async (work: Promise<unknown>) =>
     work.then(
       () => 'nothing',
@@ -125,7 +125,7 @@ test.each<[string, Uint8Array]>([
 test('an endless file of zeros is refused at its beginning', async () => {
   const wish = {
     file: '/dev/zero',
-    open: () => streamPath('/dev/zero'),
+    open: () => readPath('/dev/zero'),
     keyFile: null,
     tempDir: temporary,
   }

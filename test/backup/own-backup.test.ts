@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { backUpInFolder } from '../../src/backup/own-backup.ts'
 import { ownBackups } from '../../src/domain/backup-plan.ts'
 import { readBackupNote, writeBackupNote } from '../../src/store/folder/notes.ts'
-import { wishOf } from '../support/backup.ts'
+import { makeOld, wishOf } from '../support/backup.ts'
 import { START } from '../support/instance.ts'
 import { openTestStore } from '../support/store.ts'
 
@@ -155,12 +155,14 @@ describe('keeping', () => {
     const foreign = [
       'oncebox-backup-2020-01-01T00-00-00Z-abcdef.tar',
       'oncebox-backup-2020-01-01T00-00-00Z.tar',
-      'oncebox-backup-2020-01-01T00-00-00Z-abcdef.tar.oncebox-far-1.part',
+      // Somebody may be writing it.
+      'oncebox-backup-2020-01-01T00-00-00Z-abcdef.tar.oncebox-1.part',
       'photo.jpg',
     ]
     for (const name of foreign) writeFileSync(join(folder, name), 'mine')
-    const left = `oncebox-backup-2020-01-01T00-00-00Z-${mark}.tar.oncebox-formerContainer-7.part`
-    writeFileSync(join(folder, left), 'half')
+    const left = join(folder, 'oncebox-backup-2020-01-01T00-00-00Z-abcdef.tar.oncebox-7.part')
+    writeFileSync(left, 'half')
+    makeOld(left)
     await makeMany(3, 1)
     expect(readdirSync(folder).sort()).toEqual(
       [...foreign, ...(await own()), `oncebox-folder-${mark}.txt`].sort(),

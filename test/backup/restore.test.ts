@@ -19,7 +19,7 @@ import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { type Decision, type RestorePlan, restoreBackup } from '../../src/backup/restore.ts'
 import type { Opening } from '../../src/backup/sealing.ts'
-import { streamPath } from '../../src/backup/streams.ts'
+import { readPath } from '../../src/backup/streams.ts'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { startApi } from '../support/api.ts'
 import { createTestClock, START, type TestClock } from '../support/instance.ts'
@@ -62,7 +62,7 @@ type Restoring = {
 }
 
 function restore({ opening, decide = () => ({ apiTokens: 'keep' }), ...options }: Restoring = {}) {
-  const wish = { file, open: () => streamPath(file), dataDir: target, keyFile: null, ...options }
+  const wish = { file, open: () => readPath(file), dataDir: target, keyFile: null, ...options }
   return restoreBackup(wish, {
     now: clock.now,
     opening: { ...NOTHING, ...opening },

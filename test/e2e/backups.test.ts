@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { makeOld } from '../support/backup.ts'
 import { BINARY, createStage, runBinary, type Started } from '../support/binary.ts'
 import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
 
@@ -186,6 +187,7 @@ describe.if(isLinux)('the process that makes them', () => {
     process.kill(writer, 'SIGKILL')
     await until(() => parentOf(writer) === null)
     expect(partsIn(folder)).toHaveLength(1)
+    for (const name of partsIn(folder)) makeOld(join(folder, name))
     for (const name of wholeIn(folder))
       expect(await runBinary(['backup', 'verify', join(folder, name)])).toMatchObject({ code: 0 })
     const again = await start({ folder, dataDir: server.dataDir })
@@ -200,6 +202,7 @@ describe.if(isLinux)('the process that makes them', () => {
     await expectToWork(server)
     expect(await server.end()).toBe(0)
     expect(parentOf(writer)).toBeNull()
+    for (const name of partsIn(folder)) makeOld(join(folder, name))
     const again = await start({ folder, dataDir: server.dataDir })
     await until(() => !partsIn(folder).some((name) => name.endsWith(`-${writer}.part`)))
     expect(await again.end()).toBe(0)

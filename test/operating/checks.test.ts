@@ -215,7 +215,7 @@ test.each([
   [{ leaf: 80, authority: 80 }, 'warning: The authority ends on 1970-03-22.'],
 ])('of a certificate %j days before the ends it is said: %s', (ends, said) => {
   const authority = ends.authority === null ? null : { validUntil: ends.authority * DAY }
-  const found = judgeCertificate({ validUntil: () => ends.leaf * DAY, authority }, 0)
+  const found = judgeCertificate({ facts: () => ({ validUntil: ends.leaf * DAY }), authority }, 0)
   expect(`${found.state}: ${found.said}`).toBe(said)
 })
 

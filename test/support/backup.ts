@@ -1,12 +1,12 @@
 // Makes backups as `oncebox backup` does, and looks into them.
 
 import { Database } from 'bun:sqlite'
-import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type MemberName, readBackup } from '../../src/backup/archive.ts'
 import { type BackupReport, type BackupWish, backUp } from '../../src/backup/backup.ts'
 import { type Opening, openBackup } from '../../src/backup/sealing.ts'
-import { streamOf } from '../../src/backup/streams.ts'
+import { piecesOf } from '../../src/backup/streams.ts'
 import { START } from './instance.ts'
 import type { Place } from './needles.ts'
 
@@ -51,7 +51,7 @@ export async function readMembers(
     passphrase,
     askPassphrase: () => Promise.reject(new Error('the backup is sealed')),
   }
-  const { seal, tar } = await openBackup(streamOf(bytes), { file, opening })
+  const { seal, tar } = await openBackup(piecesOf(bytes), { file, opening })
   const members: Partial<Record<MemberName, Buffer>> = {}
   const manifest = await readBackup(tar, {
     file,
@@ -92,4 +92,10 @@ export function readHiddenCopies(): Place[] {
       return []
     }
   })
+}
+
+/** Lets an unfinished backup look as if nothing had been written to it for an hour. */
+export function makeOld(part: string): void {
+  const then = Date.now() / 1000 - 3600
+  utimesSync(part, then, then)
 }

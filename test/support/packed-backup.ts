@@ -134,10 +134,11 @@ export async function packBackup(
   { version = '3.0.0', seal }: Pick<BackupParts, 'version' | 'seal'> = {},
 ): Promise<Buffer> {
   const names: MemberName[] = ['settings.json', 'instance.key', 'tls-authority.pem', 'oncebox.db']
-  const sources = names.flatMap((name) => {
+  const given = names.flatMap((name) => {
     const content = all[name]
     return content === null ? [] : [memberOfBytes(name, Buffer.from(content as string))]
   })
+  const sources = await Promise.all(given)
   const plain = writeBackup(createManifest({ version, madeAt: MADE_AT }, sources), sources)
   const stream = seal === undefined ? plain : await sealStream(plain, seal)
   return Buffer.from(await new Response(stream).arrayBuffer())

@@ -1,14 +1,14 @@
 // A restore that ends itself at the given step: `restore-child.ts FILE FOLDER STEP`. Prints the number of steps at the end.
 
 import { restoreBackup } from '../../src/backup/restore.ts'
-import { streamPath } from '../../src/backup/streams.ts'
+import { readPath } from '../../src/backup/streams.ts'
 import { START } from './instance.ts'
 
 const [file = '', dataDir = '', killAt = '0'] = process.argv.slice(2)
 let steps = 0
 
 await restoreBackup(
-  { file, open: () => streamPath(file), dataDir, keyFile: null },
+  { file, open: () => readPath(file), dataDir, keyFile: null },
   {
     now: () => START,
     opening: { identities: [], passphrase: null, askPassphrase: async () => '' },

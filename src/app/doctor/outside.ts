@@ -58,11 +58,11 @@ async function lookAtCertificate({ config, folder, isUsable, now }: Place): Prom
     tls === 'auto'
       ? await read(folder.tlsCertificate)
       : (await openCertificateFiles(files)).current().certificate
-  const { validUntil, names, addresses } = readCertificate(pem)
-  const known = [...names, ...addresses]
+  const facts = readCertificate(pem)
+  const known = [...facts.names, ...facts.addresses]
   const name = baseUrl === null ? null : new URL(baseUrl).hostname.toLowerCase().replace(/^\[|\]$/g, '')
   const isForName = name === null || known.some((one) => covers(one.toLowerCase(), name))
-  const judged = judgeCertificate({ validUntil: () => validUntil, authority: null }, now())
+  const judged = judgeCertificate({ facts: () => facts, authority: null }, now())
   if (isForName && judged.state === 'ok') return judged
   // The running server tells when it could not.
   if (tls === 'auto') return fine('The server makes another one by itself.')

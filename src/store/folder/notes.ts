@@ -29,7 +29,7 @@ function readNote(path: string): string | null {
 }
 
 /** The members of an object in JSON; none when the text is something else. */
-function membersOf(text: string | null): Record<string, unknown> {
+export function membersOf(text: string | null): Record<string, unknown> {
   try {
     const read: unknown = JSON.parse(text ?? 'null')
     return typeof read === 'object' && read !== null ? { ...read } : {}
@@ -98,7 +98,7 @@ function isPath(value: unknown): value is string | null {
   return value === null || typeof value === 'string'
 }
 
-function isNotedSetting(read: unknown): read is NotedSetting {
+export function isNotedSetting(read: unknown): read is NotedSetting {
   if (typeof read !== 'object' || read === null) return false
   const { flag, value, from, isChanged }: Record<string, unknown> = { ...read }
   return [flag, value, from].every((word) => typeof word === 'string') && typeof isChanged === 'boolean'
