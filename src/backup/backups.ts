@@ -1,7 +1,7 @@
 // The backups that a server makes by itself: a timer, the process that makes one, and how the last one went.
 
 import { delayAtStart, graceOf, longestBackup, type MadeBackup, retryDelay } from '../domain/backup-plan.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import { formatLength, type Now, SECOND, type Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
@@ -126,7 +126,7 @@ export async function createBackups(options: BackupsOptions): Promise<Backups> {
     failures += 1
     setBack()
     const told = `no backup was made in ${folder}: ${said} It is tried again by itself.`
-    report?.failed(new DomainError('conflict', told), { isTold })
+    report?.failed(conflict(told), { isTold })
   }
 
   /** Within seconds, whatever the disk does. */

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { DomainError } from '../domain/errors.ts'
+import { conflict, DomainError } from '../domain/errors.ts'
 import { MINUTE } from '../domain/time.ts'
 import { syncFolder } from '../store/folder/durable-files.ts'
 import { explainWriting, MAKE_ROOM } from './refusals.ts'
@@ -95,7 +95,7 @@ function requireNothingAt(path: string): void {
   const remedy = found.isDirectory()
     ? `Name a file in it, such as ${join(path, 'oncebox-backup.tar')}`
     : 'Name a new file, or use - and ">" for a pipe'
-  throw new DomainError('conflict', `${path} exists, and a backup overwrites nothing. ${remedy}.`)
+  throw conflict(`${path} exists, and a backup overwrites nothing. ${remedy}.`)
 }
 
 /** By the clock of the disk. What cannot be removed stays: somebody else may have put it into a shared folder. */

@@ -5,7 +5,7 @@ import { constants, existsSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { backupName, ownBackups, surplusBackups } from '../domain/backup-plan.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import { SECOND } from '../domain/time.ts'
 import { dataFolder, requireDataFolder } from '../store/folder/data-folder.ts'
@@ -61,7 +61,7 @@ async function makeNext(wish: OwnBackupWish, ports: BackupPorts): Promise<Backup
   const last = { folder, name, at, bytes: report.bytes, durationMs, kept, isSameDisk }
   await writeBackupNote(dataDir, { ...note, last })
   if (failures.length === 0) return report
-  throw new DomainError('conflict', `The backup ${file} is made, but ${failures[0]}. Remove it yourself.`)
+  throw conflict(`The backup ${file} is made, but ${failures[0]}. Remove it yourself.`)
 }
 
 /** Why the old backup stays; null when it is gone. */
@@ -91,7 +91,7 @@ async function claimFolder(own: OwnFolder, acceptFolder: boolean): Promise<Backu
   for (const path of [folder, join(folder, 'backup')]) refuseInside(dataDir, path)
   const isUsed = note.folders.includes(folder) && !acceptFolder
   const fault = isUsed ? await findFolderFault(own) : null
-  if (fault !== null) throw new DomainError('conflict', `${fault.said} ${fault.remedy}`)
+  if (fault !== null) throw conflict(`${fault.said} ${fault.remedy}`)
   if (isUsed) return note
   await markFolder(own)
   const marked = { ...note, folders: [...note.folders.filter((one) => one !== folder), folder] }
@@ -135,7 +135,7 @@ async function markFolder({ folder, note }: OwnFolder): Promise<void> {
     if (!existsSync(mark)) await writeFile(mark, MARK_TEXT, { mode: 0o600, flag: 'wx', flush: true })
     syncFolder(folder)
   } catch (cause) {
-    throw new DomainError('conflict', `${cannotTake(folder, cause)} ${remedyFor(cause)}`)
+    throw conflict(`${cannotTake(folder, cause)} ${remedyFor(cause)}`)
   }
 }
 

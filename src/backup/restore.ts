@@ -6,7 +6,7 @@ import { version } from '../../package.json'
 import type { Keyring } from '../crypto/keyring.ts'
 import { lookupOf, newUrlToken } from '../crypto/url-token.ts'
 import { visitFrom } from '../domain/audit.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict, type DomainError } from '../domain/errors.ts'
 import { DAY } from '../domain/time.ts'
 import { openTexts, sealLabels } from '../pushes/labels.ts'
 import { type NewFolder, type OnStep, prepareNewFolder, requireVacant } from '../store/folder/new-folder.ts'
@@ -69,19 +69,21 @@ export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Pro
 type Filling = { wish: RestoreWish; ports: RestorePorts; source: AsyncIterable<Uint8Array> }
 
 async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promise<Restored> {
-  const { path, key } = folder.unfinished
+  const { path, key, tlsAuthority } = folder.unfinished
   const backup = await examine(source, { ...wish, ...ports, folder: path, place: wish.dataDir })
   ports.onStep?.('after the backup was read')
   const restored = await change(backup, { wish, ports }).finally(backup.store.close)
-  if (backup.instanceKey !== null && wish.keyFile === null)
-    writeFileSync(key, backup.instanceKey, { flag: 'wx', mode: 0o600 })
+  const { 'instance.key': ownKey, 'tls-authority.pem': authority } = Object.fromEntries(backup.members)
+  const options = { flag: 'wx', mode: 0o600 }
+  if (ownKey !== undefined && wish.keyFile === null) writeFileSync(key, ownKey, options)
+  if (authority !== undefined) writeFileSync(tlsAuthority, authority, options)
   folder.complete()
   return restored
 }
 
 /** Asks, and makes the database what a server finds at its first start. */
 async function change(
-  { told, store, keyring, settings }: Examined,
+  { told, store, keyring, members }: Examined,
   { wish, ports }: Omit<Filling, 'source'>,
 ): Promise<Restored> {
   const { decide, onProgress, onStep } = ports
@@ -98,7 +100,12 @@ async function change(
   })
   if (decision.apiTokens === 'revoke') store.revokeApiTokens()
   onStep?.('after pushes were ended')
-  return { ...decision, settings: changedSettings(settings), content: told.content, lost }
+  return {
+    ...decision,
+    settings: changedSettings(String(members.get('settings.json'))),
+    content: told.content,
+    lost,
+  }
 }
 
 /** No link is in a backup, so each push gets a fresh one, which opens nothing. */
@@ -123,8 +130,7 @@ function readTexts(...sealed: Parameters<typeof openTexts>): ReturnType<typeof o
 }
 
 function withoutKey(file: string): DomainError {
-  return new DomainError(
-    'conflict',
+  return conflict(
     `The instance key is not in ${file}: name the key file that the server used with --key-file. Nothing was restored.`,
   )
 }

@@ -1,7 +1,7 @@
 // Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age` opens them too.
 
 import type { Decrypter } from 'age-encryption'
-import { DomainError } from '../domain/errors.ts'
+import { conflict, type DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
 import { streamFrom } from './streams.ts'
@@ -34,10 +34,7 @@ export async function sealStream(
   } catch (cause) {
     // A key can have a right checksum and be no point of its curve.
     const message = cause instanceof Error ? cause.message : String(cause)
-    throw new DomainError(
-      'conflict',
-      `The backup cannot be encrypted for one of the public keys: ${message}.`,
-    )
+    throw conflict(`The backup cannot be encrypted for one of the public keys: ${message}.`)
   }
 }
 
@@ -162,5 +159,5 @@ async function decrypt(sealed: ReadableStream<Uint8Array>, decrypter: Decrypter,
 }
 
 function refuse(file: string, why: string): DomainError {
-  return new DomainError('conflict', `${file} ${why}.`)
+  return conflict(`${file} ${why}.`)
 }

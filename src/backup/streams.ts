@@ -2,7 +2,7 @@
 
 import { close, fstatSync, open, read } from 'node:fs'
 import { promisify } from 'node:util'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 
 const PIECE_BYTES = 256 * 1024
 
@@ -46,7 +46,7 @@ export async function readPath(path: string): Promise<AsyncGenerator<Uint8Array>
   const file = await openFile(path, 'r')
   if (!fstatSync(file).isDirectory()) return readOnce(file)
   await closeFile(file)
-  throw new DomainError('conflict', `${path} is a folder, not a backup.`)
+  throw conflict(`${path} is a folder, not a backup.`)
 }
 
 async function* readOnce(file: number): AsyncGenerator<Uint8Array> {

@@ -2,15 +2,15 @@
 // backup says of itself nothing is believed: every row passes the checks of the new tables.
 
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Keyring, parseKeyFile } from '../crypto/keyring.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict, DomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { readKeyFile } from '../store/folder/key-file.ts'
 import { type BackupContent, openRestoredStore, type RestoredStore } from '../store/opening/restored-store.ts'
-import { type Manifest, readBackup } from './archive.ts'
+import { type Manifest, type MemberName, readBackup } from './archive.ts'
 import { type Opening, openBackup, type SealKind } from './sealing.ts'
 
 const VERIFY_PREFIX = 'oncebox-verify-'
@@ -79,22 +79,22 @@ export type Examined = {
   told: VerifiedBackup
   store: RestoredStore
   keyring: Keyring | null
-  /** The text of the key file in the backup; null without one. */
-  instanceKey: string | null
-  /** The settings in effect when it was made, as JSON. */
-  settings: string
+  /** All but the database. */
+  members: SmallMembers
 }
+
+export type SmallMembers = ReadonlyMap<MemberName, Buffer>
 
 /** Makes the new database in the folder. The caller closes the store. */
 export async function examine(source: AsyncIterable<Uint8Array>, options: Examining): Promise<Examined> {
   const { file, folder, keyFile, now } = options
-  const { seal, manifest, texts } = await unpack(source, options)
+  const { seal, manifest, members } = await unpack(source, options)
   const from = join(folder, UNPACKED)
   const store = openRestoredStore({ from, path: join(folder, DATABASE), name: file })
   try {
     rmSync(from)
-    const instanceKey = texts.get('instance.key')?.toString('utf8') ?? null
-    const inside = instanceKey === null ? null : parseOwn(instanceKey, file)
+    const own = members.get('instance.key')
+    const inside = own === undefined ? null : parseOwn(own.toString('utf8'), file)
     if (inside !== null) requireFit(store, inside, `The instance key in ${file}`)
     // A key file that is named decides, because the server will use that one.
     const outside = keyFile === null ? null : readKeyFile(keyFile)
@@ -102,24 +102,23 @@ export async function examine(source: AsyncIterable<Uint8Array>, options: Examin
     const told: VerifiedBackup = {
       ...{ seal, manifest, schema: store.schema, content: store.read(now()) },
       key: outside !== null ? 'in the file' : inside !== null ? 'in the backup' : 'none',
-      hasAuthority: manifest.members.some(({ name }) => name === 'tls-authority.pem'),
+      hasAuthority: members.has('tls-authority.pem'),
       hasKey: inside !== null,
     }
-    const settings = texts.get('settings.json')?.toString('utf8') ?? '{}'
-    return { told, store, keyring: outside ?? inside, instanceKey, settings }
+    return { told, store, keyring: outside ?? inside, members }
   } catch (cause) {
     store.close()
     throw cause
   }
 }
 
-/** Writes the database and the TLS authority into the folder. The key lies in no file until it fits; settings in none at all. */
+/** Writes the database into the folder. The other members, which are small and may be secret, lie in no file until they fit. */
 async function unpack(source: AsyncIterable<Uint8Array>, options: Examining) {
   const { file, folder, place, opening, onProgress } = options
-  const texts = new Map<string, Buffer>()
-  const files = new Map<string, FileHandle>()
+  const members = new Map<MemberName, Buffer>()
   let [done, total] = [0, 0]
   const { seal, tar } = await openBackup(source, { file, opening })
+  const database = await open(join(folder, UNPACKED), 'wx', 0o600)
   try {
     const manifest = await readBackup(tar, {
       file,
@@ -130,22 +129,16 @@ async function unpack(source: AsyncIterable<Uint8Array>, options: Examining) {
         if (bavail * bsize < 2 * total) throw full(place)
       },
       onPiece: async (name, piece) => {
-        if (name === 'settings.json' || name === 'instance.key')
-          texts.set(name, Buffer.concat([texts.get(name) ?? Buffer.alloc(0), piece]))
-        else {
-          const path = join(folder, name === DATABASE ? UNPACKED : name)
-          const opened = files.get(name) ?? (await open(path, 'wx', 0o600))
-          files.set(name, opened)
-          // A write to a disk that is nearly full may take a part only.
-          for (let at = 0; at < piece.length; ) at += (await opened.write(piece, at)).bytesWritten
-        }
+        if (name !== DATABASE) members.set(name, Buffer.concat([members.get(name) ?? Buffer.alloc(0), piece]))
+        // A write to a disk that is nearly full may take a part only.
+        else for (let at = 0; at < piece.length; ) at += (await database.write(piece, at)).bytesWritten
         done += piece.length
         onProgress('reading', done, total)
       },
     })
-    return { seal, manifest, texts }
+    return { seal, manifest, members }
   } finally {
-    for (const opened of files.values()) await opened.close()
+    await database.close()
   }
 }
 
@@ -154,7 +147,7 @@ function requireFit(store: RestoredStore, keyring: Keyring, name: string): void 
     store.requireKeys(keyring)
   } catch (cause) {
     if (!(cause instanceof DomainError)) throw cause
-    throw new DomainError('conflict', `${name} does not fit the database in the backup. ${cause.message}`)
+    throw conflict(`${name} does not fit the database in the backup. ${cause.message}`)
   }
 }
 
@@ -162,7 +155,7 @@ function parseOwn(text: string, file: string): Keyring {
   try {
     return parseKeyFile(text)
   } catch (cause) {
-    throw new DomainError('conflict', `The instance key in ${file} cannot be read: ${reasonOf(cause)}.`)
+    throw conflict(`The instance key in ${file} cannot be read: ${reasonOf(cause)}.`)
   }
 }
 

@@ -59,6 +59,11 @@ export class DomainError extends Error {
   }
 }
 
+/** What was asked for cannot be done as things are. */
+export function conflict(message: string): DomainError {
+  return new DomainError('conflict', message)
+}
+
 /** What a store throws while it is away, locked, full or read-only, or while the place of its files is. */
 const OUTAGES = ['overloaded', 'disk_full', 'files_unreachable'] as const satisfies ErrorCode[]
 

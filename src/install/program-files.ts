@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { syncFolder } from '../store/folder/durable-files.ts'
 
@@ -45,7 +45,7 @@ export function prepareProgramFolder({ path }: ProgramFiles): void {
     for (const place of [folder, path]) requireClosed(place)
   }
   if (path === '/usr/bin/oncebox' && existsSync('/var/lib/dpkg/info/oncebox.list'))
-    throw refusal(`${path} belongs to a package. Install the package of the new release in its place.`)
+    throw conflict(`${path} belongs to a package. Install the package of the new release in its place.`)
   for (const name of readdirSync(folder))
     if (isLeftOver(name, basename(path))) rmSync(join(folder, name), { force: true })
 }
@@ -54,11 +54,11 @@ function requireClosed(path: string): void {
   const { uid, mode } = statSync(path)
   const me = process.geteuid?.() ?? 0
   if (uid !== me && uid !== 0)
-    throw refusal(
+    throw conflict(
       `${path} belongs to another user (uid ${uid}), who could replace what you install. Upgrade as that user.`,
     )
   if ((mode & 0o002) !== 0)
-    throw refusal(
+    throw conflict(
       `Every user of this machine may write to ${path}, and so replace what you install. Close it first: chmod o-w ${path}`,
     )
 }
@@ -137,8 +137,8 @@ function replaceOnWindows({ path, former, staged }: ProgramFiles): void {
 export function requireFormer({ path, former }: ProgramFiles): void {
   const found = lstatSync(former, { throwIfNoEntry: false })
   if (found === undefined)
-    throw refusal(`There is no former program to return to: an upgrade keeps it as ${former}.`)
-  if (!found.isFile()) throw refusal(`${former} is not a plain file.`)
+    throw conflict(`There is no former program to return to: an upgrade keeps it as ${former}.`)
+  if (!found.isFile()) throw conflict(`${former} is not a plain file.`)
   if (process.platform !== 'win32') for (const place of [dirname(path), former]) requireClosed(place)
 }
 
@@ -151,8 +151,4 @@ export function returnToFormer({ path, former, staged }: ProgramFiles): void {
   }
   renameSync(former, path)
   syncFolder(dirname(path))
-}
-
-function refusal(message: string): DomainError {
-  return new DomainError('conflict', message)
 }

@@ -3,7 +3,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hashForSigning, type PublicKey, parseSignature, verifySignature } from '../crypto/minisign.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 import { parseReleaseComment, problemOfRelease, type Release } from '../domain/release.ts'
 
 const MAX_BYTES = 512 * 1024 * 1024
@@ -28,16 +28,16 @@ export function stageRelease({ file, staged, keys, own }: ReleaseFileOptions): R
   const bytes = readRegular(file, MAX_BYTES)
   const signature = parseSignature(readRegular(`${file}.minisig`, MAX_SIGNATURE_BYTES).toString('utf8'))
   if (signature === null)
-    throw refusal(`${file}.minisig is not a signature of minisign in its prehashed form.`)
+    throw conflict(`${file}.minisig is not a signature of minisign in its prehashed form.`)
   const verdict = verifySignature(hashForSigning(bytes), signature, keys)
-  if (verdict !== 'good') throw refusal(`${REASONS[verdict](file)}. Nothing was changed.`)
+  if (verdict !== 'good') throw conflict(`${REASONS[verdict](file)}. Nothing was changed.`)
   const claimed = parseReleaseComment(signature.comment)
   if (claimed === null)
-    throw refusal(
+    throw conflict(
       `The signed comment of ${file} does not tell version and system: ${JSON.stringify(signature.comment)}.`,
     )
   const problem = problemOfRelease(claimed, own)
-  if (problem !== null) throw refusal(`${file} cannot replace this program. ${problem}`)
+  if (problem !== null) throw conflict(`${file} cannot replace this program. ${problem}`)
   writeFileSync(staged, bytes, { mode: 0o600, flag: 'wx', flush: true })
   return claimed
 }
@@ -53,20 +53,16 @@ const REASONS = {
 function readRegular(path: string, maxBytes: number): Buffer {
   const found = lstatSync(path, { throwIfNoEntry: false })
   const hint = path.endsWith('.minisig') ? ' It comes with the release, and has to lie beside it.' : ''
-  if (found === undefined) throw refusal(`There is no ${path}.${hint}`)
+  if (found === undefined) throw conflict(`There is no ${path}.${hint}`)
   if (found.isSymbolicLink())
-    throw refusal(`${path} is not a plain file but a link: name the file that it leads to.`)
+    throw conflict(`${path} is not a plain file but a link: name the file that it leads to.`)
   const descriptor = openSync(path, OPEN_FLAGS)
   try {
     const opened = fstatSync(descriptor)
-    if (!opened.isFile()) throw refusal(`${path} is not a plain file.`)
-    if (opened.size > maxBytes) throw refusal(`${path} is larger than any that belongs to a release.`)
+    if (!opened.isFile()) throw conflict(`${path} is not a plain file.`)
+    if (opened.size > maxBytes) throw conflict(`${path} is larger than any that belongs to a release.`)
     return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
-}
-
-function refusal(message: string): DomainError {
-  return new DomainError('conflict', message)
 }

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { posix, win32 } from 'node:path'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 import { readConfig } from '../settings/fold.ts'
 import { type Place, path } from '../settings/parsers.ts'
 import { type GivenFlags, variableOf } from '../settings/setting.ts'
@@ -66,7 +66,7 @@ export function serviceHere(scope: Scope, place: Place, self: string): ServiceHe
 
 function ownExecutable([program = '', ...entry]: readonly string[]): string {
   if (program === '' || entry.length > 0)
-    throw refusal(
+    throw conflict(
       'Only the built executable can be installed: "npm run build", then dist/oncebox service install.',
     )
   return existsSync(program) ? realpathSync(program) : program
@@ -103,7 +103,7 @@ function readExisting(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw refusal(
+    throw conflict(
       `${path} is there and cannot be read: run this as root, as in "sudo oncebox service install".`,
     )
   }
@@ -141,7 +141,7 @@ function hiddenPaths(scope: Scope, platform: NodeJS.Platform, variables: Variabl
 /** Throws `conflict` when root and another user would have to change places. */
 export function requireScope(scope: Scope, platform: NodeJS.Platform, command: string): void {
   if (platform === 'win32' || (scope === 'machine') === (process.geteuid?.() === 0)) return
-  throw refusal(
+  throw conflict(
     scope === 'machine'
       ? `Only root can ${command} a service of this machine: "sudo oncebox service ${command}". For you alone, add --user.`
       : 'Root has no service of its own user: leave --user out, or run this as that user.',
@@ -155,7 +155,7 @@ export function requireRights(
 ): void {
   requireScope(scope, platform, 'install')
   if (!isManaged && mayStart)
-    throw refusal(
+    throw conflict(
       'systemd does not run on this machine, so it has no service to start. Start "oncebox serve" by what starts programs here ' +
         '(OpenRC, runit, a container), or add --no-start to install the unit only. Nothing was changed.',
     )
@@ -166,7 +166,7 @@ export function requireRights(
 function requireOwner(dataDir: string): void {
   const found = statSync(dataDir, { throwIfNoEntry: false })
   if (dataDir === STATE_FOLDER || found === undefined || found.uid === findId('passwd', SERVICE_USER)) return
-  throw refusal(
+  throw conflict(
     `${dataDir} does not belong to the user ${SERVICE_USER}, whom the service runs as. Stop what uses it, then: ` +
       `chown -R ${SERVICE_USER}: ${dataDir} (the user is made by "oncebox service install --no-start"). Nothing was changed.`,
   )
@@ -190,8 +190,4 @@ function userFacts(platform: NodeJS.Platform): Pick<InstallFacts, 'hasUser' | 'f
   const taken = new Set(users.values())
   const freeId = Array.from({ length: 200 }, (_, index) => 399 - index).find((id) => !taken.has(id)) ?? 399
   return { hasUser: users.has(MAC_USER), freeId }
-}
-
-function refusal(message: string): DomainError {
-  return new DomainError('conflict', message)
 }

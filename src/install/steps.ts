@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 
 const execute = promisify(execFile)
@@ -71,7 +71,7 @@ async function runCommand({ command, mayFail }: Extract<Step, { do: 'run' }>): P
     await execute(program, words)
   } catch (cause) {
     if (mayFail) return
-    throw new DomainError('conflict', `"${command.join(' ')}" failed: ${reasonOf(cause)}`)
+    throw conflict(`"${command.join(' ')}" failed: ${reasonOf(cause)}`)
   }
 }
 
@@ -143,7 +143,7 @@ function replace(path: string, content: Buffer, { mode, group }: { mode: number;
 function idOf(table: 'passwd' | 'group', name: string): number {
   const id = findId(table, name)
   if (id !== null) return id
-  throw new DomainError('conflict', `There is no ${table === 'group' ? 'group' : 'user'} ${name}.`)
+  throw conflict(`There is no ${table === 'group' ? 'group' : 'user'} ${name}.`)
 }
 
 /** Null when Linux has no user or group of this name. */

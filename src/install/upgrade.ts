@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { version } from '../../package.json'
 import releaseKeys from '../../release-keys.txt' with { type: 'text' }
 import { type PublicKey, parsePublicKeys } from '../crypto/minisign.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict } from '../domain/errors.ts'
 import type { Release } from '../domain/release.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { asOwner } from '../store/folder/ownership.ts'
@@ -66,7 +66,7 @@ export async function upgradeProgram(
 function builtInKeys(): readonly PublicKey[] {
   const keys = parsePublicKeys(releaseKeys) ?? []
   if (keys.length > 0) return keys
-  throw refusal(
+  throw conflict(
     'This program knows no keys of releases. Name the public key of those who signed the file with --public-key, when you ' +
       'have it from them and not from beside the file.',
   )
@@ -90,7 +90,7 @@ export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePl
   if (found <= schema) return { to, schema, copy: null }
   const copy = join(dataDir, copyName(schema))
   if (asOwner(dataDir, () => existsSync(copy))) return { to, schema, copy }
-  throw refusal(
+  throw conflict(
     `Oncebox ${to} cannot open ${dataDir} any more: its schema is version ${found}, and that program knows ${schema}. There is no ` +
       `${copy} either. Nothing was changed. Restore the folder from a backup of that time first.`,
   )
@@ -115,7 +115,7 @@ async function askProgram(program: string): Promise<Answer> {
     const { version = '', schema = 0 } = JSON.parse(text)
     return { version: String(version), schema: Number(schema) }
   } catch {
-    throw refusal(`${program} does not tell what it can open: it is no program that an upgrade kept.`)
+    throw conflict(`${program} does not tell what it can open: it is no program that an upgrade kept.`)
   }
 }
 
@@ -129,7 +129,7 @@ async function runProgram(program: string, args: readonly string[]): Promise<str
   ])
   if (code === 0) return out
   const words = `${out}${said.replace(/^oncebox: /, '')}`.trim().slice(-600)
-  throw refusal(`Nothing was changed: "${program} ${args.join(' ')}" ended with ${code}. ${words}`.trim())
+  throw conflict(`Nothing was changed: "${program} ${args.join(' ')}" ended with ${code}. ${words}`.trim())
 }
 
 function start(command: string[]) {
@@ -137,12 +137,8 @@ function start(command: string[]) {
     return Bun.spawn(command, { cwd: '/', stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: {} })
   } catch {
     // The file is for another system, or cut off.
-    throw refusal(`Nothing was changed: ${command[0]} is no program that runs here.`)
+    throw conflict(`Nothing was changed: ${command[0]} is no program that runs here.`)
   }
-}
-
-function refusal(message: string): DomainError {
-  return new DomainError('conflict', message)
 }
 
 const HEADER_BYTES = 4096

@@ -1,7 +1,7 @@
 // The certificate of --tls files: read at start, and again when the files change.
 
 import { isKeyOf, readCertificate } from '../crypto/certificate-facts.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict, type DomainError } from '../domain/errors.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Certificate, TlsKeyPair } from './certificate.ts'
@@ -76,5 +76,5 @@ function requireValid(pair: TlsKeyPair, { certPath, now }: { certPath: string; n
 }
 
 function refusal(message: string): DomainError {
-  return new DomainError('conflict', `Cannot serve TLS: ${message}.`)
+  return conflict(`Cannot serve TLS: ${message}.`)
 }

@@ -2,7 +2,7 @@
 
 import { type CertificateFacts, isIssuedBy, isKeyOf, readCertificate } from '../crypto/certificate-facts.ts'
 import { type KeyPair, makeAuthority, makeLeaf, namesOfAuthority } from '../crypto/certificates.ts'
-import { DomainError } from '../domain/errors.ts'
+import { conflict, type DomainError } from '../domain/errors.ts'
 import { DAY, type Now } from '../domain/time.ts'
 import type { Authority, Certificate } from './certificate.ts'
 import { normalAddress, ownAddresses } from './own-names.ts'
@@ -105,16 +105,14 @@ function whyAnother({ certificate }: KeyPair, { names, now }: OwnCertificateOpti
 function begun(known: KeyPair, { authorityFile, now }: OwnCertificateOptions): KeyPair {
   const { validFrom } = readCertificate(known.certificate)
   if (now() >= validFrom) return known
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     `The authority in ${authorityFile.path} is valid from ${new Date(validFrom).toISOString().slice(0, 10)} on. Set the clock of ` +
       'this machine right. If it is right, delete the file: then a new authority is made, which every device has to trust anew.',
   )
 }
 
 function unusable(path: string): DomainError {
-  return new DomainError(
-    'conflict',
+  return conflict(
     `The file ${path} does not hold an authority and its key. Put it back from a backup, or delete it: then a new authority ` +
       'is made, which every device has to trust anew.',
   )

@@ -138,11 +138,11 @@ type Reading = Given<Values<typeof openingFlags>>
 
 /** Where the backup comes from. Nothing of it is read yet. */
 async function sourceOf({ operands: [operand = ''], shell }: Reading) {
-  const { streamPath, streamPieces } = await import('../../backup/streams.ts')
+  const { readPath } = await import('../../backup/streams.ts')
   if (operand === STANDARD)
-    return { file: 'standard input', open: async () => streamPieces(shell.readInputBytes()) }
+    return { file: 'standard input', open: async () => shell.readInputBytes() }
   const file = resolve(shell.place.cwd, operand)
-  return { file, open: () => streamPath(file) }
+  return { file, open: () => readPath(file) }
 }
 
 /** Says how far it is now and then. `cancelled` is told when a signal ends the command. */

@@ -1,7 +1,7 @@
 // The sealed columns of another server, opened with its master key or one of the keys before it.
 
 import { deriveColumnKey, openLockboxField } from '../../crypto/lockbox.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import type { Unsealed } from '../../domain/incoming.ts'
 
 /** The key that Password Pusher publishes, and uses where nobody set one. */
@@ -20,7 +20,7 @@ export function parseMasterKeys(text: string, path: string): string[] {
     .map((word) => word.replace(/^(?:PWPUSH_MASTER_KEY(?:_PREVIOUS)?=)?["']?([^"']*)["']?$/, '$1'))
     .filter((word) => word !== '')
   if (keys.length > 0 && keys.every((key) => KEY.test(key))) return keys.map((key) => key.toLowerCase())
-  throw new DomainError('conflict', `The key file ${path} must hold a master key of 64 hex digits.`)
+  throw conflict(`The key file ${path} must hold a master key of 64 hex digits.`)
 }
 
 /** Tries each key; `onTried` is told which one fitted, or null. */

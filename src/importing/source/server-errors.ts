@@ -1,7 +1,7 @@
 // What can go wrong with another server's database server, as sentences for the operator. None holds a password.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 
 /** What is neither an error of the client nor of the server is returned as it is. */
@@ -13,7 +13,7 @@ export function explainServer(address: DatabaseAddress, cause: unknown): unknown
   const [, words = notUnderstood] = WORDS.find(isMeant) ?? []
   const said = cause.message.replace(/\.?$/, '.')
   const name = presentDatabaseAddress(address)
-  return new DomainError('conflict', `${name}: ${words(address)} (${said}) Nothing was imported.`)
+  return conflict(`${name}: ${words(address)} (${said}) Nothing was imported.`)
 }
 
 type Words = (address: DatabaseAddress) => string

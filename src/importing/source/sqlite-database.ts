@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import type { ForeignDatabase, Row } from './foreign-database.ts'
 
@@ -32,11 +32,11 @@ export function openSqliteDatabase(named: string): ForeignDatabase {
 
 function requireWhole(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) throw refusal(`There is no file ${path}.`)
-  if (!found.isFile()) throw refusal(`${path} is no file: name the database itself.`)
+  if (found === undefined) throw conflict(`There is no file ${path}.`)
+  if (!found.isFile()) throw conflict(`${path} is no file: name the database itself.`)
   if (!holdsBytes(`${path}-journal`)) return
   const remedy = 'Start the old server once and stop it in order, or restore the database from a backup.'
-  throw refusal(`The database ${path} was left in the middle of a change (${path}-journal). ${remedy}`)
+  throw conflict(`The database ${path} was left in the middle of a change (${path}-journal). ${remedy}`)
 }
 
 /**
@@ -68,14 +68,10 @@ function explained<T>(path: string, work: () => T): T {
     return work()
   } catch (cause) {
     if (!(cause instanceof Error) || !codeOf(cause).startsWith('SQLITE_')) throw cause
-    throw refusal(`Cannot read the database ${path}: ${cause.message}. Nothing was imported.`)
+    throw conflict(`Cannot read the database ${path}: ${cause.message}. Nothing was imported.`)
   }
 }
 
 function holdsBytes(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
-}
-
-function refusal(message: string): DomainError {
-  return new DomainError('conflict', message)
 }

@@ -1,6 +1,6 @@
 // The tables of a Password Pusher 2.x, as far as they are read, and whether a database has them.
 
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import type { ForeignDatabase } from './foreign-database.ts'
 
 /** The newest version whose tables are known. */
@@ -60,8 +60,7 @@ export async function requireTables(database: ForeignDatabase): Promise<Tables> 
     present.add(String(table)).add(`${table}.${column}`)
   const fault = present.size === 0 ? 'it has no tables, or none that may be read' : faultOf(present)
   if (fault !== null)
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `${database.name} is no database of a Password Pusher 2.x: ${fault}. Nothing was imported.`,
     )
   const columnsOf = (table: keyof typeof TABLES) =>
