@@ -11,10 +11,10 @@ import {
 import { isUnixHost, removeStaleSocket } from '../http/door/unix-socket.ts'
 import { PAGES } from '../http/urls.ts'
 import type { Announcement } from '../lan/mdns.ts'
-import type { Tls } from '../lan/tls.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
 import type { Door } from './door.ts'
+import type { Tls } from './tls.ts'
 
 export type ListeningOptions = {
   config: Pick<Config, 'host' | 'port' | 'httpPort' | 'mdns'>

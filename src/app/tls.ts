@@ -3,27 +3,23 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Now } from '../domain/time.ts'
+import type { Certificate } from '../lan/certificate.ts'
+import { openCertificateFiles } from '../lan/certificate-files.ts'
+import { type CertificateWatch, createCertificateWatch } from '../lan/certificate-watch.ts'
+import { ownNames } from '../lan/own-names.ts'
 import type { Log } from '../operating/log.ts'
+import type { Config } from '../settings/table.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { createClosedFile } from '../store/folder/durable-files.ts'
 import { isReadableByOthers } from '../store/folder/key-file.ts'
-import type { Certificate } from './certificate.ts'
-import { openCertificateFiles } from './certificate-files.ts'
-import { type CertificateWatch, createCertificateWatch } from './certificate-watch.ts'
-import { ownNames } from './own-names.ts'
 
 export type Tls = { certificate: Certificate; watch: CertificateWatch }
 
-export type TlsConfig = Omit<Parameters<typeof ownNames>[0], 'hostName'> & {
-  dataDir: string
-  tls: 'off' | 'auto' | 'files'
-  tlsCert: string | null
-  tlsKey: string | null
-  tlsAuthorityKey: string | null
-}
-
-export type TlsOptions = {
-  config: TlsConfig
+type TlsOptions = {
+  config: Pick<
+    Config,
+    'dataDir' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsAuthorityKey' | 'mdns' | 'host' | 'baseUrl'
+  >
   log: Pick<Log, 'warn' | 'info'>
   /** The system's clock, because clients compare the dates of certificates with theirs. */
   now: Now
@@ -56,7 +52,7 @@ async function openCertificate({
     log.warn(`others on this machine can read the authority ${authorityPath}: close it with chmod 600`)
   }
   // Loaded only when needed, because loading it takes longer than the rest of a start.
-  const { openOwnCertificate } = await import('./own-certificate.ts')
+  const { openOwnCertificate } = await import('../lan/own-certificate.ts')
   return openOwnCertificate({
     authorityFile: createClosedFile(authorityPath),
     leafFile: createClosedFile(folder.tlsCertificate),
