@@ -1,7 +1,6 @@
 // What is checked of a server and its data: ONE list of parts with the words for each. /readyz, /admin and the metrics ask it of the
 // server that runs; "oncebox doctor" asks that server, and looks at the same parts of a folder that nobody serves.
 
-import type { CertificateFacts } from '../crypto/certificate-facts.ts'
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Authority } from '../lan/certificate.ts'
@@ -177,7 +176,8 @@ export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdic
 const WARN_LEAF = 7 * DAY
 const WARN_AUTHORITY = 90 * DAY
 
-export type LastingCertificate = { facts: () => Pick<CertificateFacts, 'validUntil'> } & {
+export type LastingCertificate = {
+  facts: () => { validUntil: number }
   authority: Pick<Authority, 'validUntil'> | null
 }
 

@@ -139,8 +139,7 @@ type Reading = Given<Values<typeof openingFlags>>
 /** Where the backup comes from. Nothing of it is read yet. */
 async function sourceOf({ operands: [operand = ''], shell }: Reading) {
   const { readPath } = await import('../../backup/streams.ts')
-  if (operand === STANDARD)
-    return { file: 'standard input', open: async () => shell.readInputBytes() }
+  if (operand === STANDARD) return { file: 'standard input', open: async () => shell.readInputBytes() }
   const file = resolve(shell.place.cwd, operand)
   return { file, open: () => readPath(file) }
 }
