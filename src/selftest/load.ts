@@ -18,7 +18,7 @@ export function createDraw(seed: number): Draw {
   }
 }
 
-export type LoadOptions = {
+export type Load = {
   server: Server
   ledger: Ledger
   draw: Draw
@@ -31,34 +31,27 @@ export type LoadOptions = {
 type Answer = { url_token: string; payload: string | null; files: { url: string }[] }
 
 /** Resolves to the number of responses received before the server stopped answering. */
-export async function runLoad(options: LoadOptions, stop: () => boolean): Promise<number> {
+export async function runLoad(load: Load, stop: () => boolean): Promise<number> {
   let answers = 0
   const client = async () => {
-    while (!stop()) {
-      try {
-        await act(options)
-        answers += 1
-      } catch {
-        // The server was killed. The ledger has counted the lost responses.
-        return
-      }
-    }
+    for (; !stop(); answers += 1) await act(load)
   }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
+  // A client ends when the server is killed. The ledger has counted the lost responses.
+  await Promise.allSettled(Array.from({ length: CLIENTS }, client))
   return answers
 }
 
-async function act(options: LoadOptions): Promise<void> {
-  const { ledger, draw } = options
+async function act(load: Load): Promise<void> {
+  const { ledger, draw } = load
   const choice = draw(10)
   const recent = [...ledger.known.keys()].slice(-RECENT)
   const urlToken = recent[draw(recent.length)]
-  if (choice < 4 || urlToken === undefined) await write(options)
-  else if (choice < 9) await read(options, urlToken)
-  else await remove(options, urlToken)
+  if (choice < 4 || urlToken === undefined) await write(load)
+  else if (choice < 9) await read(load, urlToken)
+  else await remove(load, urlToken)
 }
 
-async function write({ server, ledger, draw, mark, auth }: LoadOptions): Promise<void> {
+async function write({ server, ledger, draw, mark, auth }: Load): Promise<void> {
   const payload = `${mark} ${draw(1e9)} ${'x'.repeat(draw(5) === 0 ? 20_000 : draw(50))}`
   const files = draw(6) === 0 ? [{ filename: `${mark}.bin`, data: btoa(payload.repeat(1 + draw(3))) }] : []
   const push = { payload, expire_after_views: VIEWS, kind: 'text', ...(files.length > 0 ? { files } : {}) }
@@ -68,7 +61,7 @@ async function write({ server, ledger, draw, mark, auth }: LoadOptions): Promise
   ledger.known.set(url_token, { payload, views: VIEWS, seen: 0, lost: 0, deleted: 'no' })
 }
 
-async function read({ server, ledger }: LoadOptions, urlToken: string): Promise<void> {
+async function read({ server, ledger }: Load, urlToken: string): Promise<void> {
   const push = ledger.known.get(urlToken)
   if (push === undefined) return
   push.lost += 1
@@ -80,29 +73,27 @@ async function read({ server, ledger }: LoadOptions, urlToken: string): Promise<
   else if (payload !== null) ledger.noteSeen(urlToken, payload, wasDeleted)
 }
 
-async function remove({ server, ledger }: LoadOptions, urlToken: string): Promise<void> {
+async function remove({ server, ledger }: Load, urlToken: string): Promise<void> {
   const push = ledger.known.get(urlToken)
   if (push === undefined) return
   if (push.deleted === 'no') push.deleted = 'perhaps'
-  const response = await server.retrieve(urlToken, { method: 'DELETE' })
-  await response.arrayBuffer()
-  if (response.status === 200 || response.status === 401)
-    push.deleted = response.status === 200 ? 'yes' : push.deleted
-  else ledger.blame(urlToken, `delete answered ${response.status}`)
+  const { status } = await server.retrieve(urlToken, { method: 'DELETE' })
+  if (status === 200) push.deleted = 'yes'
+  else if (status !== 401) ledger.blame(urlToken, `delete answered ${status}`)
 }
 
 /** Retrieves up to `most` of the latest pushes until they expire; resolves to their number. */
-export async function checkRest({ server, ledger }: LoadOptions, most: number): Promise<number> {
-  const tokens = [...ledger.known.keys()].slice(-most)
+export async function checkRest(load: Load, most: number): Promise<number> {
+  const tokens = [...load.ledger.known.keys()].slice(-most)
   const left = tokens.values()
   const client = async () => {
-    for (const urlToken of left) await exhaust({ server, ledger }, urlToken)
+    for (const urlToken of left) await exhaust(load, urlToken)
   }
   await Promise.all(Array.from({ length: CLIENTS }, client))
   return tokens.length
 }
 
-async function exhaust({ server, ledger }: Pick<LoadOptions, 'server' | 'ledger'>, urlToken: string) {
+async function exhaust({ server, ledger }: Load, urlToken: string): Promise<void> {
   let payloads = 0
   for (let tries = 0; tries <= VIEWS; tries += 1) {
     const response = await server.retrieve(urlToken)

@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createLedger } from './ledger.ts'
-import { checkRest, createDraw, type Draw, type LoadOptions, runLoad } from './load.ts'
-import { readFolder, runCommand, type Self, type Server, startServer } from './server.ts'
+import { checkRest, createDraw, type Load, runLoad } from './load.ts'
+import { readFolder, runCommand, type Self, startServer } from './server.ts'
 
 /** One promise: what was tested, and each fault found. */
 export type Finding = { promise: string; tried: string; faults: string[] }
@@ -19,6 +19,9 @@ export type SelftestOptions = {
   /** Called with the name of each step, to show progress. */
   onStep: (step: string) => void
 }
+
+/** `slowness`: how many times as long as usual things take on this machine. */
+type Trial = Omit<SelftestOptions, 'seed'> & Load & { slowness: number }
 
 const ACCOUNT = 'selftest@localhost'
 const RACED_PUSHES = 24
@@ -42,56 +45,41 @@ export async function runSelftest(options: SelftestOptions): Promise<Finding[]> 
   const removeFolder = () => rmSync(dataDir, { recursive: true, force: true })
   process.once('exit', removeFolder)
   try {
-    return await tryPromises({ ...options, dataDir })
+    options.onStep('starting a server')
+    const trial = await startTrial({ ...options, dataDir })
+    const findings: Finding[] = []
+    for (const [step, attempt] of PROMISES) {
+      options.onStep(step)
+      findings.push(...[await attempt(trial)].flat())
+    }
+    return findings.map(shorten)
   } finally {
     removeFolder()
   }
 }
 
-async function tryPromises(options: SelftestOptions): Promise<Finding[]> {
-  const { self, dataDir, seed, onStep } = options
+const PROMISES: [step: string, attempt: (trial: Trial) => Promise<Finding | Finding[]>][] = [
+  ['racing readers against views', raceReaders],
+  ['guessing a passphrase', guessPassphrase],
+  ['killing a server under load', killUnderLoad],
+  ['searching the files for secrets', findSecrets],
+  ['expiring everything, and searching again', expireAll],
+]
+
+async function startTrial({ seed, ...options }: SelftestOptions): Promise<Trial> {
   const draw = createDraw(seed)
   const mark = `selftest-${seed}-${draw(1e9)}`
-  const place = { self, dataDir }
-  onStep('starting a server')
   const started = performance.now()
-  let server = await startServer(place)
+  const server = await startServer(options)
   // A machine that is busy with other things breaks no promise by that.
   const slowness = Math.min(MAX_SLOWNESS, Math.max(1, (performance.now() - started) / USUAL_START_MS))
-  await runCommand(place, ['user', 'add', ACCOUNT, '--password-stdin'], `${mark} password`)
-  const auth = { authorization: `Bearer ${await runCommand(place, ['token', 'create', ACCOUNT])}` }
-  onStep('racing readers against views')
-  const races = await raceReaders({ server, draw, mark })
-  onStep('guessing a passphrase')
-  const guesses = await guessPassphrase(server, mark)
-  const kills = await killUnderLoad({ ...options, server, draw, mark, auth, slowness })
-  server = kills.server
-  onStep('searching the files for secrets')
-  const secrets = findSecrets(dataDir, mark)
-  onStep('expiring everything, and searching again')
-  const vanished = await expireAll({ ...kills.load, server }, dataDir, VANISH_MS * slowness)
-  const stopped = await server.end('SIGTERM')
-  const logged = (await server.log).includes(mark) ? ['the log contains a payload'] : []
-  const orderly = stopped === 0 ? [] : [`the server ended with ${stopped}`]
-  return [
-    races,
-    guesses,
-    ...kills.findings,
-    { ...secrets, faults: [...secrets.faults, ...logged] },
-    { ...vanished, faults: [...vanished.faults, ...orderly] },
-  ].map(shorten)
+  await runCommand(options, ['user', 'add', ACCOUNT, '--password-stdin'], `${mark} password`)
+  const auth = { authorization: `Bearer ${await runCommand(options, ['token', 'create', ACCOUNT])}` }
+  return { ...options, server, ledger: createLedger(), draw, mark, auth, slowness }
 }
 
 /** Of many concurrent readers, exactly as many get the payload as there are views. */
-async function raceReaders({
-  server,
-  draw,
-  mark,
-}: {
-  server: Server
-  draw: Draw
-  mark: string
-}): Promise<Finding> {
+async function raceReaders({ server, draw, mark }: Trial): Promise<Finding> {
   const faults: string[] = []
   let retrievals = 0
   for (let round = 0; round < RACED_PUSHES; round += 1) {
@@ -108,109 +96,85 @@ async function raceReaders({
   return { promise: 'Exactly as many payloads as views', tried, faults }
 }
 
-async function guessPassphrase(server: Server, mark: string): Promise<Finding> {
-  const passphrase = `${mark} right`
-  const { url_token } = await (await server.create({ payload: mark, passphrase })).json()
-  const attempt = (text: string) =>
-    server.retrieve(url_token, { headers: { 'x-push-passphrase': encodeURIComponent(text) } })
+async function guessPassphrase({ server, mark }: Trial): Promise<Finding> {
+  const right = `${mark} right`
+  const { url_token } = await (await server.create({ payload: mark, passphrase: right })).json()
   const statuses: number[] = []
-  for (let n = 0; n < 5; n += 1) statuses.push((await attempt(`wrong ${n}`)).status)
-  statuses.push((await attempt(passphrase)).status)
+  for (const passphrase of ['1', '2', '3', '4', '5', right]) {
+    const headers = { 'x-push-passphrase': encodeURIComponent(passphrase) }
+    statuses.push((await server.retrieve(url_token, { headers })).status)
+  }
   const wanted = '401 401 401 401 401 429'
   const faults = statuses.join(' ') === wanted ? [] : [`answered ${statuses.join(' ')}, not ${wanted}`]
   return { promise: 'Passphrases cannot be guessed', tried: '5 wrong ones, then the right one', faults }
 }
 
-type KillOptions = SelftestOptions &
-  Pick<LoadOptions, 'server' | 'draw' | 'mark' | 'auth'> & {
-    /** How many times as long as usual things take on this machine. */
-    slowness: number
-  }
-
 /** Repeatedly kills the server under load. After each restart, all acknowledged changes must exist. */
-async function killUnderLoad(options: KillOptions) {
-  const { self, dataDir, duration, draw, mark, auth, slowness, onStep } = options
-  const limit = RESTART_MS * slowness
-  const ledger = createLedger()
-  const ends = performance.now() + duration
-  let { server } = options
-  let kills = 0
-  let answers = 0
-  let checked = 0
+async function killUnderLoad(trial: Trial): Promise<Finding[]> {
+  const limit = RESTART_MS * trial.slowness
+  const ends = performance.now() + trial.duration
   const restartFaults: string[] = []
+  let [kills, answers, checked] = [0, 0, 0]
   do {
-    onStep(`killing a server under load (${kills} times, ${answers} answers so far)`)
+    trial.onStep(`killing a server under load (${kills} times, ${answers} answers so far)`)
     let killed = false
-    const load = runLoad({ server, ledger, draw, mark, auth }, () => killed)
-    await Bun.sleep(30 + draw(1200))
+    const load = runLoad(trial, () => killed)
+    await Bun.sleep(30 + trial.draw(1200))
     killed = true
-    await server.end('SIGKILL')
+    await trial.server.end('SIGKILL')
     kills += 1
     answers += await load
     const started = performance.now()
-    server = await startServer({ self, dataDir })
+    trial.server = await startServer(trial)
     if (performance.now() - started > limit)
       restartFaults.push(`a restart took longer than ${Math.round(limit / 1000)} s`)
-    checked += await checkRest({ server, ledger, draw, mark, auth }, MAX_CHECKED)
+    checked += await checkRest(trial, MAX_CHECKED)
   } while (performance.now() < ends || (answers < LEAST_ANSWERS && performance.now() < ends + SLOW_DISK_MS))
-  const findings: Finding[] = [
-    {
-      promise: 'What was acknowledged survives kill -9',
-      tried: `${kills} kills, ${answers} answers, ${checked} pushes checked`,
-      faults: ledger.faults,
-    },
+  const tried = `${kills} kills, ${answers} answers, ${checked} pushes checked`
+  return [
+    { promise: 'What was acknowledged survives kill -9', tried, faults: [...trial.ledger.faults] },
     { promise: 'It starts again by itself', tried: `${kills} restarts`, faults: restartFaults },
   ]
-  return { server, findings, load: { ledger, draw, mark, auth } }
 }
 
 /** Finds plaintext secrets, and files that other users of the machine can read. */
-function findSecrets(dataDir: string, mark: string): Finding {
+async function findSecrets({ dataDir, mark }: Trial): Promise<Finding> {
   const spellings = [
-    mark,
-    Buffer.from(mark, 'utf16le').toString('latin1'),
-    Buffer.from(mark).toString('hex'),
-    btoa(mark).slice(0, -4),
+    ...[Buffer.from(mark), Buffer.from(mark, 'utf16le')],
+    ...[Buffer.from(mark).toString('hex'), btoa(mark).slice(0, -4)],
   ]
   const files = readFolder(dataDir)
-  const open = files.filter(({ mode }) => process.platform !== 'win32' && (mode & 0o077) !== 0)
-  const faults = [
-    ...files.flatMap(({ path, bytes }) =>
-      spellings.some((text) => bytes.includes(Buffer.from(text, 'latin1')))
-        ? [`${path} holds a secret in the clear`]
-        : [],
-    ),
-    ...open.map(({ path }) => `${path} can be read by other users`),
-  ]
+  const faults = files.flatMap(({ path, bytes, mode }) => [
+    ...(spellings.some((text) => bytes.includes(text)) ? [`${path} holds a secret in the clear`] : []),
+    ...(process.platform !== 'win32' && mode & 0o077 ? [`${path} can be read by other users`] : []),
+  ])
   const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return { promise: 'Nothing on the disk can be read', tried: `${files.length} files, ${size} bytes`, faults }
 }
 
-/** Expires all pushes, and checks that the write-ahead log becomes empty within `patience` milliseconds. */
-async function expireAll(load: LoadOptions, dataDir: string, patience: number): Promise<Finding> {
+/** Expires all pushes, checks that the write-ahead log becomes empty in time, and stops the server. */
+async function expireAll(trial: Trial): Promise<Finding> {
+  const { server, ledger, dataDir, mark, slowness } = trial
   // Make sure there is at least one push, even if each server was killed too early to create one.
-  const payload = `${load.mark} to expire`
-  const { url_token } = await (await load.server.create({ payload, expire_after_views: 1 })).json()
-  load.ledger.known.set(url_token, { payload, views: 1, seen: 0, lost: 0, deleted: 'no' })
-  const pushes = await checkRest(load, Number.POSITIVE_INFINITY)
-  const deadline = performance.now() + patience
-  const leftovers = () =>
-    readFolder(dataDir).filter(({ path, bytes }) =>
-      path.startsWith(join(dataDir, 'files')) ? true : path.endsWith('-wal') && bytes.length > 0,
-    )
+  const payload = `${mark} to expire`
+  const { url_token } = await (await server.create({ payload, expire_after_views: 1 })).json()
+  ledger.known.set(url_token, { payload, views: 1, seen: 0, lost: 0, deleted: 'no' })
+  const pushes = await checkRest(trial, Number.POSITIVE_INFINITY)
+  const deadline = performance.now() + VANISH_MS * slowness
   // The files of a last view stay for their downloads, so check only the log.
-  while (leftovers().some(({ path }) => path.endsWith('-wal')) && performance.now() < deadline)
-    await Bun.sleep(250)
-  const faults = leftovers()
-    .filter(({ path }) => path.endsWith('-wal'))
-    .map(({ path, bytes }) => `${path} still contains ${bytes.length} bytes`)
+  const leftovers = () =>
+    readFolder(dataDir).filter(({ path, bytes }) => path.endsWith('-wal') && bytes.length > 0)
+  while (leftovers().length > 0 && performance.now() < deadline) await Bun.sleep(250)
+  const faults = leftovers().map(({ path, bytes }) => `${path} still contains ${bytes.length} bytes`)
+  const code = await server.end('SIGTERM')
+  if (code !== 0) faults.push(`the server ended with ${code}`)
+  if ((await server.log).includes(mark)) faults.push('the log contains a payload')
   return { promise: 'What has expired is destroyed', tried: `${pushes} pushes, the write-ahead log`, faults }
 }
 
 function shorten(finding: Finding): Finding {
   const { faults } = finding
   const rest = faults.length - MAX_FAULTS_SHOWN
-  return rest > 0
-    ? { ...finding, faults: [...faults.slice(0, MAX_FAULTS_SHOWN), `and ${rest} more`] }
-    : finding
+  if (rest <= 0) return finding
+  return { ...finding, faults: [...faults.slice(0, MAX_FAULTS_SHOWN), `and ${rest} more`] }
 }

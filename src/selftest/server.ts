@@ -10,18 +10,14 @@ export type ServerOptions = { self: Self; dataDir: string }
 
 export type Server = Awaited<ReturnType<typeof startServer>>
 
+const PIPED = { stdout: 'pipe', stderr: 'pipe', env: {} } as const
 const READY_MS = 20_000
 const BUSY_MS = 30_000
 
 /** Throws with the server's last error line when it does not become ready. */
 export async function startServer({ self, dataDir }: ServerOptions) {
   const flags = ['--data-dir', dataDir, '--host', '127.0.0.1', '--port', '0', '--min-free-space', '0']
-  const child = Bun.spawn([...self, 'serve', ...flags], {
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    env: {},
-  })
+  const child = Bun.spawn([...self, 'serve', ...flags], { ...PIPED, stdin: 'ignore' })
   const errors = new Response(child.stderr).text()
   const url = await readUrl(child.stdout).catch(() => null)
   if (url === null) {
@@ -77,12 +73,7 @@ export async function runCommand(
   args: string[],
   input = '',
 ): Promise<string> {
-  const child = Bun.spawn([...self, ...args, '--data-dir', dataDir], {
-    stdin: new Blob([input]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-    env: {},
-  })
+  const child = Bun.spawn([...self, ...args, '--data-dir', dataDir], { ...PIPED, stdin: new Blob([input]) })
   const [stdout, stderr, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
