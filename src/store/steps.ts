@@ -54,8 +54,10 @@ class One<T> implements Step<T> {
 
 /** Runs steps. May throw `overloaded` and `disk_full`, and then nothing has happened. */
 export type Steps = {
-  /** Runs a step that only reads. */
+  /** Runs a step that only reads. What it saw may be undone by a power cut as long as it is not `settled`. */
   read<T>(step: () => Step<T>): Promise<T>
+  /** Resolves once what was committed so far is durable: await this before an answer says that something has ended. */
+  settled(): Promise<void>
   /** Runs a step in one transaction and resolves once it is durable. */
   write<T>(step: () => Step<T>, options?: WriteOptions): Promise<T>
 }

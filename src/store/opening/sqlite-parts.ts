@@ -1,7 +1,9 @@
 // What runs over a SQLite database that was verified, in this order: clock, disk, commits, files, operations.
 
+import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../../crypto/keyring.ts'
 import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
+import { DomainError } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
@@ -13,12 +15,14 @@ import { createImport, createImportLook } from '../pushes/imports.ts'
 import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
 import type { Connection } from '../sqlite/engine/database.ts'
+import { openLogSync } from '../sqlite/engine/disk-threads.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { leave, watchPlace } from '../sqlite/engine/home.ts'
 import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
 import { createSteps } from '../sqlite/engine/run-steps.ts'
+import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { createOperations } from './operations.ts'
 
@@ -49,19 +53,20 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const { database } = connection
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const { now, trusted, doubt } = clock
-  // The log of the last process.
-  truncateLog(database)
+  emptyLogOfLastProcess(database)
   const checkpointer = createCheckpointer(database, options)
   const reserve = createReserve(folder.reserve)
   const space = { path: folder.path, floor: options.minFreeSpace, isFull: reserve.isSpent }
   const freeSpace = createFreeSpace(space)
   const marker = createClockMarker(connection, clock)
   const isInPlace = watchPlace(database.filename)
-  const commits = openCommits(opening, { checkpointer, reserve, marker, isInPlace })
-  const steps = createSteps(database, commits.transact, (effect) => {
+  const log = options.isServer && SYNCS_APART ? syncApart(database, checkpointer) : null
+  const commits = openCommits(opening, { checkpointer, reserve, marker, isInPlace, sync: log?.sync })
+  const onEffect = (effect: Effect) => {
     if (effect === 'due') files.removeDue()
     else checkpointer.request()
-  })
+  }
+  const steps = createSteps(database, commits.transact, onEffect, commits.durable)
   await steps.write(() => giveUpAbandoned(() => false, now()))
   const place = { path: folder.files, address: 'the data folder', findOther: async () => null }
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
@@ -76,6 +81,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     await files.close()
     await commits.idle()
     await keeping.close()
+    await log?.close()
     if (options.isServer) await leave(connection, { ...options, folder })
     truncateLog(database)
     connection.close()
@@ -123,14 +129,16 @@ type Writing = {
   reserve: Reserve
   marker: ReturnType<typeof createClockMarker>
   isInPlace: () => boolean
+  sync: (() => Promise<void>) | undefined
 }
 
 function openCommits({ connection: { database }, options }: Opening, parts: Writing) {
-  const { checkpointer, reserve, marker, isInPlace } = parts
+  const { checkpointer, reserve, marker, isInPlace, sync } = parts
   // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
   database.run('PRAGMA busy_timeout = 0')
   return createGroupCommit({
     database,
+    sync,
     beforeWorks: () => {
       if (!isInPlace()) {
         options.onFatal(REMOVED)
@@ -149,6 +157,36 @@ function openCommits({ connection: { database }, options }: Opening, parts: Writ
     onCommitted: options.onCommitted,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
+}
+
+/** Throws `conflict` when it cannot: nothing may be acknowledged on top of what a former process could not sync. */
+function emptyLogOfLastProcess(database: Database): void {
+  if (truncateLog(database)) return
+  const message = `Another process reads ${database.filename}, so its log cannot be emptied: end that process first.`
+  throw new DomainError('conflict', message)
+}
+
+/** Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on Windows. */
+const SYNCS_APART = process.platform === 'linux'
+/** On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts. */
+const LOG_BYTES = 8 * 1024 * 1024
+
+/** From now on a commit writes the log and does not wait for the disk, until `close`. */
+function syncApart(database: Database, { makeRoom }: Checkpointer) {
+  const log = openLogSync(database.filename)
+  database.run('PRAGMA wal_autocheckpoint = 0')
+  database.run('PRAGMA synchronous = NORMAL')
+
+  async function sync(): Promise<void> {
+    if ((await log.sync()) >= LOG_BYTES) makeRoom()
+  }
+
+  async function close(): Promise<void> {
+    await log.close()
+    database.run('PRAGMA synchronous = FULL')
+  }
+
+  return { sync, close }
 }
 
 const REMOVED = new Error('The database or its log was removed or replaced while it was served')

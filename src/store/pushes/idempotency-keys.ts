@@ -56,7 +56,12 @@ export function createIdempotencyKeys({ steps, now, trusted }: IdempotencyKeysOp
   }
 
   return {
-    findKey: (lookup) => steps.read(() => find(lookup)),
+    async findKey(lookup) {
+      const found = await steps.read(() => find(lookup))
+      // It is answered as the create itself was.
+      if (found !== null) await steps.settled()
+      return found
+    },
     removeLapsed: () => steps.write(removeLapsed),
   }
 }

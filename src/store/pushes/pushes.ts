@@ -1,7 +1,7 @@
 // Stored pushes. Each operation is one atomic step, durable when its promise resolves.
 
 import { DamageError } from '../../domain/errors.ts'
-import { isExpired } from '../../domain/push.ts'
+import { isExpired, isLocked } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import {
   decideClaim,
@@ -56,7 +56,7 @@ export type PushesOptions = {
   hasRoom: () => boolean
 }
 
-export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOptions): PushStore {
+export function createPushes({ steps: { read, settled, write }, now, hasRoom }: PushesOptions): PushStore {
   const room = () => ({ hasRoom: hasRoom() })
   /** When the next thing happens to this push, read under its lock. */
   const timeOf = (push: StoredPush) => forward(push, now())
@@ -154,10 +154,23 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
     return { outcome: 'edited', push: yield* writeDecided(before, decision.step, room()) }
   }
 
+  /** What has ended or is locked for its reader must be so after a power cut too. */
+  const certain = async (push: StoredPush) => {
+    if (push.expiredOn !== null || isLocked(push)) await settled()
+  }
+
   return {
     createPush: (push) => write(() => create(push), GROWS),
-    findPush: (lookup) => read(() => findPush(lookup)),
-    findSealedPush: (lookup) => read(() => findSealed(lookup)),
+    async findPush(lookup) {
+      const push = await read(() => findPush(lookup))
+      if (push !== null) await certain(push)
+      return push
+    },
+    async findSealedPush(lookup) {
+      const found = await read(() => findSealed(lookup))
+      if (found !== null) await certain(found.push)
+      return found
+    },
     claimView: (asked) => write(() => claim(asked)),
     claimPlain: (asked) => write(() => claimPlain(asked)),
     refusePassphrase: (asked) => write(() => refuse(asked)),
@@ -165,7 +178,11 @@ export function createPushes({ steps: { read, write }, now, hasRoom }: PushesOpt
     expirePushes: (which) => write(() => expireSeveral(which)),
     editPush: (asked) => write(() => edit(asked)),
     unlockPush: (asked) => write(() => unlock(asked)),
-    hasGrants: (push) => read(() => findGrants(push)),
+    async hasGrants(push) {
+      const has = await read(() => findGrants(push))
+      if (!has) await settled()
+      return has
+    },
   }
 }
 

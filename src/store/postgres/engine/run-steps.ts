@@ -17,7 +17,8 @@ export function createSteps({ read, transact, onDue }: StepsOptions): Steps {
     return value
   }
 
-  return { read: (step) => read((session) => drive(step(), session)), write }
+  const settled = async () => undefined
+  return { read: (step) => read((session) => drive(step(), session)), settled, write }
 }
 
 /** Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for its answer. */

@@ -13,6 +13,9 @@ export const MAX_BATCH_MS = 20
 
 export type Outcome = { value: unknown } | { cause: unknown }
 
+/** `outcomes` of the works that ran; `hasWritten` is false when they only read. */
+export type Committed = { outcomes: Outcome[]; hasWritten: boolean }
+
 export type BatchOptions = {
   database: Database
   /** Runs within every batch, before its works. */
@@ -34,6 +37,7 @@ export function createBatches(options: BatchOptions) {
   const savepoint = database.prepare('SAVEPOINT work')
   const release = database.prepare('RELEASE work')
   const rollbackTo = database.prepare('ROLLBACK TO work')
+  const totalChanges = database.prepare<{ n: number }, []>('SELECT total_changes() AS n')
   let broken: { cause: unknown } | null = null
 
   /** Begins the transaction of a batch. Returns null, or the error that prevented it. */
@@ -48,14 +52,16 @@ export function createBatches(options: BatchOptions) {
   }
 
   /**
-   * Runs as many works as there is time for, from the first on, and returns their outcomes once they are durable. Throws
-   * when the whole transaction was lost; then nothing of the batch is stored.
+   * Runs as many works as there is time for, from the first on, and returns once they are committed. Throws when the whole
+   * transaction was lost; then nothing of the batch is stored.
    */
-  function commit(works: readonly Work[]): Outcome[] {
+  function commit(works: readonly Work[]): Committed {
     try {
+      const before = totalChanges.get()?.n
       const outcomes = runPlainly(works) ?? runEach(works)
-      makeDurable()
-      return outcomes
+      const hasWritten = totalChanges.get()?.n !== before
+      finish()
+      return { outcomes, hasWritten }
     } catch (cause) {
       rollback()
       throw cause
@@ -71,7 +77,7 @@ export function createBatches(options: BatchOptions) {
       options.beforeWorks?.()
       const value = await run()
       if (!database.inTransaction) throw new Error('the work ended its transaction')
-      makeDurable()
+      finish()
       return value
     } catch (cause) {
       rollback()
@@ -146,7 +152,7 @@ export function createBatches(options: BatchOptions) {
     }
   }
 
-  function makeDurable(): void {
+  function finish(): void {
     try {
       options.onStep?.('before a commit')
       database.run('COMMIT')
@@ -170,6 +176,10 @@ export function createBatches(options: BatchOptions) {
     begin,
     commit,
     commitAlone,
+    /** Refuses every further batch. */
+    distrust: (cause: unknown): void => {
+      broken ??= { cause }
+    },
     /** What made the database untrustworthy, such as a failed fsync; null while it can be trusted. */
     brokenBy: () => broken,
   }

@@ -1,48 +1,78 @@
-// Empties the write-ahead log after something was destroyed, because the log still holds the destroyed data until then.
+// Empties the write-ahead log: after something was destroyed, because the log still holds the destroyed data until then, and
+// when it has grown. A thread of its own does it, because every checkpoint waits for the disk several times.
 
 import type { Database } from 'bun:sqlite'
 import type { Job, JobReport } from '../../../domain/job.ts'
 import type { OnStep } from '../../every-engine/durable-steps.ts'
-import { isBusy } from '../../folder/sqlite-failures.ts'
+import { isBusy, isFull } from '../../folder/sqlite-failures.ts'
+import { type LogEmptier, openLogEmptier } from './disk-threads.ts'
 
 const DELAY_MS = 3_000
 const RETRY_MS = 250
 const FOREIGN_COMMITS_MS = 2_000
+const NEVER = Number.POSITIVE_INFINITY
 
 export type Checkpointer = Job & {
   /** Call this when a commit destroyed something: empties the log within seconds, and tries again while it is busy. */
   request(): void
-  /** Call this when the disk is full: emptying the log frees its space. */
+  /** Call this when the disk is full or the log has grown: emptying the log frees its space. */
   makeRoom(): void
+}
+
+export type CheckpointerOptions = {
+  onStep?: OnStep | undefined
+  /** The disk failed: nothing in the database may be trusted any more. */
+  onFatal: (cause: unknown) => void
 }
 
 /** A request before the start is served after it. A request after the stop is not: the caller then uses `truncateLog`. */
 export function createCheckpointer(
   database: Database,
-  { onStep = () => undefined }: { onStep?: OnStep | undefined } = {},
+  { onStep = () => undefined, onFatal }: CheckpointerOptions,
 ): Checkpointer {
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
   let seen = dataVersion.get()?.data_version
   let report: JobReport | null = null
-  let isRequested = false
-  let timer: Timer | null = null
+  let due = NEVER
+  let timer: Timer | undefined
   let watch: Timer | undefined
+  let emptier: LogEmptier | null = null
+  let running: Promise<void> | null = null
 
   function request(delay = DELAY_MS): void {
-    isRequested = true
-    if (report !== null) timer = timer ?? setTimeout(run, delay, report)
+    const at = performance.now() + delay
+    if (at >= due) return
+    due = at
+    if (running === null) plan()
+  }
+
+  function plan(): void {
+    clearTimeout(timer)
+    if (report !== null && due !== NEVER)
+      timer = setTimeout(run, Math.max(0, due - performance.now()), report)
   }
 
   function run(to: JobReport): void {
-    timer = null
-    isRequested = false
+    due = NEVER
+    running = empty(to).finally(() => {
+      running = null
+      plan()
+    })
+  }
+
+  async function empty(to: JobReport): Promise<void> {
     try {
       onStep('before the log is emptied')
-      if (truncateLog(database)) to.did()
+      emptier ??= openLogEmptier(database.filename)
+      const isEmpty = await emptier.empty()
+      // The thread has a connection of its own.
+      seen = dataVersion.get()?.data_version
+      if (isEmpty) to.did()
       else request(RETRY_MS)
       onStep('after the log was emptied')
     } catch (cause) {
       to.failed(cause)
+      if (!isFull(cause) && !isBusy(cause)) onFatal(cause)
       request()
     }
   }
@@ -61,16 +91,18 @@ export function createCheckpointer(
   function start(to: JobReport): void {
     report = to
     watch = setInterval(noticeForeignCommits, FOREIGN_COMMITS_MS, to)
-    if (isRequested) request()
+    plan()
   }
 
-  function stop(): void {
+  async function stop(): Promise<void> {
     report = null
     clearInterval(watch)
-    if (timer !== null) clearTimeout(timer)
+    clearTimeout(timer)
+    await running
+    await emptier?.close()
   }
 
-  const makeRoom = () => request(RETRY_MS)
+  const makeRoom = () => request(0)
   return { name: 'checkpoint', start, stop, request: () => request(), makeRoom }
 }
 

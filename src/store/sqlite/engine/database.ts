@@ -58,11 +58,16 @@ function open(path: string, { create, busyTimeout }: ConnectionOptions): Connect
   return { database, orm: drizzle({ client: database }), close: () => database.close(true) }
 }
 
+/** A commit and a checkpoint wait until the disk has what they wrote. */
+export const SYNCED = [
+  'synchronous = FULL',
+  ...(process.platform === 'darwin' ? ['fullfsync = ON', 'checkpoint_fullfsync = ON'] : []),
+]
+
 function pragmas(): string[] {
   return [
     'journal_mode = WAL',
-    'synchronous = FULL',
-    ...(process.platform === 'darwin' ? ['fullfsync = ON', 'checkpoint_fullfsync = ON'] : []),
+    ...SYNCED,
     'foreign_keys = ON',
     'secure_delete = ON',
     'trusted_schema = OFF',

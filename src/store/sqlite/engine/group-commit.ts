@@ -1,15 +1,21 @@
-// Group commit: the works that wait run in one transaction and share one fsync.
+// Group commit: the works that wait run in one transaction and share one sync.
 //
 // Every work is synchronous. When the whole transaction is lost, every work of the batch is rejected, because none of them
 // was acknowledged.
+//
+// With a `sync` of its own, a commit writes the log and does not wait for the disk. A batch then settles when a sync that began
+// after its commit has returned, because everything that it read and wrote is durable only then. Meanwhile the event loop
+// serves others, and the next works gather.
 
-import { isDomainError, isOutage } from '../../../domain/errors.ts'
-import { reasonOf } from '../../../domain/system-errors.ts'
 import { overloaded } from '../../every-engine/refusals.ts'
 import { isBusy, isFull, refusalOf } from '../../folder/sqlite-failures.ts'
 import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
+import { createSyncs, type Synced } from './syncs.ts'
+import { createWriteTrial } from './write-trial.ts'
 
 const MAX_BATCH_WORKS = 256
+/** While a sync is under way, as many works wait for its end before they run, so that they share the next one. */
+const GATHERED_WORKS = 32
 /** Milliseconds of one turn of the event loop that batches may take together. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
@@ -37,13 +43,17 @@ export type GroupCommit = {
   commitOverdue(): void
   /** Resolves when no work waits. */
   idle(): Promise<void>
-  /** Works that wait. */
+  /** Resolves once everything that was committed so far is durable. */
+  durable(): Promise<void>
+  /** Works that are not durable yet. */
   waiting(): number
   /** Once a write has failed, tries again. Resolves to why that fails, to follow a colon; null while writes work. */
   findWriteProblem(): Promise<string | null>
 }
 
 export type GroupCommitOptions = BatchOptions & {
+  /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
+  sync?: (() => Promise<void>) | undefined
   /** Told of every batch that became durable. */
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
   /** Makes the next batch write, even if its works do not. */
@@ -54,28 +64,28 @@ export type GroupCommitOptions = BatchOptions & {
 
 type Work = { run: () => unknown; grows: boolean; since: number; settle: (outcome: Outcome) => void }
 
-/** Monitoring waits for the answer. */
-const TRIAL_MS = 1_000
-
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const batches = createBatches(options)
+  const trial = createWriteTrial({ write: writeSomething, stuckSince: () => syncs.since() })
+  const syncs = createSyncs({ sync: options.sync, onFailed, onReturned })
   let waiting: Work[] = []
+  /** Works that are not settled, committed or not. */
+  let pending = 0
   let scheduled = false
   /** Another process held the lock at the last try. */
   let isLocked = false
   /** A work runs alone. */
   let isHeld = false
   let whenIdle: (() => void)[] = []
-  /** A write failed, and none was tried since. */
-  let isSuspect = false
-  let trial: Promise<string | null> | null = null
 
   function transact<T>(run: () => T, { grows = false }: WorkOptions = {}): Promise<T> {
-    if (waiting.length >= MAX_WAITING) return Promise.reject(overloaded())
+    if (pending >= MAX_WAITING) return Promise.reject(overloaded())
+    pending += 1
     return new Promise<T>((resolve, reject) => {
       const settle = (outcome: Outcome) => {
+        pending -= 1
         if ('cause' in outcome) {
-          isSuspect ||= isWriteFailure(outcome.cause)
+          trial.noteFailure(outcome.cause)
           reject(outcome.cause)
         } else resolve(outcome.value as T)
       }
@@ -84,8 +94,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     })
   }
 
+  /** The end of the sync under way schedules those that gather. */
+  function isGathering(): boolean {
+    return syncs.since() !== null && waiting.length < GATHERED_WORKS
+  }
+
   function schedule(delay = 0): void {
-    if (scheduled) return
+    if (scheduled || isGathering()) return
     scheduled = true
     if (delay === 0) setImmediate(runBatches)
     else setTimeout(runBatches, delay)
@@ -95,7 +110,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   function runBatches(): void {
     scheduled = false
     // The work that runs alone schedules the others when it ends.
-    if (isHeld) return
+    if (isHeld || isGathering()) return
     const ends = performance.now() + MAX_TURN_MS
     while (waiting.length > 0) {
       runBatch()
@@ -116,7 +131,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   async function transactAlone<T>(run: () => Promise<T>): Promise<T> {
     await beginAlone()
     try {
-      return await batches.commitAlone(run)
+      const value = await batches.commitAlone(run)
+      await syncs.durable(true)
+      return value
     } catch (cause) {
       const broken = batches.brokenBy()
       if (broken !== null) options.onFatal(broken.cause)
@@ -151,10 +168,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   function commitBatch(batch: Work[]): void {
     try {
       const startedAt = performance.now()
-      const outcomes = batches.commit(batch)
-      options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
+      const { outcomes, hasWritten } = batches.commit(batch)
       waiting.unshift(...batch.splice(outcomes.length))
-      for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(outcome)
+      const settle: Synced = (failure) => {
+        options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
+        for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(failure ?? outcome)
+      }
+      syncs.settle(settle, hasWritten)
     } catch (cause) {
       const hasRoom = isFull(cause) && options.onFull?.() === true
       rejectAll(hasRoom ? batch.filter(({ grows }) => grows) : batch, cause)
@@ -164,70 +184,62 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
+  function onFailed(cause: unknown): void {
+    batches.distrust(cause)
+    options.onFatal(cause)
+  }
+
+  /** Those that gathered during the sync run now. */
+  function onReturned(): void {
+    if (waiting.length > 0) schedule()
+    else becomeIdle()
+  }
+
   function becomeIdle(): void {
+    if (!isIdle()) return
     for (const resolve of whenIdle) resolve()
     whenIdle = []
   }
 
   function idle(): Promise<void> {
-    if (waiting.length === 0 && !scheduled && !isHeld) return Promise.resolve()
-    return new Promise((resolve) => whenIdle.push(resolve))
+    return isIdle() ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve))
   }
 
-  /** Milliseconds that the oldest work has waited. */
+  function isIdle(): boolean {
+    return waiting.length === 0 && !scheduled && !isHeld && syncs.since() === null
+  }
+
+  /** Milliseconds that the oldest work, or the sync under way, has taken. */
   function longestWait(): number {
-    const [first] = waiting
-    return first === undefined ? 0 : performance.now() - first.since
+    const since = syncs.since() ?? waiting[0]?.since
+    return since === undefined ? 0 : performance.now() - since
   }
 
   function isOverloaded(): boolean {
-    return waiting.length > CROWD_WORKS && longestWait() > CROWD_MS
+    return pending > CROWD_WORKS && longestWait() > CROWD_MS
   }
 
   function commitOverdue(): void {
     // Works that wait for another process's lock are tried again by a timer.
-    if (!isLocked && !isHeld && longestWait() > MAX_BATCH_MS) runBatch()
+    if (!isLocked && !isHeld && syncs.since() === null && longestWait() > MAX_BATCH_MS) runBatch()
   }
 
-  async function findWriteProblem(): Promise<string | null> {
-    if (!isSuspect) return null
-    trial ??= tryToWrite().finally(() => {
-      trial = null
-    })
-    const { promise: late, resolve } = Promise.withResolvers<string>()
-    const timer = setTimeout(
-      () => resolve('the disk does not answer, or another process holds the database'),
-      TRIAL_MS,
-    )
-    return Promise.race([trial, late]).finally(() => clearTimeout(timer))
-  }
-
-  async function tryToWrite(): Promise<string | null> {
+  function writeSomething(): Promise<void> {
     options.forceWrite?.()
-    try {
-      await transact(() => undefined)
-      isSuspect = false
-      return null
-    } catch (cause) {
-      return isDomainError(cause, 'disk_full') ? 'the disk is full' : reasonOf(cause)
-    }
+    return transact(() => undefined)
   }
 
-  const countWaiting = () => waiting.length
+  const countWaiting = () => pending
   return {
     transact,
     transactAlone,
     isOverloaded,
     commitOverdue,
     idle,
+    durable: () => syncs.durable(false),
     waiting: countWaiting,
-    findWriteProblem,
+    findWriteProblem: trial.findProblem,
   }
-}
-
-/** False for a refusal by the rules, which says nothing about the database. */
-function isWriteFailure(cause: unknown): boolean {
-  return !isDomainError(cause) || isOutage(cause)
 }
 
 function rejectAll(batch: Work[], cause: unknown): void {

@@ -15,7 +15,12 @@ export type SqliteSteps = Steps & {
 /** Told of what changes that are durable have brought about. */
 export type OnEffect = (effect: Effect) => void
 
-export function createSteps(database: Database, transact: Transact, onEffect: OnEffect): SqliteSteps {
+export function createSteps(
+  database: Database,
+  transact: Transact,
+  onEffect: OnEffect,
+  settled: () => Promise<void> = async () => undefined,
+): SqliteSteps {
   const known = new Map<Statement<unknown>, Prepared>()
 
   function ask({ statement, values }: Ask, note?: OnEffect): readonly unknown[] {
@@ -51,7 +56,7 @@ export function createSteps(database: Database, transact: Transact, onEffect: On
     return value
   }
 
-  return { read: async (step) => drive(step()), write, within: drive }
+  return { read: async (step) => drive(step()), settled, write, within: drive }
 }
 
 function prepare(database: Database, { text, flags, id }: Statement<unknown>): Prepared {

@@ -18,6 +18,10 @@ afterEach(() => {
   }
 })
 
+const fail = (cause: unknown) => {
+  throw cause
+}
+
 function openDatabase() {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-checkpoint-'))
   const path = join(folder, 'test.db')
@@ -39,7 +43,7 @@ function openDatabase() {
 beforeEach(() => jest.useFakeTimers())
 test('a request that comes before the start is served after it', async () => {
   const { database, state, report, logBytes } = openDatabase()
-  const checkpointer = createCheckpointer(database)
+  const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.request()
   expect(logBytes()).toBeGreaterThan(0)
   checkpointer.start(report)
@@ -50,7 +54,7 @@ test('a request that comes before the start is served after it', async () => {
 
 test('a full disk has the log emptied at once', async () => {
   const { database, state, report, logBytes } = openDatabase()
-  const checkpointer = createCheckpointer(database)
+  const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.start(report)
   checkpointer.makeRoom()
   await pass(500)
@@ -60,7 +64,7 @@ test('a full disk has the log emptied at once', async () => {
 
 test('no timer is left after the stop, even when a request comes later', async () => {
   const { database, state, failures, report } = openDatabase()
-  const checkpointer = createCheckpointer(database)
+  const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.start(report)
   checkpointer.makeRoom()
   await checkpointer.stop()

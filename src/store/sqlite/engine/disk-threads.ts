@@ -1,0 +1,88 @@
+// The threads that wait for the disk: one syncs the log of the database after commits, the other one moves it into the database.
+// The pool of Bun's own threads is no place for them, because argon2 and the syncs of uploads keep it busy for long.
+
+import { closeSync, openSync } from 'node:fs'
+import { SYNCED } from './database.ts'
+import source from './disk-thread.js' with { type: 'text' }
+
+/** The thread waits as long for the batches of the server, and for commands beside it. */
+const BUSY_MS = 1_000
+
+export type LogSync = {
+  /** Makes durable what was committed before the call, and resolves to the bytes of the log. Rejects when the disk failed or the log was removed. */
+  sync(): Promise<number>
+  /** Call this before the database is closed. */
+  close(): Promise<void>
+}
+
+/** Call this once the database has written to its log, which must exist. */
+export function openLogSync(databasePath: string): LogSync {
+  const descriptor = openSync(`${databasePath}-wal`, 'r+')
+  const thread = startThread({ role: 'sync', descriptor })
+
+  return { sync: thread.call, close: () => thread.end(() => closeSync(descriptor)) }
+}
+
+export type LogEmptier = {
+  /** Moves the log into the database. Resolves to false when another connection was reading or writing. */
+  empty(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export function openLogEmptier(databasePath: string): LogEmptier {
+  const pragmas = [`busy_timeout = ${BUSY_MS}`, ...SYNCED]
+  const thread = startThread({ role: 'empty', path: databasePath, pragmas })
+  return { empty: async () => (await thread.call()) === 1, close: () => thread.end() }
+}
+
+/** Places in the memory that is shared with a thread: the number of the last call, that of the last answer, and its result. */
+const [ASKED, ANSWERED, RESULT] = [0, 1, 2]
+const FAILED = -1
+const END = -1
+const MAX_CALLS = 2 ** 30
+const TEXT_BYTES = 512
+
+/** The address of its source, which is embedded in the executable. */
+let address: string | undefined
+
+/** Calls through shared memory take a third of the time of messages. Call again only once the answer to the last call is there. */
+function startThread(parts: object) {
+  address ??= URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
+  const worker = new Worker(address, { smol: true })
+  const numbers = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
+  const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
+  worker.postMessage({ ...parts, numbers, text })
+
+  async function ask(number: number): Promise<number> {
+    const answered = Atomics.waitAsync(numbers, ANSWERED, Atomics.load(numbers, ANSWERED))
+    Atomics.store(numbers, ASKED, number)
+    Atomics.notify(numbers, ASKED)
+    await answered.value
+    const result = Atomics.load(numbers, RESULT)
+    if (result === FAILED) throw readFailure(text)
+    return result
+  }
+
+  let ending: Promise<void> | null = null
+
+  async function endOnce(andThen: () => void): Promise<void> {
+    await ask(END)
+    worker.terminate()
+    andThen()
+  }
+
+  function end(andThen = () => {}): Promise<void> {
+    ending ??= endOnce(andThen)
+    return ending
+  }
+
+  const call = () => ask((Atomics.load(numbers, ASKED) + 1) % MAX_CALLS)
+  return { call, end }
+}
+
+/** The thread writes the code of an error, if any, a space and the message. */
+function readFailure(text: Uint8Array): Error {
+  const [all = ''] = new TextDecoder().decode(text.slice()).split('\0')
+  const [code, ...words] = all.split(' ')
+  return Object.assign(new Error(words.join(' ')), { code })
+}

@@ -1,0 +1,153 @@
+// Who waits for a sync: everybody whose commit, or whose reading, no returned sync has covered.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createGroupCommit, type GroupCommit } from '../../../../src/store/sqlite/engine/group-commit.ts'
+import { waitUntil } from '../../../support/waiting.ts'
+
+let folder: string
+let database: Database
+let commits: GroupCommit
+let syncs: PromiseWithResolvers<void>[]
+let fatal: unknown[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-syncs-'))
+  database = new Database(join(folder, 'test.db'), { create: true, readwrite: true })
+  database.run('PRAGMA journal_mode = WAL')
+  database.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)')
+  syncs = []
+  fatal = []
+  const sync = () => {
+    const begun = Promise.withResolvers<void>()
+    syncs.push(begun)
+    return begun.promise
+  }
+  commits = createGroupCommit({ database, sync, onFatal: (cause) => fatal.push(cause) })
+})
+
+afterEach(() => {
+  database.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Runs a work, and notes its name once it has settled. */
+const settled: string[] = []
+beforeEach(() => void settled.splice(0))
+
+function work(name: string, { writes = true } = {}): Promise<unknown> {
+  const run = () => {
+    if (writes) database.run('INSERT INTO notes (text) VALUES (?)', [name])
+  }
+  return commits.transact(run).then(
+    () => settled.push(name),
+    () => settled.push(`${name} failed`),
+  )
+}
+
+const countNotes = () => database.query<{ n: number }, []>('SELECT count(*) AS n FROM notes').get()?.n
+/** Lets every timer and message that is due come to its end. */
+const turns = () => Bun.sleep(30)
+
+async function begun(count: number): Promise<void> {
+  await waitUntil(() => syncs.length === count)
+}
+
+test('a work is settled when a sync that began after its commit has returned, and not when it begins', async () => {
+  void work('first')
+  await begun(1)
+  await turns()
+  expect([countNotes(), settled]).toEqual([1, []])
+  syncs[0]?.resolve()
+  await waitUntil(() => settled.length === 1)
+})
+
+test('what is committed during a sync waits for the next one', async () => {
+  void work('first')
+  await begun(1)
+  // So many works do not wait for the end of the sync before they run.
+  const later = Array.from({ length: 40 }, (_, n) => work(`later ${n}`))
+  await waitUntil(() => countNotes() === 41)
+  syncs[0]?.resolve()
+  await begun(2)
+  await turns()
+  expect(settled).toEqual(['first'])
+  syncs[1]?.resolve()
+  await Promise.all(later)
+  expect(settled).toHaveLength(41)
+})
+
+test('a few works gather until the sync under way has returned, and share the next one', async () => {
+  void work('first')
+  await begun(1)
+  const later = [work('second'), work('third')]
+  await turns()
+  expect(countNotes()).toBe(1)
+  syncs[0]?.resolve()
+  await begun(2)
+  expect(countNotes()).toBe(3)
+  syncs[1]?.resolve()
+  await Promise.all(later)
+  expect(syncs).toHaveLength(2)
+})
+
+test('a work that only reads waits for what it may have read', async () => {
+  void work('first')
+  await begun(1)
+  const readers = Array.from({ length: 40 }, (_, n) => work(`reader ${n}`, { writes: false }))
+  await turns()
+  expect(settled).toEqual([])
+  syncs[0]?.resolve()
+  await Promise.all(readers)
+  // It needed no sync of its own.
+  expect(syncs).toHaveLength(1)
+  await work('alone', { writes: false })
+  expect(syncs).toHaveLength(1)
+})
+
+test('an answer about what has ended waits for the sync of that end', async () => {
+  await commits.durable()
+  void work('end')
+  await begun(1)
+  const told = commits.durable().then(() => settled.push('told'))
+  await turns()
+  expect(settled).toEqual([])
+  syncs[0]?.resolve()
+  await told
+  expect(settled).toEqual(['end', 'told'])
+})
+
+test('after a sync that failed nothing is acknowledged any more, and the process ends', async () => {
+  void work('first')
+  await begun(1)
+  void work('second')
+  syncs[0]?.reject(new Error('EIO'))
+  await waitUntil(() => settled.length === 2)
+  expect(fatal).toEqual([new Error('EIO')])
+  await work('third')
+  expect(settled).toEqual(['first failed', 'second failed', 'third failed'])
+  expect(syncs).toHaveLength(1)
+})
+
+test('the end of a server waits for the sync under way', async () => {
+  void work('last')
+  await begun(1)
+  const idle = commits.idle().then(() => settled.push('idle'))
+  await turns()
+  expect(settled).toEqual([])
+  syncs[0]?.resolve()
+  await idle
+  expect(settled).toEqual(['last', 'idle'])
+})
+
+test('a disk that does not return from a sync is told as a problem', async () => {
+  void work('first')
+  await begun(1)
+  expect(await commits.findWriteProblem()).toBeNull()
+  await Bun.sleep(1_100)
+  expect(await commits.findWriteProblem()).toContain('the disk does not answer')
+  for (const sync of syncs) sync.resolve()
+})
