@@ -24,20 +24,13 @@ export type DatabaseAddress = {
   searchPath: string | null
 }
 
-const ENGINES: Record<string, DatabaseEngine> = {
-  postgres: 'postgres',
-  postgresql: 'postgres',
-  postgis: 'postgres',
-  mysql: 'mysql',
-  mysql2: 'mysql',
-  mariadb: 'mysql',
-  trilogy: 'mysql',
-}
+const POSTGRES = /^(postgres(ql)?|postgis)$/
+const MYSQL = /^(mysql2?|mariadb|trilogy)$/
 const PORTS = { postgres: 5432, mysql: 3306 } as const
 /** Where Debian's servers listen. */
 const SOCKETS = { postgres: '/var/run/postgresql', mysql: '/run/mysqld/mysqld.sock' } as const
 
-const FILES = new Set(['file', 'sqlite', 'sqlite3'])
+const FILE = /^(file|sqlite3?)$/
 const SCHEME = /^([a-z][a-z0-9+]*):\/\//i
 /** A password may hold any character but `?`, escaped or not: its end is the last `@` before the query. */
 const ADDRESS = /^[a-z][a-z0-9+]*:\/\/(?:([^?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i
@@ -49,10 +42,10 @@ export function parseDatabaseAddress(
   defaultMode: TlsMode = 'prefer',
 ): { problem: string } | DatabaseAddress | null {
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase()
-  if (scheme === undefined || FILES.has(scheme)) return null
-  const engine = Object.hasOwn(ENGINES, scheme) ? ENGINES[scheme] : undefined
-  if (engine === undefined)
-    return { problem: `${scheme}:// is not known: give a file, postgres:// or mysql://` }
+  if (scheme === undefined || FILE.test(scheme)) return null
+  if (!POSTGRES.test(scheme) && !MYSQL.test(scheme))
+    return { problem: `${scheme}:// is not known: it must be postgres:// or mysql://` }
+  const engine = MYSQL.test(scheme) ? 'mysql' : 'postgres'
   const parts = ADDRESS.exec(text)
   const [, login = '', server = '', path = '', query = ''] = parts ?? []
   if (server.includes(',')) return SEVERAL_HOSTS
@@ -149,25 +142,23 @@ function tlsOf(options: Record<string, string>, defaultMode: TlsMode): DatabaseT
   }
 }
 
-const OTHER_MODES: Record<string, TlsMode> = {
+/** As PostgreSQL and MySQL name them. */
+const MODES: Record<string, TlsMode> = {
+  disable: 'disable',
   disabled: 'disable',
-  false: 'disable',
   allow: 'prefer',
+  prefer: 'prefer',
   preferred: 'prefer',
+  require: 'require',
   required: 'require',
-  true: 'require',
+  'verify-ca': 'verify-ca',
+  'verify-full': 'verify-full',
   'verify-identity': 'verify-full',
 }
 
 function parseMode(text: string): TlsMode | undefined {
-  const word = text
-    .toLowerCase()
-    .replaceAll('_', '-')
-    .replace(/^ssl-mode-/, '')
-  return (
-    TLS_MODES.find((mode) => mode === word) ??
-    (Object.hasOwn(OTHER_MODES, word) ? OTHER_MODES[word] : undefined)
-  )
+  const word = text.toLowerCase().replaceAll('_', '-').replace('ssl-mode-', '')
+  return Object.hasOwn(MODES, word) ? MODES[word] : undefined
 }
 
 function isOn(text: string | undefined): boolean {

@@ -5,11 +5,9 @@ import type { Parsed } from './parsers.ts'
 
 const EXAMPLE = 'postgres://oncebox@db.example:5432/oncebox'
 
-const SERVER = /^(postgres|postgresql|postgis|mysql2?|mariadb|trilogy):/i
-
 /** TLS is verified in full unless the address says otherwise. A socket of this machine needs none. */
 export function databaseUrl(text: string): Parsed<DatabaseAddress> {
-  const parsed = SERVER.test(text.trim()) ? parseDatabaseAddress(text.trim(), 'verify-full') : null
+  const parsed = parseDatabaseAddress(text.trim(), 'verify-full')
   if (parsed === null) return wrong(`must be such as ${EXAMPLE}`)
   if ('problem' in parsed) return wrong(`must be such as ${EXAMPLE}: ${parsed.problem}`)
   const problem = problemOf(parsed) ?? problemOfNames(text)
