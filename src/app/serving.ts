@@ -72,7 +72,7 @@ export function createNotes({ version, config, settings, log }: NotesOptions) {
 
   /** For backups, which take the settings in effect along. */
   function keepSettings(): void {
-    const noted = settings.map(({ flag, value, from, isChanged }) => ({ flag, value, from, isChanged }))
+    const noted = settings.map(({ flag, value, from }) => ({ flag, value, from }))
     attempt('the note of the settings was not written: a backup holds those of an earlier start', () =>
       writeSettingsNote(dataDir, { version, settings: noted, keyFile, tlsAuthorityKey, minFreeSpace }),
     )

@@ -148,12 +148,12 @@ const OF_THE_PLACE = ['data-dir', 'key-file']
 const OF_ONE_START = ['accept-clock', 'accept-move', 'accept-database', 'backup-accept-folder']
 const HIDDEN = '(hidden)'
 
-/** Those that differed from the defaults. Anything but such a list of settings is read as none. */
+/** Those that somebody gave. Anything but such a list of settings is read as none. */
 export function changedSettings(text: string): FormerSetting[] {
   const { settings } = membersOf(text)
   const noted = Array.isArray(settings) ? settings.filter(isNotedSetting) : []
   return noted
-    .filter(({ flag, isChanged }) => isChanged && /^[a-z][a-z0-9-]{0,63}$/.test(flag))
+    .filter(({ flag, from }) => from !== 'default' && /^[a-z][a-z0-9-]{0,63}$/.test(flag))
     .filter(({ flag }) => ![...OF_THE_PLACE, ...OF_ONE_START].includes(flag))
     .map(({ flag, value }) => ({ flag, value: value === HIDDEN ? null : value }))
 }

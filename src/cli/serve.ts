@@ -109,8 +109,8 @@ function listenForSignals(shell: Shell) {
 }
 
 /** A setting as administrators see it on the pages. */
-function presentSetting({ setting: { flag, help }, text, from, isChanged }: Entry) {
-  return { flag, value: text, from, help, isChanged }
+function presentSetting({ setting: { flag, help }, text, from }: Entry) {
+  return { flag, value: text, from, help }
 }
 
 /** How the first administrator is made: by a link, one in a file, or a command. */

@@ -24,8 +24,6 @@ export type Entry = {
   from: string
   text: string
   value: unknown
-  /** Whether the value differs from the default. */
-  isChanged: boolean
 }
 
 export type Reading<T extends Table> =
@@ -110,16 +108,7 @@ function readSetting(setting: Setting, sources: Sources): Read {
     : value === null
       ? texts.join() || unset
       : presentValue(value, texts.map(show))
-  const isChanged = from !== 'default' && !Bun.deepEquals(value, defaultValue(setting, sources.place))
-  return { entry: { setting, from, value, text, isChanged } }
-}
-
-/** Undefined for a default that no parser accepts, which differs from everything. */
-function defaultValue(setting: Setting, place: Place): unknown {
-  const text = typeof setting.default === 'function' ? setting.default(place) : setting.default
-  if (text === null) return setting.list ? [] : null
-  const parsed = setting.parse(text, place)
-  return 'value' in parsed ? parsed.value : undefined
+  return { entry: { setting, from, value, text } }
 }
 
 function findTexts(setting: Setting, sources: Sources): FoundTexts | { problem: string } {

@@ -341,7 +341,7 @@ test('the key of the TLS authority is in encrypted backups alone', async () => {
 test('the settings are those that the server of the folder has noted, else those of the command line', async () => {
   const settingsOf = async (bytes: Buffer) =>
     JSON.parse((await readMembers(bytes)).members['settings.json']?.toString() ?? '')
-  const given = { flag: 'port', value: '1', from: '--port', isChanged: true }
+  const given = { flag: 'port', value: '1', from: '--port' }
   const alone = await makeBackup(box.dataDir, { settings: [given] })
   expect(await settingsOf(alone.bytes)).toEqual({ from: 'command line', settings: [given] })
   const noted = { ...given, value: '2' }
@@ -359,7 +359,7 @@ test('the settings are those that the server of the folder has noted, else those
   await stop()
   const after = await makeBackup(box.dataDir, { settings: [given] })
   expect(after.report.settingsFrom).toBe('last server')
-  const keyGiven = { flag: 'key-file', value: '', from: '--key-file', isChanged: true }
+  const keyGiven = { flag: 'key-file', value: '', from: '--key-file' }
   const key = join(box.dataDir, 'instance.key')
   expect((await makeBackup(box.dataDir, { settings: [keyGiven], keyFile: key })).report.key).toBe('included')
 })

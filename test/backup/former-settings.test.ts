@@ -3,12 +3,12 @@
 import { expect, test } from 'bun:test'
 import { changedSettings } from '../../src/backup/restore.ts'
 
-const setting = (flag: string, value: string, isChanged = true) => ({ flag, value, from: 'flag', isChanged })
+const setting = (flag: string, value: string, from = 'flag') => ({ flag, value, from })
 
 test('changed settings are named, but not those of the place or of a single start', () => {
   const settings = [
     setting('base-url', 'https://once.example'),
-    setting('port', '5100', false),
+    setting('port', '5100', 'default'),
     setting('data-dir', '/old'),
     setting('key-file', '/old/key'),
     setting('accept-move', 'true'),

@@ -22,12 +22,12 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 const SETTINGS = {
   from: 'server',
   settings: [
-    { flag: 'base-url', value: 'https://once.example', from: '--base-url', isChanged: true },
-    { flag: 'brand-title', value: "Ann's box", from: '--brand-title', isChanged: true },
-    { flag: 'metrics-token', value: '(hidden)', from: 'ONCEBOX_METRICS_TOKEN', isChanged: true },
-    { flag: 'port', value: '5100', from: 'default', isChanged: false },
-    { flag: 'data-dir', value: '/old', from: '--data-dir', isChanged: true },
-    { flag: 'no flag', value: 'x', from: 'default', isChanged: true },
+    { flag: 'base-url', value: 'https://once.example', from: '--base-url' },
+    { flag: 'brand-title', value: "Ann's box", from: '--brand-title' },
+    { flag: 'metrics-token', value: '(hidden)', from: 'ONCEBOX_METRICS_TOKEN' },
+    { flag: 'port', value: '5100', from: 'default' },
+    { flag: 'data-dir', value: '/old', from: '--data-dir' },
+    { flag: 'no flag', value: 'x', from: '--no flag' },
   ],
 }
 

@@ -153,8 +153,8 @@ export function configOf(flags: Record<string, string>, env: Record<string, stri
   const place = { env, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
   const { config, entries, problems } = readConfig({ flags: given, place, readFile: () => '' })
   if (config === undefined) throw new Error(problems?.join('; '))
-  const inEffect = entries.map(({ setting: { flag, help }, text, from, isChanged }) => ({
-    ...{ flag, value: text, from, help, isChanged },
+  const inEffect = entries.map(({ setting: { flag, help }, text, from }) => ({
+    ...{ flag, value: text, from, help },
   }))
   return { config, settings: inEffect }
 }

@@ -97,12 +97,7 @@ async function make({ operands: [operand], config, raw, entries, shell }: Backup
   const all = readSettings(settings, { flags: raw, place, readFile }).entries ?? entries
   const wish = {
     ...rest,
-    settings: all.map(({ setting: { flag }, text, from, isChanged }) => ({
-      flag,
-      value: text,
-      from,
-      isChanged,
-    })),
+    settings: all.map(({ setting: { flag }, text, from }) => ({ flag, value: text, from })),
   }
   const progress = startProgress(shell)
   const ports = { now, writeOutput: shell.writeBytes, ...progress }

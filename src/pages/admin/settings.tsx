@@ -1,16 +1,16 @@
-// The settings on the administration page: first those that somebody changed, the rest folded.
+// The settings on the administration page: first those that somebody set, the rest folded.
 
 import type { Member } from '../frame/guest.ts'
 
 /** A setting in effect, without secrets, and where its value comes from. */
-export type SettingInEffect = { flag: string; value: string; from: string; help: string; isChanged: boolean }
+export type SettingInEffect = { flag: string; value: string; from: string; help: string }
 
 type SettingsProps = { guest: Member; settings: readonly SettingInEffect[] }
 
 export function Settings({ guest, settings }: SettingsProps) {
   const { say } = guest.words
-  const changed = settings.filter(({ isChanged }) => isChanged)
-  const others = settings.filter(({ isChanged }) => !isChanged)
+  const changed = settings.filter(({ from }) => from !== 'default')
+  const others = settings.filter(({ from }) => from === 'default')
   return (
     <section class="card" aria-labelledby="settings-title">
       <h2 id="settings-title">{say('admin_settings')}</h2>

@@ -65,7 +65,7 @@ export function readServingNote(dataDir: string): ServingNote | null {
   return isWhole ? { pid, url, socket: typeof socket === 'string' ? socket : null } : null
 }
 
-export type NotedSetting = { flag: string; value: string; from: string; isChanged: boolean }
+export type NotedSetting = { flag: string; value: string; from: string }
 
 /** The settings that a server runs with, without secrets, for backups. */
 export type SettingsNote = {
@@ -100,8 +100,8 @@ function isPath(value: unknown): value is string | null {
 
 export function isNotedSetting(read: unknown): read is NotedSetting {
   if (typeof read !== 'object' || read === null) return false
-  const { flag, value, from, isChanged }: Record<string, unknown> = { ...read }
-  return [flag, value, from].every((word) => typeof word === 'string') && typeof isChanged === 'boolean'
+  const { flag, value, from }: Record<string, unknown> = { ...read }
+  return [flag, value, from].every((word) => typeof word === 'string')
 }
 
 const setupLinkIn = (dataDir: string) => join(dataDir, 'setup-link')
