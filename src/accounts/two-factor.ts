@@ -3,34 +3,34 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
 import { hashRecoveryCode, newRecoveryCode } from '../crypto/tokens.ts'
-import { checkTotp, isTotpSecret, totpUri } from '../crypto/totp.ts'
-import type { Account } from '../domain/account.ts'
-import type { Now } from '../domain/time.ts'
+import { checkTotp, deriveTotpSecret, isTotpSecret, totpUri } from '../crypto/totp.ts'
+import type { Account, Session } from '../domain/account.ts'
+import { HOUR, type Now } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
-import type { OfferStore } from '../store/shared-face.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
-import { createTwoFactorOffers } from './two-factor-offers.ts'
 
 const RECOVERY_CODES = 10
 
 export type TwoFactor = ReturnType<typeof createTwoFactor>
 
 export type TwoFactorOptions = {
-  store: Pick<Store, 'twoFactor'>
+  store: Pick<Store, 'accounts' | 'twoFactor'>
   keyring: Keyring
   limit: Pick<SignInLimit, 'tryCode'>
-  offers: OfferStore
   now: Now
   /** The system's clock, by which phones compute codes. */
   systemNow: Now
 }
 
-export function createTwoFactor({ store, keyring, limit, systemNow, ...options }: TwoFactorOptions) {
-  const offers = createTwoFactorOffers({ ...options, keyring })
-
-  /** A secret for an authenticator app. It is stored only once a code proves that the app has it. */
-  async function offer({ email }: Account, { session, issuer }: { session: number; issuer: string }) {
-    const secret = await offers.secretFor(session)
+export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFactorOptions) {
+  /**
+   * A secret for an authenticator app, which is stored only once a code proves that the app has it. A session gets the same one for
+   * an hour on every node, so that a reload shows the one that was scanned; one that was turned on is never offered again.
+   */
+  async function offer({ id, email }: Account, { session, issuer }: { session: Session; issuer: string }) {
+    const lastStep = (await store.accounts.findCredentials(email))?.totpStep ?? null
+    const place = [id, session.id, session.createdAt, Math.floor(now() / HOUR), lastStep]
+    const secret = deriveTotpSecret(keyring.sealing.owner, place.join('/'))
     return { secret, uri: totpUri({ secret, email, issuer }) }
   }
 
@@ -40,14 +40,9 @@ export function createTwoFactor({ store, keyring, limit, systemNow, ...options }
   }
 
   /** The recovery codes, shown once; null when the code is wrong, or when a second factor is already on. Throws `too_many`. */
-  async function turnOn(
-    account: Account,
-    { session, ...given }: { session: number; secret: string; code: string },
-  ): Promise<string[] | null> {
+  async function turnOn(account: Account, given: { secret: string; code: string }): Promise<string[] | null> {
     const work = () => tryTurnOn(account, given)
-    const codes = await limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })
-    if (codes !== null) await offers.forget(session)
-    return codes
+    return limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })
   }
 
   async function tryTurnOn({ id }: Account, given: { secret: string; code: string }) {

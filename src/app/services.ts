@@ -137,7 +137,7 @@ function createAccountServices({ config, store, systemNow, argon2Cost, clientOf,
       onSetUp: () => removeSetupLink(config.dataDir),
     }),
     sessions: createSessions({ store, passwords, keyring, inLine, limit, now, systemNow }),
-    twoFactor: createTwoFactor({ store, keyring, limit, offers: store.shared.offers, now, systemNow }),
+    twoFactor: createTwoFactor({ store, keyring, limit, now, systemNow }),
   }
 }
 

@@ -1,7 +1,7 @@
 // Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, thirty seconds, which every app supports.
 
 import type { TOTP } from 'otpauth'
-import { randomKey } from './random.ts'
+import { deriveKey } from './hkdf.ts'
 
 const PERIOD_SECONDS = 30
 const SECRET_BYTES = 20
@@ -11,10 +11,11 @@ const WINDOW = 1
 /** Loaded when somebody uses a second factor. */
 const library = (): typeof import('otpauth') => require('otpauth')
 
-/** A new secret in base32, which people can type. */
-export function newTotpSecret(): string {
+/** A secret in base32, which people can type: random for who does not know the key, and always the same for `info`. */
+export function deriveTotpSecret(key: Uint8Array, info: string): string {
   const { Secret } = library()
-  return new Secret({ buffer: new Uint8Array(randomKey(SECRET_BYTES)).buffer }).base32
+  const bytes = deriveKey({ material: [key], info: `oncebox/1/totp/${info}` }).subarray(0, SECRET_BYTES)
+  return new Secret({ buffer: new Uint8Array(bytes).buffer }).base32
 }
 
 /** The content of the QR code. */

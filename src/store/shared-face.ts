@@ -1,4 +1,4 @@
-// Counts of tries, used nonces and offers, which all nodes of one instance share. No push depends on them, and all of them
+// Counts of tries and used nonces, which all nodes of one instance share. No push depends on them, and all of them
 // lapse by themselves.
 
 /** At most `tries` under a name, in a window of milliseconds that begins with the first of them. */
@@ -31,20 +31,9 @@ export type NonceStore = {
   use(used: { nonce: string; lapsesAt: number }): Promise<boolean>
 }
 
-/** A secret that a page offers for an authenticator app, sealed. */
-export type Offer = { session: number; sealed: Uint8Array; until: number }
-
-export type OfferStore = {
-  /** Keeps the offer, unless the session has one that has not lapsed. Resolves to the sealed secret that is in effect. */
-  keep(offer: Offer): Promise<Uint8Array>
-  /** Never throws: what stays lapses by itself. */
-  forget(session: number): Promise<void>
-}
-
 export type SharedState = {
   budgets: BudgetStore
   nonces: NonceStore
-  offers: OfferStore
   /** Removes some of what has lapsed and resolves to its number. */
   removeLapsed(): Promise<number>
 }

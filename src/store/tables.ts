@@ -234,10 +234,3 @@ export const usedNonces = sqliteTable('used_nonces', {
   nonce: text().primaryKey().notNull(),
   lapsesAt: integer('lapses_at').notNull(),
 })
-
-/** Secrets that a page offers for an authenticator app, sealed. */
-export const twoFactorOffers = sqliteTable('two_factor_offers', {
-  sessionId: integer('session_id').primaryKey(),
-  secret: bytes().notNull(),
-  until: integer().notNull(),
-})

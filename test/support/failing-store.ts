@@ -10,9 +10,9 @@ const ROOMS = [
   ...['pushes', 'lists', 'audit', 'idempotencyKeys', 'files', 'accounts', 'apiTokens', 'sessions'],
   ...['accountLinks', 'twoFactor', 'preferences', 'people'],
 ]
-const SHARED_ROOMS = ['budgets', 'nonces', 'turns', 'offers']
+const SHARED_ROOMS = ['budgets', 'nonces', 'turns']
 /** Never throw, as their contract says. */
-const SURE = new Set(['budgets.giveBack', 'offers.forget'])
+const SURE = new Set(['budgets.giveBack'])
 
 export function createFailingStore() {
   let fails: Fails = () => null

@@ -32,7 +32,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   ): Promise<Response> {
     if (guest.account.hasTwoFactor) return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
     const { say } = guest.words
-    const place = { session: guest.session.session.id, issuer: issuerOf(guest) }
+    const place = { session: guest.session.session, issuer: issuerOf(guest) }
     const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, place))
     const content = (
       <>
@@ -90,8 +90,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const { say } = guest.words
     if (!(await isPassword(guest, form)))
       return show(guest, { offer, passwordProblem: say('password_wrong') })
-    const session = guest.session.session.id
-    const codes = await twoFactor.turnOn(guest.account, { session, secret, code: form.text('code') })
+    const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
     if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
     // The codes are shown only now, also when the store is away before the other sessions have ended.
     const areOthersEnded = await sessions.endOtherSessions(guest.account, guest.session.session).then(

@@ -8,7 +8,8 @@ import { recoveryCodes } from '../tables.ts'
 const SET = statement<{ id: number }>(
   'UPDATE accounts SET totp_secret = $2, totp_step = $3 WHERE id = $1 AND totp_secret IS NULL RETURNING id',
 )
-const CLEAR = statement('UPDATE accounts SET totp_secret = NULL, totp_step = NULL WHERE id = $1')
+/** The step stays: by it no secret that was turned on is offered again. */
+const CLEAR = statement('UPDATE accounts SET totp_secret = NULL WHERE id = $1')
 const USE_STEP = statement<{ id: number }>(
   'UPDATE accounts SET totp_step = $2 WHERE id = $1 AND (totp_step IS NULL OR totp_step < $2) RETURNING id',
 )

@@ -4,14 +4,7 @@ import { hashAddress } from '../../crypto/digest.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
 import { HOUR, MINUTE, type Now } from '../../domain/time.ts'
 import { isCurrent } from '../../domain/windowed-counts.ts'
-import type {
-  Budget,
-  BudgetAttempt,
-  BudgetDecision,
-  BudgetState,
-  Offer,
-  SharedState,
-} from '../shared-face.ts'
+import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, SharedState } from '../shared-face.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { first, run, type Step, type Steps } from '../steps.ts'
 import { spentPoints } from '../tables.ts'
@@ -38,20 +31,9 @@ const GIVE_BACK = statement(
 const USE = statement<{ nonce: string }>(
   'INSERT INTO used_nonces (nonce, lapses_at) VALUES ($1, $2) ON CONFLICT (nonce) DO NOTHING RETURNING nonce',
 )
-/** An offer that lapses an hour later than the new one was made by a clock that was ahead. */
-const IS_IN_EFFECT = `two_factor_offers.until > $4 AND two_factor_offers.until <= excluded.until + ${HOUR}`
-const KEEP = statement<{ secret: Uint8Array }>(
-  `INSERT INTO two_factor_offers (session_id, secret, until) VALUES ($1, $2, $3)
-  ON CONFLICT (session_id) DO UPDATE SET
-    secret = CASE WHEN ${IS_IN_EFFECT} THEN two_factor_offers.secret ELSE excluded.secret END,
-    until = CASE WHEN ${IS_IN_EFFECT} THEN two_factor_offers.until ELSE excluded.until END
-  RETURNING secret`,
-)
-const FORGET = statement('DELETE FROM two_factor_offers WHERE session_id = $1')
 const LAPSED = [
   ['spent_points', 'name', 'until'],
   ['used_nonces', 'nonce', 'lapses_at'],
-  ['two_factor_offers', 'session_id', 'until'],
 ].map(([table, key, end]) =>
   statement<{ one: number }>(
     `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT ${SOME})
@@ -106,11 +88,6 @@ export function createSharedState({ steps, keyring, now, onError }: SharedStateO
     for (const { name, until } of ordered) yield* run(GIVE_BACK, name, until)
   }
 
-  const keep = ({ session, sealed, until }: Offer) =>
-    write(function* () {
-      return (yield* first(KEEP, session, sealed, until, now()))?.secret ?? sealed
-    })
-
   function* removeLapsed(): Step<number> {
     let removed = 0
     for (const lapsed of LAPSED) {
@@ -131,10 +108,6 @@ export function createSharedState({ steps, keyring, now, onError }: SharedStateO
     },
     nonces: {
       use: async ({ nonce, lapsesAt }) => (await write(() => first(USE, nonce, lapsesAt))) !== null,
-    },
-    offers: {
-      keep,
-      forget: (session) => write(() => run(FORGET, session)).catch(onError),
     },
     removeLapsed: () => write(removeLapsed),
   }

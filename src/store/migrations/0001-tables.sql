@@ -304,12 +304,3 @@ CREATE TABLE used_nonces (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX used_nonces_lapse ON used_nonces (lapses_at);
-
--- Secrets that a page offers for an authenticator app, sealed.
-CREATE TABLE two_factor_offers (
-  session_id INTEGER PRIMARY KEY,
-  secret BLOB NOT NULL,
-  until INTEGER NOT NULL
-) STRICT;
-
-CREATE INDEX two_factor_offers_until ON two_factor_offers (until);

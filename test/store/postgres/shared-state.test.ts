@@ -1,9 +1,8 @@
-// What nodes share in PostgreSQL: limits, nonces and offers, used by nodes with connections of their own.
+// What nodes share in PostgreSQL: limits and nonces, used by nodes with connections of their own.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { createSignInLimit } from '../../../src/accounts/sign-in-limit.ts'
-import { createTwoFactorOffers, type TwoFactorOffers } from '../../../src/accounts/two-factor-offers.ts'
 import { networkOf } from '../../../src/domain/client.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
@@ -136,41 +135,12 @@ postgres.describe('two nodes share', () => {
     })
   })
 
-  describe('offers for authenticator apps', () => {
-    const offersOf = () =>
-      opened.shared.map(({ offers }) =>
-        createTwoFactorOffers({ offers, keyring: opened.keyring, now: opened.clock.now }),
-      ) as [TwoFactorOffers, TwoFactorOffers]
-
-    test('a session sees the same secret on each node, until it is used or an hour has passed', async () => {
-      const [one, other] = offersOf()
-      const seen = await Promise.all([one, other, one, other].map((node) => node.secretFor(7)))
-      const [secret = ''] = seen
-      expect(new Set(seen).size).toBe(1)
-      expect(await other.secretFor(8)).not.toBe(secret)
-      expect(await opened.query('SELECT 1 FROM two_factor_offers WHERE secret = $1', [secret])).toEqual([])
-      opened.clock.advance(HOUR + SECOND)
-      const next = await one.secretFor(7)
-      expect(next).not.toBe(secret)
-      await other.forget(7)
-      expect(await one.secretFor(7)).not.toBe(next)
-    })
-
-    test('an offer under a key that is gone is replaced', async () => {
-      const [{ offers }] = opened.shared
-      await offers.keep({ session: 7, sealed: Buffer.alloc(60, 1), until: opened.clock.now() + HOUR })
-      const secret = await offersOf()[0].secretFor(7)
-      expect(await offersOf()[1].secretFor(7)).toBe(secret)
-    })
-  })
-
   test('what has lapsed is removed, also beside another node that sweeps', async () => {
     await opened.query(`INSERT INTO used_nonces SELECT n::text, 0 FROM generate_series(1, 2500) AS n`)
-    const [{ nonces, budgets, offers, removeLapsed }, other] = opened.shared
+    const [{ nonces, budgets, removeLapsed }, other] = opened.shared
     const at = opened.clock.now()
     await nonces.use({ nonce: 'new', lapsesAt: at + DAY })
     await budgets.take({ counts: [{ name: 'a', tries: 1, window: MINUTE }], refuse: () => null })
-    await offers.keep({ session: 1, sealed: Buffer.alloc(9), until: at + MINUTE })
     const sweep = async (remove: () => Promise<number>) => {
       let removed = 0
       for (let some = 1; some > 0; removed += some) some = await remove()
@@ -180,6 +150,6 @@ postgres.describe('two nodes share', () => {
     expect(removed.reduce((sum, some) => sum + some)).toBe(2500)
     expect(await opened.query('SELECT nonce FROM used_nonces')).toEqual([{ nonce: 'new' }])
     opened.clock.advance(2 * DAY)
-    expect(await other.removeLapsed()).toBe(3)
+    expect(await other.removeLapsed()).toBe(2)
   })
 })

@@ -14,7 +14,7 @@ const PATIENT = { within: DAY }
 
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
 const EMPTIED = [
-  ...['sessions', 'account_links', 'idempotency_keys', 'two_factor_offers', 'used_nonces'],
+  ...['sessions', 'account_links', 'idempotency_keys', 'used_nonces'],
   ...['files_read', 'nodes'],
 ]
 
