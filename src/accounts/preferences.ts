@@ -13,11 +13,9 @@ import type { Store } from '../store/face.ts'
 export type MessageTemplates = ReturnType<typeof createMessageTemplates>
 
 export function createMessageTemplates(store: Pick<Store, 'preferences'>) {
-  const { findTemplate, keepTemplate } = store.preferences
-
   /** Null without an account, and for the standard message. */
   async function find(account: Account | null): Promise<string | null> {
-    return account === null ? null : findTemplate(account.id)
+    return (account && (await store.preferences.find(account.id)))?.template ?? null
   }
 
   /** An empty text restores the standard message. Throws `invalid` for a text without the place for the link. */
@@ -25,7 +23,7 @@ export function createMessageTemplates(store: Pick<Store, 'preferences'>) {
     const template = tidyMessage(text)
     const problem = template === '' ? null : problemOfMessage(template)
     if (problem !== null) throw invalidFields({ message: [problem] })
-    await keepTemplate({ accountId: id, template: template === '' ? null : template })
+    await store.preferences.keep({ accountId: id, template: template === '' ? null : template })
   }
 
   return { find, keep }
@@ -40,11 +38,9 @@ export type ChoicesOptions = {
 }
 
 export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
-  const { findChoices, keepChoices } = store.preferences
-
   /** Fitted to the current limits, which may have changed since. Without an account there are no choices. */
   async function find(account: Account | null): Promise<PushChoices> {
-    const kept = account === null ? null : await findChoices(account.id)
+    const kept = account && (await store.preferences.find(account.id))
     return kept === null ? NO_CHOICES : fitChoices(kept, limits)
   }
 
@@ -52,8 +48,9 @@ export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
   async function remember({ id }: Account, push: NewPush): Promise<void> {
     const choices = choicesOf(push, limits)
     try {
-      if (Bun.deepEquals(choices, (await findChoices(id)) ?? NO_CHOICES)) return
-      await keepChoices({ accountId: id, choices })
+      const { template: _, ...last } = (await store.preferences.find(id)) ?? { template: null, ...NO_CHOICES }
+      if (Bun.deepEquals(choices, last)) return
+      await store.preferences.keep({ accountId: id, ...choices })
     } catch (cause) {
       onError(cause)
     }

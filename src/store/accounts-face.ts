@@ -129,15 +129,14 @@ export type TwoFactorStore = {
   countRecoveryCodes(accountId: number): Promise<number>
 }
 
+/** `template` is null for the standard message. */
+export type Preferences = PushChoices & { template: string | null }
+
 export type PreferenceStore = {
-  /** Null for the standard message. */
-  findTemplate(accountId: number): Promise<string | null>
-  /** Replaces an earlier template; null restores the standard message. Does nothing when the account was removed. */
-  keepTemplate(kept: { accountId: number; template: string | null }): Promise<void>
-  /** Null for an account without choices. */
-  findChoices(accountId: number): Promise<PushChoices | null>
-  /** Replaces earlier choices. Does nothing when the account was removed. */
-  keepChoices(kept: { accountId: number; choices: PushChoices }): Promise<void>
+  /** Null for an account that has chosen nothing. */
+  find(accountId: number): Promise<Preferences | null>
+  /** Changes those that are given. Does nothing when the account was removed. */
+  keep(changed: Partial<Preferences> & { accountId: number }): Promise<void>
 }
 
 /** `total` counts all pages. */

@@ -59,13 +59,9 @@ export const recoveryCodes = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.hash] })],
 )
 
-export const messageTemplates = sqliteTable('message_templates', {
+export const preferences = sqliteTable('preferences', {
   accountId: integer('account_id').primaryKey(),
-  template: text().notNull(),
-})
-
-export const pushChoices = sqliteTable('push_choices', {
-  accountId: integer('account_id').primaryKey(),
+  template: text(),
   lifetime: integer(),
   views: integer(),
   retrievalStep: flag('retrieval_step'),

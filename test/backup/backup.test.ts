@@ -170,7 +170,7 @@ test('accounts, tokens, pushes, labels and logs are in it as they are', async ()
     'instance',
     'instance_keys',
   ]
-  for (const table of [...copied, 'imported', 'message_templates', 'push_choices', 'recovery_codes'])
+  for (const table of [...copied, 'imported', 'preferences', 'recovery_codes'])
     expect(database.query(`SELECT * FROM ${table}`).all()).toEqual(sourceRows(`SELECT * FROM ${table}`))
   const live = database
     .query<{ n: number }, []>('SELECT count(*) AS n FROM pushes WHERE expired_on IS NULL')
@@ -187,12 +187,15 @@ test('accounts, tokens, pushes, labels and logs are in it as they are', async ()
 })
 
 test('choices and templates of accounts are copied', async () => {
-  alterDatabase(box.dataDir, 'INSERT INTO push_choices (account_id, views) VALUES (1, 3)')
-  alterDatabase(box.dataDir, "INSERT INTO message_templates (account_id, template) VALUES (1, 'Dear all')")
+  alterDatabase(
+    box.dataDir,
+    "INSERT INTO preferences (account_id, views, template) VALUES (1, 3, 'Dear all')",
+  )
   const { bytes } = await makeBackup(box.dataDir)
   const database = await openBackedUp(bytes, join(room, 'copy.db'))
-  expect(database.query('SELECT views FROM push_choices').all()).toEqual([{ views: 3 }])
-  expect(database.query('SELECT template FROM message_templates').all()).toEqual([{ template: 'Dear all' }])
+  expect(database.query('SELECT views, template FROM preferences').all()).toEqual([
+    { views: 3, template: 'Dear all' },
+  ])
   database.close()
 })
 

@@ -89,15 +89,11 @@ CREATE INDEX account_links_of_account ON account_links (account_id) WHERE accoun
 CREATE INDEX account_links_by_account ON account_links (created_by) WHERE created_by IS NOT NULL;
 CREATE INDEX account_links_expiry ON account_links (expires_at);
 
--- The message with which an account hands its secret links over, where it is not the standard one.
-CREATE TABLE message_templates (
+-- What an account has chosen: the message with which it hands its secret links over, where it is not the standard one, and what it
+-- filled into the create form the last time, where that differs from the defaults of the server.
+CREATE TABLE preferences (
   account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
-  template TEXT NOT NULL CHECK (template <> '')
-) STRICT;
-
--- What an account chose in the create form the last time, where that differs from the defaults of the server.
-CREATE TABLE push_choices (
-  account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+  template TEXT CHECK (template <> ''),
   lifetime INTEGER CHECK (lifetime > 0),
   views INT CHECK (views > 0),
   retrieval_step INTEGER CHECK (retrieval_step IN (0, 1)),

@@ -1,7 +1,9 @@
 // What every engine promises about accounts and what belongs to them: one of each, used once, ended together.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { NO_CHOICES } from '../../../src/domain/push-choices.ts'
 import { DAY } from '../../../src/domain/time.ts'
+import type { Preferences } from '../../../src/store/accounts-face.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
@@ -126,37 +128,25 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await twoFactor.set(factor)).toBe(true)
   })
 
-  test('the message of an account is the last one, or none, and is removed with the account', async () => {
-    const keep = (template: string | null) =>
-      opened.store.preferences.keepTemplate({ accountId: id, template })
-    const find = () => opened.store.preferences.findTemplate(id)
-    expect(await find()).toBeNull()
-    await keep('first {link}')
-    await keep('second {link}\nends {expires}')
-    await opened.reopen()
-    expect(await find()).toBe('second {link}\nends {expires}')
-    await keep(null)
-    expect(await find()).toBeNull()
-    await keep('{link}')
-    await opened.store.accounts.removeAccount(id)
-    expect(await find()).toBeNull()
-    await keep('{link}')
-    expect(await find()).toBeNull()
-  })
-
-  test('the choices for the next push are those of the last one, and go with the account', async () => {
-    const { preferences } = opened.store
+  test('what an account has chosen is the last of each, over a restart, and goes with the account', async () => {
+    const keep = (changed: Partial<Preferences>) =>
+      opened.store.preferences.keep({ accountId: id, ...changed })
+    const find = () => opened.store.preferences.find(id)
     const first = { lifetime: 60_000, views: 3, retrievalStep: false, deletableByViewer: null }
     const second = { lifetime: null, views: 1, retrievalStep: null, deletableByViewer: true }
-    expect(await preferences.findChoices(id)).toBeNull()
-    await preferences.keepChoices({ accountId: id, choices: first })
-    expect(await preferences.findChoices(id)).toEqual(first)
-    await preferences.keepChoices({ accountId: id, choices: second })
+    expect(await find()).toBeNull()
+    await keep({ template: 'first {link}' })
+    expect(await find()).toMatchObject({ template: 'first {link}', ...NO_CHOICES })
+    await keep(first)
+    await keep({ template: 'second {link}\nends {expires}' })
     await opened.reopen()
-    expect(await opened.store.preferences.findChoices(id)).toEqual(second)
+    expect(await find()).toMatchObject({ template: 'second {link}\nends {expires}', ...first })
+    await keep(second)
+    await keep({ template: null })
+    expect(await find()).toMatchObject({ template: null, ...second })
     await opened.store.accounts.removeAccount(id)
-    expect(await opened.store.preferences.findChoices(id)).toBeNull()
-    await opened.store.preferences.keepChoices({ accountId: id, choices: first })
-    expect(await opened.store.preferences.findChoices(id)).toBeNull()
+    expect(await find()).toBeNull()
+    await keep(first)
+    expect(await find()).toBeNull()
   })
 }

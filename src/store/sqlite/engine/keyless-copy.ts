@@ -16,8 +16,7 @@ const FEW = {
   accounts: 'true',
   api_tokens: OF_ACCOUNT,
   recovery_codes: OF_ACCOUNT,
-  message_templates: OF_ACCOUNT,
-  push_choices: OF_ACCOUNT,
+  preferences: OF_ACCOUNT,
   imported: 'true',
 }
 /** Asks row by row: a list of all pushes would be made anew for each slice. */
