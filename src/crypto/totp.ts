@@ -13,9 +13,8 @@ const library = (): typeof import('otpauth') => require('otpauth')
 
 /** A secret in base32, which people can type: random for who does not know the key, and always the same for `info`. */
 export function deriveTotpSecret(key: Uint8Array, info: string): string {
-  const { Secret } = library()
   const bytes = deriveKey({ material: [key], info: `oncebox/1/totp/${info}` }).subarray(0, SECRET_BYTES)
-  return new Secret({ buffer: new Uint8Array(bytes).buffer }).base32
+  return new (library().Secret)({ buffer: new Uint8Array(bytes).buffer }).base32
 }
 
 /** The content of the QR code. */
