@@ -52,9 +52,8 @@ async function makeNext(wish: OwnBackupWish, ports: BackupPorts): Promise<Backup
   const most = report.leftOut > 0 ? Number.POSITIVE_INFINITY : keep
   const own = ownBackups(await readdir(folder), note.mark)
   const surplus = surplusBackups(own, { made: name, keep: most })
-  const failures = (await Promise.all(surplus.map((old) => remove(join(folder, old))))).filter(
-    (why) => why !== null,
-  )
+  const told = await Promise.all(surplus.map((old) => remove(join(folder, old))))
+  const failures = told.filter((why) => why !== null)
   const kept = own.length - surplus.length + failures.length
   const isSameDisk = await isOnOneDisk(folder, dataDir)
   const durationMs = Math.round(performance.now() - begun)

@@ -109,10 +109,13 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
   for await (const incoming of source.readPushes()) {
     done += 1
     onProgress(done, source.pushes)
-    const isKnown = !isUnreadable(incoming) && (await step.isKnown(marks.push.all(incoming.urlToken)))
-    if (isKnown) report.pushes.known += 1
-    const problem = isUnreadable(incoming) ? incoming.problem : isKnown ? null : await enterPush(incoming)
-    if (problem !== null) report.failures.push({ place: `push ${incoming.id}`, what: problem })
+    const fail = (what: string) => report.failures.push({ place: `push ${incoming.id}`, what })
+    if (isUnreadable(incoming)) fail(incoming.problem)
+    else if (await step.isKnown(marks.push.all(incoming.urlToken))) report.pushes.known += 1
+    else {
+      const problem = await enterPush(incoming)
+      if (problem !== null) fail(problem)
+    }
   }
   return report
 }
