@@ -46,12 +46,9 @@ export function presentFailure(cause: unknown): Ending {
   if (cause instanceof Error && cause.name === 'ExitPromptError') {
     return { lines: ['oncebox: cancelled'], exitCode: INTERRUPTED }
   }
-  if (cause instanceof ClientFailure) {
+  if (cause instanceof ClientFailure)
     return { lines: [`oncebox: ${printableLine(cause.message)}`], exitCode: EXIT_CODES[cause.kind] }
-  }
-  if (isForPeople(cause)) {
-    return { lines: [`oncebox: ${presentSystemError(cause)}`], exitCode: FAILED }
-  }
+  if (isForPeople(cause)) return { lines: [`oncebox: ${presentSystemError(cause)}`], exitCode: FAILED }
   const trace = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
   return { lines: ['oncebox: this is a bug in Oncebox', trace], exitCode: FAILED }
 }
@@ -59,7 +56,8 @@ export function presentFailure(cause: unknown): Ending {
 /** Whether the message is meant for users, so that a stack would not help. */
 function isForPeople(cause: unknown): cause is Error {
   const isExpected = isDomainError(cause) || cause instanceof CommandFailure || cause instanceof DamageError
-  return isExpected || isSystemError(cause)
+  // One of the operating system, such as a missing permission or a full disk.
+  return isExpected || (cause instanceof Error && /^E[A-Z]+$/.test(codeOf(cause)))
 }
 
 function presentProblems({ problems, help }: UsageError): string[] {
@@ -68,11 +66,6 @@ function presentProblems({ problems, help }: UsageError): string[] {
   const said =
     problems.length === 1 ? [`oncebox: ${first}`] : [`oncebox: ${problems.length} problems`, ...list]
   return [...said, `See "${help} --help".`]
-}
-
-/** An error of the operating system, such as a missing permission or a full disk. */
-function isSystemError(cause: unknown): cause is Error {
-  return cause instanceof Error && /^E[A-Z]+$/.test(codeOf(cause))
 }
 
 /** A shell that prints and says each line as JSON, like those of the log. */

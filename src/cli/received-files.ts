@@ -1,14 +1,15 @@
 // Receives the files of a push into a folder: uses safe names, overwrites nothing, and resumes interrupted downloads.
 
+import { createHash } from 'node:crypto'
 import { mkdirSync, statSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { RemoteFile } from '../client/answers.ts'
+import { parseFiles, type RemoteFile } from '../client/answers.ts'
 import type { Client } from '../client/client.ts'
-import { placePart } from '../client/download.ts'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
-import { createUnfinishedNotes, type Unfinished, type UnfinishedFile } from '../client/unfinished.ts'
+import { createOwnFile, openOwnFile, placePart } from '../client/own-files.ts'
 import { printableLine } from '../domain/printable.ts'
-import { safeFilename, safeFilenames } from '../domain/received-names.ts'
+import { safeFilenames } from '../domain/received-names.ts'
 import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder } from './paths.ts'
 import type { Shell } from './shell.ts'
@@ -22,32 +23,25 @@ type ReceivedFilesOptions = {
   downloadPart: Client['downloadPart']
 }
 
+/** A download that was interrupted after the first `done` files. */
+type Unfinished = { files: readonly RemoteFile[]; done: number }
+
 const CANCELLED = 'cancelled; the same command resumes from here while the server allows it'
 
 export function createReceivedFiles({ output, link, shell, downloadPart }: ReceivedFilesOptions) {
-  const { platform } = shell.place
+  // The names of hidden files must not reveal the link.
+  const id = createHash('sha256').update(link).digest('hex').slice(0, 16)
+  const noteIn = (folder: string) => join(folder, `.oncebox-${id}.json`)
+  const partIn = (folder: string, index: number) => join(folder, `.oncebox-${id}-${index}.part`)
 
-  async function receive(sent: readonly RemoteFile[]): Promise<void> {
-    const several = sent.length > 1
-    const folder = workFolder(several)
-    mkdirSync(folder, { recursive: true })
-    const notes = createUnfinishedNotes({ folder, link })
-    const names = safeFilenames(
-      sent.map(({ filename }) => filename),
-      { platform },
-    )
-    const files = sent.map(({ url, size, filename: sentAs }, index) => {
-      return { filename: names[index] ?? '', sentAs, url, size, part: notes.partName(index) }
-    })
-    await notes.write({ several, files })
-    await download({ several, files }, folder)
+  function receive(files: readonly RemoteFile[]): Promise<void> {
+    return download({ files, done: 0 }, folderFor(files.length > 1))
   }
 
   /** Resumes an interrupted download. False when there is none or the server no longer allows it. */
   async function goOn(): Promise<boolean> {
-    const folder = workFolder(false)
-    const notes = createUnfinishedNotes({ folder, link })
-    const unfinished = await notes.find()
+    const folder = folderFor(false)
+    const unfinished = await readNote(noteIn(folder))
     if (unfinished === null) return false
     shell.say('Resuming the interrupted download. This uses up no view.')
     try {
@@ -56,55 +50,74 @@ export function createReceivedFiles({ output, link, shell, downloadPart }: Recei
     } catch (cause) {
       if (!(cause instanceof ClientFailure && cause.kind === 'gone')) throw cause
       shell.say(`${printableLine(cause.message)} Opening the push again.`)
-      await notes.remove(unfinished)
+      await forget(unfinished, folder)
       return false
     }
   }
 
-  /** The folder for partial files and the note, on the same disk as the files. Several files get a folder of their own. */
-  function workFolder(several: boolean): string {
+  /** The folder for files, partial ones and the note, all on one disk. Several files get a folder of their own. */
+  function folderFor(several: boolean): string {
     if (output === null) return '.'
     return several || isNamedAsFolder(output) ? output : dirname(output)
   }
 
-  /** Downloads the files one after another, and keeps the note up to date. */
-  async function download(unfinished: Unfinished, folder: string): Promise<void> {
-    const { several, files } = unfinished
-    const notes = createUnfinishedNotes({ folder, link })
+  /** Downloads the files one after another, and notes before each how far it is. */
+  async function download({ files, done }: Unfinished, folder: string): Promise<void> {
+    mkdirSync(folder, { recursive: true })
+    const sent = files.map(({ filename }) => filename)
+    const names = safeFilenames(sent, { platform: shell.place.platform })
+    // As with `cp`: `output` names a single file, or the folder for several.
+    const given = output === null || files.length > 1 || isNamedAsFolder(output) ? null : output
     try {
       for (const [index, file] of files.entries()) {
-        await downloadOne(file, { folder, several })
-        await notes.write({ several, files: files.slice(index + 1) })
+        if (index < done) continue
+        await writeNote(noteIn(folder), { files, done: index })
+        const path = given ?? join(folder, names[index] ?? '')
+        await downloadOne(file, { path, part: partIn(folder, index), isNamed: given !== null })
       }
     } catch (cause) {
-      if (cause instanceof UntrueAnswer) await notes.remove(unfinished)
+      if (cause instanceof UntrueAnswer) await forget({ files, done }, folder)
       throw cause
     }
-    await notes.remove()
+    await rm(noteIn(folder), { force: true })
   }
 
-  async function downloadOne(
-    file: UnfinishedFile,
-    { folder, several }: { folder: string; several: boolean },
-  ) {
-    const { url, size, sentAs } = file
-    const named = nameGiven(several)
-    const path = named ?? join(folder, safeFilename(file.filename, { platform }))
+  type Target = { path: string; part: string; isNamed: boolean }
+
+  async function downloadOne({ url, size, filename }: RemoteFile, { path, part, isNamed }: Target) {
     const progress = shell.startProgress(printableLine(basename(path)), () => CANCELLED)
-    const part = join(folder, file.part)
     const onRetry = (problem: string) => shell.say(`${printableLine(problem)} Trying again.`)
     const options = { onProgress: progress.update, onRetry }
     await downloadPart({ url, size, part }, options).finally(progress.stop)
     const placed = await placePart(part, path)
     const saved = `Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`
-    const isRenamed = named === null && basename(placed) !== sentAs.normalize('NFC')
-    shell.say(isRenamed ? `${saved} The sender named it ${quote(sentAs)}.` : saved)
+    const isRenamed = !isNamed && basename(placed) !== filename.normalize('NFC')
+    shell.say(isRenamed ? `${saved} The sender named it ${quote(filename)}.` : saved)
   }
 
-  /** As with `cp`: `output` names a single file, or the folder for several. */
-  function nameGiven(several: boolean): string | null {
-    return output === null || several || isNamedAsFolder(output) ? null : output
+  async function forget({ files }: Unfinished, folder: string): Promise<void> {
+    for (const index of files.keys()) await rm(partIn(folder, index), { force: true })
+    await rm(noteIn(folder), { force: true })
   }
 
   return { receive, goOn }
+}
+
+async function writeNote(path: string, unfinished: Unfinished): Promise<void> {
+  const fresh = await createOwnFile(`${path}.new`)
+  await fresh.writeFile(JSON.stringify(unfinished)).finally(() => fresh.close())
+  await rename(`${path}.new`, path)
+}
+
+/** Null when there is none that this program wrote. */
+async function readNote(path: string): Promise<Unfinished | null> {
+  const note = await openOwnFile(path)
+  try {
+    const { files, done } = JSON.parse((await note?.readFile('utf8')) ?? '{}')
+    return Number.isSafeInteger(done) ? { files: parseFiles(files), done } : null
+  } catch {
+    return null
+  } finally {
+    await note?.close()
+  }
 }

@@ -21,17 +21,27 @@ export async function readBody(
   }
   const chunks: Uint8Array[] = []
   let size = 0
+  for await (const chunk of readChunks(response, { server, watch })) {
+    size += chunk.byteLength
+    if (size > maxBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Throws errors of the network as ClientFailure. */
+export async function* readChunks(
+  response: Response,
+  { server, watch }: Omit<ReadLimits, 'maxBytes'>,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength
       watch.count(chunk.byteLength)
-      if (size > maxBytes) throw tooLarge()
-      chunks.push(chunk)
+      yield chunk
     }
   } catch (cause) {
     throw unreachable(server, cause)
   }
-  return Buffer.concat(chunks)
 }
 
 /** Undefined when it is not JSON, or so deep or long that parsing would take seconds and gigabytes. */

@@ -92,7 +92,7 @@ export function parseUrl(body: unknown): string {
 }
 
 /** Reads a list of objects, or what Password Pusher sends: JSON in a string, an object from names to links. */
-function parseFiles(files: unknown): RemoteFile[] {
+export function parseFiles(files: unknown): RemoteFile[] {
   if (typeof files === 'string' && files !== '') return parseFiles(parseJson(files))
   if (Array.isArray(files)) {
     if (files.length > MAX_FILES) throw strange(`more than ${MAX_FILES} files`)

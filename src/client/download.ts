@@ -1,13 +1,12 @@
 // Downloads a file into a `.part` beside its final path, resumes after an interruption, and renames it when complete.
 
 import { rm, statfs } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { numberedName } from '../domain/received-names.ts'
+import { dirname } from 'node:path'
 import { authorityOf } from '../domain/web-address.ts'
-import { parseJsonBody, readBody } from './answer-body.ts'
+import { parseJsonBody, readBody, readChunks } from './answer-body.ts'
 import type { Dial } from './dial.ts'
-import { ClientFailure, LostAnswer, UntrueAnswer, unreachable } from './failure.ts'
-import { claimName, createOwnFile, openOwnFile, sizeOfOwnFile } from './own-files.ts'
+import { ClientFailure, LostAnswer, UntrueAnswer } from './failure.ts'
+import { createOwnFile, openOwnFile, sizeOfOwnFile } from './own-files.ts'
 import { messageIn, refusalOf } from './requests.ts'
 import { createWatch, type Watch } from './watch.ts'
 
@@ -64,14 +63,6 @@ async function requireRoom({ size, part }: Download, from: number): Promise<void
   )
 }
 
-/** Renames the part to `wanted` or to the next free numbered name; returns the path. */
-export async function placePart(part: string, wanted: string): Promise<string> {
-  for (let n = 1; ; n += 1) {
-    const path = n === 1 ? wanted : join(dirname(wanted), numberedName(basename(wanted), n))
-    if (await claimName(part, path)) return path
-  }
-}
-
 export type Download = {
   url: string
   /** In bytes; null if the server did not say. */
@@ -101,33 +92,26 @@ const MAX_UNANNOUNCED_BYTES = 256 * 1024 * 1024
 
 /** Resolves when the part is complete. */
 async function fetchRest(download: Download, request: PartRequest): Promise<void> {
-  const { from, patienceMs } = request
-  if (download.size !== null && from > 0 && from === download.size) return
+  const { url, size } = download
+  const { from, address, dial, patienceMs } = request
+  if (from > 0 && from === size) return
   const watch = createWatch(patienceMs)
+  const headers: Record<string, string> =
+    from > 0 && from < (size ?? Number.POSITIVE_INFINITY) ? { range: `bytes=${from}-` } : {}
+  const response = await dial(url, { headers, signal: watch.signal, address }).catch((cause) => {
+    watch.stop()
+    throw cause
+  })
   try {
-    await receive(download, { ...request, watch })
+    if (response.status !== 200 && response.status !== 206) throw await refusal(response, { url, watch })
+    const start = response.status === 206 ? from : 0
+    checkRange(response, { size, start })
+    const total = size ?? announcedSize(response, start)
+    const received = await append(response, { ...download, ...request, watch, start, total })
+    if (total !== null && received < total)
+      throw new ClientFailure('unavailable', `${received} of ${total} bytes arrived.`)
   } finally {
     watch.stop()
-  }
-}
-
-type Receiving = PartRequest & { watch: Watch }
-
-async function receive(download: Download, request: Receiving): Promise<void> {
-  const { from, address, dial, watch } = request
-  const isRest = from > 0 && from < (download.size ?? Number.POSITIVE_INFINITY)
-  const headers: Record<string, string> = isRest ? { range: `bytes=${from}-` } : {}
-  const response = await dial(download.url, { headers, signal: watch.signal, address })
-  if (response.status !== 200 && response.status !== 206) throw await refusal(response, { download, watch })
-  const start = response.status === 206 ? from : 0
-  try {
-    checkRange(response, { download, start })
-    const total = download.size ?? announcedSize(response, start)
-    const received = await append(response, { download, request, start, total })
-    if (total !== null && received < total) {
-      throw new ClientFailure('unavailable', `${received} of ${total} bytes arrived.`)
-    }
-  } finally {
     await response.body?.cancel().catch(() => undefined)
   }
 }
@@ -135,13 +119,13 @@ async function receive(download: Download, request: Receiving): Promise<void> {
 /** Throws UntrueAnswer for a range that was not requested, or a size other than announced. */
 function checkRange(
   { status, headers }: Response,
-  { download, start }: { download: Download; start: number },
+  { size, start }: Pick<Download, 'size'> & { start: number },
 ): void {
   if (status !== 206) return
   const range = headers.get('content-range')
   const [, first, , whole = '*'] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range ?? `bytes ${start}-0/*`) ?? []
   const isAsked = start > 0 && first !== undefined && Number(first) === start
-  const isWhole = whole === '*' || download.size === null || Number(whole) === download.size
+  const isWhole = whole === '*' || size === null || Number(whole) === size
   if (isAsked && isWhole) return
   throw new UntrueAnswer('The server sent a part of the file that was not requested.')
 }
@@ -154,17 +138,16 @@ function announcedSize({ headers }: Response, start: number): number | null {
   return Number.isSafeInteger(announced) && announced >= 0 ? announced : null
 }
 
-type Appending = { download: Download; request: Receiving; start: number; total: number | null }
+type Appending = Download & PartRequest & { watch: Watch; start: number; total: number | null }
 
 /** Returns the part's size afterwards, in bytes. */
-async function append(response: Response, { download, request, start, total }: Appending): Promise<number> {
-  const { watch, onProgress } = request
-  const file = (start > 0 ? await openOwnFile(download.part) : null) ?? (await createOwnFile(download.part))
+async function append(response: Response, { url, part, start, total, watch, onProgress }: Appending) {
+  const most = total ?? MAX_UNANNOUNCED_BYTES
+  const file = (start > 0 ? await openOwnFile(part) : null) ?? (await createOwnFile(part))
   let at = start
   try {
-    for await (const chunk of chunksOf(response, download)) {
-      watch.count(chunk.byteLength)
-      if (at + chunk.byteLength > (total ?? MAX_UNANNOUNCED_BYTES)) throw tooMuch(total)
+    for await (const chunk of readChunks(response, { server: new URL(url).origin, watch })) {
+      if (at + chunk.byteLength > most) throw new UntrueAnswer(tooMuch(total))
       await file.write(chunk, 0, chunk.byteLength, at)
       at += chunk.byteLength
       onProgress(at, total)
@@ -176,32 +159,20 @@ async function append(response: Response, { download, request, start, total }: A
   }
 }
 
-/** Throws network errors as ClientFailure, so that they differ from disk errors. */
-async function* chunksOf(response: Response, { url }: Download): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of response.body ?? []) yield chunk
-  } catch (cause) {
-    throw unreachable(new URL(url).origin, cause)
-  }
+function tooMuch(total: number | null): string {
+  return total === null
+    ? `The server did not announce the file's size, and sent more than ${MAX_UNANNOUNCED_BYTES} bytes.`
+    : `The server sent more than the ${total} bytes that it announced.`
 }
 
-function tooMuch(total: number | null): UntrueAnswer {
-  const announced =
-    total === null
-      ? `The server did not announce the file's size, and sent more than ${MAX_UNANNOUNCED_BYTES} bytes.`
-      : `The server sent more than the ${total} bytes that it announced.`
-  return new UntrueAnswer(announced)
-}
-
-type Refused = { download: Download; watch: Watch }
-
-async function refusal(response: Response, { download, watch }: Refused): Promise<ClientFailure> {
+async function refusal(
+  response: Response,
+  { url, watch }: { url: string; watch: Watch },
+): Promise<ClientFailure> {
   const { status } = response
-  const server = new URL(download.url).origin
-  if (status >= 300 && status < 400) {
-    await response.body?.cancel()
+  const server = new URL(url).origin
+  if (status >= 300 && status < 400)
     return new ClientFailure('failed', `${server} redirects the download, which is not followed.`)
-  }
   const bytes = await readBody(response, { server, maxBytes: MAX_REFUSAL_BYTES, watch }).catch(() => null)
   const body = bytes === null ? null : parseJsonBody(bytes)
   const { kind, message } = refusalOf({ status, body })

@@ -3,24 +3,23 @@
 
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { numberedName } from '../domain/received-names.ts'
 import { codeOf } from '../domain/system-errors.ts'
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants
+// Some flags are undefined on Windows.
+const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR, O_WRONLY } = constants
 
 /** A new empty file that only this user can read. Removes an existing file or link at `path`. */
 export async function createOwnFile(path: string): Promise<FileHandle> {
-  const create = () => open(path, O_WRONLY | O_CREAT | O_EXCL | flag(O_NOFOLLOW), 0o600)
-  return create().catch(async (cause) => {
-    if (codeOf(cause) !== 'EEXIST') throw cause
-    await rm(path, { force: true })
-    return create()
-  })
+  await rm(path, { force: true })
+  return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
 }
 
 /** Null when the file is missing, is a link or no plain file, has other hard links, or belongs to another user. */
 export async function openOwnFile(path: string): Promise<FileHandle | null> {
   // Without O_NONBLOCK, opening a pipe waits for its other end.
-  const file = await open(path, O_RDWR | flag(O_NOFOLLOW) | flag(O_NONBLOCK)).catch(() => null)
+  const file = await open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK).catch(() => null)
   if (file === null) return null
   const found = await file.stat()
   const isOurs = found.uid === (process.getuid?.() ?? found.uid)
@@ -32,19 +31,19 @@ export async function openOwnFile(path: string): Promise<FileHandle | null> {
 /** The size in bytes of a file that `openOwnFile` would open, else 0. */
 export async function sizeOfOwnFile(path: string): Promise<number> {
   const file = await openOwnFile(path)
-  if (file === null) return 0
-  return file
-    .stat()
-    .then(
-      ({ size }) => size,
-      () => 0,
-    )
-    .finally(() => file.close())
+  try {
+    return (await file?.stat())?.size ?? 0
+  } finally {
+    await file?.close()
+  }
 }
 
-/** Some flags are undefined on Windows. */
-function flag(value: number | undefined): number {
-  return value ?? 0
+/** Renames the part to `wanted` or to the next free numbered name; returns the path. */
+export async function placePart(part: string, wanted: string): Promise<string> {
+  for (let n = 1; ; n += 1) {
+    const path = n === 1 ? wanted : join(dirname(wanted), numberedName(basename(wanted), n))
+    if (await claimName(part, path)) return path
+  }
 }
 
 /** Uses link(2), which fails if the name exists, even as a dangling link; rename(2) would overwrite it. False if it exists. */
@@ -54,24 +53,18 @@ export async function claimName(part: string, path: string): Promise<boolean> {
     await rm(part)
     return true
   } catch (cause) {
-    if (isThere(cause)) return false
+    return codeOf(cause) === 'EEXIST' ? false : claimNameWithoutLinks(part, path)
   }
-  return claimNameWithoutLinks(part, path)
 }
 
 /** For disks without hard links: reserves the name with an empty file, then renames over it. */
 async function claimNameWithoutLinks(part: string, path: string): Promise<boolean> {
   try {
-    const placeholder = await open(path, 'wx', 0o600)
-    await placeholder.close()
+    await (await open(path, 'wx', 0o600)).close()
   } catch (cause) {
-    if (isThere(cause)) return false
+    if (codeOf(cause) === 'EEXIST') return false
     throw cause
   }
   await rename(part, path)
   return true
-}
-
-function isThere(cause: unknown): boolean {
-  return codeOf(cause) === 'EEXIST'
 }

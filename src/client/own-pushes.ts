@@ -13,7 +13,7 @@ const LANES = 4
 
 type Group = 'active' | 'expired'
 type Members = Record<string, unknown>
-type Page = { pushes: { urlToken: string; members: Members }[]; leftOut: number }
+type Page = Pick<Awaited<ReturnType<Client['list']>>, 'pushes' | 'members' | 'leftOut'>
 
 /** What came so far, and what cannot come because it is damaged on the server. */
 export type OwnPushesReport = { pushes: number; damagedPushes: number; damagedLogs: number }
@@ -27,8 +27,10 @@ export async function* readOwnPushes(
 ): AsyncGenerator<PushWithLogs[]> {
   const seen = new Set<string>()
   for (const group of ['active', 'expired'] as const) {
-    for await (const { pushes, leftOut } of readPages(client, group)) {
-      const fresh = pushes.filter(({ urlToken }) => !seen.has(urlToken))
+    for await (const { pushes, members, leftOut } of readPages(client, group)) {
+      const fresh = pushes
+        .map(({ urlToken }, index) => ({ urlToken, members: members[index] ?? {} }))
+        .filter(({ urlToken }) => !seen.has(urlToken))
       for (const { urlToken } of fresh) seen.add(urlToken)
       const read = await inLanes(fresh, (push) => readWithLogs(client, push))
       const found = read.filter((push) => push !== null)
@@ -44,47 +46,35 @@ export async function* readOwnPushes(
 async function* readPages(client: OwnPushes, group: Group): AsyncGenerator<Page> {
   let before: string | null = null
   let number = 1
-  let known = new Set<string>()
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const page = await readPage(client, group, { number, before })
-    if (before !== null && page.pushes.some(({ urlToken }) => known.has(urlToken)))
-      return yield* readNumberedPages(client, group)
+  let isNumbered = false
+  for (let pages = 0; pages < MAX_PAGES && number <= MAX_PAGE; pages += 1) {
+    const page: Page = await client.list(group, number, before)
+    if (page.pushes.some(({ urlToken }) => urlToken === before)) {
+      // The server has told its first page again.
+      isNumbered = true
+      before = null
+      number = 2
+      continue
+    }
     yield page
     if (page.pushes.length + page.leftOut < PAGE_SIZE) return
     const last = page.pushes.at(-1)
     // A page of damaged pushes alone has none to go on from.
-    number = last === undefined ? number + 1 : 1
-    before = last?.urlToken ?? before
-    known = new Set(page.pushes.map(({ urlToken }) => urlToken))
+    number = isNumbered || last === undefined ? number + 1 : 1
+    before = isNumbered ? null : (last?.urlToken ?? before)
   }
-  throw new ClientFailure('failed', `The server lists ${group} pushes without end.`)
-}
-
-/** From the second page on. Throws when there are more pushes than the server lists. */
-async function* readNumberedPages(client: OwnPushes, group: Group): AsyncGenerator<Page> {
-  for (let number = 2; number <= MAX_PAGE; number += 1) {
-    const page = await readPage(client, group, { number, before: null })
-    yield page
-    if (page.pushes.length + page.leftOut < PAGE_SIZE) return
-  }
-  const most = MAX_PAGE * PAGE_SIZE
-  throw new ClientFailure('failed', `The server lists ${most} ${group} pushes only, and there are more.`)
-}
-
-type PageOf = { number: number; before: string | null }
-
-async function readPage(client: OwnPushes, group: Group, { number, before }: PageOf): Promise<Page> {
-  const { pushes, leftOut, members } = await client.list(group, number, before)
-  return {
-    pushes: pushes.map(({ urlToken }, index) => ({ urlToken, members: members[index] ?? {} })),
-    leftOut,
-  }
+  throw new ClientFailure(
+    'failed',
+    isNumbered
+      ? `The server lists ${MAX_PAGE * PAGE_SIZE} ${group} pushes only, and there are more.`
+      : `The server lists ${group} pushes without end.`,
+  )
 }
 
 /** Null for a push that was purged meanwhile. */
 async function readWithLogs(
   client: OwnPushes,
-  { urlToken, members }: Page['pushes'][number],
+  { urlToken, members }: { urlToken: string; members: Members },
 ): Promise<PushWithLogs | null> {
   try {
     return { push: members, logs: await readLogs(client, urlToken) }

@@ -21,6 +21,7 @@ const WORDS: Record<string, string> = {
   ENFILE: 'too many files are open on this machine; "sysctl fs.file-max" raises the limit',
   ENOMEM: 'the machine has no memory left',
   EXDEV: 'it is on another disk',
+  EPIPE: 'nobody reads its output any more, so what came out is not whole',
   EINVAL: 'the operation is not possible on it',
 }
 

@@ -127,7 +127,7 @@ test('a reader that goes away is told of', async () => {
     throw Object.assign(new Error('broken pipe'), { code: 'EPIPE' })
   }
   expect(await trial.run('backup', '-')).toBe(1)
-  expect(trial.err.join()).toContain('the backup there is not whole')
+  expect(trial.err.join()).toContain('what came out is not whole')
 })
 
 test('--json tells the same to programs', async () => {

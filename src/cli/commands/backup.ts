@@ -3,7 +3,6 @@
 import { resolve } from 'node:path'
 import type { BackupReport, Seal } from '../../backup/backup.ts'
 import { backupName } from '../../domain/backup-plan.ts'
-import { codeOf } from '../../domain/system-errors.ts'
 import { ageRecipient } from '../../settings/age-recipient.ts'
 import { readSettings } from '../../settings/fold.ts'
 import type { Values } from '../../settings/setting.ts'
@@ -112,9 +111,6 @@ async function make({ operands: [operand], config, raw, entries, shell }: Backup
     const name = operand ?? backupName({ at: now(), isSealed: asked !== null })
     const file = operand === STANDARD ? null : resolve(place.cwd, name)
     return await backUp({ ...wish, seal: asked, file }, ports)
-  } catch (cause) {
-    if (codeOf(cause) !== 'EPIPE') throw cause
-    throw new CommandFailure('Nobody reads standard output any more: the backup there is not whole.')
   } finally {
     progress.stop()
   }

@@ -4,7 +4,6 @@ import { ClientFailure } from '../../client/failure.ts'
 import { type OwnPushesReport, readOwnPushes } from '../../client/own-pushes.ts'
 import { createListWriter, type ExportFormat } from '../../domain/list-export.ts'
 import { printable } from '../../domain/printable.ts'
-import { codeOf } from '../../domain/system-errors.ts'
 import { formatTime } from '../../domain/time.ts'
 import { oneOf } from '../../settings/parsers.ts'
 import { valued } from '../command.ts'
@@ -13,7 +12,7 @@ import { formatCount, formatSize, printableJson } from '../format.ts'
 import { newFile, STANDARD } from '../paths.ts'
 import type { Shell } from '../shell.ts'
 import { serverCommand, type Visit } from '../visit.ts'
-import { createWholeFile } from '../whole-file.ts'
+import { writeWholeFile } from '../whole-file.ts'
 
 export const EXPORT = serverCommand({
   name: 'export',
@@ -42,8 +41,16 @@ export const EXPORT = serverCommand({
   },
   act: async ({ flags, operands: [file = STANDARD], shell, ...visit }) => {
     const format = flags.format ?? (/\.csv$/i.test(file) ? 'csv' : 'json')
-    const writing = { ...visit, format, shell }
-    const report = await (file === STANDARD ? print(writing) : save(file, writing))
+    const report: OwnPushesReport = { pushes: 0, damagedPushes: 0, damagedLogs: 0 }
+    const fill = (write: Write) => writeAll({ ...visit, format, report, shell }, write)
+    if (file === STANDARD) {
+      const shown = format === 'json' ? printableJson : printable
+      await fill((text) => shell.writeBytes(Buffer.from(shell.isOutputTerminal ? shown(text) : text)))
+    } else {
+      const progress = shell.startProgress('exporting', () => 'cancelled; nothing was written')
+      const onWritten = (bytes: number) => progress.update(bytes, null)
+      await writeWholeFile(file, { fill, onWritten }).finally(progress.stop)
+    }
     const { pushes, damagedPushes, damagedLogs } = report
     shell.say(`Exported ${formatCount(pushes, 'push', 'pushes')}${file === STANDARD ? '' : ` to ${file}`}.`)
     if (damagedPushes + damagedLogs > 0)
@@ -53,49 +60,17 @@ export const EXPORT = serverCommand({
   },
 })
 
-type Writing = Pick<Visit, 'client' | 'server'> & { format: ExportFormat; shell: Shell }
-
-async function print(writing: Writing): Promise<OwnPushesReport> {
-  const { format, shell } = writing
-  const shown = format === 'json' ? printableJson : printable
-  const write = (text: string) => shell.writeBytes(Buffer.from(shell.isOutputTerminal ? shown(text) : text))
-  return writeAll(writing, write).catch((cause) => {
-    if (codeOf(cause) !== 'EPIPE') throw cause
-    throw new CommandFailure('Nobody reads standard output any more: the list there is not whole.')
-  })
-}
-
-async function save(file: string, writing: Writing): Promise<OwnPushesReport> {
-  const whole = await createWholeFile(file)
-  const progress = writing.shell.startProgress('exporting', () => {
-    whole.dropNow()
-    return 'cancelled; nothing was written'
-  })
-  let written = 0
-  try {
-    const report = await writeAll(writing, async (text) => {
-      await whole.write(text)
-      written += Buffer.byteLength(text)
-      progress.update(written, null)
-    })
-    await whole.finish()
-    return report
-  } catch (cause) {
-    await whole.drop()
-    throw cause
-  } finally {
-    progress.stop()
-  }
-}
-
 /** A million pushes with their logs have less. */
 const MAX_BYTES = 4 * 1024 ** 3
 
-async function writeAll(
-  { client, server, format, shell }: Writing,
-  write: (text: string) => Promise<void>,
-): Promise<OwnPushesReport> {
-  const report: OwnPushesReport = { pushes: 0, damagedPushes: 0, damagedLogs: 0 }
+type Write = (text: string) => Promise<void>
+type Writing = Pick<Visit, 'client' | 'server'> & {
+  format: ExportFormat
+  report: OwnPushesReport
+  shell: Shell
+}
+
+async function writeAll({ client, server, format, report, shell }: Writing, write: Write): Promise<void> {
   const writer = createListWriter(format, { server, at: formatTime(shell.now()) })
   let left = MAX_BYTES
   await write(writer.begin())
@@ -106,5 +81,4 @@ async function writeAll(
     await write(text)
   }
   await write(writer.end())
-  return report
 }

@@ -14,7 +14,7 @@ import { drawQr } from '../qr.ts'
 import { createReceivedFiles } from '../received-files.ts'
 import type { Shell } from '../shell.ts'
 import { printJson, serverCommand, type Visit } from '../visit.ts'
-import { createWholeFile } from '../whole-file.ts'
+import { writeWholeFile } from '../whole-file.ts'
 
 export const GET = serverCommand({
   name: 'get',
@@ -95,9 +95,7 @@ async function saveText(text: string, output: string, shell: Shell): Promise<boo
   const path = isFolder ? join(output, TEXT_NAME) : output
   try {
     mkdirSync(dirname(path), { recursive: true })
-    const file = await createWholeFile(path)
-    await file.write(text)
-    const saved = await file.finish({ mayNumber: isFolder })
+    const saved = await writeWholeFile(path, { mayNumber: isFolder, fill: (write) => write(text) })
     shell.say(`Saved as ${printableLine(saved)} (${formatSize(Buffer.byteLength(text))}).`)
     return true
   } catch (cause) {
