@@ -1,4 +1,4 @@
-// The progress of an upload or a download on a terminal, and the message when the user cancels it.
+// The progress of a long command on a terminal, and the message when the user cancels it.
 
 import { formatSize } from './format.ts'
 
@@ -9,13 +9,11 @@ export type StartProgress = (label: string, cancelled: () => string) => Progress
 
 /** As in shells: 128 plus the number of the signal. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
-const BAR_CELLS = 24
 
 export function createStartProgress(stream: NodeJS.WriteStream): StartProgress {
   return (label, cancelled) => {
     const bar = stream.isTTY ? createBar(stream, label) : null
     const giveUp = (signal: keyof typeof EXIT_CODES) => {
-      // Stopping the bar restores the cursor and line wrapping.
       bar?.stop()
       stream.write(`oncebox: ${cancelled()}\n`, () => process.exit(EXIT_CODES[signal]))
     }
@@ -32,35 +30,36 @@ export function createStartProgress(stream: NodeJS.WriteStream): StartProgress {
   }
 }
 
-/** Starts with the first bytes, so that a short transfer draws nothing. */
+const DRAW_MS = 100
+const CLEAR = '\r\x1b[K'
+
+/** Begins when that takes a moment, so that a short transfer draws nothing. */
 function createBar(stream: NodeJS.WriteStream, label: string): Progress {
-  // Loaded here, because most commands draw nothing.
-  const { Presets, SingleBar }: typeof import('cli-progress') = require('cli-progress')
-  const options = { stream, format, hideCursor: true, clearOnComplete: true }
-  const bar = new SingleBar(options, Presets.shades_classic)
-  let started = false
+  const begun = performance.now()
+  let drawnAt = begun
   return {
     update: (done, total) => {
-      if (started) return bar.update(done)
-      started = true
-      bar.start(total ?? 0, done, { label })
+      const now = performance.now()
+      if (now - drawnAt < DRAW_MS) return
+      drawnAt = now
+      const line = `${label} ${format(done, total, (now - begun) / 1000)}`
+      stream.write(`${CLEAR}${line.slice(0, (stream.columns || 80) - 1)}`)
     },
-    stop: () => bar.stop(),
+    stop: () => {
+      if (drawnAt > begun) stream.write(CLEAR)
+    },
   }
 }
 
-type State = { progress: number; value: number; total: number; startTime: number }
+const BAR_CELLS = 24
 
-function format(_: unknown, state: State, { label }: { label: string }): string {
-  const { progress, value, total, startTime } = state
-  const seconds = Math.max(0.001, (performance.timeOrigin + performance.now() - startTime) / 1000)
-  const speed = `${formatSize(value / seconds)}/s`
-  // The total is unknown.
-  if (total === 0) return `${label} ${formatSize(value)}, ${speed}`
-  const cells = Math.round(Math.min(1, progress) * BAR_CELLS)
-  const bar = '█'.repeat(cells).padEnd(BAR_CELLS, '░')
-  const left = value > 0 ? Math.ceil(((total - value) * seconds) / value) : 0
-  return `${label} ${bar} ${Math.floor(progress * 100)} % of ${formatSize(total)}, ${speed}, ${formatSeconds(left)} left`
+function format(done: number, total: number | null, seconds: number): string {
+  const speed = `${formatSize(done / seconds)}/s`
+  if (!total) return `${formatSize(done)}, ${speed}`
+  const part = Math.min(1, done / total)
+  const bar = '█'.repeat(Math.round(part * BAR_CELLS)).padEnd(BAR_CELLS, '░')
+  const left = done > 0 ? Math.ceil(((1 - part) * seconds) / part) : 0
+  return `${bar} ${Math.floor(part * 100)} % of ${formatSize(total)}, ${speed}, ${formatSeconds(left)} left`
 }
 
 function formatSeconds(seconds: number): string {

@@ -12,7 +12,6 @@ import { command, type Given, repeated, some, toggle, valued } from '../command.
 import { CommandFailure, ToldFailure } from '../failures.ts'
 import { formatCount, formatSize, quote } from '../format.ts'
 import { fileText, STANDARD } from '../paths.ts'
-import type { Shell } from '../shell.ts'
 
 const flags = {
   recipient: repeated(
@@ -98,8 +97,13 @@ async function make({ operands: [operand], config, raw, entries, shell }: Backup
     ...rest,
     settings: all.map(({ setting: { flag }, text, from }) => ({ flag, value: text, from })),
   }
-  const progress = startProgress(shell)
-  const ports = { now, writeOutput: shell.writeBytes, ...progress }
+  const progress = shell.startProgress('Backup', () => 'cancelled; no backup was made')
+  const ports = {
+    ...{ now, writeOutput: shell.writeBytes, onProgress: progress.update },
+    onCopying: (bytes: number) => {
+      if (bytes > LARGE_BYTES) shell.say(`Copying the database (${formatSize(bytes)}) …`)
+    },
+  }
   try {
     shell.giveWay()
     if (operand === undefined && folder !== null) {
@@ -116,24 +120,8 @@ async function make({ operands: [operand], config, raw, entries, shell }: Backup
   }
 }
 
-const PROGRESS_AFTER_MS = 1_000
-/** Copying more takes about a second. */
+/** Copying more takes about a second, and shows no progress. */
 const LARGE_BYTES = 128 * 1024 * 1024
-
-function startProgress(shell: Shell) {
-  const begun = performance.now()
-  const { update, stop } = shell.startProgress('Backup', () => 'cancelled; no backup was made')
-  return {
-    // The copy itself shows no progress.
-    onCopying: (bytes: number) => {
-      if (bytes > LARGE_BYTES) shell.say(`Copying the database (${formatSize(bytes)}) …`)
-    },
-    onProgress: (done: number, total: number) => {
-      if (performance.now() - begun > PROGRESS_AFTER_MS) update(Math.min(done, total), total)
-    },
-    stop,
-  }
-}
 
 const SETTINGS: Record<BackupReport['settingsFrom'], string> = {
   server: 'the settings of the running server',
