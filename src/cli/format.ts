@@ -40,6 +40,11 @@ export function quote(text: string): string {
   return printableJson(JSON.stringify(cut))
 }
 
+/** As a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
 /** `1 view`, `5 views`; `? views` when the number is unknown. */
 export function formatCount(number: number | null, noun: string, plural = `${noun}s`): string {
   return `${number ?? '?'} ${number === 1 ? noun : plural}`

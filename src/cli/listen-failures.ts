@@ -5,6 +5,24 @@ import type { Config } from '../settings/table.ts'
 import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
+const FIRST_FREE_PORT = 1024
+
+/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a folder at least. */
+export function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
+  if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
+  // The system names no path when a write is refused.
+  if (cause.syscall === 'write' && !('path' in cause)) throw Object.assign(cause, { path: config.dataDir })
+  if (cause.syscall !== 'listen') throw cause
+  const address = 'address' in cause ? String(cause.address) : config.host
+  const port = 'port' in cause ? Number(cause.port) : config.port
+  const usual = port !== config.port && port === config.httpPort ? 'http-port' : 'port'
+  const flag = 'flag' in cause ? String(cause.flag) : `--${usual}`
+  const host = 'flag' in cause ? address : config.host
+  const explain = EXPLANATIONS[codeOf(cause)]
+  if (explain === undefined) throw cause
+  throw new CommandFailure(explain({ address, port, host, flag, shell }))
+}
+
 type Refused = {
   address: string
   port: number
@@ -13,22 +31,6 @@ type Refused = {
   /** The flag that names the port. */
   flag: string
   shell: Shell
-}
-
-/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a folder at least. */
-export function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
-  if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
-  // The system names no path when a write is refused.
-  if (cause.syscall === 'write' && !('path' in cause)) throw Object.assign(cause, { path: config.dataDir })
-  if (cause.syscall !== 'listen') throw cause
-  const explain = EXPLANATIONS[codeOf(cause)]
-  if (explain === undefined) throw cause
-  const address = 'address' in cause ? String(cause.address) : config.host
-  const port = 'port' in cause ? Number(cause.port) : config.port
-  if ('flag' in cause)
-    throw new CommandFailure(explain({ host: address, address, port, flag: String(cause.flag), shell }))
-  const flag = port !== config.port && port === config.httpPort ? '--http-port' : '--port'
-  throw new CommandFailure(explain({ host: config.host, address, port, flag, shell }))
 }
 
 const EXPLANATIONS: Record<string, (refused: Refused) => string> = {
@@ -51,23 +53,19 @@ function explainSocketFolder({ host }: Refused): string {
 
 function explainAddress({ address, host, flag }: Refused): string {
   const other = flag === '--metrics-listen' ? flag : '--host'
-  return address === host || host.toLowerCase() === 'localhost'
-    ? `${address} is not an address of this machine: choose another ${other}.`
-    : `${host} is ${address}, which is not an address of this machine: choose another ${other}.`
+  const named =
+    address === host || host.toLowerCase() === 'localhost' ? address : `${host} is ${address}, which`
+  return `${named} is not an address of this machine: choose another ${other}.`
 }
-
-const FIRST_FREE_PORT = 1024
 
 /** On Linux, only root and programs with a capability may listen on a low port. */
 function explainPrivilege({ port, address, flag, shell }: Refused): string {
   const refused = `Listening on port ${port} of ${address} is not permitted`
-  if (shell.place.platform !== 'linux' || port >= FIRST_FREE_PORT)
-    return `${refused}: choose a ${flag} from ${FIRST_FREE_PORT} on.`
-  return [
-    `${refused}: ports below ${FIRST_FREE_PORT} need a right. Do one of these:`,
-    '  in a systemd unit: AmbientCapabilities=CAP_NET_BIND_SERVICE, the same in CapabilityBoundingSet, no PrivateUsers',
-    `  for this program, again after each upgrade: sudo setcap cap_net_bind_service=+ep ${shell.self[0] ?? 'oncebox'}`,
-    `  for every program: sudo sysctl net.ipv4.ip_unprivileged_port_start=${port}`,
-    `  or choose a ${flag} from ${FIRST_FREE_PORT} on.`,
-  ].join('\n')
+  const free = `choose a ${flag} from ${FIRST_FREE_PORT} on.`
+  if (shell.place.platform !== 'linux' || port >= FIRST_FREE_PORT) return `${refused}: ${free}`
+  return `${refused}: ports below ${FIRST_FREE_PORT} need a right. Do one of these:
+  in a systemd unit: AmbientCapabilities=CAP_NET_BIND_SERVICE, the same in CapabilityBoundingSet, no PrivateUsers
+  for this program, again after each upgrade: sudo setcap cap_net_bind_service=+ep ${shell.self[0] ?? 'oncebox'}
+  for every program: sudo sysctl net.ipv4.ip_unprivileged_port_start=${port}
+  or ${free}`
 }

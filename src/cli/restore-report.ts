@@ -4,7 +4,7 @@ import type { Restored, RestorePlan } from '../backup/restore.ts'
 import type { VerifiedBackup } from '../backup/verify.ts'
 import { printableLine } from '../domain/printable.ts'
 import { formatTime } from '../domain/time.ts'
-import { formatCount, formatLocalTime, formatSize } from './format.ts'
+import { formatCount, formatLocalTime, formatSize, shellWord } from './format.ts'
 import { alignColumns } from './table.ts'
 
 type Held = Omit<VerifiedBackup, 'key' | 'hasKey'>
@@ -17,17 +17,17 @@ export function presentVerified(verified: VerifiedBackup, file: string): string[
   const but = content.leftOut === 0 ? '' : ', but not all of it is as it was written'
   return [
     `${file} can be restored${but}.`,
-    ...indented([
+    ...indented(
       ...factsOf(verified),
       ['instance key', keyOf(verified)],
       ['opens', 'no push, not even with its link and the instance key'],
       ['a restore loses', `${losses(content)}, sessions and one-time links`],
-    ]),
+    ),
     ...presentDamage(content),
   ]
 }
 
-function factsOf({ manifest, schema, seal, content, hasAuthority }: Held): [string, string][] {
+function factsOf({ manifest, schema, seal, content, hasAuthority }: Held): string[][] {
   const { madeAt, version, members } = manifest
   const bytes = members.reduce((sum, member) => sum + member.bytes, 0)
   return [
@@ -36,7 +36,7 @@ function factsOf({ manifest, schema, seal, content, hasAuthority }: Held): [stri
     ['accounts', `${content.accounts} with ${formatCount(content.apiTokens.length, 'API token')}`],
     ['pushes', `${content.pushes} with ${formatCount(content.entries, 'entry', 'entries')} in their logs`],
     ['size', formatSize(bytes)],
-    ...(hasAuthority ? [['authority', 'the key of its own TLS authority'] satisfies [string, string]] : []),
+    ...(hasAuthority ? [['authority', 'the key of its own TLS authority']] : []),
   ]
 }
 
@@ -64,7 +64,7 @@ export function presentPlan(
   const { content, now, lastUsed, isClockBehind } = plan
   return [
     `This restores ${wish.file} into ${wish.dataDir}:`,
-    ...indented([...factsOf(plan), ['instance key', wish.keyFile ?? 'in the backup']]),
+    ...indented(...factsOf(plan), ['instance key', wish.keyFile ?? 'in the backup']),
     ...presentDamage(content),
     `It is ${formatTime(now)} on this machine. Everything is as it was when the backup was made:`,
     '  - Accounts, passwords, second factors and administrators that were changed, disabled or removed since come back as they were.',
@@ -91,7 +91,7 @@ export function presentTokens({ apiTokens }: Content): string[] {
   ])
   return [
     `The backup holds ${formatCount(apiTokens.length, 'API token')}. Those that were revoked since it was made would work again:`,
-    ...alignColumns(['NAME', 'ACCOUNT', 'PREFIX', 'LAST USED'], rows).map((line) => `  ${line}`),
+    ...indented(['NAME', 'ACCOUNT', 'PREFIX', 'LAST USED'], ...rows),
   ]
 }
 
@@ -102,8 +102,8 @@ export function presentRestored(
   const { content, lost, apiTokens, settings } = restored
   const { accounts, pushes, apiTokens: tokens } = content
   const flags = [
-    `--data-dir ${quoted(wish.dataDir)}`,
-    ...(wish.keyFile === null ? [] : [`--key-file ${quoted(wish.keyFile)}`]),
+    `--data-dir ${shellWord(wish.dataDir)}`,
+    ...(wish.keyFile === null ? [] : [`--key-file ${shellWord(wish.keyFile)}`]),
   ]
   const fate = tokens.length === 0 ? '' : ` Its API tokens are ${apiTokens === 'keep' ? 'kept' : 'revoked'}.`
   return [
@@ -116,18 +116,12 @@ export function presentRestored(
           'When the backup was made, these settings differed from the defaults:',
           ...settings.map(
             ({ flag, value }) =>
-              `  --${flag} ${value === null ? '(a secret, which is in no backup)' : quoted(printableLine(value))}`,
+              `  --${flag} ${value === null ? '(a secret, which is in no backup)' : shellWord(printableLine(value))}`,
           ),
         ]),
   ]
 }
 
-/** As a shell takes it. */
-function quoted(text: string): string {
-  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
-}
-
-function indented(facts: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...facts.map(([name]) => name.length))
-  return facts.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`)
+function indented(...rows: string[][]): string[] {
+  return alignColumns(...rows).map((line) => `  ${line}`)
 }

@@ -26,63 +26,36 @@ export async function serve(given: Given<unknown, Config>, { isOpened }: Opening
     ...{ now, uptime, network, self, env: place.env, writeLog: shell.sayLater },
     abandoned: abandoned.signal,
   }
-  const served = {
-    config,
-    settings: entries.filter(({ setting }) => !setting.variableOnly).map(presentSetting),
-  }
   let server: RunningServer | null = null
   shell.onCrash((cause) => {
-    for (const line of presentFailure(cause).lines) shell.say(line)
+    shell.say(...presentFailure(cause).lines)
     server?.noteCrash(cause)
     shell.exitNow(1)
   })
-  server = await app.startServer(served, ports).catch((cause) => explainStart(cause, { config, shell }))
+  server = await app
+    .startServer({ config, settings: presentSettings(entries) }, ports)
+    .catch((cause) => explainStart(cause, { config, shell }))
   signals.onReload(server.reload)
-  const setup = setupOf(server, shell)
-  tellReady({ ...server, setup }, { config, shell })
-  const closeBrowser = openBrowser({ setup, server, config, shell, isOpened })
+  const links = setupLinks(server)
+  const setup = setupOf(server, links, shell)
+  // One write, so that a program that waits for the address reads all lines at once.
+  if (config.logFormat === 'json') shell.printExactly(`${readyJson(server, setup, now())}\n`)
+  else shell.print(readyLines(server, setup).join('\n'))
+  if (config.logFormat !== 'json' && server.trust !== null && shell.isOutputTerminal)
+    shell.draw(drawQr(server.trust.pages[0] ?? ''))
+  const [link] = isOpened || (setup !== null && 'link' in setup) ? links : []
+  const isShown = !config.noOpen && (link !== undefined || isOpened)
+  const closeBrowser = isShown ? openBrowser(link, server, shell) : () => undefined
   const stopped = signals.stopAsked.then(() => server.stop())
   const failure = await Promise.race([stopped, server.failed]).finally(closeBrowser)
   if (failure) throw new CommandFailure(failure.message)
 }
 
-/** One write, so that a program that waits for the address reads all lines at once. */
-function tellReady(ready: Ready, { config, shell }: { config: Config; shell: Shell }): void {
-  if (config.logFormat === 'json') {
-    shell.printExactly(`${readyJson(ready, { version, now: shell.now })}\n`)
-    return
-  }
-  shell.print(readyLines(ready).join('\n'))
-  if (ready.trust !== null && shell.isOutputTerminal) shell.draw(drawQr(ready.trust.pages[0] ?? ''))
-}
-
-/** How the first administrator is made. Only a terminal shows the link, because others may read the journal. */
-function setupOf(server: RunningServer, shell: Shell): Setup | null {
-  const links = setupLinks(server)
-  const [link] = links
-  if (link === undefined) return null
-  if (shell.isOutputTerminal) return { link }
-  const file = server.keepSetupLink(links.join('\n'))
-  return file === null ? { command: 'oncebox user add EMAIL --admin' } : { file }
-}
-
-type Opened = {
-  setup: Setup | null
-  server: RunningServer
-  config: Pick<Config, 'noOpen'>
-  shell: Shell
-  isOpened: boolean
-}
-
-/** Shows the person at this desktop the page that makes the administrator. Returns what removes the file for it. */
-function openBrowser({ setup, server, config, shell, isOpened }: Opened): () => void {
-  const { dataDir, hereUrl } = server
-  const nothing = () => undefined
-  if (config.noOpen) return nothing
-  const [link] = isOpened || (setup !== null && 'link' in setup) ? setupLinks(server) : []
+/** Shows the person at this desktop the page that makes the administrator, or else the server. Returns what undoes it. */
+function openBrowser(link: string | undefined, { dataDir, hereUrl }: RunningServer, shell: Shell) {
   if (link !== undefined) return shell.openLink({ link, dataDir })
-  if (isOpened) shell.openPage(hereUrl)
-  return nothing
+  shell.openPage(hereUrl)
+  return () => undefined
 }
 
 /** `stopAsked` resolves at the first signal to stop. The second one ends the process at once. */
@@ -108,71 +81,67 @@ function listenForSignals(shell: Shell) {
   return { stopAsked, onReload }
 }
 
-/** A setting as administrators see it on the pages. */
-function presentSetting({ setting: { flag, help }, text, from }: Entry) {
-  return { flag, value: text, from, help }
-}
-
-/** How the first administrator is made: by a link, one in a file, or a command. */
-export type Setup = { link: string } | { file: string } | { command: string }
-
-export type Ready = Pick<
-  RunningServer,
-  'url' | 'hereUrl' | 'elsewhere' | 'baseUrl' | 'dataDir' | 'database' | 'trust'
-> & {
-  /** Null when there is an administrator. */
-  setup: Setup | null
+/** The settings as administrators see them on the pages. */
+function presentSettings(entries: readonly Entry[]) {
+  return entries
+    .filter(({ setting }) => !setting.variableOnly)
+    .map(({ setting: { flag, help }, text, from }) => ({ flag, value: text, from, help }))
 }
 
 /** The links that make the first administrator, the one for this computer first; none when there is one already. */
-export function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningServer): string[] {
+function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningServer): string[] {
   if (setupPath === null) return []
   const starts = baseUrl === null ? [...new Set([hereUrl, ...elsewhere])] : [baseUrl]
   return starts.map((start) => `${start}${setupPath}`)
 }
 
+/** How the first administrator is made: by a link, one in a file, or a command. Null when there is one. */
+type Setup = { link: string } | { file: string } | { command: string } | null
+
+/** Only a terminal shows the link, because others may read the journal. */
+function setupOf(server: RunningServer, links: readonly string[], shell: Shell): Setup {
+  const [link] = links
+  if (link === undefined) return null
+  if (shell.isOutputTerminal) return { link }
+  const file = server.keepSetupLink(links.join('\n'))
+  return file === null ? { command: 'oncebox user add EMAIL --admin' } : { file }
+}
+
+function presentSetup(setup: NonNullable<Setup>): string {
+  if ('link' in setup) return `${setup.link} (works once)`
+  return 'file' in setup ? `the link is in ${setup.file} (works once)` : `"${setup.command}"`
+}
+
 /** A line for each thing, for people. The first address is the one that the server listens on, as `--host` spells it. */
-function readyLines(ready: Ready): string[] {
-  const { url, hereUrl, baseUrl, dataDir, database, setup, trust } = ready
+function readyLines(server: RunningServer, setup: Setup): string[] {
+  const { url, hereUrl, baseUrl, dataDir, database, trust } = server
   const here = hereUrl === url ? '' : ` (on this computer: ${hereUrl})`
-  const links = baseUrl === null ? '' : `, links start with ${baseUrl}`
-  const lines = [
-    ['Open:', `${url}${here}${links}`],
-    ['From other computers:', fromElsewhere(ready)],
-    ...(setup === null ? [] : [['Make the administrator:', presentSetup(setup)]]),
-    ...(database === null ? [] : [['Database:', database]]),
+  const lines: [string, string | null][] = [
+    ['Open:', `${url}${here}${baseUrl === null ? '' : `, links start with ${baseUrl}`}`],
+    ['From other computers:', fromElsewhere(server)],
+    ['Make the administrator:', setup && presentSetup(setup)],
+    ['Database:', database],
     ['Data:', dataDir],
-    ...(trust === null ? [] : presentTrust(trust)),
+    ['Trust it, once each:', trust && `${trust.pages[0]} (or "oncebox trust" there)`],
+    ['Compare fingerprint:', trust?.fingerprint ?? null],
   ]
-  return lines.map(([label = '', text]) => `${label.padEnd(LABEL_WIDTH)} ${text}`)
+  return lines.flatMap(([label, text]) => (text === null ? [] : `${label.padEnd(LABEL_WIDTH)} ${text}`))
 }
 
 const LABEL_WIDTH = 'Make the administrator:'.length
 
-function fromElsewhere({ url, hereUrl, baseUrl, elsewhere }: Ready): string {
+function fromElsewhere({ url, hereUrl, baseUrl, elsewhere }: RunningServer): string {
   if (baseUrl !== null) return baseUrl
   if (elsewhere.length > 0) return elsewhere.join(' or ')
   if (url === hereUrl) return 'not yet; "oncebox serve --host 0.0.0.0" serves the whole network'
   return 'this computer has no network address at the moment'
 }
 
-function presentTrust({ fingerprint, pages }: NonNullable<Ready['trust']>): string[][] {
-  return [
-    ['Trust it, once each:', `${pages[0]} (or "oncebox trust" there)`],
-    ['Compare fingerprint:', fingerprint],
-  ]
-}
-
-function presentSetup(setup: Setup): string {
-  if ('link' in setup) return `${setup.link} (works once)`
-  return 'file' in setup ? `the link is in ${setup.file} (works once)` : `"${setup.command}"`
-}
-
 /** The same as one line of JSON, in the form of the log. */
-function readyJson(ready: Ready, { version, now }: { version: string; now: () => number }): string {
-  const { url, hereUrl, elsewhere, baseUrl, dataDir, database, setup, trust } = ready
+function readyJson(server: RunningServer, setup: Setup, now: number): string {
+  const { url, hereUrl, elsewhere, baseUrl, dataDir, database, trust } = server
   return JSON.stringify({
-    ...{ level: 'info', time: new Date(now()).toISOString(), version },
+    ...{ level: 'info', time: new Date(now).toISOString(), version },
     ...{ url, here: hereUrl, elsewhere, baseUrl, setup, dataDir, database: database ?? undefined, trust },
     msg: `Oncebox ${version} is ready on ${url}`,
   })

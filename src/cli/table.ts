@@ -1,10 +1,9 @@
 // Formats lists as aligned columns, for people and for `awk`, and fits them to a terminal.
 
-/** Lines with a header; the last column is not padded. */
-export function alignColumns(header: string[], rows: string[][]): string[] {
-  const all = [header, ...rows]
-  const widths = widthsOf(all)
-  return all.map((row) =>
+/** A line for each row; the last column is not padded. */
+export function alignColumns(...rows: readonly string[][]): string[] {
+  const widths = widthsOf(rows)
+  return rows.map((row) =>
     row
       .map((cell, column) => padEnd(cell, widths[column] ?? 0))
       .join(GAP)
@@ -30,13 +29,13 @@ type Fitting = {
 export function fitColumns(header: string[], rows: string[][], fitting: Fitting): string[] {
   const { width, stretch } = fitting
   const table = shrink([header, ...rows], { width, column: stretch })
-  if (table !== null) return alignColumns(table[0] ?? [], table.slice(1))
+  if (table !== null) return alignColumns(...table)
   const last = header.length - 1
   const heads = [header, ...rows].map((row) => row.slice(0, last))
   const upper = stretch < last ? shrink(heads, { width, column: stretch }) : null
   const below = (row: number) => lastCell(rows[row]?.[last] ?? '', { ...fitting, row })
   if (upper !== null) {
-    const [title = '', ...lines] = alignColumns(upper[0] ?? [], upper.slice(1))
+    const [title = '', ...lines] = alignColumns(...upper)
     return [title, ...lines.flatMap((line, row) => [line, below(row)])]
   }
   return rows.flatMap((cells, row) => [...cells.slice(0, last).map((cell) => cut(cell, width)), below(row)])
@@ -61,7 +60,7 @@ function shrink(rows: string[][], { width, column }: { width: number; column: nu
   return rows.map((row) => row.map((cell, at) => (at === column ? cut(cell, room) : cell)))
 }
 
-function widthsOf(rows: string[][]): number[] {
+function widthsOf(rows: readonly string[][]): number[] {
   const columns = rows[0]?.map((_, column) => column) ?? []
   return columns.map((column) => Math.max(...rows.map((row) => Bun.stringWidth(row[column] ?? ''))))
 }

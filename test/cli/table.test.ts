@@ -47,13 +47,9 @@ test('programs get everything, separated by tabs', () => {
 })
 
 test('aligned columns count visible characters, not code units', () => {
-  expect(
-    alignColumns(
-      ['NAME', 'LEFT'],
-      [
-        ['日本', '1'],
-        ['ab', '2'],
-      ],
-    ),
-  ).toEqual(['NAME  LEFT', '日本  1', 'ab    2'])
+  expect(alignColumns(['NAME', 'LEFT'], ['日本', '1'], ['ab', '2'])).toEqual([
+    'NAME  LEFT',
+    '日本  1',
+    'ab    2',
+  ])
 })

@@ -10,7 +10,7 @@ import { settings } from '../../settings/table.ts'
 import { readNewPassphrase } from '../ask.ts'
 import { command, type Given, repeated, some, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
-import { formatCount, formatSize, quote } from '../format.ts'
+import { formatCount, formatSize, shellWord } from '../format.ts'
 import { fileText, STANDARD } from '../paths.ts'
 
 const flags = {
@@ -137,14 +137,13 @@ function presentBackup({ file, bytes, isSealed, accounts, pushes, ...report }: B
     ...(report.key === 'included' ? ['the instance key'] : []),
     ...(report.tlsAuthority === 'included' ? ['the TLS authority with its key'] : []),
   ]
-  const check = file !== null && (/^[\w./:@%+,-]+$/.test(file) ? file : quote(file))
   return [
     `${file ?? 'Standard output'}: a backup of ${formatSize(bytes)}, ${isSealed ? 'encrypted' : 'not encrypted'}.`,
     `In it: ${held.join(', ')}.`,
     'Not in it: whatever opens a push or a file, sessions, one-time links. A restore brings live pushes back as expired.',
-    check
-      ? `Check it: oncebox backup verify ${check}`
-      : 'Check it where it arrived: oncebox backup verify FILE',
+    file === null
+      ? 'Check it where it arrived: oncebox backup verify FILE'
+      : `Check it: oncebox backup verify ${shellWord(file)}`,
   ]
 }
 

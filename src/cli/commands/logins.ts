@@ -92,7 +92,7 @@ To get a token, run "oncebox token create EMAIL" on the server's machine.`,
         ...[name, server, apiToken === null ? 'none' : `${apiToken.slice(0, 8)}…`],
       ])
       if (rows.length === 0) shell.say('There are no logins yet: "oncebox login URL" adds one.')
-      else shell.print(...alignColumns(['NAME', 'SERVER', 'TOKEN'], rows))
+      else shell.print(...alignColumns(['NAME', 'SERVER', 'TOKEN'], ...rows))
     },
   }),
 ]

@@ -59,7 +59,7 @@ export const MACHINE = [
       const rows = findings.map(({ promise, tried, faults }) => [
         ...[faults.length === 0 ? 'held' : 'BROKEN', promise, tried],
       ])
-      shell.print(...alignColumns(['RESULT', 'PROMISE', 'TRIED'], rows))
+      shell.print(...alignColumns(['RESULT', 'PROMISE', 'TRIED'], ...rows))
       for (const { promise, faults } of findings)
         for (const fault of faults) shell.print(`${promise}: ${fault}`)
       const broken = findings.filter(({ faults }) => faults.length > 0)

@@ -64,7 +64,7 @@ user add EMAIL" adds accounts, even while the server runs.`,
     settings,
     act: ({ entries, shell }) => {
       const rows = entries.map(({ setting, text, from }) => [nameOf(setting), text, from])
-      shell.print(...alignColumns(['SETTING', 'VALUE', 'FROM'], rows))
+      shell.print(...alignColumns(['SETTING', 'VALUE', 'FROM'], ...rows))
     },
   }),
 ]

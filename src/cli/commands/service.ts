@@ -186,14 +186,12 @@ function serviceLines({ scope, places, config, shell }: Reported): string[] {
   const setup = `the link in ${join(config.dataDir, 'setup-link')}, or "${sudo}oncebox user add EMAIL --admin"`
   return alignColumns(
     ['Open:', addressOf(config, shell)],
-    [
-      ['Data:', config.dataDir],
-      ...(config.backupDir === null ? [] : [['Backups:', config.backupDir]]),
-      ['Settings:', `${places.envFile} (then: ${systemOf(platform).restartCommand(scope)})`],
-      ['Log:', log],
-      ['Program:', places.executable],
-      ['Administrator:', setup],
-    ],
+    ['Data:', config.dataDir],
+    ...(config.backupDir === null ? [] : [['Backups:', config.backupDir]]),
+    ['Settings:', `${places.envFile} (then: ${systemOf(platform).restartCommand(scope)})`],
+    ['Log:', log],
+    ['Program:', places.executable],
+    ['Administrator:', setup],
   )
 }
 

@@ -47,7 +47,7 @@ export const TOKENS = [
         lastUsedAt === null ? 'never' : formatTime(lastUsedAt),
       ])
       if (rows.length === 0) shell.say(`${email} has no tokens: "oncebox token create ${email}" creates one.`)
-      else shell.print(...alignColumns(['NAME', 'PREFIX', 'CREATED', 'LAST USED'], rows))
+      else shell.print(...alignColumns(['NAME', 'PREFIX', 'CREATED', 'LAST USED'], ...rows))
     },
   }),
   accountCommand({

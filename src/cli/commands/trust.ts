@@ -63,108 +63,103 @@ async function fetchCompared(
 
 /** Throws when the authority can vouch for more than names of the local network and the server's own name. */
 function refuseFarReaching(names: readonly string[], server: string): void {
-  if (names.length === 0 || names.includes('')) {
-    throw new CommandFailure(
-      `The authority of ${server} could vouch for every name on the internet, which no authority of Oncebox can. Nothing was ` +
-        'trusted.',
-    )
-  }
   const { hostname } = new URL(server)
+  const isForAll = names.length === 0 || names.includes('')
   const foreign = names.find((name) => name !== hostname && !isOfLocalNetwork(name))
-  if (foreign === undefined) return
+  if (!isForAll && foreign === undefined) return
+  const name = printableLine(foreign ?? '')
+  const [reach, remedy] = isForAll
+    ? ['every name on the internet, which no authority of Oncebox can', '']
+    : [
+        `${name} and every name below it`,
+        ` If that is a name of this server, give it: "oncebox trust https://${name}:PORT".`,
+      ]
   throw new CommandFailure(
-    `The authority of ${server} could vouch for ${printableLine(foreign)} and every name below it. Nothing was trusted. If that ` +
-      `is a name of this server, give it: "oncebox trust https://${printableLine(foreign)}:PORT".`,
+    `The authority of ${server} could vouch for ${reach}. Nothing was trusted.${remedy}`,
   )
 }
 
-const run = promisify(execFile)
-
 /** The folder for additional authorities on each family of Linux systems, and the command that applies them. */
-const LINUX_STORES = [
-  { folder: '/usr/local/share/ca-certificates', command: ['update-ca-certificates'] },
-  { folder: '/etc/pki/ca-trust/source/anchors', command: ['update-ca-trust', 'extract'] },
-  { folder: '/etc/ca-certificates/trust-source/anchors', command: ['update-ca-trust', 'extract'] },
+const LINUX_STORES: readonly [folder: string, command: string][] = [
+  ['/usr/local/share/ca-certificates', 'update-ca-certificates'],
+  ['/etc/pki/ca-trust/source/anchors', 'update-ca-trust extract'],
+  ['/etc/ca-certificates/trust-source/anchors', 'update-ca-trust extract'],
 ]
 
 /** Returns a line for each thing done. Throws CommandFailure, with the way to do it by hand, when the system refuses. */
 async function installAuthority(authority: ClaimedAuthority, { place }: Shell): Promise<string[]> {
   const { platform, home } = place
   if (platform === 'linux') return installOnLinux(authority, home)
-  return withFile(authority, async (path) => {
-    if (platform === 'darwin') {
-      const keychain = join(home, 'Library', 'Keychains', 'login.keychain-db')
-      await attempt('security', ['add-trusted-cert', '-r', 'trustRoot', '-k', keychain, path])
-      return ['Trusted in your login keychain. Remove it there to trust it no longer.']
-    }
-    await attempt('certutil', ['-user', '-addstore', 'Root', path])
-    return ['Trusted for your user. Remove it in certmgr.msc to trust it no longer.']
-  })
+  const keychain = join(home, 'Library', 'Keychains', 'login.keychain-db')
+  const [command, where, tool]: [string[], string, string] =
+    platform === 'darwin'
+      ? [
+          ['security', 'add-trusted-cert', '-r', 'trustRoot', '-k', keychain],
+          'in your login keychain',
+          'there',
+        ]
+      : [['certutil', '-user', '-addstore', 'Root'], 'for your user', 'in certmgr.msc']
+  await withFile(authority, (path) => attempt([...command, path]))
+  return [`Trusted ${where}. Remove it ${tool} to trust it no longer.`]
 }
 
 async function installOnLinux(authority: ClaimedAuthority, home: string): Promise<string[]> {
   const name = `oncebox-${authority.fingerprint.replaceAll(':', '').slice(0, 8).toLowerCase()}`
-  const system = await installForSystem(authority, name)
-  const browser = await installForChromium(authority, { name, home })
-  if (system === null && browser === null) {
-    throw new CommandFailure(
-      'Only root can change what this machine trusts: "sudo oncebox trust …". For your own Chromium alone, install certutil ' +
-        '(libnss3-tools) and try again; for Firefox, import the file of "oncebox trust --print".',
-    )
-  }
-  return [system, browser].filter((line) => line !== null)
+  const done = [
+    await installForSystem(authority, name),
+    await installForChromium(authority, name, join(home, '.pki', 'nssdb')),
+  ].filter((line) => line !== null)
+  if (done.length > 0) return done
+  throw new CommandFailure(
+    'Only root can change what this machine trusts: "sudo oncebox trust …". For your own Chromium alone, install certutil ' +
+      '(libnss3-tools) and try again; for Firefox, import the file of "oncebox trust --print".',
+  )
 }
 
 /** Null when this user may not. */
 async function installForSystem({ certificate }: ClaimedAuthority, name: string): Promise<string | null> {
-  const store = LINUX_STORES.find(({ folder }) => existsSync(folder))
-  if (store === undefined) return null
-  const path = join(store.folder, `${name}.crt`)
+  const [folder = '', command = ''] = LINUX_STORES.find(([folder]) => existsSync(folder)) ?? []
+  if (folder === '') return null
+  const path = join(folder, `${name}.crt`)
   try {
     writeFileSync(path, certificate, { mode: 0o644 })
   } catch (cause) {
     if (['EACCES', 'EPERM', 'EROFS'].includes(codeOf(cause))) return null
     throw cause
   }
-  const [program = '', ...words] = store.command
-  await attempt(program, words)
-  return `Trusted by this machine: ${path}. To trust it no longer, remove that file and run "${store.command.join(' ')}".`
+  await attempt(command.split(' '))
+  return `Trusted by this machine: ${path}. To trust it no longer, remove that file and run "${command}".`
 }
 
 /** Chromium has a store for each user. Null when there is none, or nothing to write to it. */
-async function installForChromium(
-  authority: ClaimedAuthority,
-  { name, home }: { name: string; home: string },
-): Promise<string | null> {
-  const store = join(home, '.pki', 'nssdb')
+async function installForChromium(authority: ClaimedAuthority, name: string, store: string) {
   if (!existsSync(store)) return null
-  return withFile(authority, async (path) => {
-    try {
-      await run('certutil', ['-d', `sql:${store}`, '-A', '-t', 'C,,', '-n', name, '-i', path])
-    } catch {
-      return null
-    }
-    return `Trusted by your Chromium: ${name} in ${store}.`
-  })
+  const words = ['-d', `sql:${store}`, '-A', '-t', 'C,,', '-n', name, '-i']
+  return withFile(authority, (path) => attempt(['certutil', ...words, path])).then(
+    () => `Trusted by your Chromium: ${name} in ${store}.`,
+    () => null,
+  )
 }
 
-async function withFile<T>(
+async function withFile(
   { certificate }: ClaimedAuthority,
-  work: (path: string) => Promise<T>,
-): Promise<T> {
+  work: (path: string) => Promise<void>,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-trust-'))
   try {
     const path = join(folder, 'oncebox.pem')
     writeFileSync(path, certificate)
-    return await work(path)
+    await work(path)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function attempt(program: string, words: readonly string[]): Promise<void> {
+const run = promisify(execFile)
+
+async function attempt([program = '', ...words]: readonly string[]): Promise<void> {
   await run(program, words).catch((cause) => {
-    const reason = cause instanceof Error ? (cause.message.split('\n').at(-1) ?? '') : String(cause)
+    const reason = cause instanceof Error ? cause.message.split('\n').at(-1) : String(cause)
     throw new CommandFailure(`${program} failed: ${reason}`)
   })
 }

@@ -90,7 +90,7 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
         formatTime(createdAt),
       ])
       if (rows.length === 0) shell.say('There are no accounts yet: "oncebox user add EMAIL" adds one.')
-      else shell.print(...alignColumns(['EMAIL', 'ROLE', 'STATE', 'CREATED'], rows))
+      else shell.print(...alignColumns(['EMAIL', 'ROLE', 'STATE', 'CREATED'], ...rows))
     },
   }),
   accountCommand({

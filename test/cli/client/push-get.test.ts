@@ -135,8 +135,8 @@ test('the QR code on the terminal contains the link', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal
     .map((line) => line.replace(/\u001b\[[\d;]*m/g, ''))
     .flatMap((line) => [
-      [...line].map((block) => '█▀'.includes(block)),
-      [...line].map((block) => '█▄'.includes(block)),
+      [...line].map((block) => !'█▀'.includes(block)),
+      [...line].map((block) => !'█▄'.includes(block)),
     ])
   const scale = 4
   const width = (rows[0]?.length ?? 0) * scale
