@@ -12,8 +12,8 @@ import { lookAtKeyring, readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import type { CommandDatabase, Keys, OpenedStore } from '../store/opening/opened-store.ts'
-import { openStore } from '../store/opening/sqlite-store.ts'
 import { createImportLook } from '../store/pushes/imports.ts'
+import { openAnyStore } from './open-store.ts'
 
 /** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
 const LARGEST_FILE = 32 * 1024 ** 3
@@ -40,31 +40,22 @@ export type ImportPlacePorts = {
 }
 
 /** Makes what is missing. */
-export async function openPlace(place: ImportPlace, ports: ImportPlacePorts): Promise<OpenedStore> {
-  const { now, uptime, say, onStep, serverNow } = ports
+export async function openPlace(
+  place: ImportPlace,
+  { say, ...ports }: ImportPlacePorts,
+): Promise<OpenedStore> {
   // The source is open already: its owner may be another user.
   becomeOwner(place.dataDir)
-  const common = {
-    ...place,
-    clock: { uptime, accept: false, maxGap: place.maxClockGap },
+  const store = await openAnyStore({
+    ...{ ...place, ...ports, isServer: false, acceptClock: false, acceptMove: false, acceptDatabase: false },
     bucket: place.bucket && { ...place.bucket, maxFileBytes: LARGEST_FILE },
     onWarning: say,
-    onError: (cause: unknown) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
-  }
-  if (place.server !== null) {
-    const { openServerStore } = await import('./open-server-store.ts')
-    return withHeartbeats(await openServerStore(place.server, { ...common, systemNow: serverNow }), say)
-  }
-  return openStore({
-    ...common,
-    clock: { ...common.clock, systemNow: now },
-    onStep,
-    acceptMove: false,
-    isServer: false,
+    onError: (cause) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
     onFatal: (cause) => {
       throw cause
     },
   })
+  return place.server === null ? store : withHeartbeats(store, say)
 }
 
 /** Without heartbeats, other nodes would take the import for dead after a minute, and its uploads for abandoned. */

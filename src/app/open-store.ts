@@ -1,88 +1,65 @@
-// Opens the store of a server and logs its warnings and failures.
+// Opens the store of a server or of an import: in the data folder, or on PostgreSQL.
 
 import { DamageError } from '../domain/errors.ts'
-import type { Now, Uptime } from '../domain/time.ts'
+import type { Now } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure, placeDamage } from '../operating/logging.ts'
-import type { Meter } from '../operating/metrics.ts'
 import { bucketSettingsOf } from '../settings/bucket.ts'
 import { type DatabaseSettings, databaseSettingsOf } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
+import type { AnyStoreOptions } from './open-server-store.ts'
 
-export type ServedStoreOptions = {
+export type OpenStoreOptions = AnyStoreOptions &
+  Omit<Parameters<typeof openStore>[0], 'clock'> & {
+    /** PostgreSQL; null for the database in the data folder. */
+    server: DatabaseSettings | null
+    now: Now
+  }
+
+/** Makes what is missing. Throws `conflict` with a sentence for the operator when the place cannot be used. */
+export async function openAnyStore({ server, now, ...options }: OpenStoreOptions): Promise<OpenedStore> {
+  // Loads the client of PostgreSQL only where it is needed.
+  if (server !== null) return (await import('./open-server-store.ts')).openServerStore(server, options)
+  const { uptime, acceptClock: accept, maxClockGap: maxGap } = options
+  return openStore({ ...options, clock: { uptime, accept, maxGap, systemNow: now } })
+}
+
+export type ServedStoreOptions = Pick<
+  OpenStoreOptions,
+  'now' | 'uptime' | 'onStep' | 'onCommitted' | 'abandoned'
+> & {
   config: Config
   log: Log
-  now: Now
-  uptime: Uptime
-  onStep?: ((step: string) => void) | undefined
-  onCommitted?: Meter['committed'] | undefined
-  /** Gives up waiting for a database server. */
-  abandoned?: AbortSignal | undefined
   /** Tests put failures before the store. */
   interpose?: ((store: OpenedStore) => OpenedStore) | undefined
 }
 
-/** `failed` resolves when the database may be corrupt and the process must end. */
-export async function openServedStore(options: ServedStoreOptions) {
-  const { config, log, interpose = (store) => store } = options
-  const server = databaseSettingsOf(config)
-  if (server !== null) return { store: interpose(await openOnServer(server, options)), failed: NEVER }
+/** Logs warnings and failures. `failed` resolves when the database may be corrupt and the process must end. */
+export async function openServedStore({ config, log, interpose, ...ports }: ServedStoreOptions) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
-  const store = await openInFolder(options, (err) => {
-    log.fatal({ err }, 'the database cannot be trusted any more: stopping')
-    fail(
-      new Error(
-        'The database cannot be trusted any more; see the log. Check the disk and the data folder, then start again.',
-      ),
-    )
-  })
-  return { store: interpose(store), failed }
-}
-
-/** What each engine takes. */
-function commonOf({ config, log, uptime }: ServedStoreOptions) {
   const bucket = bucketSettingsOf(config)
   const onFailure = noteFailure(log, 'a background task of the store failed')
-  return {
-    dataDir: config.dataDir,
-    clock: { uptime, accept: config.acceptClock, maxGap: config.maxClockGap },
+  const store = await openAnyStore({
+    ...config,
+    ...ports,
+    server: databaseSettingsOf(config),
     bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
-    minFreeSpace: config.minFreeSpace,
-    onWarning: (warning: string) => log.warn(warning),
-    onError: (cause: unknown) => {
+    isServer: true,
+    onWarning: (warning) => log.warn(warning),
+    onError: (cause) => {
       const err = placeDamage(cause, config)
       if (err instanceof DamageError) log.error(err.message)
       else onFailure(err)
     },
-  }
-}
-
-function openInFolder(options: ServedStoreOptions, onFatal: (cause: unknown) => void): Promise<OpenedStore> {
-  const { config, now: systemNow, onStep, onCommitted } = options
-  const common = commonOf(options)
-  return openStore({
-    ...common,
-    keyFile: config.keyFile,
-    clock: { ...common.clock, systemNow },
-    acceptMove: config.acceptMove,
-    isServer: true,
-    onStep,
-    onCommitted,
-    onFatal,
+    onFatal: (err) => {
+      log.fatal({ err }, 'the database cannot be trusted any more: stopping')
+      fail(new Error(UNTRUSTED))
+    },
   })
+  return { store: interpose?.(store) ?? store, failed }
 }
 
-const NEVER = new Promise<Error>(() => undefined)
-
-/** Loads the client of PostgreSQL only where it is needed. */
-async function openOnServer(server: DatabaseSettings, options: ServedStoreOptions): Promise<OpenedStore> {
-  const { openServerStore } = await import('./open-server-store.ts')
-  const { abandoned, config } = options
-  return openServerStore(server, {
-    ...commonOf(options),
-    abandoned,
-    acceptDatabase: config.acceptDatabase,
-  })
-}
+const UNTRUSTED =
+  'The database cannot be trusted any more; see the log. Check the disk and the data folder, then start again.'
