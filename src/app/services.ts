@@ -126,7 +126,7 @@ function createAccountServices({ config, store, systemNow, argon2Cost, clientOf,
   })
   return {
     accounts,
-    people: createPeople({ store, now }),
+    people: createPeople(store),
     signUp: createSignUp({ accounts, inLine, limit }),
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
     accountLinks: createAccountLinks({
