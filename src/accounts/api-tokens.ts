@@ -2,8 +2,7 @@
 
 import { apiTokenPrefix, hashToken, newApiToken } from '../crypto/tokens.ts'
 import { type Account, type ApiToken, tokenNameProblem } from '../domain/account.ts'
-import { DomainError } from '../domain/errors.ts'
-import { explainProblem } from '../domain/problems.ts'
+import { DomainError, invalidFields } from '../domain/errors.ts'
 import type { Store } from '../store/face.ts'
 import type { Accounts } from './accounts.ts'
 
@@ -28,10 +27,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     const { id: accountId } = await accounts.requireAccount(input.email)
     const name = input.name?.trim() ?? nextName(await apiTokens.listApiTokens(accountId))
     const problem = tokenNameProblem(name)
-    if (problem !== null) {
-      const message = `The name of the token ${explainProblem(problem)}.`
-      throw new DomainError('invalid', message, { problems: { name: [problem] } })
-    }
+    if (problem !== null) throw invalidFields({ name: [problem] })
     const { session = null } = input
     const apiToken = newApiToken()
     const prefix = apiTokenPrefix(apiToken)

@@ -2,15 +2,12 @@
 
 import type { Argon2Cost } from '../crypto/passphrase.ts'
 import { passwordProblem } from '../domain/account.ts'
-import { DomainError } from '../domain/errors.ts'
-import { explainProblem } from '../domain/problems.ts'
+import { invalidFields } from '../domain/errors.ts'
 
 /** Throws `invalid`, on the field `password`. */
 export function requireGoodPassword(password: string): void {
   const problem = passwordProblem(password)
-  if (problem === null) return
-  const details = { problems: { password: [problem] } }
-  throw new DomainError('invalid', `The password ${explainProblem(problem)}.`, details)
+  if (problem !== null) throw invalidFields({ password: [problem] })
 }
 
 export type Passwords = ReturnType<typeof createPasswords>
