@@ -12,9 +12,9 @@ import { refusePrefetch } from '../http/door/other-sites.ts'
 import type { Answer, Asked as Reached } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { createReadEdit } from '../http/intake/push-edit.ts'
-import { createReceivePush, presentedKey } from '../http/intake/receive-push.ts'
+import { createReceivePush } from '../http/intake/receive-push.ts'
 import { type Endpoint, type Method, secretLink } from '../http/urls.ts'
-import type { Idempotency } from '../pushes/idempotency.ts'
+import { type Idempotency, keyScopeOf } from '../pushes/idempotency.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { Retrieval } from '../pushes/retrieval.ts'
 import type { Uploads } from '../pushes/uploads.ts'
@@ -76,8 +76,8 @@ export function createPushEndpoints(options: {
 
   async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {
     const { exchange, viewer } = asked
-    const presented = presentedKey(asked)
-    const attempt = presented === null ? null : await idempotency.begin(presented)
+    const key = exchange.request.headers.get('idempotency-key')
+    const attempt = key === null ? null : await idempotency.begin({ key, scope: keyScopeOf(viewer) })
     try {
       const created = await receivePush(
         {

@@ -21,6 +21,9 @@ export type LabelsToEdit = { name: string | null; note: string | null }
 
 export type PushEdit = LabelsToEdit & LimitsToEdit
 
+/** The edit as read from a request, and the problems that can be seen without the push. */
+export type WantedEdit = { edit: PushEdit; problems: Problems }
+
 /** `edited` is the same push when nothing changes. */
 export type EditDecision<P extends Push = Push> =
   | { outcome: 'edited'; push: P }

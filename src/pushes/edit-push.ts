@@ -2,9 +2,8 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
-import { decideEdit, type EditDecision, type LabelsToEdit, type PushEdit } from '../domain/editing.ts'
+import { decideEdit, type EditDecision, type LabelsToEdit, type WantedEdit } from '../domain/editing.ts'
 import { DomainError, invalidFields } from '../domain/errors.ts'
-import type { Problems } from '../domain/problems.ts'
 import { isOwner } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { EditToPush, Store } from '../store/face.ts'
@@ -18,9 +17,6 @@ type Options = {
   finder: PushFinder
   now: Now
 }
-
-/** The edit as read from a request, and the problems that can be seen without the push. */
-export type WantedEdit = { edit: PushEdit; problems: Problems }
 
 export function createEditPush({ store, keyring, finder, now }: Options) {
   /** Throws `not_found`, and `forbidden` for everybody but the owner. */

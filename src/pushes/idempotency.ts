@@ -10,6 +10,8 @@ import {
 } from '../crypto/idempotency-key.ts'
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { lookupOf } from '../crypto/url-token.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { networkOf } from '../domain/client.ts'
 import { DamageError, DomainError, invalidFields } from '../domain/errors.ts'
 import type { NewPush } from '../domain/new-push.ts'
 import { asCreated, isExpired } from '../domain/push.ts'
@@ -132,6 +134,11 @@ export function fingerprintOfPush(wanted: NewPush, files: readonly FilePrint[]):
 export function requireSameFields(made: Made, fingerprint: Buffer): void {
   if (!made.fingerprint.equals(fingerprint))
     throw invalidFields({ idempotency_key: [{ code: 'key_reused' }] })
+}
+
+/** The account or, without one, the address: loopback is one, and so is an IPv6 /64. */
+export function keyScopeOf({ account, visit }: Viewer): string {
+  return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }
 
 /** Keys never hold a line break. */

@@ -1,12 +1,12 @@
 // Files in a JSON body: `{filename, content_type?, data}` with `data` in base64.
 
-import { type TArray, Type } from '@sinclair/typebox'
+import { type ArrayOptions, Type } from '@sinclair/typebox'
 import { ANY_TYPE } from '../../domain/files.ts'
-import type { Coercion } from './members.ts'
+import type { Member } from './members.ts'
 
 export type JsonFile = { filename: string; contentType: string; data: Buffer }
 
-export const JSON_FILE = Type.Object(
+const JSON_FILE = Type.Object(
   {
     filename: Type.String(),
     content_type: Type.Optional(Type.String()),
@@ -20,12 +20,17 @@ export const JSON_FILE = Type.Object(
 /** Of a text whose length is a multiple of four. A pattern that repeats groups of four takes 180 MB for six of text. */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
-/** Returns the entries that are well-formed. Notes one problem for all the others together. */
-export const asFiles: Coercion<TArray<typeof JSON_FILE>, JsonFile[]> = (value, _, blame) => {
-  const files = Array.isArray(value) ? value.map(readEntry) : [null]
-  const read = files.filter((file) => file !== null)
-  if (read.length < files.length) blame({ code: 'not_files' })
-  return read
+/** Reads the entries that are well-formed. Notes one problem for all the others together. */
+export function filesInJson(options: ArrayOptions): Member<JsonFile[]> {
+  return {
+    schema: Type.Array(JSON_FILE, options),
+    read: (value, blame) => {
+      const files = Array.isArray(value) ? value.map(readEntry) : [null]
+      const read = files.filter((file) => file !== null)
+      if (read.length < files.length) blame({ code: 'not_files' })
+      return read
+    },
+  }
 }
 
 function readEntry(entry: unknown): JsonFile | null {

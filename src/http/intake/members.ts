@@ -1,7 +1,13 @@
-// The members of a request. Each has a TypeBox schema, which the reference shows and which holds the limits, and a coercion,
-// which reads liberally what clients send.
+// The members of a request. Each has a TypeBox schema, which the reference shows, and reads liberally what clients send within
+// the same limits.
 
-import type { Static, TBoolean, TInteger, TSchema, TString } from '@sinclair/typebox'
+import {
+  type IntegerOptions,
+  type SchemaOptions,
+  type StringOptions,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import { hasMoreBytes, hasMoreCharacters } from '../../domain/text-length.ts'
 
@@ -9,7 +15,6 @@ import { hasMoreBytes, hasMoreCharacters } from '../../domain/text-length.ts'
 export const MAX_FIELDS = 1000
 export const MAX_FIELD_NAME = 200
 /** An object as a client sent it. */
-
 export type Wire = Record<string, unknown>
 
 export type Table<Values> = {
@@ -42,7 +47,6 @@ export function createFields<Values>(table: Table<Values>, wire: Wire): Fields<V
 }
 
 /** `""` and `null` mean "not given". */
-
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
@@ -53,44 +57,58 @@ export { type Static, type TProperties, type TSchema, Type } from '@sinclair/typ
 /** Notes what is wrong with a value, and returns null in its place. */
 export type Blame = (problem: Problem) => null
 
-/** Reads a value that was given. Returns null for an invalid value, after `blame`, and for a blank without meaning. */
-export type Coercion<S extends TSchema, Value = Static<S>> = (
-  value: unknown,
-  schema: S,
-  blame: Blame,
-) => Value | null
-
-export type Member<Value> = { schema: TSchema; read: (value: unknown, blame: Blame) => Value | null }
-
-export function member<S extends TSchema, Value>(schema: S, coerce: Coercion<S, Value>): Member<Value> {
-  return { schema, read: (value, blame) => coerce(value, schema, blame) }
+export type Member<Value> = {
+  schema: TSchema
+  /** Reads a value that was given. Returns null for an invalid value, after `blame`, and for a blank without meaning. */
+  read: (value: unknown, blame: Blame) => Value | null
 }
 
 /** Any string. Other rules check its content. */
-export const asString: Coercion<TString> = (value, _, blame) =>
-  typeof value === 'string' ? value : blame({ code: 'not_text' })
-
-/** Well-formed Unicode of at most `maxLength` characters. */
-export const asText: Coercion<TString> = (value, { maxLength: limit }, blame) => {
-  const isTooLong = typeof value === 'string' && limit !== undefined && hasMoreCharacters(value, limit)
-  return isTooLong ? blame({ code: 'too_long_characters', limit }) : readText(value, blame)
+export function anyText(options: StringOptions): Member<string> {
+  return {
+    schema: Type.String(options),
+    read: (value, blame) => (typeof value === 'string' ? value : blame({ code: 'not_text' })),
+  }
 }
 
+/** Well-formed Unicode of at most `maxLength` characters. */
+export const text = (options: StringOptions) =>
+  limitedText(options, { isLonger: hasMoreCharacters, code: 'too_long_characters' })
+
 /** Well-formed Unicode of at most `maxLength` bytes of UTF-8, and so of at most as many characters. */
-export const asTextOfBytes: Coercion<TString> = (value, { maxLength: limit = 0 }, blame) => {
-  const isTooLong = typeof value === 'string' && hasMoreBytes(value, limit)
-  return isTooLong ? blame({ code: 'too_long_bytes', limit }) : readText(value, blame)
+export const textOfBytes = (options: StringOptions) =>
+  limitedText(options, { isLonger: hasMoreBytes, code: 'too_long_bytes' })
+
+type Measure = {
+  isLonger: (text: string, limit: number) => boolean
+  code: 'too_long_characters' | 'too_long_bytes'
+}
+
+function limitedText(options: StringOptions, { isLonger, code }: Measure): Member<string> {
+  const limit = options.maxLength ?? Number.POSITIVE_INFINITY
+  const read = (value: unknown, blame: Blame) => {
+    if (typeof value !== 'string') return blame({ code: 'not_text' })
+    if (isLonger(value, limit)) return blame({ code, limit })
+    return value.isWellFormed() ? value : blame({ code: 'not_unicode' })
+  }
+  return { schema: Type.String(options), read }
 }
 
 /** More characters than a number or a word of `BOOLEANS` has, with blanks around it. */
 const MAX_WORD = 100
 
+type RangeOptions = IntegerOptions & { minimum: number; maximum: number }
+
 /** An integer, or its digits in a string: `"7"` is 7. Refuses a value out of range, never clamps it. */
-export const asInteger: Coercion<TInteger> = (value, { minimum: min = 0, maximum: max = 0 }, blame) => {
-  const isNumber = typeof value === 'string' && value.length <= MAX_WORD && /^\s*[+-]?\d+\s*$/.test(value)
-  const number = isNumber ? Number(value) : value
-  if (typeof number !== 'number' || !Number.isInteger(number)) return blame({ code: 'not_integer' })
-  return number >= min && number <= max ? number : blame({ code: 'out_of_range', min, max })
+export function integer(options: RangeOptions): Member<number> {
+  const { minimum: min, maximum: max } = options
+  const read = (value: unknown, blame: Blame) => {
+    const isText = typeof value === 'string' && value.length <= MAX_WORD && /^\s*[+-]?\d+\s*$/.test(value)
+    const number = isText ? Number(value) : value
+    if (typeof number !== 'number' || !Number.isInteger(number)) return blame({ code: 'not_integer' })
+    return number >= min && number <= max ? number : blame({ code: 'out_of_range', min, max })
+  }
+  return { schema: Type.Integer(options), read }
 }
 
 const BOOLEANS = new Map([
@@ -99,20 +117,18 @@ const BOOLEANS = new Map([
 ])
 
 /** A boolean, 1 or 0, or one of the words that forms send, such as `on`, in any letter case. */
-export const asBoolean: Coercion<TBoolean> = (value, _, blame) => {
-  if (typeof value === 'boolean') return value
-  const isWord = typeof value === 'number' || (typeof value === 'string' && value.length <= MAX_WORD)
-  const word = isWord ? String(value).trim().toLowerCase() : null
-  if (word === '') return null
-  return BOOLEANS.get(word ?? '') ?? blame({ code: 'not_boolean' })
+export function boolean(options: SchemaOptions): Member<boolean> {
+  const read = (value: unknown, blame: Blame) => {
+    if (typeof value === 'boolean') return value
+    const isWord = typeof value === 'number' || (typeof value === 'string' && value.length <= MAX_WORD)
+    const word = isWord ? String(value).trim().toLowerCase() : null
+    if (word === '') return null
+    return BOOLEANS.get(word ?? '') ?? blame({ code: 'not_boolean' })
+  }
+  return { schema: Type.Boolean(options), read }
 }
 
 /** Refuses every value, for a feature that this server lacks. */
-export function asUnavailable(code: 'unavailable' | 'unavailable_list'): Coercion<TString> {
-  return (_value, _schema, blame) => blame({ code })
-}
-
-function readText(value: unknown, blame: Blame): string | null {
-  if (typeof value !== 'string') return blame({ code: 'not_text' })
-  return value.isWellFormed() ? value : blame({ code: 'not_unicode' })
+export function unavailable(code: 'unavailable' | 'unavailable_list', description: string): Member<string> {
+  return { schema: Type.String({ maxLength: 0, description }), read: (_, blame) => blame({ code }) }
 }

@@ -1,13 +1,12 @@
 // Reads what the owner of a push wants to change about it.
 
-import { Type } from '@sinclair/typebox'
+import type { WantedEdit } from '../../domain/editing.ts'
 import { invalidFields } from '../../domain/errors.ts'
 import { MAX_DAYS, MAX_VIEWS, type PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
-import type { WantedEdit } from '../../pushes/edit-push.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
-import { asInteger, createFields, isGiven, member } from './members.ts'
+import { createFields, integer, isGiven } from './members.ts'
 import { readPushFields } from './push-body.ts'
 import { createPushTable } from './push-table.ts'
 
@@ -21,11 +20,8 @@ export function createEditTable(limits: PushLimits) {
   return {
     name,
     note,
-    expire_after_days: member(Type.Integer({ minimum: 1, maximum: MAX_DAYS, description: days }), asInteger),
-    expire_after_views: member(
-      Type.Integer({ minimum: 1, maximum: MAX_VIEWS, description: views }),
-      asInteger,
-    ),
+    expire_after_days: integer({ minimum: 1, maximum: MAX_DAYS, description: days }),
+    expire_after_views: integer({ minimum: 1, maximum: MAX_VIEWS, description: views }),
     expire_after_duration,
   }
 }

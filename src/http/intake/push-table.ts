@@ -1,7 +1,6 @@
 // The table of a new push: its members with the limits and defaults of this instance. Requests are read by it, and the
 // reference shows it.
 
-import { Type } from '@sinclair/typebox'
 import {
   DURATIONS,
   MAX_NAME_CHARACTERS,
@@ -12,18 +11,9 @@ import {
   type Range,
 } from '../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
-import { asFiles, JSON_FILE } from './json-files.ts'
-import type { Fields } from './members.ts'
-import {
-  asBoolean,
-  asInteger,
-  asString,
-  asText,
-  asTextOfBytes,
-  asUnavailable,
-  type Member,
-  member,
-} from './members.ts'
+import { filesInJson } from './json-files.ts'
+import type { Fields, Member } from './members.ts'
+import { anyText, boolean, integer, text, textOfBytes, unavailable } from './members.ts'
 
 export type PushTable = ReturnType<typeof createPushTable>
 
@@ -32,50 +22,37 @@ type Values = { [Name in keyof PushTable]: PushTable[Name] extends Member<infer 
 export type PushFields = Fields<Values>
 
 export function createPushTable(limits: PushLimits) {
-  const { payloadBytes, days, views, retrievalStep, deletableByViewer } = limits
+  const { payloadBytes, days, views, kinds } = limits
   return {
-    payload: member(Type.String({ maxLength: payloadBytes, description: describePayload(limits) }), asString),
-    kind: member(
-      Type.String({ enum: [...limits.kinds], description: 'file when there are files, else text.' }),
-      asText,
-    ),
-    files: member(Type.Array(JSON_FILE, describeFiles(limits)), asFiles),
-    expire_after_days: member(rangeOf(days, 'Days until it expires.'), asInteger),
-    expire_after_views: member(rangeOf(views, 'Retrievals until it expires.'), asInteger),
-    expire_after_duration: member(
-      Type.Integer({ minimum: 0, maximum: DURATIONS.length - 1, description: describeDurations(days) }),
-      asInteger,
-    ),
-    deletable_by_viewer: member(
-      Type.Boolean({
-        default: deletableByViewer,
-        description: 'Whether recipients may expire it. Off for a url push that does not say.',
-      }),
-      asBoolean,
-    ),
-    retrieval_step: member(
-      Type.Boolean({ default: retrievalStep, description: 'Ask for a confirmation before retrieving.' }),
-      asBoolean,
-    ),
-    passphrase: member(
-      Type.String({
-        maxLength: MAX_PASSPHRASE_BYTES,
-        description: `Needed to retrieve; at most ${MAX_PASSPHRASE_BYTES} bytes of UTF-8.`,
-      }),
-      asTextOfBytes,
-    ),
-    name: member(
-      Type.String({ maxLength: MAX_NAME_CHARACTERS, description: 'Label shown to the owner.' }),
-      asText,
-    ),
-    note: member(
-      Type.String({ maxLength: MAX_NOTE_CHARACTERS, description: 'Note visible to the owner only.' }),
-      asText,
-    ),
-    notify_emails_to: member(withoutMail(), asUnavailable('unavailable_list')),
-    notify_emails_to_locale: member(withoutMail(), asUnavailable('unavailable')),
+    payload: anyText({ maxLength: payloadBytes, description: describePayload(limits) }),
+    kind: text({ enum: [...kinds], description: 'file when there are files, else text.' }),
+    files: filesInJson(describeFiles(limits)),
+    expire_after_days: integer(rangeOf(days, 'Days until it expires.')),
+    expire_after_views: integer(rangeOf(views, 'Retrievals until it expires.')),
+    expire_after_duration: integer({
+      ...{ minimum: 0, maximum: DURATIONS.length - 1 },
+      description: describeDurations(days),
+    }),
+    deletable_by_viewer: boolean({
+      default: limits.deletableByViewer,
+      description: 'Whether recipients may expire it. Off for a url push that does not say.',
+    }),
+    retrieval_step: boolean({
+      default: limits.retrievalStep,
+      description: 'Ask for a confirmation before retrieving.',
+    }),
+    passphrase: textOfBytes({
+      maxLength: MAX_PASSPHRASE_BYTES,
+      description: `Needed to retrieve; at most ${MAX_PASSPHRASE_BYTES} bytes of UTF-8.`,
+    }),
+    name: text({ maxLength: MAX_NAME_CHARACTERS, description: 'Label shown to the owner.' }),
+    note: text({ maxLength: MAX_NOTE_CHARACTERS, description: 'Note visible to the owner only.' }),
+    notify_emails_to: unavailable('unavailable_list', NO_MAIL),
+    notify_emails_to_locale: unavailable('unavailable', NO_MAIL),
   }
 }
+
+const NO_MAIL = 'Refused, because this server sends no mail.'
 
 function describePayload({ payloadBytes, kinds }: PushLimits): string {
   const qr = kinds.has('qr') ? ` A qr holds at most ${MAX_QR_CHARACTERS} characters.` : ''
@@ -88,7 +65,7 @@ function describeFiles({ kinds, files, fileBytes }: PushLimits) {
 }
 
 function rangeOf({ min, max, default: preset }: Range, description: string) {
-  return Type.Integer({ minimum: min, maximum: max, default: preset, description })
+  return { minimum: min, maximum: max, default: preset, description }
 }
 
 function describeDurations({ min, max }: Range): string {
@@ -100,8 +77,4 @@ function describeDurations({ min, max }: Range): string {
 function describeDuration(milliseconds: number): string {
   if (milliseconds >= DAY) return `${milliseconds / DAY} d`
   return milliseconds >= HOUR ? `${milliseconds / HOUR} h` : `${milliseconds / MINUTE} min`
-}
-
-function withoutMail() {
-  return Type.String({ maxLength: 0, description: 'Refused, because this server sends no mail.' })
 }

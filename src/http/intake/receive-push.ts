@@ -2,11 +2,8 @@
 
 import { Readable } from 'node:stream'
 import type { Viewer } from '../../domain/audit.ts'
-import { networkOf } from '../../domain/client.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import type { NewPush, PushLimits } from '../../domain/new-push.ts'
-import type { PresentedKey } from '../../pushes/idempotency.ts'
-import type { Upload, Uploads } from '../../pushes/uploads.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
 import type { Wire } from './members.ts'
@@ -14,12 +11,24 @@ import type { FilePart } from './multipart.ts'
 import { type PushBodyOptions, readPushFields } from './push-body.ts'
 import { createParsePush, type NewPushOptions, requireFilesAllowed } from './push-input.ts'
 
-export type Received = { push: NewPush; upload: Upload }
+/** Where the files of one request go. */
+export type FileSink = {
+  add(file: FilePart): Promise<void>
+  /** From now on files are compared with those of an earlier request, not stored. */
+  compareOnly(): void
+  listFiles(): readonly unknown[]
+  /** Removes what was stored, when no push comes of it. */
+  discard(): Promise<void>
+}
+
+/** `isFingerprinted`: whether the contents of files are digested, to compare them with an earlier request. */
+type Begin<Sink> = (options: { isFingerprinted: boolean }) => Sink
+
+export type Received<Sink> = { push: NewPush; upload: Sink }
 
 export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
   exchange: Exchange
   viewer: Viewer
-  /** Whether the contents of files are digested, to compare them with an earlier request. */
   isFingerprinted: boolean
   /** Whether an earlier request made this push. If so, files are compared, not stored. Called before each file is read. */
   isRepeat: () => boolean | Promise<boolean>
@@ -33,12 +42,17 @@ export type StoreFile = (file: FilePart) => Promise<void>
 
 export type Revised = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'problems'>
 
-export function createReceivePush(options: { uploads: Uploads; limits: PushLimits; body: BodyLimits }) {
+type Options<Sink> = { uploads: { begin: Begin<Sink> }; limits: PushLimits; body: BodyLimits }
+
+export function createReceivePush<Sink extends FileSink>(options: Options<Sink>) {
   const { uploads, limits, body } = options
   const parsePush = createParsePush(limits)
 
   /** Resolves to the result of `create`. Discards the stored files if anything throws. */
-  async function receive<T>(incoming: Incoming, create: (received: Received) => Promise<T>): Promise<T> {
+  async function receive<T>(
+    incoming: Incoming,
+    create: (received: Received<Sink>) => Promise<T>,
+  ): Promise<T> {
     const { exchange, viewer, isRepeat, revise = asSent } = incoming
     const upload = uploads.begin({ isFingerprinted: incoming.isFingerprinted })
     const add = async (file: FilePart) => {
@@ -71,21 +85,4 @@ export function createReceivePush(options: { uploads: Uploads; limits: PushLimit
 
 function asSent(wire: Wire): Revised {
   return { wire }
-}
-
-/** Null without the header. Does not check the value. */
-export function presentedKey({
-  exchange,
-  viewer,
-}: {
-  exchange: Exchange
-  viewer: Viewer
-}): PresentedKey | null {
-  const key = exchange.request.headers.get('idempotency-key')
-  return key === null ? null : { key, scope: keyScopeOf(viewer) }
-}
-
-/** The account or, without one, the address: loopback is one, and so is an IPv6 /64. */
-export function keyScopeOf({ account, visit }: Viewer): string {
-  return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }

@@ -1,10 +1,10 @@
 // Reads the form that edits a push. Its end is chosen as a time from now, which is how people think of it.
 
+import type { WantedEdit } from '../../domain/editing.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { createFields } from '../../http/intake/members.ts'
 import { createEditTable } from '../../http/intake/push-edit.ts'
-import type { WantedEdit } from '../../pushes/edit-push.ts'
 import type { Words } from '../../words/words.ts'
 import type { Form } from '../frame/form.ts'
 

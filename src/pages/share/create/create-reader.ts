@@ -5,13 +5,13 @@ import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import { hasMoreCharacters } from '../../../domain/text-length.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
-import { asInteger, createFields, member, Type, type Wire } from '../../../http/intake/members.ts'
+import { createFields, integer, type Wire } from '../../../http/intake/members.ts'
 import type { Revised } from '../../../http/intake/receive-push.ts'
 import { WIFI_TYPES, wifiText } from '../../frame/wifi-text.ts'
 import { EXACT } from './expiry-chips.ts'
 import { completeWebAddress } from './web-address.ts'
 
-const LENGTH = { expire_after: member(Type.Integer({ minimum: 1, maximum: 1_000_000 }), asInteger) }
+const LENGTH = { expire_after: integer({ minimum: 1, maximum: 1_000_000 }) }
 const UNITS = new Map<unknown, number>([
   ['minutes', MINUTE],
   ['hours', HOUR],

@@ -9,7 +9,7 @@ import { PAGES } from '../../../http/urls.ts'
 import type { Created } from '../../../pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../pushes/idempotency.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
-import type { Uploads } from '../../../pushes/uploads.ts'
+import type { Upload, Uploads } from '../../../pushes/uploads.ts'
 import { askToSignIn, type Guest } from '../../frame/guest.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { readCreateForm } from './create-reader.ts'
@@ -112,7 +112,7 @@ export function createCreatePage(options: CreatePageOptions) {
     return sending.made !== null
   }
 
-  async function createAndRemember(received: Received, sending: Sending): Promise<Created> {
+  async function createAndRemember(received: Received<Upload>, sending: Sending): Promise<Created> {
     const created = await createOnce(received, sending)
     const { account } = sending.guest.viewer
     if (account !== null) await choices.remember(account, received.push)
@@ -120,7 +120,10 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** A second press of the button waits for the first one, and gets the same answer. */
-  async function createOnce({ push, upload }: Received, { guest, typed, made }: Sending): Promise<Created> {
+  async function createOnce(
+    { push, upload }: Received<Upload>,
+    { guest, typed, made }: Sending,
+  ): Promise<Created> {
     const { viewer } = guest
     const presented = keyOfForm(guest, typed, marks)
     if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
