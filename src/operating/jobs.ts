@@ -40,7 +40,7 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions): Jobs {
   }))
 
   function reportOf(status: JobStatus): JobReport {
-    /** The refusal that was logged last, and goes on. */
+    /** The failure that was logged last, and goes on. */
     let told: string | null = null
     /** When the server began to refuse it; null while it does not. */
     let refusedAt: number | null = null
@@ -58,9 +58,9 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions): Jobs {
       failed: (cause, { isTold } = { isTold: false }) => {
         status.lastFailedAt = now()
         if (isExplained(cause)) return
-        const refusal = cause instanceof DomainError ? cause.message : null
-        if (!isTold && (refusal === null || refusal !== told)) logFailure(status.name, cause)
-        told = refusal
+        const said = String(cause)
+        if (!isTold && said !== told) logFailure(status.name, cause)
+        told = said
       },
     }
   }

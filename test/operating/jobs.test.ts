@@ -74,17 +74,20 @@ test('a failure is logged with the name of the job; a refusal without its stack'
   ])
 })
 
-test('a refusal that goes on is logged once, and again after the job has done something', async () => {
-  const { jobs, logged, reports } = jobsWith(['expiry'])
-  await jobs.start()
-  const refuse = () => reports.expiry?.failed(new DomainError('overloaded', 'The database does not answer.'))
-  refuse()
-  refuse()
-  expect(logged).toHaveLength(1)
-  reports.expiry?.did()
-  refuse()
-  expect(logged).toHaveLength(2)
-})
+test.each([new DomainError('overloaded', 'The database does not answer.'), new Error('no such column')])(
+  'a failure that goes on is logged once, and again after the job has done something: %s',
+  async (cause) => {
+    const { jobs, logged, reports } = jobsWith(['expiry'])
+    await jobs.start()
+    const refuse = () => reports.expiry?.failed(cause)
+    refuse()
+    refuse()
+    expect(logged).toHaveLength(1)
+    reports.expiry?.did()
+    refuse()
+    expect(logged).toHaveLength(2)
+  },
+)
 
 describe('while a database server is out, which the log tells', () => {
   const AWAY = new DomainError('overloaded', 'The database does not answer.')

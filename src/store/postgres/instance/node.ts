@@ -7,7 +7,6 @@ import { DomainError } from '../../../domain/errors.ts'
 import type { Job } from '../../../domain/job.ts'
 import { SECOND } from '../../../domain/time.ts'
 import { explainCopy } from '../../copy/state.ts'
-import { tellOnce } from '../../every-engine/tell-once.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import { type Changing, FORGET_CHANGES, type PostgresDatabase } from '../engine/database.ts'
 import type { Session } from '../engine/lanes.ts'
@@ -132,15 +131,14 @@ export function createNode(options: NodeOptions) {
     const job: Job = {
       name: 'heartbeat',
       start: (report) => {
-        const told = tellOnce(report)
         const beatAndTell = async () => {
           try {
             await beatNext(false)
             onBeat(null)
-            told.did()
+            report.did()
           } catch (cause) {
             onBeat(cause)
-            told.failed(cause)
+            report.failed(cause)
           }
         }
         timer = setInterval(beatAndTell, beatMs)
