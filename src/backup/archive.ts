@@ -5,6 +5,7 @@ import { createTarDecoder, createTarPacker, type ParsedTarEntry } from 'modern-t
 import { createDigest } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import { membersOf } from '../store/folder/notes.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
 import { piecesOf, readOpen, streamFrom } from './streams.ts'
 
@@ -117,7 +118,7 @@ export async function readBackup(
   // The reader of the entries gets its failure.
   piping.catch(() => undefined)
   try {
-    return await readEntries(decoder.readable.getReader(), options)
+    return await readEntries(decoder.readable[Symbol.asyncIterator](), options)
   } catch (cause) {
     throw explain(cause, options.file)
   } finally {
@@ -126,7 +127,7 @@ export async function readBackup(
   }
 }
 
-type Entries = ReadableStreamDefaultReader<ParsedTarEntry>
+type Entries = AsyncIterator<ParsedTarEntry>
 
 async function readEntries(
   entries: Entries,
@@ -154,7 +155,7 @@ async function readEntries(
 
 /** Null at the end. */
 async function readNext(entries: Entries): Promise<ParsedTarEntry | null> {
-  const { done, value } = await entries.read()
+  const { done, value } = await entries.next()
   return done ? null : value
 }
 
@@ -173,8 +174,7 @@ async function readEntry(
 
 /** `file` names the backup in refusals. Throws `conflict` for anything but a manifest of this format. */
 function parseManifest(text: string, file: string): Manifest {
-  const read: Record<string, unknown> = { ...parseJson(text) }
-  const { format, program, version, madeAt, members } = read
+  const { format, program, version, madeAt, members } = membersOf(text)
   if (program !== PROGRAM || typeof format !== 'number')
     throw unfitBackup(file, 'its manifest is not one of Oncebox')
   if (format > FORMAT) throw unfitBackup(file, `a later version made it (format ${format})`)
@@ -189,14 +189,6 @@ function parseManifest(text: string, file: string): Manifest {
     isTime(madeAt)
   if (!isWhole) throw damagedBackup(file, 'its manifest lists what no backup has')
   return createManifest({ version, madeAt }, listed)
-}
-
-function parseJson(text: string): object | null {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function parseMember(read: unknown): BackupMember[] {

@@ -36,7 +36,7 @@ export async function openOwnCertificate(options: OwnCertificateOptions): Promis
   const { leafFile, names, listAddresses, now } = options
   const authority = await openAuthority(options)
   const about = readCertificate(authority.certificate)
-  let leaf = usable(await leafFile.read())
+  let leaf = usable(await leafFile.read()) ?? (await makeNext())
 
   /** Null when the text holds no pair below this authority. */
   function usable(text: string | null): KeyPair | null {
@@ -50,26 +50,26 @@ export async function openOwnCertificate(options: OwnCertificateOptions): Promis
     return !isComplete || now() < facts.validFrom || now() > facts.validUntil - RENEW_BEFORE
   }
 
-  async function refresh(): Promise<boolean> {
-    if (leaf !== null && !isDue(readCertificate(leaf.certificate))) return false
-    leaf = await makeLeaf(authority, {
+  async function makeNext(): Promise<KeyPair> {
+    const made = await makeLeaf(authority, {
       names,
       addresses: ownAddresses(listAddresses),
       validity: { from: now() - BACKDATED, until: Math.min(now() + LEAF_LIFETIME, about.validUntil) },
     })
-    await leafFile.write(textOf(leaf))
-    return true
+    await leafFile.write(textOf(made))
+    return made
   }
 
-  function required(): KeyPair {
-    if (leaf === null) throw new Error('the certificate is used before it is made')
-    return leaf
+  async function refresh(): Promise<boolean> {
+    if (!isDue(readCertificate(leaf.certificate))) return false
+    leaf = await makeNext()
+    return true
   }
 
   await refresh()
   return {
-    current: () => ({ certificate: chainOf(required(), authority), key: required().key }),
-    facts: () => readCertificate(required().certificate),
+    current: () => ({ certificate: chainOf(leaf, authority), key: leaf.key }),
+    facts: () => readCertificate(leaf.certificate),
     refresh,
     authority: presentAuthority(authority),
   }

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { type IncomingFile, IncomingProblem } from '../../domain/incoming.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 
-/** As it stands in the table; null where there was none. */
+/** As it stands in the table; empty where there was none. */
 export type Blob = {
-  key: string | null
-  filename: string | null
-  contentType: string | null
+  key: string
+  filename: string
+  contentType: string
   size: number | null
   /** base64 of the MD5 of the content. */
-  checksum: string | null
-  service: string | null
+  checksum: string
+  service: string
 }
 
 /** Keys are letters and digits. Anything else could lead out of the folder. */
@@ -27,12 +27,7 @@ const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NON
 /** `storage` is the folder; null when none was named. */
 export function incomingFile(blob: Blob, storage: string | null): IncomingFile {
   const { filename, contentType, size } = blob
-  return {
-    filename: filename ?? '',
-    contentType: contentType ?? '',
-    size: size ?? 0,
-    open: () => read(blob, storage),
-  }
+  return { filename, contentType, size: size ?? 0, open: () => read(blob, storage) }
 }
 
 async function* read(
@@ -43,9 +38,8 @@ async function* read(
     throw new IncomingProblem(
       `a file lies on the service ${JSON.stringify(service)}: fetch it first, and set its service_name to local`,
     )
-  if (key === null || !KEY.test(key))
-    throw new IncomingProblem('the key of a file is not one that the old server makes')
-  if (size === null || !checksum)
+  if (!KEY.test(key)) throw new IncomingProblem('the key of a file is not one that the old server makes')
+  if (size === null || checksum === '')
     throw new IncomingProblem(
       'the old server stored no size or no checksum of its file, so nothing shows whether it is whole',
     )

@@ -66,14 +66,13 @@ export function readEntry(row: Row): EntryToImport | null {
 }
 
 export function readBlob(row: Row): Blob {
-  const { key, filename, content_type, checksum, service_name } = row
   return {
-    key: textOrNull(key),
-    filename: textOrNull(filename),
-    contentType: textOrNull(content_type),
+    key: text(row.key),
+    filename: text(row.filename),
+    contentType: text(row.content_type),
     size: integer(row.byte_size),
-    checksum: textOrNull(checksum),
-    service: textOrNull(service_name),
+    checksum: text(row.checksum),
+    service: text(row.service_name),
   }
 }
 
@@ -106,11 +105,7 @@ function flag(value: unknown): boolean {
 }
 
 function text(value: unknown): string {
-  return textOrNull(value) ?? ''
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
+  return typeof value === 'string' ? value : ''
 }
 
 function integer(value: unknown): number | null {
