@@ -1,6 +1,5 @@
 // The file with the settings of a service, in the syntax of systemd's EnvironmentFile=.
 
-import { type Table, variableOf } from '../settings/setting.ts'
 import { fillTemplate } from './service-system.ts'
 import settingsFile from './templates/oncebox.env.template' with { type: 'text' }
 
@@ -76,15 +75,4 @@ export function setInEnvFile(text: string, values: Variables): string {
 /** The initial text of the file. `restart` is the command that applies changes. */
 export function newEnvFile(restart: string): string {
   return fillTemplate(settingsFile, { restart })
-}
-
-/** The given flags of `oncebox service install`, as variables. */
-export function variablesOf(table: Table, flags: Readonly<Record<string, readonly string[] | undefined>>) {
-  return Object.fromEntries(
-    Object.values(table).flatMap((setting) => {
-      const given = flags[setting.flag]
-      if (given === undefined) return []
-      return [[variableOf(setting), setting.list ? given.join(',') : (given.at(-1) ?? '')]]
-    }),
-  )
 }

@@ -7,9 +7,9 @@ import { posix, win32 } from 'node:path'
 import { conflict } from '../domain/errors.ts'
 import { readConfig } from '../settings/fold.ts'
 import { type Place, path } from '../settings/parsers.ts'
-import { type GivenFlags, variableOf } from '../settings/setting.ts'
+import { type GivenFlags, type Table, variableOf } from '../settings/setting.ts'
 import { type Config, settings } from '../settings/table.ts'
-import { newEnvFile, parseEnvFile, setInEnvFile, type Variables, variablesOf } from './env-file.ts'
+import { newEnvFile, parseEnvFile, setInEnvFile, type Variables } from './env-file.ts'
 import { MAC_USER } from './launchd.ts'
 import { placesFor, systemOf } from './places.ts'
 import { type InstallFacts, type Scope, SERVICE_USER, type ServiceHere } from './service-system.ts'
@@ -72,12 +72,11 @@ function ownExecutable([program = '', ...entry]: readonly string[]): string {
   return existsSync(program) ? realpathSync(program) : program
 }
 
-/** The service runs in another folder, so that paths are written whole. */
 function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, place: Place): string {
   const text = existsSync(places.envFile)
     ? readExisting(places.envFile)
     : newEnvFile(systemOf(place.platform).restartCommand(scope))
-  const changed = setInEnvFile(text, withWholePaths(variablesOf(settings, flags), place))
+  const changed = setInEnvFile(text, variablesOf(flags, place))
   if (place.platform !== 'win32') return changed
   // A Windows task has no variables of its own and no place for its output.
   const { variables: known } = parseEnvFile(changed)
@@ -86,16 +85,21 @@ function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, place: Pl
   return setInEnvFile(changed, Object.fromEntries(absent))
 }
 
-function withWholePaths(variables: Variables, place: Place): Variables {
-  const { resolve } = place.platform === 'win32' ? win32 : posix
-  const paths = Object.values(settings).flatMap((setting) =>
-    setting.parse === path ? [variableOf(setting)] : [],
-  )
+/** The given flags of `oncebox service install`, as variables. The service runs in another folder, so paths are written whole. */
+export function variablesOf(
+  flags: GivenFlags,
+  { platform, cwd }: Pick<Place, 'platform' | 'cwd'>,
+): Variables {
+  const { resolve } = platform === 'win32' ? win32 : posix
+  const table: Table = settings
   return Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [
-      name,
-      value !== '' && paths.includes(name) ? resolve(place.cwd, value) : value,
-    ]),
+    Object.values(table).flatMap((setting) => {
+      const given = flags[setting.flag]
+      if (given === undefined) return []
+      const value = setting.list ? given.join(',') : (given.at(-1) ?? '')
+      const isPath = setting.parse === path && value !== ''
+      return [[variableOf(setting), isPath ? resolve(cwd, value) : value]]
+    }),
   )
 }
 

@@ -1,8 +1,8 @@
 // The file of settings of a service, as systemd reads it.
 
 import { describe, expect, test } from 'bun:test'
-import { newEnvFile, parseEnvFile, setInEnvFile, variablesOf } from '../../src/install/env-file.ts'
-import { settings } from '../../src/settings/table.ts'
+import { newEnvFile, parseEnvFile, setInEnvFile } from '../../src/install/env-file.ts'
+import { variablesOf } from '../../src/install/service.ts'
 
 const variablesIn = (text: string) => {
   const { variables, problems } = parseEnvFile(text)
@@ -92,7 +92,7 @@ describe('writing', () => {
 
   test('flags become variables: lists with commas, the last of several values', () => {
     const flags = { port: ['1', '443'], 'trusted-proxy': ['127.0.0.1', '10.0.0.0/8'], lan: ['true'] }
-    expect(variablesOf(settings, flags)).toEqual({
+    expect(variablesOf(flags, { platform: 'linux', cwd: '/' })).toEqual({
       ONCEBOX_PORT: '443',
       ONCEBOX_TRUSTED_PROXY: '127.0.0.1,10.0.0.0/8',
       ONCEBOX_LAN: 'true',
