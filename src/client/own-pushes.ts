@@ -24,7 +24,7 @@ type OwnPushes = Pick<Client, 'list' | 'audit'>
 export async function* readOwnPushes(
   client: OwnPushes,
   report: OwnPushesReport,
-): AsyncGenerator<PushWithLogs[]> {
+): AsyncGenerator<PushWithLogs> {
   const seen = new Set<string>()
   for (const group of ['active', 'expired'] as const) {
     for await (const { pushes, members, leftOut } of readPages(client, group)) {
@@ -37,7 +37,7 @@ export async function* readOwnPushes(
       report.pushes += found.length
       report.damagedPushes += leftOut
       report.damagedLogs += found.filter(({ logs }) => logs === null).length
-      yield found
+      yield* found
     }
   }
 }

@@ -10,33 +10,24 @@ type Members = Readonly<Record<string, unknown>>
 /** `logs` is null when the log is damaged on the server. */
 export type PushWithLogs = { push: Members; logs: readonly Members[] | null }
 
-export type ExportFrame = { server: string; at: string }
+/** The pushes of an account on this server, as they were at this time. */
+type Exported = { server: string; at: string; pushes: AsyncIterable<PushWithLogs> }
 
-/** What stands before, for and after the pushes. */
-export type ListWriter = {
-  begin(): string
-  /** Empty for no pushes. */
-  write(pushes: readonly PushWithLogs[]): string
-  end(): string
-}
-
-export function createListWriter(format: ExportFormat, frame: ExportFrame): ListWriter {
-  return format === 'json' ? createJsonWriter(frame) : createCsvWriter()
-}
-
-/** One push a line. */
-function createJsonWriter({ server, at }: ExportFrame): ListWriter {
+/** The file in pieces. JSON has one push a line. */
+export async function* writeList(format: ExportFormat, exported: Exported): AsyncGenerator<string> {
+  const { server, at, pushes } = exported
+  if (format === 'csv') {
+    yield CSV_MARK + writeCsv([['row', ...PUSH, ...ENTRY.map(([, title]) => title)]])
+    for await (const push of pushes) yield writeCsv(rowsOf(push))
+    return
+  }
+  yield `{"server": ${JSON.stringify(server)}, "exported_at": ${JSON.stringify(at)}, "pushes": [`
   let separator = '\n'
-  const writeOne = ({ push, logs }: PushWithLogs) => {
-    const line = `${separator}${JSON.stringify({ ...push, logs })}`
+  for await (const { push, logs } of pushes) {
+    yield `${separator}${JSON.stringify({ ...push, logs })}`
     separator = ',\n'
-    return line
   }
-  return {
-    begin: () => `{"server": ${JSON.stringify(server)}, "exported_at": ${JSON.stringify(at)}, "pushes": [`,
-    write: (pushes) => pushes.map(writeOne).join(''),
-    end: () => '\n]}\n',
-  }
+  yield '\n]}\n'
 }
 
 /** The columns of a push, in the words of the API. */
@@ -60,14 +51,6 @@ const ENTRY: readonly [string, string][] = [
  * One table, because a spreadsheet opens one: a row for each push, and below it a row for each entry of its log. The first
  * column tells which, for a filter.
  */
-function createCsvWriter(): ListWriter {
-  return {
-    begin: () => CSV_MARK + writeCsv([['row', ...PUSH, ...ENTRY.map(([, title]) => title)]]),
-    write: (pushes) => writeCsv(pushes.flatMap(rowsOf)),
-    end: () => '',
-  }
-}
-
 function rowsOf({ push, logs }: PushWithLogs): string[][] {
   const own = PUSH.map((name) => textOf(push[name]))
   const repeated = PUSH.map((name) => (REPEATED.has(name) ? textOf(push[name]) : ''))

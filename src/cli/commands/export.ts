@@ -2,7 +2,7 @@
 
 import { ClientFailure } from '../../client/failure.ts'
 import { type OwnPushesReport, readOwnPushes } from '../../client/own-pushes.ts'
-import { createListWriter, type ExportFormat } from '../../domain/list-export.ts'
+import { type ExportFormat, writeList } from '../../domain/list-export.ts'
 import { printable } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
 import { oneOf } from '../../settings/parsers.ts'
@@ -71,14 +71,11 @@ type Writing = Pick<Visit, 'client' | 'server'> & {
 }
 
 async function writeAll({ client, server, format, report, shell }: Writing, write: Write): Promise<void> {
-  const writer = createListWriter(format, { server, at: formatTime(shell.now()) })
+  const exported = { server, at: formatTime(shell.now()), pushes: readOwnPushes(client, report) }
   let left = MAX_BYTES
-  await write(writer.begin())
-  for await (const pushes of readOwnPushes(client, report)) {
-    const text = writer.write(pushes)
+  for await (const text of writeList(format, exported)) {
     left -= Buffer.byteLength(text)
     if (left < 0) throw new ClientFailure('failed', `${server} sends more than ${formatSize(MAX_BYTES)}.`)
     await write(text)
   }
-  await write(writer.end())
 }

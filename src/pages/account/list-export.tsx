@@ -2,7 +2,7 @@
 
 import { presentEntry, presentListed } from '../../api/push-json.ts'
 import type { Account } from '../../domain/account.ts'
-import { createListWriter, type ExportFormat } from '../../domain/list-export.ts'
+import { type ExportFormat, type PushWithLogs, writeList } from '../../domain/list-export.ts'
 import { formatTime, type Now } from '../../domain/time.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
@@ -14,19 +14,15 @@ export type ListExportOptions = { pushes: Pick<Pushes, 'readAllOf'>; now: Now }
 const TYPES: Record<ExportFormat, string> = { json: 'application/json', csv: 'text/csv; charset=utf-8' }
 
 export function createListExport({ pushes, now }: ListExportOptions) {
-  async function* write(account: Account, format: ExportFormat, baseUrl: string): AsyncGenerator<string> {
-    const writer = createListWriter(format, { server: baseUrl, at: formatTime(now()) })
-    yield writer.begin()
-    for await (const { log, ...push } of pushes.readAllOf(account)) {
-      const logs = log?.map(presentEntry) ?? null
-      yield writer.write([{ push: presentListed(push, { baseUrl, now: now() }), logs }])
-    }
-    yield writer.end()
+  async function* readAll(account: Account, baseUrl: string): AsyncGenerator<PushWithLogs> {
+    for await (const { log, ...push } of pushes.readAllOf(account))
+      yield { push: presentListed(push, { baseUrl, now: now() }), logs: log?.map(presentEntry) ?? null }
   }
 
   function save({ account, exchange }: Member, format: ExportFormat): Promise<Response> {
-    const pieces = write(account, format, exchange.baseUrl)
-    return attach(pieces, { type: TYPES[format], filename: `oncebox-list.${format}` })
+    const { baseUrl: server } = exchange
+    const exported = { server, at: formatTime(now()), pushes: readAll(account, server) }
+    return attach(writeList(format, exported), { type: TYPES[format], filename: `oncebox-list.${format}` })
   }
 
   return { saveJson: (guest: Member) => save(guest, 'json'), saveCsv: (guest: Member) => save(guest, 'csv') }
