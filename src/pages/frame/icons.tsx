@@ -8,23 +8,29 @@ const REFERENCE = '<use href="#icon-'
 
 type Drawn = { reference: Html; symbol: string }
 
-const DRAWINGS: ReadonlyMap<string, Drawn> = new Map(
-  Object.entries(ICON_FILES).map(([name, file]) => [
-    name,
-    {
-      reference: (
-        <svg class="icon" aria-hidden="true">
-          <use href={`#icon-${name}`} />
-        </svg>
-      ),
-      symbol: symbolOf(name, file),
-    },
-  ]),
-)
+let drawings: ReadonlyMap<string, Drawn> | undefined
+
+/** Draws all with the first page, because a start would wait for them. */
+function drawingOf(name: string): Drawn | undefined {
+  drawings ??= new Map(
+    Object.entries(ICON_FILES).map(([name, file]) => [
+      name,
+      {
+        reference: (
+          <svg class="icon" aria-hidden="true">
+            <use href={`#icon-${name}`} />
+          </svg>
+        ),
+        symbol: symbolOf(name, file),
+      },
+    ]),
+  )
+  return drawings.get(name)
+}
 
 /** Hidden from screen readers: a text or the label of its button says the same. */
 export function Icon({ name }: { name: IconName }) {
-  return DRAWINGS.get(name)?.reference
+  return drawingOf(name)?.reference
 }
 
 /** The drawings of all icons to which a page refers, as one hidden element of it. */
@@ -35,7 +41,7 @@ export function drawingsFor(html: string): string {
     used.add(html.slice(at, html.indexOf('"', at)))
   }
   let symbols = ''
-  for (const name of used) symbols += DRAWINGS.get(name)?.symbol ?? ''
+  for (const name of used) symbols += drawingOf(name)?.symbol ?? ''
   return symbols === '' ? '' : `<svg hidden aria-hidden="true">${symbols}</svg>`
 }
 
