@@ -5,64 +5,49 @@ import type { AnswerName } from './answer-tables.ts'
 import { PARAMETERS } from './parameters.ts'
 import { describeBody, EDIT_EXAMPLE, TEXT_EXAMPLE } from './request-tables.ts'
 
-type Answer = { description: string; schema: AnswerName; headers?: Record<string, object> }
-type Status = 200 | 201 | 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 503 | 507
-
-const retryAfter = {
+const RETRY_AFTER = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1, maximum: 60 } },
 }
 
-const REFUSALS: Partial<Record<Status, Answer>> = {
-  400: { description: 'Malformed request or parameter.', schema: 'Error' },
-  401: { description: 'A token (or a passphrase) is missing or not valid.', schema: 'PassphraseError' },
-  403: {
-    description: 'Not allowed for this account; or sent by another web site, or as a prefetch.',
-    schema: 'Error',
-  },
-  404: { description: 'No such push.', schema: 'Error' },
-  408: { description: 'The body took too long.', schema: 'Error' },
-  409: {
-    description:
-      'The first request with this `Idempotency-Key` still runs, or the push that it made has ended.',
-    schema: 'Error',
-  },
-  413: { description: 'The body is too large; names the limit and its flag.', schema: 'Error' },
-  415: { description: 'This content type is not understood.', schema: 'Error' },
-  421: { description: 'The Host is not a name of this server; names the flag to set.', schema: 'Error' },
-  422: { description: 'Validation failed; names every field at fault.', schema: 'ValidationError' },
-  429: {
-    description: 'Too many requests, wrong passphrases, or active pushes of one address.',
-    schema: 'Error',
-    headers: retryAfter,
-  },
-  500: { description: 'A fault of the server.', schema: 'InternalError' },
-  503: { description: 'Overloaded; nothing was stored or counted.', schema: 'Error', headers: retryAfter },
-  507: { description: 'The disk of the server is full.', schema: 'Error' },
+const REFUSALS = {
+  400: 'Malformed request or parameter.',
+  401: 'A token (or a passphrase) is missing or not valid.',
+  403: 'Not allowed for this account; or sent by another web site, or as a prefetch.',
+  404: 'No such push.',
+  408: 'The body took too long.',
+  409: 'The first request with this `Idempotency-Key` still runs, or the push that it made has ended.',
+  413: 'The body is too large; names the limit and its flag.',
+  415: 'This content type is not understood.',
+  421: 'The Host is not a name of this server; names the flag to set.',
+  422: 'Validation failed; names every field at fault.',
+  429: 'Too many requests, wrong passphrases, or active pushes of one address.',
+  500: 'A fault of the server.',
+  503: 'Overloaded; nothing was stored or counted.',
+  507: 'The disk of the server is full.',
+}
+type Refused = keyof typeof REFUSALS
+
+/** Those that hold more than an error. */
+const SCHEMAS: Partial<Record<Refused, AnswerName>> = {
+  ...{ 401: 'PassphraseError', 422: 'ValidationError', 500: 'InternalError' },
+}
+const ALWAYS = [403, 421, 429, 500, 503] as const
+
+/** An answer of an OpenAPI operation. */
+export function describeAnswer(schema: AnswerName, description: string) {
+  const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
+  return { description, content }
 }
 
-const ALWAYS: Status[] = [403, 421, 429, 500, 503]
-
-function ref(schema: AnswerName) {
-  return { $ref: `#/components/schemas/${schema}` }
-}
-
-function responses(outcome: Partial<Record<Status, Answer>>, ...refusals: Status[]) {
-  const chosen = Object.fromEntries([...refusals, ...ALWAYS].map((status) => [status, REFUSALS[status]]))
-  return describeAnswers({ ...chosen, ...outcome })
-}
+type Outcome = [status: 200 | 201, schema: AnswerName, description: string]
 
 /** The `responses` member of an OpenAPI operation. */
-export function describeAnswers(answers: Partial<Record<Status, Answer>>) {
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, schema, headers }]) => [
-      status,
-      {
-        description,
-        ...(headers ? { headers } : {}),
-        content: { 'application/json': { schema: ref(schema) } },
-      },
-    ]),
-  )
+function responses([status, ...outcome]: Outcome, refused: readonly Refused[] = []) {
+  const refusals = [...refused, ...ALWAYS].map((status) => {
+    const answer = describeAnswer(SCHEMAS[status] ?? 'Error', REFUSALS[status])
+    return [status, status === 429 || status === 503 ? { ...answer, headers: RETRY_AFTER } : answer]
+  })
+  return { ...Object.fromEntries(refusals), [status]: describeAnswer(...outcome) }
 }
 
 const { urlToken, page, before, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
@@ -83,7 +68,7 @@ export const OPERATIONS = {
     tags: ['Instance'],
     summary: 'Version, capabilities and limits',
     operationId: 'getVersion',
-    responses: responses({ 200: { description: 'About this server.', schema: 'Version' } }),
+    responses: responses([200, 'Version', 'About this server.']),
   },
   create: {
     tags: ['Pushes'],
@@ -95,8 +80,8 @@ export const OPERATIONS = {
       ...describeBody({ wrapper: 'push', form: 'PushForm', example: TEXT_EXAMPLE }),
     },
     responses: responses(
-      { 201: { description: 'The push; hand `html_url` to the recipient.', schema: 'CreatedPush' } },
-      ...([400, 401, 408, 409, 413, 415, 422, 507] as const),
+      [201, 'CreatedPush', 'The push; hand `html_url` to the recipient.'],
+      [400, 401, 408, 409, 413, 415, 422, 507],
     ),
   },
   retrieve: {
@@ -106,8 +91,8 @@ export const OPERATIONS = {
     operationId: 'retrievePush',
     parameters: [urlToken, passphraseHeader, passphrase],
     responses: responses(
-      { 200: { description: 'The payload, or `expired: true` without it.', schema: 'RetrievedPush' } },
-      ...([400, 401, 404, 507] as const),
+      [200, 'RetrievedPush', 'The payload, or `expired: true` without it.'],
+      [400, 401, 404, 507],
     ),
   },
   expire: {
@@ -116,10 +101,7 @@ export const OPERATIONS = {
     description: 'For its owner, and for anybody when it is `deletable_by_viewer`.',
     operationId: 'expirePush',
     parameters: [urlToken],
-    responses: responses(
-      { 200: { description: 'The push, expired.', schema: 'DeletedPush' } },
-      ...([401, 403, 404, 507] as const),
-    ),
+    responses: responses([200, 'DeletedPush', 'The push, expired.'], [401, 403, 404, 507]),
   },
   edit: {
     tags: ['Owner'],
@@ -133,8 +115,8 @@ export const OPERATIONS = {
       ...describeBody({ wrapper: 'push', fields: 'PushEdit', form: 'PushEditForm', example: EDIT_EXAMPLE }),
     },
     responses: responses(
-      { 200: { description: 'The push as it is now.', schema: 'ListedPush' } },
-      ...([400, 401, 403, 404, 408, 413, 415, 422, 507] as const),
+      [200, 'ListedPush', 'The push as it is now.'],
+      [400, 401, 403, 404, 408, 413, 415, 422, 507],
     ),
   },
   preview: {
@@ -142,27 +124,27 @@ export const OPERATIONS = {
     summary: 'The secret link, without a view',
     operationId: 'previewPush',
     parameters: [urlToken],
-    responses: responses({ 200: { description: 'The link.', schema: 'Preview' } }, 401, 404),
+    responses: responses([200, 'Preview', 'The link.'], [401, 404]),
   },
   audit: {
     tags: ['Owner'],
     summary: 'The audit log of a push',
     operationId: 'auditPush',
     parameters: [urlToken, page],
-    responses: responses({ 200: { description: 'The entries.', schema: 'AuditLog' } }, 400, 401, 403, 404),
+    responses: responses([200, 'AuditLog', 'The entries.'], [400, 401, 403, 404]),
   },
   active: {
     tags: ['Owner'],
     summary: 'Your active pushes',
     operationId: 'listActivePushes',
     parameters: [page, before],
-    responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401, 404),
+    responses: responses([200, 'PushList', 'Newest first.'], [400, 401, 404]),
   },
   expired: {
     tags: ['Owner'],
     summary: 'Your expired pushes',
     operationId: 'listExpiredPushes',
     parameters: [page, before],
-    responses: responses({ 200: { description: 'Newest first.', schema: 'PushList' } }, 400, 401, 404),
+    responses: responses([200, 'PushList', 'Newest first.'], [400, 401, 404]),
   },
 }

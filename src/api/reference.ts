@@ -1,8 +1,9 @@
-// The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes on the first request.
+// The reference of the API as OpenAPI 3, with the limits of this instance. Made from the routes when it is first asked for.
 
 import type { PushLimits } from '../domain/new-push.ts'
-import { type DescribedRoutes, generateDocument } from '../http/reference.ts'
+import type { Route } from '../http/door/router.ts'
 import { ANSWERS } from './answer-tables.ts'
+import { describeGuard } from './operations.ts'
 import { createRequests } from './request-tables.ts'
 
 const DESCRIPTION = `Hand over a secret: create a push and share its link. The push expires after a number of views or days.
@@ -19,19 +20,25 @@ const SECURITY_SCHEMES = {
   basic: { type: 'http', scheme: 'basic', description: 'The same token as user or password.' },
 } as const
 
-export type ReferenceOptions = { routes: () => DescribedRoutes; limits: PushLimits; version: string }
+export type ReferenceOptions = {
+  routes: readonly Route[]
+  limits: PushLimits
+  version: string
+  anonymousAccess: boolean
+}
 
-/** Generates once, then resolves to the same JSON text. The operations are the `detail` of the routes. */
-export function createReference(options: ReferenceOptions): () => Promise<string> {
-  let reference: Promise<string> | null = null
+/** Makes the document once. */
+export function createReference(options: ReferenceOptions): () => object {
+  let reference: object | null = null
   return () => {
-    reference = reference ?? generate(options)
+    reference ??= describe(options)
     return reference
   }
 }
 
-async function generate({ routes, limits, version }: ReferenceOptions): Promise<string> {
-  const documentation = {
+function describe({ routes, limits, version, anonymousAccess }: ReferenceOptions): object {
+  const document = {
+    openapi: '3.0.3',
     info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
     // Relative to this document, so that it works behind every proxy and below every sub-path.
     servers: [{ url: '..' }],
@@ -46,10 +53,23 @@ async function generate({ routes, limits, version }: ReferenceOptions): Promise<
       },
     ],
     components: {
-      // Drops the symbols that TypeBox keeps on its schemas.
-      schemas: JSON.parse(JSON.stringify({ ...createRequests(limits), ...ANSWERS })),
+      schemas: { ...createRequests(limits), ...ANSWERS },
       securitySchemes: SECURITY_SCHEMES,
     },
+    paths: describePaths(routes, anonymousAccess),
   }
-  return generateDocument(routes(), documentation)
+  // Drops the symbols that TypeBox keeps on its schemas.
+  return JSON.parse(JSON.stringify(document))
+}
+
+/** The operations of the routes that have one, by path and method. */
+function describePaths(routes: readonly Route[], anonymousAccess: boolean) {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const { url, detail } of routes) {
+    if (detail === undefined) continue
+    const path = url.path.replace(/:(\w+)/g, '{$1}')
+    const operation = describeGuard({ detail, guard: url.guard, anonymousAccess })
+    paths[path] = { ...paths[path], [url.method.toLowerCase()]: operation }
+  }
+  return paths
 }

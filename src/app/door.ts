@@ -70,7 +70,7 @@ export function createDoor(options: DoorOptions) {
   const { listUndeclaredProxies } = forwarding
   const departure = createDeparture({ elapsed: () => performance.now(), wait: Bun.sleep })
   const doing = { ...options, ...guests, listUndeclaredProxies }
-  const { answerRoute } = createRoutes({
+  const answerRoute = createRoutes({
     ...doing,
     ...{ basePath, body },
     answerReady: createReadiness(doing, departure),

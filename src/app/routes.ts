@@ -2,7 +2,7 @@
 // API. pages/page-guards.ts enforces those of the pages.
 
 import { createAnswerDownload } from '../api/downloads.ts'
-import { describeGuard, OPERATIONS } from '../api/operations.ts'
+import { OPERATIONS } from '../api/operations.ts'
 import { type ApiRoute, createPushEndpoints } from '../api/pushes.ts'
 import { createReference } from '../api/reference.ts'
 import { PREVIOUS_VERSION_OPERATION } from '../api/v1/operations.ts'
@@ -72,21 +72,16 @@ export function createRoutes(options: RoutesOptions) {
     ...createMovedRoutes(basePath),
     ...createFormAddressRoutes(basePath),
     ...createServedPages(options),
-  ].map((route) => withGuard(route, facts))
-  const reference = createReference({
-    routes: () => router.app,
-    limits: services.limits,
-    version: options.version,
-  })
-  const router = createRouter({
+  ]
+  const reference = createReference({ ...facts, routes, version: options.version })
+  return createRouter({
     routes: [
-      { url: API.reference, answer: async () => answerJson(200, JSON.parse(await reference())) },
+      { url: API.reference, answer: () => answerJson(200, reference()) },
       { url: API.docs, answer: createAnswerDocs({ ...options, reference }) },
       ...routes,
     ],
     presentError,
   })
-  return router
 }
 
 function createFileRoutes(options: RoutesOptions): Route[] {
@@ -150,12 +145,6 @@ function createServedPages({ services, config, store, backups, ...options }: Rou
 }
 
 /** The reference names the tokens that a route asks for. */
-function withGuard(route: Route, { anonymousAccess }: VersionFacts): Route {
-  const { detail, url } = route
-  if (detail === undefined) return route
-  return { ...route, detail: describeGuard({ detail, guard: url.guard, anonymousAccess }) }
-}
-
 function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer): Route {
   const identified =
     (respond: ApiRoute['answer']) =>

@@ -57,7 +57,7 @@ describe('what the system shares', () => {
     const page = await response.text()
     expect(response.status).toBe(200)
     expect(response.headers.get('cache-control')).toContain('no-store')
-    expect(page).toContain('correct &lt;horse>')
+    expect(page).toContain('correct &lt;horse&gt;')
     expect(page).toContain('name="push[payload]"')
   })
 

@@ -1,6 +1,6 @@
 // The OpenAPI operations of the previous version: those of version 2 with other names, bodies and texts.
 
-import { describeAnswers, OPERATIONS } from '../operations.ts'
+import { describeAnswer, OPERATIONS } from '../operations.ts'
 import { describeBody, TEXT_EXAMPLE } from '../request-tables.ts'
 
 const TAG = 'Previous version'
@@ -43,7 +43,7 @@ function operationsOf({ wrapper, of, name, example }: (typeof FAMILIES)[keyof ty
       ...previous(OPERATIONS.retrieve, 'retrieve'),
       responses: {
         ...OPERATIONS.retrieve.responses,
-        ...describeAnswers({ 401: { description: REFUSED_PASSPHRASE, schema: 'PassphraseError' } }),
+        401: describeAnswer('PassphraseError', REFUSED_PASSPHRASE),
       },
     },
     expire: previous(OPERATIONS.expire, 'expire'),
@@ -52,7 +52,7 @@ function operationsOf({ wrapper, of, name, example }: (typeof FAMILIES)[keyof ty
       ...previous(OPERATIONS.audit, 'audit'),
       responses: {
         ...OPERATIONS.audit.responses,
-        ...describeAnswers({ 200: { description: 'The entries.', schema: 'PreviousAuditLog' } }),
+        200: describeAnswer('PreviousAuditLog', 'The entries.'),
       },
     },
     active: {
@@ -79,6 +79,6 @@ export const PREVIOUS_VERSION_OPERATION = {
   operationId: 'getPreviousVersion',
   responses: {
     ...OPERATIONS.version.responses,
-    ...describeAnswers({ 200: { description: 'About this instance.', schema: 'PreviousVersion' } }),
+    200: describeAnswer('PreviousVersion', 'About this instance.'),
   },
 }

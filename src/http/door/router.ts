@@ -27,7 +27,7 @@ export type RouterOptions = { routes: readonly Route[]; presentError: PresentErr
 export type AnswerRoute = (exchange: Exchange) => Answer
 
 /** Every route with HEAD beside GET, and 405 for the methods that a known path does not have. */
-export function createRouter({ routes, presentError }: RouterOptions) {
+export function createRouter({ routes, presentError }: RouterOptions): AnswerRoute {
   // Elysia gives its handlers only the request. The exchange is looked up by it here, and handed on as an argument.
   const exchanges = new WeakMap<Request, Exchange>()
 
@@ -43,7 +43,7 @@ export function createRouter({ routes, presentError }: RouterOptions) {
     const cause = code === 'NOT_FOUND' ? new DomainError('not_found', 'not-found') : error
     return presentError(cause, exchangeOf(request))
   })
-  for (const { url, answer, head = answer, detail = { hide: true } } of routes) {
+  for (const { url, answer, head = answer } of routes) {
     const { method, path } = url
     // Elysia reads the source of a handler and prepares only the parts of the context that its parameters name.
     const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
@@ -52,23 +52,21 @@ export function createRouter({ routes, presentError }: RouterOptions) {
       const respond = exchange.isHead ? head : answer
       return respond({ exchange, params: params ?? {} })
     }
-    app.route(method, routedPath(path), handler, { parse: 'none', detail })
+    app.route(method, routedPath(path), handler, { parse: 'none' })
   }
   for (const [path, allow] of allowedMethods(routes)) {
     const refuse = ({ request }: { request: Request }) => {
       exchangeOf(request).route = path
       throw new DomainError('wrong_method', `This path knows ${allow}.`, { allow })
     }
-    app.all(routedPath(path), refuse, { parse: 'none', detail: { hide: true } })
+    app.all(routedPath(path), refuse, { parse: 'none' })
   }
 
-  const answerRoute: AnswerRoute = (exchange) => {
+  return (exchange) => {
     const request = routedRequest(exchange)
     exchanges.set(request, exchange)
     return app.fetch(request)
   }
-
-  return { app, answerRoute }
 }
 
 /** With the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to tell its length. */

@@ -8,15 +8,14 @@ import { type ApiDocument, type Endpoint, listEndpoints } from './document.ts'
 import { OperationView, Place, Refusals, SchemaView } from './operation-view.tsx'
 import { Prose } from './prose.tsx'
 
-export type DocsOptions = { answer: AnswerGuest; getGuest: GetGuest; reference: () => Promise<string> }
+export type DocsOptions = { answer: AnswerGuest; getGuest: GetGuest; reference: () => object }
 
 const TITLE = 'API reference'
 
 export function createAnswerDocs({ answer, getGuest, reference }: DocsOptions) {
-  let document: ApiDocument | null = null
   return async ({ exchange }: Asked): Promise<Response> => {
-    document ??= JSON.parse(await reference()) as ApiDocument
     const guest = await getGuest(exchange)
+    const document = reference() as ApiDocument
     const links = { baseUrl: exchange.baseUrl, json: `${guest.basePath}${API.reference.href()}` }
     const content = <Reference document={document} {...links} />
     return answer(content, { guest, title: TITLE, width: 'wide', scripts: ['common'] })
