@@ -74,20 +74,20 @@ test('a failure is logged with the name of the job; a refusal without its stack'
   ])
 })
 
-test.each([new DomainError('overloaded', 'The database does not answer.'), new Error('no such column')])(
-  'a failure that goes on is logged once, and again after the job has done something: %s',
-  async (cause) => {
-    const { jobs, logged, reports } = jobsWith(['expiry'])
-    await jobs.start()
-    const refuse = () => reports.expiry?.failed(cause)
-    refuse()
-    refuse()
-    expect(logged).toHaveLength(1)
-    reports.expiry?.did()
-    refuse()
-    expect(logged).toHaveLength(2)
-  },
-)
+test.each([
+  ['refusal', new DomainError('overloaded', 'The database does not answer.')],
+  ['failure', new Error('no such column')],
+])('a %s that goes on is logged once, and again after the job has done something', async (_, cause) => {
+  const { jobs, logged, reports } = jobsWith(['expiry'])
+  await jobs.start()
+  const refuse = () => reports.expiry?.failed(cause)
+  refuse()
+  refuse()
+  expect(logged).toHaveLength(1)
+  reports.expiry?.did()
+  refuse()
+  expect(logged).toHaveLength(2)
+})
 
 describe('while a database server is out, which the log tells', () => {
   const AWAY = new DomainError('overloaded', 'The database does not answer.')
