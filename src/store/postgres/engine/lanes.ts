@@ -3,7 +3,6 @@
 
 import type { ReservedSQL } from 'bun'
 import { randomKey } from '../../../crypto/random.ts'
-import type { DatabaseCounts } from '../../database-face.ts'
 import { endsConnection, unavailable } from './failures.ts'
 import { type Connect, reserveWithin } from './session.ts'
 
@@ -34,13 +33,6 @@ export type LanesOptions = {
   onState: OnState
 }
 
-export type Lanes = {
-  /** Waits for a free connection, and runs work on it. Throws `overloaded` when none is free in time. */
-  use<T>(patience: Patience, work: (lane: Lane) => Promise<T>): Promise<T>
-  count(): DatabaseCounts['connections']
-  close(): void
-}
-
 /** `until`: when it is given up, and Infinity while it is idle. */
 type Open = Lane & { until: number; isOpen: boolean; close(): void }
 type Waiter = { give: (lane: Promise<Open>) => void; end: number }
@@ -52,7 +44,7 @@ const LEAST_MS = 500
 const ID_BYTES = 16
 const AT_REST = Number.POSITIVE_INFINITY
 
-export function createLanes({ connect, max, onConnect, onState }: LanesOptions): Lanes {
+export function createLanes({ connect, max, onConnect, onState }: LanesOptions) {
   const open = new Set<Open>()
   const waiting: Waiter[] = []
   let idle: Open[] = []
@@ -132,7 +124,8 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions):
     else idle.push(lane)
   }
 
-  const use: Lanes['use'] = async ({ end, once }, work) => {
+  /** Waits for a free connection, and runs work on it. Throws `overloaded` when none is free in time. */
+  async function use<T>({ end, once }: Patience, work: (lane: Lane) => Promise<T>): Promise<T> {
     const lane = await acquire(end)
     const now = performance.now()
     lane.until = Math.min(now + once, Math.max(end, now + LEAST_MS))
@@ -154,12 +147,11 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions):
     for (const lane of [...idle]) drop(lane)
   }
 
-  const inUse = () => open.size - idle.length
-  return {
-    use,
-    count: () => ({ inUse: inUse(), idle: idle.length, most: max, waiting: waiting.length }),
-    close,
-  }
+  const count = () => ({
+    ...{ inUse: open.size - idle.length, idle: idle.length },
+    ...{ most: max, waiting: waiting.length },
+  })
+  return { use, count, close }
 }
 
 function laneOver(reserved: ReservedSQL, close: () => void): Open {
