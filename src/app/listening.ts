@@ -31,50 +31,47 @@ const NAMING_MS = 5_000
 /** `pages` are the URLs of the trust page, the one for other computers first. */
 export type Trust = { fingerprint: string; pages: string[] }
 
-/** `trust`: the authority that devices have to trust, and the pages that show how; null without an own authority. */
-export type Addresses = { urls: ServerUrls; trust: Trust | null }
-
-export type Listening = {
-  port: number
-  /** Resolves when it is known whether the name on the local network is ours, after seconds at the most. */
-  addresses(): Promise<Addresses>
-  stop(): Promise<void>
-}
-
 /** Opens all or none. Throws the error of the system, with the `address` that failed. */
-export async function openListening(options: ListeningOptions): Promise<Listening> {
-  const { config, tls } = options
-  if (isUnixHost(config.host)) await removeStaleSocket(config.host)
-  const main = listenFor(options, { port: config.port, isPlain: false })
+export async function openListening(options: ListeningOptions) {
+  const { config, door, tls, bindings, listAddresses } = options
+  const { host, port, httpPort } = config
+  const { shed, isLeaving } = door
+  if (isUnixHost(host)) await removeStaleSocket(host)
+  const common = { shed, isLeaving, bindings, listAddresses }
+  const current = tls?.certificate.current() ?? null
+  const main = listen({ ...common, handle: door.handle, port, tls: current })
   tls?.watch.follow(main.renew)
-  const plain = await openPlain(options, main.stop)
+  const openPlain = (at: number) => listen({ ...common, handle: door.handlePlain, port: at, tls: null })
+  const plain = httpPort === null ? null : await orStop(() => openPlain(httpPort), main)
   const announcement = await openAnnouncement(options, main.port)
-  return {
-    port: main.port,
-    addresses: async () => {
-      await Promise.race([announcement?.tried, Bun.sleep(NAMING_MS)])
-      const urls = urlsFor(options, { main, announcement })
-      return { urls, trust: trustOf(tls, { urls, httpPort: plain?.port ?? null }) }
-    },
-    stop: async () => {
-      tls?.watch.follow(async () => undefined)
-      await Promise.all([main.stop(), plain?.stop(), announcement?.stop()])
-    },
+
+  /** Resolves when it is known whether the name on the local network is ours, after seconds at the most. */
+  async function addresses(): Promise<{ urls: ServerUrls; trust: Trust | null }> {
+    await Promise.race([announcement?.tried, Bun.sleep(NAMING_MS)])
+    const scheme = tls === null ? 'http' : 'https'
+    const found = urlsOf({ ...main, scheme }, { host, listAddresses })
+    // The announced name comes first among those for other computers, if it is ours.
+    const isOurs = announcement?.state() === 'announced'
+    const named = isOurs ? [`${scheme}://${config.mdns}.local:${main.port}`] : []
+    const urls = { ...found, elsewhere: [...named, ...found.elsewhere] }
+    return { urls, trust: trustOf(tls, { urls, httpPort: plain?.port ?? null }) }
   }
+
+  async function stop(): Promise<void> {
+    tls?.watch.follow(async () => undefined)
+    await Promise.all([main.stop(), plain?.stop(), announcement?.stop()])
+  }
+
+  return { port: main.port, addresses, stop }
 }
 
-type Opened = { main: Listener; announcement: Announcement | null }
-
-/** The URLs of the server. The announced name comes first among those for other computers, if it is ours. */
-function urlsFor(
-  { config, tls, listAddresses }: ListeningOptions,
-  { main, announcement }: Opened,
-): ServerUrls {
-  const scheme = tls === null ? 'http' : 'https'
-  const urls = urlsOf({ ...main, scheme }, { host: config.host, listAddresses })
-  const isOurs = announcement?.state() === 'announced'
-  const named = isOurs ? [`${scheme}://${config.mdns}.local:${main.port}`] : []
-  return { ...urls, elsewhere: [...named, ...urls.elsewhere] }
+async function orStop(open: () => Listener, other: Listener): Promise<Listener> {
+  try {
+    return open()
+  } catch (cause) {
+    await other.stop()
+    throw cause
+  }
 }
 
 /** Links to the trust page by address, because not every phone can resolve names that end in .local. */
@@ -91,31 +88,6 @@ function trustOf(
     return `${start}${PAGES.trust.href()}`
   })
   return { fingerprint: authority.fingerprint, pages: [...new Set(pages)] }
-}
-
-function listenFor(options: ListeningOptions, { port, isPlain }: { port: number; isPlain: boolean }) {
-  const { door, tls, bindings, listAddresses } = options
-  const { handle, handlePlain, shed, isLeaving } = door
-  return listen({
-    handle: isPlain ? handlePlain : handle,
-    tls: isPlain || tls === null ? null : tls.certificate.current(),
-    shed,
-    isLeaving,
-    bindings,
-    port,
-    listAddresses,
-  })
-}
-
-async function openPlain(options: ListeningOptions, stopMain: () => Promise<void>) {
-  const { httpPort } = options.config
-  if (httpPort === null) return null
-  try {
-    return listenFor(options, { port: httpPort, isPlain: true })
-  } catch (cause) {
-    await stopMain()
-    throw cause
-  }
 }
 
 async function openAnnouncement(options: ListeningOptions, port: number): Promise<Announcement | null> {
