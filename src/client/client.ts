@@ -18,8 +18,8 @@ import { checkStep, findAddresses } from './places.ts'
 import { type Answer, createAsk, messageIn, type RequestsOptions, refusalOf } from './requests.ts'
 import { createUpload, type UploadFile } from './upload.ts'
 
-/** Fields by their names in the API. Undefined ones are not sent. */
-export type PushFields = Record<string, string | number | boolean | undefined>
+/** Fields by their names in the API; null ones are not sent. */
+export type PushFields = Record<string, string | number | boolean | null>
 
 type NewRemotePush = {
   fields: PushFields
@@ -94,7 +94,7 @@ export function createClient(options: ClientOptions) {
   }
 
   async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<Answer> {
-    const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+    const given = givenOf(fields)
     if (files.length === 0) {
       const body = JSON.stringify({ push: Object.fromEntries(given) })
       const headers = { 'content-type': 'application/json' }
@@ -149,7 +149,7 @@ export function createClient(options: ClientOptions) {
 
   /** An empty name or note removes it. */
   async function edit(urlToken: string, fields: PushFields): Promise<Answer> {
-    const body = JSON.stringify({ push: fields })
+    const body = JSON.stringify({ push: Object.fromEntries(givenOf(fields)) })
     const headers = { 'content-type': 'application/json' }
     return expect(200, await ask(`${PUSHES}/${urlToken}`, { method: 'PATCH', headers, body: () => body }))
   }
@@ -177,6 +177,10 @@ export function createClient(options: ClientOptions) {
   }
 
   return { version, create, linkOf, retrieve, expire, edit, audit, list, downloadPart }
+}
+
+function givenOf(fields: PushFields) {
+  return Object.entries(fields).filter(([, value]) => value !== null)
 }
 
 function countIn(header: string | null): number {

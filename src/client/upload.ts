@@ -2,7 +2,7 @@
 //
 // Unlike the form encoders of browsers, this one keeps line breaks, because a payload must arrive unchanged.
 
-import { open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { presentSystemError } from '../domain/system-errors.ts'
 import { ClientFailure } from './failure.ts'
 import type { Watch } from './watch.ts'
@@ -92,25 +92,15 @@ export function fileUpload(file: { path: string; filename: string; size: number 
 
 /** Throws ClientFailure when the file cannot be read or its size has changed. */
 async function* readPieces({ path, size }: { path: string; size: number }): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r').catch(unreadable)
   let left = size
   try {
-    for (;;) {
-      const { bytesRead, buffer } = await file
-        .read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES)
-        .catch(unreadable)
-      left -= bytesRead
-      if (left < 0 || (bytesRead === 0 && left > 0)) {
-        throw new ClientFailure('failed', `${path} changed while it was being sent.`)
-      }
-      if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
+    for await (const bytes of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+      left -= bytes.byteLength
+      if (left < 0) break
+      yield bytes
     }
-  } finally {
-    await file.close()
+  } catch (cause) {
+    throw new ClientFailure('failed', cause instanceof Error ? presentSystemError(cause) : String(cause))
   }
-}
-
-function unreadable(cause: Error): never {
-  throw new ClientFailure('failed', presentSystemError(cause))
+  if (left !== 0) throw new ClientFailure('failed', `${path} changed while it was being sent.`)
 }

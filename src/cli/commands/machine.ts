@@ -117,16 +117,15 @@ export const MACHINE = [
   }),
 ]
 
-const MARKS: Record<Finding['state'], string> = { ok: 'ok     ', warning: 'WARNING', problem: 'PROBLEM' }
+const MARKS: Record<Finding['state'], string> = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM' }
 
 function presentFindings(findings: readonly Finding[]): string[] {
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length
   const [problems, warnings] = [count('problem'), count('warning')]
-  const width = Math.max(...findings.map(({ part }) => part.length))
-  const lines = findings.flatMap(({ part, state, said, remedy }) => {
-    const line = `${MARKS[state]}  ${part.padEnd(width)}  ${printableLine(said)}`
-    return remedy === null ? [line] : [line, `${' '.repeat(width + 11)}→ ${printableLine(remedy)}`]
-  })
+  const rows = findings.flatMap(({ part, state, said, remedy }) => [
+    [MARKS[state], part, printableLine(said)],
+    ...(remedy === null ? [] : [['', '', `→ ${printableLine(remedy)}`]]),
+  ])
   const sum = `Problems: ${problems}. Warnings: ${warnings}.`
-  return [...lines, problems + warnings === 0 ? 'Nothing is wrong.' : sum]
+  return [...alignColumns(...rows), problems + warnings === 0 ? 'Nothing is wrong.' : sum]
 }

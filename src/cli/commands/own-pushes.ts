@@ -10,7 +10,7 @@ import { formatCount, formatLimit, formatLocalTime } from '../format.ts'
 import type { Shell } from '../shell.ts'
 import { fitColumns, separateByTabs } from '../table.ts'
 import { printJson, serverCommand } from '../visit.ts'
-import { limitFields, limitFlags, nameFlags, OWN_LABEL, OWN_NOTE } from './push.ts'
+import { limitFlags, nameFlags, OWN_LABEL, OWN_NOTE } from './push.ts'
 
 const TOKEN = '7k3m9qx2vn4t8bw5hj6r0yzacd'
 const LINK = `https://once.example/p/${TOKEN}/r`
@@ -66,13 +66,13 @@ export const OWN_PUSHES = [
   oncebox edit ${TOKEN} --note ""`,
     flags: { ...edited, json },
     problems: ({ raw }) => {
-      const names = Object.keys(edited)
+      const names = Object.values(edited).map(({ flag }) => flag)
       if (names.some((name) => raw[name] !== undefined)) return []
       return [`nothing to change: add ${names.map((name) => `--${name}`).join(', ')}`]
     },
-    act: async ({ client, urlToken, flags, shell }) => {
-      const { body } = await client.edit(urlToken, limitFields(flags)).catch(nameFlags)
-      if (flags.json) return printJson(body, shell)
+    act: async ({ client, urlToken, flags: { json, ...fields }, shell }) => {
+      const { body } = await client.edit(urlToken, fields).catch(nameFlags)
+      if (json) return printJson(body, shell)
       const push = parsePush(body)
       const more = formatCount(push.viewsRemaining, 'more view')
       shell.print(

@@ -10,7 +10,7 @@ import { DURATIONS, MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { duration, oneOf, type Parsed, truth, wholeNumber } from '../../settings/parsers.ts'
-import type { Values } from '../../settings/setting.ts'
+import type { Setting } from '../../settings/setting.ts'
 import { readInput, readNewPassphrase } from '../ask.ts'
 import { repeated, toggle, valued } from '../command.ts'
 import { CommandFailure } from '../failures.ts'
@@ -36,25 +36,20 @@ function notBlank(value: string): Parsed<string> {
   return value === '' ? { problem: "can't be blank" } : { value }
 }
 
-/** The limits of a push; `after` completes "Expires …". */
+/** The limits of a push, by their names in the API; `after` completes "Expires …". */
 export function limitFlags(after: { days: string; views: string; duration: string }) {
   return {
-    days: valued('days <number>', `Expires ${after.days}`, wholeNumber('1', String(MAX_DAYS))),
-    views: valued('views <number>', `Expires ${after.views}`, wholeNumber('1', String(MAX_VIEWS))),
-    duration: valued('duration <time>', `Expires after ${SOME_DURATIONS}${after.duration}`, durationIndex),
-  }
-}
-
-type LimitFlags = Values<ReturnType<typeof limitFlags>> & { name: string | null; note: string | null }
-
-/** The flags as fields of the API. */
-export function limitFields({ name, note, days, views, duration }: LimitFlags): PushFields {
-  return {
-    name: name ?? undefined,
-    note: note ?? undefined,
-    expire_after_days: days ?? undefined,
-    expire_after_views: views ?? undefined,
-    expire_after_duration: duration ?? undefined,
+    expire_after_days: valued('days <number>', `Expires ${after.days}`, wholeNumber('1', String(MAX_DAYS))),
+    expire_after_views: valued(
+      'views <number>',
+      `Expires ${after.views}`,
+      wholeNumber('1', String(MAX_VIEWS)),
+    ),
+    expire_after_duration: valued(
+      'duration <time>',
+      `Expires after ${SOME_DURATIONS}${after.duration}`,
+      durationIndex,
+    ),
   }
 }
 
@@ -65,6 +60,26 @@ const switched = (words: `${string} <${string}>`, help: string) => ({
   ...valued(words, help, truth),
   bare: 'true',
 })
+
+/** By their names in the API. */
+const fieldFlags = {
+  kind: valued(
+    `kind <${PUSH_KINDS.join('|')}>`,
+    'Kind of the push (default: file when there are files, else text)',
+    oneOf(...PUSH_KINDS),
+  ),
+  ...limitFlags({ days: 'after this many days', views: 'after this many views', duration: '' }),
+  retrieval_step: switched(
+    'retrieval-step <true|false>',
+    'Whether the recipient is told first that opening uses up a view',
+  ),
+  deletable_by_viewer: switched(
+    'deletable-by-viewer <true|false>',
+    'Whether the recipient may delete the push',
+  ),
+  name: valued('name <text>', `${OWN_LABEL}; with --file - also the name of the file`, notBlank),
+  note: valued('note <text>', OWN_NOTE, notBlank),
+}
 
 export const PUSH = serverCommand({
   name: 'push',
@@ -86,24 +101,9 @@ export const PUSH = serverCommand({
       'File to push, "-" for standard input; may be repeated. Needs a login',
       sentFile,
     ),
-    kind: valued(
-      `kind <${PUSH_KINDS.join('|')}>`,
-      'Kind of the push (default: file when there are files, else text)',
-      oneOf(...PUSH_KINDS),
-    ),
-    ...limitFlags({ days: 'after this many days', views: 'after this many views', duration: '' }),
+    ...fieldFlags,
     passphrase: toggle('passphrase', 'Ask for a passphrase that the recipient must enter'),
     passphraseFile: valued('passphrase-file <path>', 'Read the passphrase from a file', fileText),
-    retrievalStep: switched(
-      'retrieval-step <true|false>',
-      'Whether the recipient is told first that opening uses up a view',
-    ),
-    deletableByViewer: switched(
-      'deletable-by-viewer <true|false>',
-      'Whether the recipient may delete the push',
-    ),
-    name: valued('name <text>', `${OWN_LABEL}; with --file - also the name of the file`, notBlank),
-    note: valued('note <text>', OWN_NOTE, notBlank),
     qr: toggle('qr', "Also draw the link's QR code"),
     json: toggle('json', "Print the server's response instead of the link"),
   },
@@ -117,27 +117,23 @@ export const PUSH = serverCommand({
     ]
   },
   act: async ({ flags, operands: [text], shell, ...visit }) => {
-    const files = flags.file.map((path) => toUpload(path, flags.name, shell))
+    const { file, passphrase, passphraseFile, qr, json, ...fields } = flags
+    const files = file.map((path) => toUpload(path, fields.name, shell))
     if (files.length > 0 && !visit.isSignedIn) throw loginNeeded('Files need', visit.server)
-    const payload = text === undefined && files.length > 0 ? undefined : await readPayload(text, shell)
-    const asked = flags.passphrase ? await readNewPassphrase(shell) : undefined
-    const fields = {
-      ...{ payload, ...limitFields(flags), kind: flags.kind ?? undefined },
-      retrieval_step: flags.retrievalStep ?? undefined,
-      deletable_by_viewer: flags.deletableByViewer ?? undefined,
-      passphrase: flags.passphraseFile ?? asked,
-    }
-    const { body } = await send(visit, { fields, files, shell })
+    const payload = text === undefined && files.length > 0 ? null : await readPayload(text, shell)
+    const asked = passphrase ? await readNewPassphrase(shell) : null
+    const secrets = { payload, passphrase: passphraseFile ?? asked }
+    const { body } = await send(visit, { fields: { ...secrets, ...fields }, files, shell })
     const created = parsePush(body)
     const link = await visit.client.linkOf(created)
-    if (flags.json) printJson(body, shell)
+    if (json) printJson(body, shell)
     else shell.print(link)
-    if (flags.qr) shell.draw(drawQr(link))
+    if (qr) shell.draw(drawQr(link))
     const views = created.viewsRemaining === null ? '' : `${formatCount(created.viewsRemaining, 'view')} or `
     shell.say(`It expires after ${views}${formatLimit(created)}, whichever comes first.`)
     // Other servers may ignore a duration and only report days.
     const isKnown = typeof body === 'object' && body !== null && 'expire_after_duration' in body
-    if (flags.duration !== null && created.expiresAt === null && !isKnown)
+    if (fields.expire_after_duration !== null && created.expiresAt === null && !isKnown)
       shell.say('oncebox: warning: this server may have ignored --duration; --days is safe.')
   },
 })
@@ -180,26 +176,17 @@ async function readText(shell: Shell): Promise<string> {
   return /^[^\r\n]*\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text
 }
 
-/** The name of each field on the command line. */
-const FLAGS: Record<string, string> = {
-  payload: 'The text',
-  kind: '--kind',
-  expire_after_days: '--days',
-  expire_after_views: '--views',
-  expire_after_duration: '--duration',
-  passphrase: 'The passphrase',
-  retrieval_step: '--retrieval-step',
-  deletable_by_viewer: '--deletable-by-viewer',
-  name: '--name',
-  note: '--note',
-  files: '--file',
-}
+/** What other fields are called on the command line. */
+const WORDS: Record<string, string> = { payload: 'The text', passphrase: 'The passphrase', files: '--file' }
 
 /** Throws the same failure, with the names of flags instead of fields. */
 export function nameFlags(cause: unknown): never {
   if (!(cause instanceof RefusedFields)) throw cause
-  const entries = Object.entries(cause.fields)
-  if (!entries.every(([field]) => Object.hasOwn(FLAGS, field))) throw cause
-  const sentences = entries.flatMap(([field, problems]) => problems.map((said) => `${FLAGS[field]} ${said}`))
-  throw new ClientFailure(cause.kind, `${sentences.join('. ')}.`)
+  const flags = new Map(Object.entries<Setting>(fieldFlags).map(([field, { flag }]) => [field, `--${flag}`]))
+  const named = Object.entries(cause.fields).map(([field, problems]) => {
+    const name = flags.get(field) ?? WORDS[field]
+    if (name === undefined) throw cause
+    return problems.map((said) => `${name} ${said}`)
+  })
+  throw new ClientFailure(cause.kind, `${named.flat().join('. ')}.`)
 }
