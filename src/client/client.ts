@@ -107,22 +107,17 @@ export function createClient(options: ClientOptions) {
 
   /** Counts as a view, unless a passphrase is required. */
   async function retrieve(urlToken: string, passphrase: string | null): Promise<Retrieved> {
-    const answer = await ask(...(await retrieveCall(urlToken, passphrase)))
+    const encoded = passphrase === null ? null : encodeURIComponent(passphrase)
+    // URLs end up in logs, and only Oncebox knows the header.
+    const isHeader = encoded !== null && (await version()).isOncebox
+    const query = encoded === null || isHeader ? '' : `?passphrase=${encoded}`
+    const answer = await ask(`${PUSHES}/${urlToken}${query}`, {
+      maxBytes: MAX_RETRIEVED_BYTES,
+      headers: isHeader ? { 'x-push-passphrase': encoded } : {},
+    })
     const message = messageIn(answer.body) ?? ''
     if (answer.status === 401 && /passphrase/i.test(message)) return { outcome: 'passphrase_wanted', message }
     return { outcome: 'push', push: parsePush(expect(200, answer).body), answer: answer.body }
-  }
-
-  /** Sends a passphrase in a header if the server is Oncebox, because URLs end up in logs. */
-  async function retrieveCall(urlToken: string, passphrase: string | null): Promise<Parameters<typeof ask>> {
-    const path = `${PUSHES}/${urlToken}`
-    const maxBytes = MAX_RETRIEVED_BYTES
-    if (passphrase === null) return [path, { maxBytes }]
-    const encoded = encodeURIComponent(passphrase)
-    const { isOncebox } = await version()
-    return isOncebox
-      ? [path, { maxBytes, headers: { 'x-push-passphrase': encoded } }]
-      : [`${path}?passphrase=${encoded}`, { maxBytes }]
   }
 
   /** The link to share. Throws ClientFailure if the server's link is not safe to open. */

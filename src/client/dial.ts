@@ -23,29 +23,28 @@ export type Dial = (url: string, request: DialRequest) => Promise<Response>
 
 /** Throws ClientFailure when there is no response, or a compressed one. */
 export function createDial({ userAgent, caCerts, authority }: DialOptions): Dial {
-  return async (url, { headers = {}, address, ...request }) => {
-    const trusted = await trustedBy({ caCerts, authority })
+  return async (url, { headers, address, ...request }) => {
     const { origin, host, hostname } = new URL(url)
+    const isNamed = address === undefined
     const init = {
       ...request,
       headers: {
         ...headers,
-        ...(address === undefined ? {} : { host }),
-        'user-agent': userAgent,
-        'accept-encoding': 'identity',
+        ...(isNamed ? {} : { host }),
+        ...{ 'user-agent': userAgent, 'accept-encoding': 'identity' },
       },
       // A redirect must not receive the token.
       redirect: 'manual' as const,
-      // Set explicitly, because the environment could turn it off.
       tls: {
-        ...trusted,
+        ...(await trustedBy({ caCerts, authority })),
+        // Set explicitly, because the environment could turn it off.
         rejectUnauthorized: true,
-        ...(address === undefined ? {} : { serverName: hostname }),
+        ...(isNamed ? {} : { serverName: hostname }),
       },
       // A few kilobytes of gzip can expand to gigabytes.
       decompress: false,
     }
-    const response = await fetch(addressed(url, address), init).catch((cause) => {
+    const response = await fetch(isNamed ? url : addressed(url, address), init).catch((cause) => {
       const failure = unreachable(origin, cause)
       throw authority !== null && failure instanceof UnknownAuthority ? changedAuthority(origin) : failure
     })
@@ -56,19 +55,13 @@ export function createDial({ userAgent, caCerts, authority }: DialOptions): Dial
   }
 }
 
-function addressed(url: string, address: string | undefined): string {
-  if (address === undefined) return url
+function addressed(url: string, address: string): string {
   const target = new URL(url)
   target.hostname = address.includes(':') ? `[${address}]` : address
   return target.href
 }
 
-type Trusted = { ca?: string[] }
-
-async function trustedBy({
-  caCerts,
-  authority,
-}: Pick<DialOptions, 'caCerts' | 'authority'>): Promise<Trusted> {
+async function trustedBy({ caCerts, authority }: Pick<DialOptions, 'caCerts' | 'authority'>) {
   if (authority !== null) return { ca: [authority] }
   if (caCerts === null) return {}
   // Loaded only when needed: it takes megabytes, in servers too.

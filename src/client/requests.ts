@@ -44,50 +44,39 @@ const LONGEST_ANSWER = 10
 const MAX_REASON_CHARACTERS = 500
 
 export function createAsk(options: RequestsOptions): Ask {
+  const { server, apiToken, dial, patienceMs, maxTries = MAX_TRIES, onWait } = options
+  const authorization: Record<string, string> =
+    apiToken === null ? {} : { authorization: `Bearer ${apiToken}` }
+
+  async function tryOnce(path: string, call: Call, isLast: boolean): Promise<Answer | { wait: number }> {
+    const { method = 'GET', headers, body, isLong, maxBytes = MAX_BYTES } = call
+    const watch = createWatch(isLong ? 2 * patienceMs : patienceMs)
+    const end = isLong ? [] : [AbortSignal.timeout(LONGEST_ANSWER * patienceMs)]
+    try {
+      const response = await dial(`${server}${path}`, {
+        method,
+        headers: { accept: 'application/json', ...authorization, ...headers },
+        signal: AbortSignal.any([watch.signal, ...end]),
+        ...(body === undefined ? {} : { body: body(watch.count) }),
+      })
+      const wait = isLast ? null : secondsToWait(response)
+      if (wait === null) return await read(response, { server, maxBytes, watch })
+      // An unread body would keep the connection.
+      await response.body?.cancel()
+      return { wait }
+    } finally {
+      watch.stop()
+    }
+  }
+
   return async (path, call = {}) => {
     for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt === (options.maxTries ?? MAX_TRIES) || call.isSentOnce === true
-      const answer = await tryOnce(path, { call, isLast, options })
+      const answer = await tryOnce(path, call, attempt === maxTries || call.isSentOnce === true)
       if (!('wait' in answer)) return answer
-      options.onWait(answer.wait)
+      onWait(answer.wait)
       await Bun.sleep(answer.wait * 1000)
     }
   }
-}
-
-type Try = { call: Call; isLast: boolean; options: RequestsOptions }
-
-async function tryOnce(path: string, { call, isLast, options }: Try): Promise<Answer | { wait: number }> {
-  const { server, patienceMs } = options
-  const watch = createWatch(call.isLong ? 2 * patienceMs : patienceMs)
-  try {
-    const response = await send(path, { call, watch, options })
-    const wait = isLast ? null : secondsToWait(response)
-    if (wait === null) return await read(response, { server, maxBytes: call.maxBytes ?? MAX_BYTES, watch })
-    // An unread body would keep the connection.
-    await response.body?.cancel()
-    return { wait }
-  } finally {
-    watch.stop()
-  }
-}
-
-type Sending = { call: Call; watch: Watch; options: RequestsOptions }
-
-function send(path: string, { call, watch, options }: Sending): Promise<Response> {
-  const { server, apiToken, dial, patienceMs } = options
-  const { method = 'GET', headers, body, isLong } = call
-  const end = isLong ? [] : [AbortSignal.timeout(LONGEST_ANSWER * patienceMs)]
-  return dial(`${server}${path}`, {
-    method,
-    headers: {
-      accept: 'application/json',
-      ...(apiToken === null ? {} : { authorization: `Bearer ${apiToken}` }),
-      ...headers,
-    },
-    signal: AbortSignal.any([watch.signal, ...end]),
-    ...(body === undefined ? {} : { body: body(watch.count) }),
-  })
 }
 
 /** Returns null when there is nothing to wait for. With 429 and 503, nothing was stored or counted. */
@@ -122,27 +111,27 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
 /** The failure for a response whose status the caller did not expect. */
 export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): ClientFailure {
   const message = explain(messageIn(body) ?? `HTTP ${status}`, body)
-  const fields = status === 422 ? fieldsIn(body) : {}
-  if (Object.keys(fields).length > 0) return new RefusedFields(message, fields)
+  const fields = status === 422 ? fieldsIn(body) : []
+  if (fields.length > 0) return new RefusedFields(message, Object.fromEntries(fields))
   return new ClientFailure(kindOf(status), message)
 }
 
 /** A 422 has a list of messages for each invalid field, beside `error`. */
-function fieldsIn(body: unknown): Record<string, string[]> {
-  if (typeof body !== 'object' || body === null) return {}
-  const lists = Object.entries(body).filter(
-    (entry): entry is [string, string[]] =>
-      Array.isArray(entry[1]) && entry[1].every((said) => typeof said === 'string'),
+function fieldsIn(body: unknown): [string, string[]][] {
+  return Object.entries(Object(body)).flatMap(([field, said]): [string, string[]][] =>
+    isTexts(said) ? [[field, said.slice(0, 10).map(cut)]] : [],
   )
-  return Object.fromEntries(lists.map(([field, said]) => [field, said.slice(0, 10).map(cut)]))
+}
+
+function isTexts(said: unknown): said is string[] {
+  return Array.isArray(said) && said.every((one) => typeof one === 'string')
 }
 
 function explain(said: string, body: unknown): string {
   if (said === 'not-found') return 'There is no such push, or it no longer exists.'
   if (said !== 'internal-error') return said
-  const given = typeof body === 'object' && body !== null && 'request_id' in body ? body.request_id : ''
-  const id = typeof given === 'string' && given !== '' ? ` (request ${given.slice(0, 64)})` : ''
-  return `The server failed${id}; see its log.`
+  const id = textIn(body, 'request_id')
+  return `The server failed${id === null ? '' : ` (request ${id.slice(0, 64)})`}; see its log.`
 }
 
 /** A 500 counts as failed, because an error in the server does not go away by trying again. */
@@ -153,8 +142,14 @@ function kindOf(status: number): FailureKind {
 }
 
 export function messageIn(body: unknown): string | null {
-  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
-  return typeof error === 'string' && error !== '' ? cut(error) : null
+  const error = textIn(body, 'error')
+  return error === null ? null : cut(error)
+}
+
+/** Null for a member that is no text, or an empty one. */
+function textIn(body: unknown, member: string): string | null {
+  const value: unknown = Object(body)[member]
+  return typeof value === 'string' && value !== '' ? value : null
 }
 
 function cut(text: string): string {
