@@ -25,19 +25,14 @@ declare module '*.ico' {
   export default path
 }
 
-declare module '*/release-keys.txt' {
-  const text: string
-  export default text
-}
-
 declare module '*.template' {
   const text: string
   export default text
 }
 
 declare module '*.txt' {
-  const path: string
-  export default path
+  const textOrPath: string
+  export default textOrPath
 }
 
 declare module '*/common.js' {

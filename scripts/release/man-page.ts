@@ -2,7 +2,8 @@
 
 import { type Command, shownSettings } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { describe, PURPOSE, termOf, usageOf } from '../../src/cli/help.ts'
+import { describe, termOf, usageOf } from '../../src/cli/help.ts'
+import { pageOf } from '../../src/cli/manual.ts'
 import { type Setting, variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
 
@@ -16,7 +17,7 @@ export function manPage({ version, time }: { version: string; time: number }): s
     ...['.nh', '.ad l'],
     ...['.SH NAME', `oncebox \\- ${roff('share secrets by links that open a limited number of times')}`],
     ...['.SH SYNOPSIS', `.B oncebox\n${roff('[COMMAND] [flags]')}`],
-    ...['.SH DESCRIPTION', roff(PURPOSE)],
+    ...['.SH DESCRIPTION', roff(pageOf('').help)],
     roff('Without a command it starts the server, as serve does.'),
     ...['.SH COMMANDS', ...COMMANDS.flatMap(presentCommand)],
     '.SH SETTINGS',
@@ -45,7 +46,7 @@ function presentCommand(row: Command): string[] {
   const flags = Object.values<Setting>(row.flags ?? {}).map((flag) => [termOf(flag), flag.help] as const)
   return [
     `.SS "${roff(`oncebox ${usageOf(row)}`.replace('[flags]', '').trim())}"`,
-    roff(row.help),
+    roff(pageOf(row.name).help),
     ...flags.flatMap(presentOption),
     ...takenSettings(row),
   ]

@@ -28,10 +28,6 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   operands?: string
   /** Heading in the list of commands. */
   heading?: string
-  /** Its first sentence stands in lists of commands. */
-  help: string
-  /** Below the flags, a line each. */
-  examples?: string
   /** The command's own flags. */
   flags?: F
   /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
@@ -70,11 +66,6 @@ export function childrenOf(commands: readonly Command[], name: string): Command[
 /** The last word of its name. */
 export function wordOf({ name }: Command): string {
   return name.split(' ').at(-1) ?? ''
-}
-
-export function summaryOf({ help }: Command): string {
-  const [sentence = ''] = help.split(/\.(?:\s|$)/)
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1)
 }
 
 export type Operand = {

@@ -4,11 +4,12 @@
 // argument that other users of the machine can see.
 
 import type { Setting } from '../settings/setting.ts'
-import { type Command, childrenOf, operandsOf, shownSettings, summaryOf, wordOf } from './command.ts'
+import { type Command, childrenOf, operandsOf, shownSettings, wordOf } from './command.ts'
 import bash from './completion/bash.template' with { type: 'text' }
 import fish from './completion/fish.template' with { type: 'text' }
 import powershell from './completion/powershell.template' with { type: 'text' }
 import zsh from './completion/zsh.template' with { type: 'text' }
+import { summaryOf } from './manual.ts'
 
 const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish, powershell }
 
@@ -24,7 +25,7 @@ type Row = [command: string, kind: string, word: string, summary: string]
 function rowsOf(row: Command | undefined, commands: readonly Command[]): Row[] {
   const name = `oncebox ${row?.name ?? ''}`.trim()
   const words = childrenOf(commands, row?.name ?? '').map(
-    (child) => [wordOf(child), summaryOf(child)] as const,
+    (child) => [wordOf(child), summaryOf(child.name)] as const,
   )
   const choices = row === undefined ? [] : operandsOf(row).flatMap(({ choices }) => choices)
   const flags = [...Object.values<Setting>(row?.flags ?? {}), ...shownSettings(row)]

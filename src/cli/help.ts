@@ -1,15 +1,9 @@
 // The help of the program, of a group and of a command, made of the table of commands.
 
 import { defaultText, NO_VALUE, type Setting, variableOf } from '../settings/setting.ts'
-import { type Command, childrenOf, isGroup, shownSettings, summaryOf, wordOf } from './command.ts'
+import { type Command, childrenOf, isGroup, shownSettings, wordOf } from './command.ts'
 import { COMMANDS } from './commands.ts'
-
-export const PURPOSE = 'Oncebox shares passwords, files and links through secret links that expire.'
-
-const EXAMPLES = `  oncebox                           start on http://localhost:5100
-  oncebox serve --host 0.0.0.0      start for everyone on the network
-  oncebox user add ann@example.org  add an account, even while the server runs
-  oncebox serve --help              list all settings with flags and variables`
+import { pageOf, summaryOf } from './manual.ts'
 
 type Item = readonly [term: string, text: string]
 
@@ -21,10 +15,10 @@ export function helpOf(row: Command | undefined, width: number): string {
   const children = childrenOf(COMMANDS, row?.name ?? '')
   const own = Object.values<Setting>(row?.flags ?? {}).map((flag): Item => [termOf(flag), flag.help])
   const variables = Object.values<Setting>(row?.settings ?? {}).filter(({ variableOnly }) => variableOnly)
-  const examples = row === undefined ? EXAMPLES : row.examples
+  const { help, examples } = pageOf(row?.name ?? '')
   return [
     `Usage: oncebox ${row === undefined ? '[COMMAND] [flags]' : usageOf(row)}`,
-    Bun.wrapAnsi(row?.help ?? PURPOSE, width),
+    Bun.wrapAnsi(help, width),
     ...grouped(
       [
         ...[...own, HELP_ITEM, VERSION_ITEM].map((item) => ({ title: 'Options:', item })),
@@ -61,7 +55,7 @@ export function describe(setting: Setting): Item {
 }
 
 function listed(row: Command): Item {
-  return [`${wordOf(row)} ${isGroup(row) ? 'COMMAND' : (row.operands ?? '')}`.trim(), summaryOf(row)]
+  return [`${wordOf(row)} ${isGroup(row) ? 'COMMAND' : (row.operands ?? '')}`.trim(), summaryOf(row.name)]
 }
 
 function variablesOf(setting: Setting): string {

@@ -7,7 +7,6 @@ import { type Command, childrenOf, isGroup, wordOf } from './command.ts'
 import { type Parts, readCommandLine, wantsJson } from './command-line.ts'
 import { COMMANDS } from './commands.ts'
 import { inJson, presentFailure, sayFailure, ToldFailure, UsageError, WRONG_USAGE } from './failures.ts'
-import { helpOf } from './help.ts'
 import { createShell, type Outside } from './shell.ts'
 import { findCommand, hasFlag, unknownCommand } from './words.ts'
 
@@ -40,10 +39,10 @@ async function run(argv: readonly string[], parts: Parts): Promise<void> {
   if (isHelp || hasFlag(rest, '--help', '-h')) {
     // A flag or a link in the place of a command must not be repeated on the screen.
     if ((row === undefined || isGroup(row)) && !/^$|^-|\//.test(word)) throw unknown(row, word)
-    return shell.print(helpOf(row, shell.width))
+    return shell.print(await readHelp(row, shell.width))
   }
   if (hasFlag(rest, '--version', '-V')) return shell.print(version)
-  if (row !== undefined && isGroup(row)) throw refuseGroup(row, word, shell)
+  if (row !== undefined && isGroup(row)) throw await refuseGroup(row, word, shell)
   const isBare = row === undefined
   const called = row ?? COMMANDS.find(({ name }) => name === 'serve')
   if (called?.act === undefined) return
@@ -57,14 +56,18 @@ async function run(argv: readonly string[], parts: Parts): Promise<void> {
 }
 
 /** A group needs a command. */
-function refuseGroup(row: Command, word: string, { say, width }: Parts['shell']): Error {
+async function refuseGroup(row: Command, word: string, { say, width }: Parts['shell']): Promise<Error> {
   if (word === '') {
-    say(helpOf(row, width))
+    say(await readHelp(row, width))
     return new ToldFailure(WRONG_USAGE)
   }
   if (!word.startsWith('-')) return unknown(row, word)
   const names = childrenOf(COMMANDS, row.name).map(wordOf)
   return new UsageError([`flags come after the command (one of ${names.join(', ')})`], `oncebox ${row.name}`)
+}
+
+async function readHelp(row: Command | undefined, width: number): Promise<string> {
+  return (await import('./help.ts')).helpOf(row, width)
 }
 
 function unknown(group: Command | undefined, word: string): UsageError {

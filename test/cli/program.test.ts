@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import manual from '../../src/cli/manual.txt' with { type: 'text' }
 import { type Setting, variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
 import { createTrial } from './trial.ts'
@@ -155,6 +157,11 @@ describe('help', () => {
     const trial = createTrial()
     await trial.run(...line.split(' '), '--help')
     for (const name of names) expect(trial.text()).toContain(name)
+  })
+
+  test('has a page for every command, and for nothing else', () => {
+    const names = manual.match(/(?<=^== ).*/gm)
+    expect(names).toEqual(['oncebox', ...COMMANDS.map(({ name }) => `oncebox ${name}`)])
   })
 
   test('is shown for a group without a command, with an error code', async () => {

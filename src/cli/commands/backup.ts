@@ -31,16 +31,6 @@ type Backup = Given<Values<typeof flags>, Values<typeof needed & typeof inFolder
 export const BACKUP = command({
   name: 'backup',
   operands: '[FILE|-]',
-  help:
-    'Makes a backup that opens no push. A server may run meanwhile. In it are accounts, API tokens, lists with names and notes, ' +
-    'audit logs, the settings in effect, and the instance key if it lies in the data folder. Nothing in it opens a push, now or ' +
-    'after a restore: what opens pushes and their files is left out. FILE must be new; without it, the backup is one of those in ' +
-    '--backup-dir, or else has a dated name in the current folder. "-" writes to standard output. Encrypted backups are age ' +
-    'files, which the program age opens too.',
-  examples: `  oncebox backup                                  a dated file in the current folder, or in --backup-dir
-  oncebox backup /mnt/disk/monday.tar.age --recipient age1…
-  oncebox backup - --recipient age1… | ssh backup@nas 'cat > oncebox.tar.age'
-  oncebox backup verify /mnt/disk/monday.tar.age`,
   flags,
   oneOf: [['recipient', 'passphrase', 'passphraseFile']],
   settings: { ...needed, ...inFolder },

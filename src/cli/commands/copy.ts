@@ -9,14 +9,6 @@ import { createTellProgress } from '../progress.ts'
 
 export const COPY = command({
   name: 'copy',
-  help:
-    'Brings everything to PostgreSQL, or back into a folder. Copies from a stopped server to an empty place: from a data folder ' +
-    'to PostgreSQL (--to), or from PostgreSQL into a new data folder (--from). ' +
-    'Links, accounts, tokens and logs stay the same, and so does the instance key, which --key-file names. Once the copy is ' +
-    'complete and compared, what opens pushes is destroyed at the source, which is never served again. Broken off before that, the ' +
-    'source is as it was. Whatever ended it: run it again, and it completes the copy, or says what to do.',
-  examples: `  oncebox copy --data-dir /var/lib/oncebox --to postgres://oncebox@db.example/oncebox \\
-      --key-file /etc/oncebox/instance.key --files-url 's3://boxes/office?endpoint=https://s3.example'`,
   flags: {
     to: valued(
       'to <address>',

@@ -14,14 +14,6 @@ const NEXT = [
 
 export const EXPIRE_ALL = command({
   name: 'expire-all',
-  help:
-    'Lets a restored PostgreSQL database be served again. It is for a database that was set back to an earlier state, such as by ' +
-    'pg_restore, and for each restored copy: there, what was read, expired or deleted since could be opened again. Stop all nodes ' +
-    'of the database first, and start them afterwards. This expires every push, and ends all sessions and all links of accounts; ' +
-    'accounts, lists and logs stay. A run that was broken off is continued by the next one. Files in a bucket stay where they are, ' +
-    'and new ones go to a new prefix there, so that a copy never removes files of its original.',
-  examples: `  oncebox expire-all --database-url postgres://oncebox@db.example/oncebox
-  sudo oncebox expire-all --yes                   the database of the installed service`,
   flags: { yes: toggle('yes', 'Expire every push without asking. Needed without a terminal') },
   settings: some('databaseUrl', 'databasePassword'),
   isOnData: true,

@@ -19,15 +19,6 @@ export const EXPORT = serverCommand({
   operands: '[FILE|-]',
   needsLogin: true,
   isPatient: true,
-  help:
-    'Saves your list of pushes and their logs as JSON or CSV. In it are all your pushes, active and expired, with their names, ' +
-    'notes, secret links and logs. Their content is not in it. ' +
-    'Without FILE, or with -, it goes to standard output. A file is made with access for you alone, whole or not at all, and ' +
-    'never over another one. JSON has all that the server tells. CSV is one table: a row for each push, below it the entries of ' +
-    'its log; before what a spreadsheet would run as a formula it has an apostrophe. Needs a login.',
-  examples: `  oncebox export pushes.json
-  oncebox export pushes.csv
-  oncebox export --format csv > pushes.csv`,
   flags: {
     format: valued(
       'format <json|csv>',

@@ -19,13 +19,6 @@ import { writeWholeFile } from '../whole-file.ts'
 export const GET = serverCommand({
   name: 'get',
   operands: 'LINK-OR-TOKEN',
-  help:
-    'Opens a push, which uses up a view. Prints a text on standard output, or saves it to the file or folder that ' +
-    '--output names. Saves files in the current folder or in --output. Overwrites nothing, creates missing folders, and ' +
-    'replaces unsafe names. Resumes an interrupted download without another view, even when the same command runs later.',
-  examples: `  oncebox get https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r
-  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd > note.txt
-  oncebox get 7k3m9qx2vn4t8bw5hj6r0yzacd --output downloads`,
   flags: {
     output: valued(
       'output <path>',

@@ -12,13 +12,6 @@ import { anyPath, fileText } from '../paths.ts'
 import { createTellProgress } from '../progress.ts'
 import type { Shell } from '../shell.ts'
 
-const IMPORT = 'oncebox import password-pusher'
-const FROM = `${IMPORT} --database storage/db/production.sqlite3 --storage storage --master-key-file master.key`
-const EXAMPLES = `  ${FROM} --dry-run
-  ${FROM}
-  ${FROM} --verify
-  ${IMPORT} --database postgres://pwpush@db/pwpush --database-password-file password --storage storage --master-key-file master.key`
-
 /** `address` is null for a file. */
 type Source = { text: string; address: DatabaseAddress | null }
 
@@ -31,17 +24,9 @@ function source(text: string): Parsed<Source> {
 export const IMPORTS = [
   command({
     name: 'import',
-    help: 'Brings everything of a Password Pusher here. It goes into a new or stopped data folder, or into PostgreSQL.',
-    examples: EXAMPLES,
   }),
   command({
     name: 'import password-pusher',
-    help:
-      'Brings pushes, accounts and tokens of a Password Pusher 2.x. Links, files and logs, passwords and second factors come with ' +
-      'them, into a new or stopped data folder, or into PostgreSQL (--database-url) while no node serves it. Stop ' +
-      'the old server first. Its data is only read. Either everything comes that can, or nothing; what cannot come is listed, with ' +
-      'the reason. A repeated import adds nothing twice, and brings nothing back that was opened, has expired or was removed here.',
-    examples: EXAMPLES,
     flags: {
       database: valued(
         'database <file|address>',

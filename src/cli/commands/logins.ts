@@ -33,16 +33,6 @@ export const LOGINS = [
     name: 'login',
     operands: 'URL',
     heading,
-    help:
-      'Saves a server and an API token for it. Asks for the token without showing it. With --anonymous it saves no ' +
-      'token, and pushes have no owner. The file, which it names, can be read only by you.',
-    examples: `  oncebox login https://once.example
-  oncebox login nas:5100 --profile home
-  oncebox login https://nas --cacert our-authority.pem
-  oncebox login https://oncebox.local:5100 --ca-fingerprint AB:CD:…
-  pass show once/token | oncebox login https://once.example --token-stdin
-
-To get a token, run "oncebox token create EMAIL" on the server's machine.`,
     flags,
     oneOf: [['anonymous', 'tokenStdin']],
     settings,
@@ -67,8 +57,6 @@ To get a token, run "oncebox token create EMAIL" on the server's machine.`,
   command({
     name: 'logout',
     heading,
-    help: 'Forgets a server and its token. The token itself stays valid until it is revoked on the server.',
-    examples: '  oncebox logout --profile home',
     flags: { profile: valued('profile <name>', 'Name of the login (default: the first one)', profileName) },
     act: ({ flags: { profile: wanted }, shell }) => {
       const path = profilesPath(shell.place)
@@ -86,7 +74,6 @@ To get a token, run "oncebox token create EMAIL" on the server's machine.`,
   command({
     name: 'logins',
     heading,
-    help: 'Lists the servers you are logged in to. Commands use the first one by default.',
     act: ({ shell }) => {
       const rows = readProfiles(profilesPath(shell.place)).map(({ name, server, apiToken }) => [
         ...[name, server, apiToken === null ? 'none' : `${apiToken.slice(0, 8)}…`],

@@ -15,11 +15,6 @@ export const MACHINE = [
   command({
     name: 'completion',
     operands: 'bash|zsh|fish|powershell',
-    help: 'Prints a script that completes commands and flags in your shell.',
-    examples: `  bash         echo 'eval "$(oncebox completion bash)"' >> ~/.bashrc
-  zsh          echo 'eval "$(oncebox completion zsh)"' >> ~/.zshrc   (after compinit)
-  fish         oncebox completion fish > ~/.config/fish/completions/oncebox.fish
-  PowerShell   Add-Content $PROFILE 'oncebox completion powershell | Out-String | Invoke-Expression'`,
     act: async ({ operands: [name = ''], shell, commands }) => {
       const { completionScript } = await import('../completion.ts')
       shell.printExactly(completionScript(name, commands))
@@ -27,13 +22,6 @@ export const MACHINE = [
   }),
   command({
     name: 'selftest',
-    help:
-      'Tests the promises of Oncebox on this machine. Races readers for the last view, repeatedly kills its ' +
-      'own server under load, and searches the remaining files for secrets. Works in its own folder beside the data folder, ' +
-      'on the same disk, and touches nothing else. Takes about a minute; the exit code is 1 when a promise is broken.',
-    examples: `  oncebox selftest
-  oncebox selftest --minutes 60          a soak
-  oncebox selftest --data-dir /mnt/box   on another disk`,
     flags: {
       minutes: {
         ...valued('minutes <number>', 'how long to kill servers under load (default 1)', (text) => {
@@ -70,18 +58,6 @@ export const MACHINE = [
   }),
   command({
     name: 'doctor',
-    help:
-      'Says what is wrong with this installation, and what to do. ' +
-      'Looks at everything that a support person would ask for: asks a running server for its checks (/readyz), looks at the same parts of ' +
-      'the data folder itself, and at ports, names, proxies and the service unit. Changes nothing (in a bucket it writes and deletes a ' +
-      'small object), and prints no secret. --deep also reads the whole database and every sealed file to its end, opens what the instance ' +
-      'key alone opens, and says what it cannot check. Root needs no flags for an installed service; otherwise give it the flags and ' +
-      'variables of the server. The exit code is 1 when something is wrong.',
-    examples: `  oncebox doctor
-  sudo oncebox doctor                   the installed service
-  sudo oncebox doctor --data-dir /srv/oncebox
-  oncebox doctor --deep                 read everything, which may take long
-  oncebox doctor --json`,
     flags: {
       deep: toggle('deep', 'read the whole database and every file, and open what the instance key opens'),
       json: toggle('json', 'print JSON'),
@@ -99,7 +75,6 @@ export const MACHINE = [
   }),
   command({
     name: 'licenses',
-    help: 'Shows the licences of everything that is embedded. It names the packages with their versions.',
     act: async ({ shell }) => {
       const { default: licenses } = await import('../licenses.txt', { with: { type: 'file' } })
       shell.printExactly(await Bun.file(licenses).text())
@@ -107,7 +82,6 @@ export const MACHINE = [
   }),
   command({
     name: 'version',
-    help: 'Prints the version. --version does the same.',
     flags: { json: toggle('json', 'Print version, schema of the database and system as JSON') },
     act: async ({ flags, shell }) => {
       if (!flags.json) return shell.print(version)

@@ -12,9 +12,6 @@ import { fitColumns, separateByTabs } from '../table.ts'
 import { printJson, serverCommand } from '../visit.ts'
 import { limitFlags, nameFlags, OWN_LABEL, OWN_NOTE } from './push.ts'
 
-const TOKEN = '7k3m9qx2vn4t8bw5hj6r0yzacd'
-const LINK = `https://once.example/p/${TOKEN}/r`
-
 const json = toggle('json', "Print the server's response")
 const page = {
   ...valued('page <number>', `Page, from 1 to ${MAX_PAGE}`, wholeNumber('1', String(MAX_PAGE))),
@@ -42,8 +39,6 @@ export const OWN_PUSHES = [
   serverCommand({
     name: 'expire',
     operands: 'LINK-OR-TOKEN',
-    help: 'Expires a push now. Destroys its content. It may be your own push, or one that its recipients may delete.',
-    examples: `  oncebox expire ${LINK}`,
     flags: { json },
     act: async ({ client, urlToken, flags, shell }) => {
       const { body } = await client.expire(urlToken)
@@ -57,13 +52,6 @@ export const OWN_PUSHES = [
     name: 'edit',
     operands: 'LINK-OR-TOKEN',
     needsLogin: true,
-    help:
-      'Changes the name, note or limits of one of your pushes. It can only expire sooner. ' +
-      'Days and durations count from its creation, and views include those already used. ' +
-      'An empty name or note ("") removes it. Needs a login.',
-    examples: `  oncebox edit ${LINK} --name "VPN for Cleo"
-  oncebox edit ${TOKEN} --days 2 --views 1
-  oncebox edit ${TOKEN} --note ""`,
     flags: { ...edited, json },
     problems: ({ raw }) => {
       const names = Object.values(edited).map(({ flag }) => flag)
@@ -86,8 +74,6 @@ export const OWN_PUSHES = [
     name: 'audit',
     operands: 'LINK-OR-TOKEN',
     needsLogin: true,
-    help: `Shows who opened one of your pushes, and when. Oldest entries come first, ${PAGE_SIZE} a page. Needs a login.`,
-    examples: `  oncebox audit ${TOKEN}\n  oncebox audit ${TOKEN} --page 2`,
     flags: { page, json },
     act: async ({ client, urlToken, flags: { page, json }, shell }) => {
       const { entries, answer } = await client.audit(urlToken, page)
@@ -102,8 +88,6 @@ export const OWN_PUSHES = [
   serverCommand({
     name: 'list',
     needsLogin: true,
-    help: `Lists your pushes. Those that can still be opened, newest first, ${PAGE_SIZE} a page. Needs a login.`,
-    examples: '  oncebox list\n  oncebox list --expired --page 2',
     flags: { expired: toggle('expired', 'List expired pushes instead'), page, json },
     act: async ({ client, flags: { expired, page, json }, shell }) => {
       const { pushes, leftOut, answer } = await client.list(expired ? 'expired' : 'active', page)

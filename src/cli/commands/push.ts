@@ -84,17 +84,6 @@ const fieldFlags = {
 export const PUSH = serverCommand({
   name: 'push',
   operands: '[TEXT]',
-  help:
-    'Creates a push of a text, a link, a QR code or files, and prints its secret link. ' +
-    'Without TEXT it reads standard input; with files only when TEXT is "-". ' +
-    'It removes the line break at the end of a single line. ' +
-    'Other users of this machine can see arguments, so pipe secrets in.',
-  examples: `  pwgen 20 1 | oncebox push                  a password, from another program
-  oncebox push                               type or paste it, then Ctrl-D
-  oncebox push --views 1 --duration 1h < note.txt
-  oncebox push --file report.pdf --file key.zip --passphrase
-  tar cz photos | oncebox push --file - --name photos.tgz
-  oncebox push https://example.org/invite --kind url --qr`,
   flags: {
     file: repeated(
       'file <path>',

@@ -36,13 +36,6 @@ const openingFlags = {
 const VERIFY = command({
   name: 'backup verify',
   operands: 'FILE|-',
-  help:
-    'Proves that a backup can be restored, without restoring it. Opens it, checks every checksum in it, puts its rows into ' +
-    'a new database as a restore does, and checks its key. FILE may be "-" for standard input. Two copies of the database ' +
-    'lie in --temp-dir meanwhile, where nobody else can read them. The exit code is 1 when the backup cannot be restored as it was.',
-  examples: `  oncebox backup verify /backups/oncebox.tar
-  oncebox backup verify /backups/oncebox.tar.age --identity key.txt
-  ssh nas cat oncebox.tar | oncebox backup verify - --key-file /etc/oncebox/key`,
   flags: {
     ...openingFlags,
     tempDir: valued(
@@ -68,14 +61,6 @@ const VERIFY = command({
 const RESTORE = command({
   name: 'restore',
   operands: 'FILE|-',
-  help:
-    'Makes a new data folder of a backup. Complete or not at all, and never over anything that exists. FILE may be "-" for ' +
-    'standard input. Checks the backup as "oncebox backup verify" does and tells what will come back before it begins: ' +
-    'accounts, names, notes and logs do; every push that could be opened comes back as expired, since what opens a push is in ' +
-    'no backup. API tokens that were revoked since would work again: keep them all or revoke them all.',
-  examples: `  oncebox restore /backups/oncebox.tar --data-dir /srv/oncebox
-  oncebox restore oncebox.tar.age --identity key.txt --data-dir /srv/oncebox --key-file /etc/oncebox/key
-  ssh nas cat oncebox.tar | oncebox restore - --data-dir /srv/oncebox --revoke-tokens --yes`,
   flags: {
     keepTokens: toggle(
       'keep-tokens',

@@ -26,24 +26,9 @@ const user = toggle('user', 'the service of your own user, in place of that of t
 export const SERVICE = [
   command({
     name: 'service',
-    help:
-      'Runs Oncebox as a service of this machine or user. Uses systemd on Linux, launchd on macOS and the Task Scheduler on ' +
-      'Windows. It starts with the machine, under a user of its own; with --user it is a service of your own user.',
-    examples: `  sudo oncebox service install                  for this machine, http://localhost:5100
-  sudo oncebox service install --lan            for the local network
-  sudo oncebox service install --dry-run        show every file and command, change nothing
-  oncebox service install --user                for you alone, without root
-  oncebox service status
-  sudo oncebox service uninstall                keeps the data
-
-Settings are flags of "install", or lines in the file of settings that it names.`,
   }),
   command({
     name: 'service install',
-    help:
-      'Installs the service, or applies changed settings, and starts it. ' +
-      'Copies this executable to its place, and writes the file of settings and the definition of the service. ' +
-      'Flags are kept in the file of settings. Does nothing that is done already: repeat it to change settings.',
     flags: {
       user,
       dryRun: toggle('dry-run', 'Print every file and command, and change nothing'),
@@ -69,7 +54,6 @@ Settings are flags of "install", or lines in the file of settings that it names.
   }),
   command({
     name: 'service uninstall',
-    help: 'Stops the service and removes it; the data stays. Settings and executable stay as well, and it says where they are.',
     flags: { user, dryRun: toggle('dry-run', 'Print what would be removed, and change nothing') },
     act: async ({ flags, shell }) => {
       const { platform } = shell.place
@@ -94,7 +78,6 @@ Settings are flags of "install", or lines in the file of settings that it names.
   }),
   command({
     name: 'service status',
-    help: 'Tells whether the service is installed and runs. Shows its address, folders and log. The exit code is 1 when it does not run.',
     flags: { user },
     act: async ({ flags, shell }) => {
       const here = hereFor(scopeOf(flags), shell)

@@ -10,17 +10,10 @@ import { accountCommand } from './users.ts'
 export const TOKENS = [
   command({
     name: 'token',
-    help:
-      'Creates, lists and revokes API tokens of an account. This works while the server runs, too. ' +
-      'Programs use a token instead of a password to call the API.',
-    examples: `  oncebox token create ann@example.org --name laptop
-  oncebox token list ann@example.org
-  oncebox token revoke ann@example.org laptop`,
   }),
   accountCommand({
     name: 'token create',
     operands: 'EMAIL',
-    help: 'Creates a token and prints it, once. Only the token is on standard output. It is stored hashed and never shown again.',
     flags: {
       name: valued('name <name>', 'name that tells the token from others', (text) => {
         const problem = tokenNameProblem(text)
@@ -38,7 +31,6 @@ export const TOKENS = [
   accountCommand({
     name: 'token list',
     operands: 'EMAIL',
-    help: 'Lists the tokens of an account by name and first characters.',
     act: async ({ apiTokens, shell, email }) => {
       const rows = (await apiTokens.listApiTokens(email)).map(({ name, prefix, createdAt, lastUsedAt }) => [
         name,
@@ -53,7 +45,6 @@ export const TOKENS = [
   accountCommand({
     name: 'token revoke',
     operands: 'EMAIL NAME-OR-PREFIX',
-    help: 'Revokes a token at once. NAME-OR-PREFIX is its name, or its first characters as listed.',
     act: async ({ apiTokens, shell, email, operands: [, nameOrPrefix = ''] }) => {
       const { name, prefix } = await apiTokens.revokeApiToken({ email, nameOrPrefix })
       shell.print(`The token ${prefix === '' ? name : `${name} (${prefix}…)`} of ${email} is revoked`)

@@ -18,15 +18,6 @@ export const TRUST = command({
   name: 'trust',
   operands: '[URL]',
   heading: 'Logins:',
-  help:
-    "Trusts a server's own authority, so that browsers open it without a warning. It is that of a server with --tls auto: this " +
-    "machine's server, or the one at URL.",
-  examples: `  sudo oncebox trust                       the server of this machine, for everybody on it
-  oncebox trust --print > oncebox.pem      its authority alone, to carry elsewhere
-  oncebox trust https://oncebox.local:5100 --fingerprint AB:CD:…
-                                           the server of another machine
-
-The server prints its fingerprint at the start. Compare it before you trust anything from a network.`,
   flags: {
     fingerprint: fingerprintFlag('fingerprint'),
     print: toggle('print', 'Print the authority in PEM and change nothing'),

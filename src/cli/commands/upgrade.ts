@@ -13,14 +13,6 @@ import { restartService } from './service.ts'
 export const UPGRADE = command({
   name: 'upgrade',
   operands: '[FILE]',
-  help:
-    'Replaces this program by a signed release from a file, or returns. A server may run meanwhile. Checks the signature in ' +
-    'FILE.minisig, the system and the version that it names, and starts the new program once. The former program stays beside ' +
-    'the new one; --back returns to it, and asks first where the data has to go back to before the update too, with every push ' +
-    'expired. Nothing is ever fetched. With --database-url upgrade the nodes one after another, because those of the version ' +
-    'before go on beside it.',
-  examples: `  sudo oncebox upgrade oncebox-3.1.0-linux-x64    with oncebox-3.1.0-linux-x64.minisig beside it
-  sudo oncebox upgrade --back                     return to the former program`,
   flags: {
     back: toggle('back', 'Return to the former program'),
     yes: toggle('yes', 'Return without asking, even where that means the data of before the update'),

@@ -12,7 +12,7 @@ import { formatCount } from '../format.ts'
 import type { Shell } from '../shell.ts'
 import { alignColumns } from '../table.ts'
 
-type AccountCommand<F extends Table> = Pick<Command<F>, 'name' | 'operands' | 'help' | 'flags' | 'oneOf'> & {
+type AccountCommand<F extends Table> = Pick<Command<F>, 'name' | 'operands' | 'flags' | 'oneOf'> & {
   /** Creates a missing data folder. */
   creates?: true
   /** `email` is the first argument. */
@@ -47,23 +47,10 @@ const passwordStdin = toggle('password-stdin', 'read the password from standard 
 export const USERS = [
   command({
     name: 'user',
-    help:
-      'Adds, lists, changes and removes accounts. This works while the server runs, too. ' +
-      'An account owns its pushes: it can list and expire them, and see their logs. ' +
-      'A PostgreSQL database that no node would serve, because it was set back or a failover left it behind, is refused.',
-    examples: `  oncebox user add ann@example.org --admin
-  pwgen 20 1 | oncebox user add bob@example.org --password-stdin
-  oncebox user admin bob@example.org
-  oncebox user list
-
-Next: "oncebox token create EMAIL" creates a token for the API.`,
   }),
   accountCommand({
     name: 'user add',
     operands: 'EMAIL',
-    help:
-      'Adds an account. Asks for its password twice, unless --password-stdin is given. ' +
-      'Creates the data folder, or the tables in an empty PostgreSQL database, if there are none yet.',
     creates: true,
     flags: { admin: toggle('admin', 'make the account an administrator of this server'), passwordStdin },
     act: async ({ accounts, shell, flags, email }) => {
@@ -81,7 +68,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   }),
   accountCommand({
     name: 'user list',
-    help: 'Lists the accounts.',
     act: async ({ accounts, shell }) => {
       const rows = (await accounts.listAccounts()).map(({ email, isAdmin, disabledAt, createdAt }) => [
         email,
@@ -96,10 +82,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   accountCommand({
     name: 'user password',
     operands: 'EMAIL',
-    help:
-      'Sets the password of an account and ends its sessions. Asks whether to revoke its tokens, and the ' +
-      'invitations and password links that it created; without a terminal it keeps them, unless ' +
-      '--revoke-tokens is given.',
     flags: {
       passwordStdin,
       revokeTokens: toggle(
@@ -129,7 +111,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   accountCommand({
     name: 'user two-factor-off',
     operands: 'EMAIL',
-    help: 'Turns off the second factor of an account. For an owner who has lost the phone and the recovery codes.',
     act: async ({ accounts, shell, email }) => {
       await accounts.turnOffTwoFactor(email)
       shell.print(`${email} signs in with the password alone now`)
@@ -138,9 +119,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   accountCommand({
     name: 'user admin',
     operands: 'EMAIL',
-    help:
-      'Makes an account an administrator at once. Administrators may invite, reset, disable and remove accounts, ' +
-      'and see the settings and the state of the server. They see only their own pushes.',
     act: async ({ accounts, shell, email }) => {
       const { isAdmin, disabledAt } = await accounts.requireAccount(email)
       if (!isAdmin) await accounts.makeAdmin(email)
@@ -152,9 +130,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   accountCommand({
     name: 'user no-admin',
     operands: 'EMAIL',
-    help:
-      'Makes an administrator an ordinary account at once. Its invitations and password links stop working; ' +
-      'its pushes and tokens stay. Refuses the last administrator.',
     act: async ({ accounts, shell, email }) => {
       const { isAdmin } = await accounts.requireAccount(email)
       if (!isAdmin) return shell.print(`${email} is not an administrator`)
@@ -170,7 +145,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   accountCommand({
     name: 'user disable',
     operands: 'EMAIL',
-    help: 'Stops an account and its tokens at once. Its pushes stay; "enable" undoes this.',
     act: async ({ accounts, shell, email }) => {
       await accounts.disableAccount(email)
       shell.print(`${email} is disabled`)
@@ -180,7 +154,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   accountCommand({
     name: 'user enable',
     operands: 'EMAIL',
-    help: 'Lets a disabled account and its tokens work again.',
     act: async ({ accounts, shell, email }) => {
       await accounts.enableAccount(email)
       shell.print(`${email} is enabled`)
@@ -189,7 +162,6 @@ Next: "oncebox token create EMAIL" creates a token for the API.`,
   accountCommand({
     name: 'user remove',
     operands: 'EMAIL',
-    help: 'Removes an account, its tokens and its pushes, for ever. Asks first, unless --yes is given.',
     flags: { yes: toggle('yes', 'do not ask') },
     act: async ({ accounts, shell, flags, email }) => {
       await accounts.requireAccount(email)
