@@ -2,7 +2,7 @@
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { isDomainError } from '../domain/errors.ts'
-import type { OutageWatch } from '../store/opening/postgres-node.ts'
+import type { OutageWatch } from '../store/opening/postgres-store.ts'
 import type { OnState } from '../store/postgres/engine/database.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
 

@@ -2,14 +2,13 @@
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { lookupOf } from '../crypto/url-token.ts'
-import type { Mark } from '../store/import-face.ts'
 
 export type Marks = ReturnType<typeof createMarks>
 
 /** No link's token contains a colon, so that these never collide with the lookups of links. */
 export function createMarks({ sealing, keys }: Keyring) {
   const all = (text: string) => keys.map((key: InstanceKey) => lookupOf(text, key.lookup))
-  const one = (text: string): Mark => ({ mark: lookupOf(text, sealing.lookup), keyNumber: sealing.number })
+  const one = (text: string) => lookupOf(text, sealing.lookup)
   const ofKind = (textOf: (name: string) => string) => ({
     all: (name: string) => all(textOf(name)),
     one: (name: string) => one(textOf(name)),

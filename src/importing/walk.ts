@@ -99,7 +99,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     if ('problem' in prepared) return prepared.problem
     const sealed = seal({ ...planned, push: { ...planned.push, ownerId } }, { incoming, prepared, keyring })
     await step.addPush(sealed)
-    await step.remember({ mark: sealed.lookup, keyNumber: sealed.keyNumber })
+    await step.remember(sealed.lookup)
     countPush(planned, incoming, report)
     return null
   }

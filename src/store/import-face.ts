@@ -6,9 +6,6 @@ import type { Push } from '../domain/push.ts'
 import type { Credentials } from './accounts-face.ts'
 import type { SealedFile, SealedLabels, SealedSecrets } from './sealed-face.ts'
 
-/** A keyed hash of something that came, and the number of its instance key. */
-export type Mark = { mark: Uint8Array; keyNumber: number }
-
 export type AccountToImport = Pick<Credentials, 'passwordHash' | 'totpStep'> &
   Pick<Account, 'email' | 'isAdmin' | 'disabledAt' | 'createdAt'>
 
@@ -27,7 +24,8 @@ export type PushToImport = {
 /** Within the one step. Nothing is visible elsewhere before it ends. One call at a time. */
 export type Import = {
   isKnown(marks: readonly Uint8Array[]): Promise<boolean>
-  remember(mark: Mark): Promise<void>
+  /** `mark`: a keyed hash of something that came. */
+  remember(mark: Uint8Array): Promise<void>
   findAccount(email: string): Promise<Pick<Account, 'id' | 'isAdmin'> | null>
   /** Resolves to its id, which the sealed secret of a second factor is bound to. */
   addAccount(account: AccountToImport): Promise<number>

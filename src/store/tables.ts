@@ -213,10 +213,7 @@ export const bucketFolder = sqliteTable('bucket_folder', {
 })
 
 /** What was ever imported, by a keyed hash. */
-export const imported = sqliteTable('imported', {
-  mark: bytes().primaryKey().notNull(),
-  keyNumber: integer('key_number').notNull(),
-})
+export const imported = sqliteTable('imported', { mark: bytes().primaryKey().notNull() })
 
 /** Limits on tries: points spent under a name, until the window ends. */
 export const spentPoints = sqliteTable('spent_points', {

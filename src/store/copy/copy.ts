@@ -130,7 +130,7 @@ async function requireEmpty(write: Run, to: CopyEnd): Promise<void> {
     throw conflict(
       `${to.name} holds a copy that was broken off: empty it (${to.emptying}), and run this again.`,
     )
-  if (!(await isEmpty(write))) throw conflict(`${to.name} is not empty: name an empty one.`)
+  if (!(await write(isEmpty()))) throw conflict(`${to.name} is not empty: name an empty one.`)
 }
 
 async function complete(write: Run, mark: string): Promise<void> {

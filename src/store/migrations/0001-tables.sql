@@ -278,11 +278,8 @@ CREATE TABLE bucket_folder (
 ) STRICT;
 
 -- Everything that was ever imported, by a keyed hash: a repeated import adds nothing twice and brings nothing back that has
--- gone here. Rows are never deleted. A push is found by the lookup of its link under the key of this number.
-CREATE TABLE imported (
-  mark BLOB PRIMARY KEY NOT NULL CHECK (length(mark) = 16),
-  key_number INT NOT NULL
-) STRICT, WITHOUT ROWID;
+-- gone here. Rows are never deleted.
+CREATE TABLE imported (mark BLOB PRIMARY KEY NOT NULL CHECK (length(mark) = 16)) STRICT, WITHOUT ROWID;
 
 -- Limits on tries: points spent under a name, which is a keyed hash, until the window ends.
 CREATE TABLE spent_points (

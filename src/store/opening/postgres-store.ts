@@ -1,17 +1,64 @@
-// Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, operations.
+// Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, heartbeats, files,
+// operations.
 
+import type { Keyring } from '../../crypto/keyring.ts'
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
+import { type Now, SECOND } from '../../domain/time.ts'
+import type { DatabaseLook } from '../database-face.ts'
+import { giveUpAbandoned } from '../files/file-records.ts'
+import { openFiles } from '../files/open-files.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
+import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
+import { findKeyProblem } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
-import { createDatabase } from '../postgres/engine/database.ts'
-import { createDatabaseClock } from '../postgres/instance/clock.ts'
-import { enterInstance } from '../postgres/instance/instance.ts'
+import {
+  type Changing,
+  createDatabase,
+  type OnState,
+  type PostgresDatabase,
+  type Read,
+} from '../postgres/engine/database.ts'
+import { createSteps, drive } from '../postgres/engine/run-steps.ts'
+import type { Connect } from '../postgres/engine/session.ts'
+import { createImports } from '../postgres/imports.ts'
+import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
+import { enterInstance, LIVE_NODES, listOthers } from '../postgres/instance/instance.ts'
 import { readNodeKeys } from '../postgres/instance/keys.ts'
-import { createNode, type Node } from '../postgres/instance/node.ts'
+import { createNode, type Node, type NodeLabel } from '../postgres/instance/node.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
-import type { OpenedStore } from './opened-store.ts'
-import { type PostgresStoreOptions, serveNode } from './postgres-node.ts'
+import { setBackDates } from '../pushes/doubted-dates.ts'
+import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
+import { createOperations } from './operations.ts'
+
+export type PostgresStoreOptions = CommonStoreOptions & {
+  /** All nodes have the same instance key. */
+  keyFile: string
+  connect: Connect
+  /** Most connections at once. */
+  connections?: number
+  outage?: OutageWatch
+  label: NodeLabel
+  clock: {
+    /** In place of the database's clock; null for that one. */
+    systemNow: Now | null
+  }
+  /** The operator says that the database was moved, and not restored. */
+  acceptDatabase?: boolean
+  /** Milliseconds between heartbeats, for tests. */
+  beatMs?: number | undefined
+}
+
+/** Is told what connections and heartbeats notice, and tells the operator. */
+export type OutageWatch = {
+  onState: OnState
+  /** Called after each heartbeat: with null when it is durable, or with what kept it from that. */
+  onBeat: (cause: unknown) => void
+  /** Why the server gives this node no connections, in whole sentences; null while it does. */
+  explainLoss: () => string | null
+  /** Whether the operator has been told of an outage that goes on. */
+  isOn: () => boolean
+}
 
 /** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
@@ -64,3 +111,132 @@ const tellDoubt = (onWarning: (warning: string) => void) => (doubt: Doubt | null
       ? 'The clock of the database server is trusted again.'
       : explainDoubt(doubt, 'the database server'),
   )
+
+type Serving = {
+  folder: DataFolder
+  keyring: Keyring
+  database: PostgresDatabase
+  node: Node
+  clock: DatabaseClock
+}
+
+/** Each node that starts makes a setup link and shows it. */
+const SETUP_LINKS = 10
+/** More would wait for longer than a client should. */
+const MANY_WAITING = 5000
+
+/** Runs the heartbeats of the node, its files, and the operations. */
+async function serveNode(options: PostgresStoreOptions, serving: Serving): Promise<OpenedStore> {
+  const { database, node, clock, folder, keyring } = serving
+  const { now, trusted } = clock
+  const { onError, outage, label } = options
+  const guarded = node.guard(database)
+  if (options.clock.accept) await writeTime(database, clock.now())
+  const beats = node.start({
+    database,
+    clearUp: (session) => clearUp(session, now()),
+    onDurable: createMending(guarded, clock),
+  })
+  await beats.beat()
+  const steps = createSteps({ ...guarded, onDue: () => files.removeDue() })
+  const address = `${folder.files} on the disk of the node ${label.name}`
+  const findOther = async () => (await database.read((session) => listOthers(session, node.id)))[0] ?? null
+  // A node that fails to start leaves again, because the others would take it for alive.
+  const leave = () => beats.leave().catch(() => undefined)
+  const place = { path: folder.files, address, findOther }
+  const files = await openFiles({ ...options, ...place, steps, node: node.id, now }).catch((cause) =>
+    leave().then(() => Promise.reject(cause)),
+  )
+  // The disk is that of the database server.
+  const hasRoom = () => true
+  const parts = { steps, now, trusted, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
+  const waitingWorks = () => database.count().connections.waiting
+  const look = createQuickLook(database.read)
+  const floor = options.bucket === null ? options.minFreeSpace : 0
+
+  async function close(): Promise<void> {
+    await files.close()
+    await leave()
+    await database.close()
+  }
+
+  return {
+    ...createOperations(parts),
+    imports: createImports({ database: guarded, steps, node: node.id, now }),
+    ...{ files: files.store, bucket: files.bucket, keyring, now, waitingWorks, close },
+    jobs: [beats.job],
+    freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
+    findWriteProblem: () => findWriteProblem([folder.path]),
+    findKeyProblem: () => findKeyProblem(options.keyFile, keyring),
+    database: {
+      ...{ look, count: database.count, isFull: database.isFull },
+      ...{ sinceHeartbeat: beats.sinceHeartbeat, listNodes: beats.list, findRefusal: node.problem },
+      explainLoss: outage?.explainLoss ?? (() => null),
+      isOut: () => outage?.isOn() || node.problem() !== null || database.isFull(),
+    },
+    isAlive: async () => (await look()) !== null,
+    clock: {
+      trusted,
+      doubt: clock.doubt,
+      accept: () => {
+        clock.accept()
+        return beats.beat()
+      },
+    },
+    isOverloaded: () => waitingWorks() > MANY_WAITING,
+    commitOverdue: () => undefined,
+    confirmStart: () => undefined,
+  }
+}
+
+/** Within a transaction: what nodes that are gone have not finished. */
+async function clearUp(session: Changing, now: number): Promise<void> {
+  const alive = new Set((await session.query<{ id: Uint8Array }>(LIVE_NODES)).map(({ id }) => id.toHex()))
+  await drive(
+    giveUpAbandoned((node) => alive.has(node.toHex()), now),
+    session,
+  )
+}
+
+/** Only here does the mark go back. */
+function writeTime({ transact }: PostgresDatabase, time: number): Promise<void> {
+  return transact(async ({ query }) => {
+    await query('UPDATE instance SET clock_mark = $1, clock_doubted = NULL', [time])
+  })
+}
+
+/** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */
+function createMending(database: Pick<PostgresDatabase, 'read' | 'transact'>, clock: DatabaseClock) {
+  const steps = createSteps({ ...database, onDue: () => undefined })
+  let mended = 0
+  return async (): Promise<void> => {
+    const ahead = clock.wasAhead()
+    if (ahead === mended || clock.doubt() !== null) return
+    await setBackDates(steps, clock)
+    mended = ahead
+  }
+}
+
+const LOOK_MS = 1.5 * SECOND
+
+/** Asks whether the database answers: quickly, and with one query for all callers of the same moment. */
+function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
+  let asking: Promise<DatabaseLook | null> | null = null
+  const ask = () =>
+    read(
+      async ({ query }) => {
+        const begun = performance.now()
+        await query('SELECT 1 AS one')
+        return { roundTrip: performance.now() - begun }
+      },
+      { within: LOOK_MS },
+    )
+  return () => {
+    asking ??= ask()
+      .catch(() => null)
+      .finally(() => {
+        asking = null
+      })
+    return asking
+  }
+}

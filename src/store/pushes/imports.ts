@@ -25,7 +25,7 @@ export function createImportLook({ read }: Pick<Steps, 'read'>): ImportLook {
 export function createImport(within: <T>(step: Step<T>) => Promise<T>, now: Now): Import {
   return {
     isKnown: (marks) => within(isKnown(marks)),
-    remember: async (mark) => void (await within(insert(INSERT, mark))),
+    remember: async (mark) => void (await within(insert(INSERT, { mark }))),
     findAccount: (email) => within(findForImport(email)),
     addAccount: async (account) => (await within(insertAccount(account))).id,
     setTotpSecret: (secret) => within(importTwoFactor(secret)),

@@ -39,7 +39,7 @@ const FILL = `
   INSERT INTO idempotency_keys SELECT lookup || lookup, 1, expires_at, id, id FROM pushes WHERE expired_on IS NULL;
   INSERT INTO idempotency_answers SELECT id, expired_on IS NOT NULL, decode(repeat('00', 88), 'hex') FROM pushes;
   SELECT setval('idempotency_answers_slot_seq', ${ROWS});
-  INSERT INTO imported SELECT lookup, 1 FROM pushes;
+  INSERT INTO imported SELECT lookup FROM pushes;
   ANALYZE`
 
 const LARGE = ['pushes', 'push_secrets', 'push_labels', 'push_files', 'audit_entries', 'files_due'].concat([
