@@ -5,7 +5,7 @@ import { getTableColumns } from 'drizzle-orm'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, type DomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
 import { createDiskFiles } from '../files/disk.ts'
@@ -17,8 +17,6 @@ import * as tables from '../tables.ts'
 
 /** Runs steps within one transaction. */
 export type Run = <T>(step: Step<T>) => Promise<T>
-
-export const conflict = (message: string) => new DomainError('conflict', message)
 
 /** Told often. */
 export type OnProgress = (what: string, done: number) => void

@@ -3,11 +3,11 @@
 
 import { findKey, fingerprint, type Keyring } from '../../crypto/keyring.ts'
 import { randomBase32 } from '../../crypto/random.ts'
+import { conflict } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { all, type Statement, type Step } from '../steps.ts'
 import {
-  conflict,
   copyFiles,
   copyRows,
   destroy,

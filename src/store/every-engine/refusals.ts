@@ -1,6 +1,6 @@
 // What a store refuses, in the same words for every engine.
 
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, DomainError } from '../../domain/errors.ts'
 
 export function overloaded(): DomainError {
   return new DomainError('overloaded', 'The server is busy; nothing was stored.', { retryAfter: 1 })
@@ -19,13 +19,13 @@ export function endedSession(): DomainError {
 }
 
 export function lastAdministrator(): DomainError {
-  return new DomainError('conflict', 'This is the last administrator.')
+  return conflict('This is the last administrator.')
 }
 
 export function usedEmail(email: string): DomainError {
-  return new DomainError('conflict', `There is an account for ${email} already.`)
+  return conflict(`There is an account for ${email} already.`)
 }
 
 export function usedIdempotencyKey(): DomainError {
-  return new DomainError('conflict', 'This Idempotency-Key has just been used.')
+  return conflict('This Idempotency-Key has just been used.')
 }

@@ -2,7 +2,7 @@
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, DomainError } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { NEW, syncFolder } from './durable-files.ts'
 import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
@@ -80,7 +80,7 @@ export function requireDataFolder(folder: DataFolder): void {
     if (holdsData(folder)) return requireOwnContents(folder)
     refuseBereft(folder)
     const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
-    throw new DomainError('conflict', `There is no Oncebox data in ${folder.path}. ${remedy}`)
+    throw conflict(`There is no Oncebox data in ${folder.path}. ${remedy}`)
   })
 }
 
@@ -113,22 +113,19 @@ export function holdsData({ database }: DataFolder): boolean {
  */
 export function refuseBereft(folder: DataFolder): void {
   if (existsSync(folder.node))
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `${folder.path} belongs to a node whose rows PostgreSQL keeps: name that database with --database-url, or another folder ` +
         'with --data-dir.',
     )
   if (!existsSync(folder.home)) return
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     `The database ${folder.database} is ${existsSync(folder.database) ? 'empty' : 'missing'}, though this folder was in use. ` +
       'Restore the folder from a backup, or name another one with --data-dir to begin anew.',
   )
 }
 
 function holdsDatabase({ path }: DataFolder): DomainError {
-  return new DomainError(
-    'conflict',
+  return conflict(
     `${path} holds a database of its own, which nobody would see beside --database-url. Name another folder with ` +
       '--data-dir.',
   )
@@ -141,10 +138,7 @@ function refuseForeign(folder: DataFolder, keyFile: string | null): void {
   const foreign = readdirSync(folder.path).find((name) => !isOurs(name))
   if (foreign === undefined) return
   const found = `it holds no Oncebox data but other files (such as ${JSON.stringify(foreign)})`
-  throw new DomainError(
-    'conflict',
-    `Cannot use ${folder.path}: ${found}. Name an empty or new folder with --data-dir.`,
-  )
+  throw conflict(`Cannot use ${folder.path}: ${found}. Name an empty or new folder with --data-dir.`)
 }
 
 /** Turns errors of the system into a `conflict` that names the path. Rethrows a DomainError as it is. */
@@ -154,7 +148,7 @@ export function explained<T>(what: string, path: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof DomainError) throw cause
     const reason = REASONS[codeOf(cause)] ?? reasonOf(cause)
-    throw new DomainError('conflict', `Cannot ${what} ${path}: ${reason}`)
+    throw conflict(`Cannot ${what} ${path}: ${reason}`)
   }
 }
 

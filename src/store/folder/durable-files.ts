@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
 
@@ -92,7 +92,7 @@ export function createClosedFile(path: string): ClosedFile {
       return await readFile(path, 'utf8')
     } catch (cause) {
       if (codeOf(cause) === 'ENOENT') return null
-      throw new DomainError('conflict', `Cannot read ${path}: ${reasonOf(cause)}.`)
+      throw conflict(`Cannot read ${path}: ${reasonOf(cause)}.`)
     }
   }
 

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, type DomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { type DataFolder, explained } from './data-folder.ts'
 import { explainFailure, isBusy } from './sqlite-failures.ts'
@@ -88,7 +88,7 @@ function tryLock(path: string): Database | null {
 
 function servedBy(holder: string, folder: DataFolder): DomainError {
   const remedy = 'Stop it first, or start this one with another --data-dir.'
-  return new DomainError('conflict', `${folder.path} is already served by ${holder}. ${remedy}`)
+  return conflict(`${folder.path} is already served by ${holder}. ${remedy}`)
 }
 
 function readHolder(folder: DataFolder): string {

@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSyn
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, type DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type DataFolder, explained } from './data-folder.ts'
 import { replaceText, writeNew } from './durable-files.ts'
@@ -38,8 +38,7 @@ function isThere(path: string): boolean {
 }
 
 function missing(path: string): DomainError {
-  return new DomainError(
-    'conflict',
+  return conflict(
     `The key file ${path} is missing beside an existing database. Put the file back, or name it with --key-file. A new key cannot ` +
       'decrypt existing pushes.',
   )
@@ -51,7 +50,7 @@ export function readKeyFile(path: string): Keyring {
   try {
     return parseKeyFile(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw new DomainError('conflict', `Cannot use the key file ${path}: ${reasonOf(cause)}.`)
+    throw conflict(`Cannot use the key file ${path}: ${reasonOf(cause)}.`)
   }
 }
 
@@ -66,8 +65,7 @@ export function replaceKeyFile(path: string, text: string): void {
   try {
     replaceText(realpathSync(path), text)
   } catch (cause) {
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `Cannot write the key file ${path}: ${reasonOf(cause)}. Run this as a user who may write in its folder.`,
     )
   }
@@ -76,8 +74,7 @@ export function replaceKeyFile(path: string, text: string): void {
 /** Makes a key file for the first time. Throws `conflict` when something is there, or when it cannot be written. */
 export function makeKeyFile(path: string): Keyring {
   if (existsSync(path))
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `${path} exists already, and was not changed, because a new key cannot open what the old one has sealed. Name another file, or use this one.`,
     )
   try {
@@ -86,7 +83,7 @@ export function makeKeyFile(path: string): Keyring {
     return parseKeyFile(text)
   } catch (cause) {
     const remedy = existsSync(dirname(path)) ? '' : ` Make the folder first: mkdir -p ${dirname(path)}`
-    throw new DomainError('conflict', `Cannot write the key file ${path}: ${reasonOf(cause)}.${remedy}`)
+    throw conflict(`Cannot write the key file ${path}: ${reasonOf(cause)}.${remedy}`)
   }
 }
 

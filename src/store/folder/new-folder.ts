@@ -17,7 +17,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, type DomainError } from '../../domain/errors.ts'
 import { type DataFolder, dataFolder, FOLDER } from './data-folder.ts'
 import { syncFolder } from './durable-files.ts'
 import { requireOwn } from './ownership.ts'
@@ -118,8 +118,7 @@ function removeEmpty(path: string, last: string): void {
 }
 
 function occupied(path: string, why: string): DomainError {
-  return new DomainError(
-    'conflict',
+  return conflict(
     `Cannot restore into ${path}: ${why}. A restore never replaces anything: name a new or empty folder with --data-dir.`,
   )
 }

@@ -5,7 +5,7 @@ import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { randomBase32 } from '../../crypto/random.ts'
 import type { MadeBackup } from '../../domain/backup-plan.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import { dataFolder } from './data-folder.ts'
 import { createClosedFile } from './durable-files.ts'
 import { isServed } from './folder-lock.ts'
@@ -140,8 +140,7 @@ export async function readBackupNote(dataDir: string): Promise<BackupNote> {
   const { mark, folders, last } = membersOf(text)
   if (typeof mark === 'string' && /^[0-9a-z]{1,16}$/.test(mark) && Array.isArray(folders))
     return { mark, folders: folders.filter((folder) => typeof folder === 'string'), last: parseLast(last) }
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     `${path} is damaged. Remove it: backups go on then, and the earlier ones stay until you remove them.`,
   )
 }
@@ -189,8 +188,7 @@ export function createNodeNoteFile(dataDir: string): NodeNoteFile {
     const { instance, expiredAllAt, node, last, next } = membersOf(text)
     if (typeof instance === 'string' && isTime(expiredAllAt) && isMark(node) && isMark(last) && isMark(next))
       return { instance, expiredAllAt, node, last, next }
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `The file ${file.path} is damaged: it tells whether the database was set back. If you know that it was not, remove the ` +
         'file and start again.',
     )

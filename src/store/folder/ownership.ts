@@ -3,7 +3,7 @@
 
 import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 
 const ROOT = 0
 
@@ -25,8 +25,7 @@ export function requireOwn(
   const foreign = stats.find((found) => found !== undefined && isForeign(found))
   if (foreign === undefined) return
   const another = flag === null ? '' : `, name another one with ${flag}`
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     `${what} ${path} belongs to ${userName(foreign.uid)}, and this runs as ${userName(me)}. Run this as ${nameOrId(foreign.uid)}` +
       `${another}, or take it over (chown -hR ${nameOrId(me)}) only when you know where it comes from: who put it there may read ` +
       'what is in it.',
@@ -90,8 +89,7 @@ function requireReach(path: string, uid: number): void {
   try {
     statSync(path)
   } catch {
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `${path} belongs to ${userName(uid)}, who may not enter a folder above it. Under DynamicUser= of systemd only the service ` +
         'reaches its folder: give the service a user of its own (User=), or run the command as the service: systemd-run --pipe ' +
         '--wait -p DynamicUser=yes -p User=oncebox -p StateDirectory=oncebox …',

@@ -1,6 +1,6 @@
 // What SQLite's errors about a file mean: about the database, and about the locks of a data folder, which are SQLite files too.
 
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { diskFull, overloaded } from '../every-engine/refusals.ts'
 
@@ -13,7 +13,7 @@ export function explainFailure(path: string, cause: unknown): unknown {
   const code = codeOf(cause)
   if (!(cause instanceof Error) || !UNUSABLE.test(code)) return cause
   const [, remedy = ''] = REMEDIES.find(([codes]) => codes.test(code)) ?? []
-  return new DomainError('conflict', `Cannot use the database ${path}: ${cause.message}. ${remedy}`.trimEnd())
+  return conflict(`Cannot use the database ${path}: ${cause.message}. ${remedy}`.trimEnd())
 }
 
 const REMEDIES: [RegExp, string][] = [

@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { findKey, parseKeyFile } from '../../crypto/keyring.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { freeBytes } from '../folder/disk-space.ts'
@@ -144,8 +144,7 @@ function noRoom({ path }: DataFolder, minFreeSpace: number): DomainError {
 }
 
 function newer({ database }: DataFolder, schema: number): DomainError {
-  return new DomainError(
-    'conflict',
+  return conflict(
     `${database} was written by a newer Oncebox (its schema is version ${schema}, this Oncebox knows ${MIGRATIONS.length}): ` +
       'make the backup with that one.',
   )
@@ -212,8 +211,7 @@ export function refuseInside(dataDir: string, path: string): void {
   const inner = realpathSync(parent)
   const outer = realpathSync(dataDir)
   if (inner !== outer && !inner.startsWith(`${outer}${sep}`)) return
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     `${path} lies in the data folder ${dataDir}: a backup there would be lost with it. Name another place, best on another disk.`,
   )
 }

@@ -1,10 +1,10 @@
 // The two ends of a copy: a data folder that no server serves, and a PostgreSQL database that no node serves.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
-import { isDomainError } from '../../domain/errors.ts'
+import { conflict, isDomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { DAY } from '../../domain/time.ts'
-import { conflict, type Run, TABLE_NAMES } from '../copy/content.ts'
+import { type Run, TABLE_NAMES } from '../copy/content.ts'
 import type { CopyEnd, LastId } from '../copy/copy.ts'
 import { dataFolder, prepareDataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { lockFolder } from '../folder/folder-lock.ts'

@@ -6,7 +6,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Visit } from '../../domain/audit.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict, type DomainError } from '../../domain/errors.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { type Linked, type OwnedPush, relinkSome } from '../pushes/rekeying.ts'
@@ -142,5 +142,5 @@ function newer(name: string, schema: number): DomainError {
 }
 
 function refuse(name: string, why: string): DomainError {
-  return new DomainError('conflict', `The database in ${name} cannot be restored: ${why}.`)
+  return conflict(`The database in ${name} cannot be restored: ${why}.`)
 }

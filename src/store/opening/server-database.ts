@@ -1,7 +1,7 @@
 // Opens a PostgreSQL database for a command, beside its nodes or while none runs.
 
 import type { DatabaseAddress } from '../../domain/database-address.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import { HOUR, MINUTE } from '../../domain/time.ts'
 import { explainCopy } from '../copy/state.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
@@ -35,7 +35,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
   try {
     const state = await read((session) => readInstance(session))
     const why = explainCopy(state.copy)
-    if (why !== null) throw new DomainError('conflict', why)
+    if (why !== null) throw conflict(why)
     if (isAlone) await transact(requireAlone)
     const offset = state.time - performance.now()
     return {

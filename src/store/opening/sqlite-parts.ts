@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../../crypto/keyring.ts'
 import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
@@ -163,7 +163,7 @@ function openCommits({ connection: { database }, options }: Opening, parts: Writ
 function emptyLogOfLastProcess(database: Database): void {
   if (truncateLog(database)) return
   const message = `Another process reads ${database.filename}, so its log cannot be emptied: end that process first.`
-  throw new DomainError('conflict', message)
+  throw conflict(message)
 }
 
 /** Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on Windows. */
