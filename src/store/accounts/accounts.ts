@@ -1,9 +1,9 @@
 // The rows of accounts, and what ends with a password, a right or an account.
 
 import type { Account } from '../../domain/account.ts'
+import { conflict } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
-import { lastAdministrator, usedEmail } from '../every-engine/refusals.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
 import { insert, insertInto, locked, type RowOf, select, statement, tableName } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
@@ -125,7 +125,7 @@ const NEW = { disabledAt: null, totpSecret: null, totpStep: null, lastSignInAt: 
 /** Throws `conflict` when the address has an account, also one that another node is just adding. */
 export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
   const row = yield* insert(INSERT, { ...NEW, ...account })
-  if (row === null) throw usedEmail(account.email)
+  if (row === null) throw conflict(`There is an account for ${account.email} already.`)
   return row
 }
 
@@ -167,5 +167,5 @@ export function* startAnew(id: number, passwordHash: string): Step<AccountRow | 
 
 function* requireOtherAdmin(id: number): Step<void> {
   const admins = yield* all(LOCK_ADMINS)
-  if (admins.every((admin) => admin.id === id)) throw lastAdministrator()
+  if (admins.every((admin) => admin.id === id)) throw conflict('This is the last administrator.')
 }

@@ -7,9 +7,10 @@ import {
   SESSION_LIFETIME,
   type Session,
 } from '../../domain/account.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { DAY, MINUTE, type Now } from '../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
-import { endedSession, inactiveAccount } from '../every-engine/refusals.ts'
+import { inactiveAccount } from '../every-engine/refusals.ts'
 import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
@@ -106,7 +107,8 @@ export function createSessions({ steps: { read, write }, now }: { steps: Steps; 
  * before the transaction does. Null, for operations without a session, always passes.
  */
 export function* requireSession(id: number | null): Step<void> {
-  if (id !== null && (yield* first(HOLD, id)) === null) throw endedSession()
+  if (id !== null && (yield* first(HOLD, id)) === null)
+    throw new DomainError('unauthenticated', 'This session has ended.')
 }
 
 function listOf(accountId: number, time: number): Step<SessionRow[]> {

@@ -36,6 +36,12 @@ export function syncFolder(path: string): void {
   }
 }
 
+export function syncFile(path: string): void {
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
+}
+
 /** Throws when something is at the path already: link(2) fails then, and rename(2) would overwrite it. */
 export function writeNew(path: string, text: string): void {
   const unfinished = writeBeside(path, text)

@@ -46,18 +46,19 @@ function missing(path: string): DomainError {
 
 /** Never makes one. Throws `conflict` when it cannot be read, or belongs to somebody else. */
 export function readKeyFile(path: string): Keyring {
+  return parseKeyFile(readKeyText(path))
+}
+
+/** The text of a key file that can be parsed. Throws `conflict` as `readKeyFile` does. */
+export function readKeyText(path: string): string {
   requireOwn(path, KEY_FILE, { mayBeRoots: true })
   try {
-    return parseKeyFile(readFileSync(path, 'utf8'))
+    const text = readFileSync(path, 'utf8')
+    parseKeyFile(text)
+    return text
   } catch (cause) {
     throw conflict(`Cannot use the key file ${path}: ${reasonOf(cause)}.`)
   }
-}
-
-/** The text of a key file that is there. Throws `conflict` as `readKeyFile` does. */
-export function readKeyText(path: string): string {
-  readKeyFile(path)
-  return readFileSync(path, 'utf8')
 }
 
 /** Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text is there. */

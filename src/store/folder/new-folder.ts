@@ -3,13 +3,10 @@
 
 import {
   chmodSync,
-  closeSync,
   existsSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   renameSync,
   rmdirSync,
@@ -19,7 +16,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { conflict, type DomainError } from '../../domain/errors.ts'
 import { type DataFolder, dataFolder, FOLDER } from './data-folder.ts'
-import { syncFolder } from './durable-files.ts'
+import { syncFile, syncFolder } from './durable-files.ts'
 import { requireOwn } from './ownership.ts'
 
 const PREFIX = '.oncebox-restore-'
@@ -74,7 +71,7 @@ export function prepareNewFolder(path: string, onStep: OnStep): NewFolder {
 
   function complete(): void {
     chmodSync(place, 0o700)
-    for (const name of readdirSync(unfinished)) synchronize(join(unfinished, name))
+    for (const name of readdirSync(unfinished)) syncFile(join(unfinished, name))
     const database = basename(dataFolder(place).database)
     const others = readdirSync(unfinished).filter((name) => name !== database)
     for (const name of [...others, database]) {
@@ -99,12 +96,6 @@ export function prepareNewFolder(path: string, onStep: OnStep): NewFolder {
   // Also when the process is asked to end.
   process.once('exit', abandon)
   return { unfinished: dataFolder(unfinished), complete, abandon }
-}
-
-function synchronize(path: string): void {
-  const file = openSync(path, 'r+')
-  fsyncSync(file)
-  closeSync(file)
 }
 
 /** Removes folders from `path` up to `last`. */

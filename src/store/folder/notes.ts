@@ -172,7 +172,6 @@ export type NodeNote = {
 }
 
 export type NodeNoteFile = {
-  path: string
   /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
   read(): Promise<NodeNote | null>
   /** Survives a power cut. */
@@ -194,7 +193,7 @@ export function createNodeNoteFile(dataDir: string): NodeNoteFile {
     )
   }
 
-  return { path: file.path, read, write: (note) => file.write(`${JSON.stringify(note)}\n`) }
+  return { read, write: (note) => file.write(`${JSON.stringify(note)}\n`) }
 }
 
 function isTime(value: unknown): value is number {

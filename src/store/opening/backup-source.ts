@@ -3,9 +3,7 @@
 
 import {
   closeSync,
-  constants,
   existsSync,
-  fstatSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -184,22 +182,12 @@ function readInFolder(dataDir: string, path: string): BackedUpKey {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { state: 'missing' }
     const real = realpathSync(path)
     if (!real.startsWith(`${realpathSync(dataDir)}${sep}`)) return { state: 'elsewhere' }
-    const bytes = readSmallFile(real)
-    return bytes === null ? { state: 'unreadable' } : { state: 'included', bytes }
+    const stats = statSync(real)
+    const isKeyFile = stats.isFile() && stats.size <= MAX_KEY_BYTES
+    return isKeyFile ? { state: 'included', bytes: readFileSync(real) } : { state: 'unreadable' }
   } catch (cause) {
     if (codeOf(cause) === '') throw cause
     return { state: 'unreadable' }
-  }
-}
-
-/** Null unless it is a plain file of at most the size of a key file. */
-function readSmallFile(path: string): Uint8Array | null {
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-  try {
-    const stats = fstatSync(file)
-    return stats.isFile() && stats.size <= MAX_KEY_BYTES ? readFileSync(file) : null
-  } finally {
-    closeSync(file)
   }
 }
 

@@ -2,8 +2,8 @@
 // until it lapses.
 
 import type { Trusted } from '../../domain/clock.ts'
+import { conflict } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
-import { usedIdempotencyKey } from '../every-engine/refusals.ts'
 import type { IdempotencyStore, KeyToStore } from '../face.ts'
 import { forSome, insert, insertInto, locked, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
@@ -29,6 +29,8 @@ const FORGET = statement('UPDATE idempotency_keys SET push_id = NULL, slot = NUL
 const REMOVE = statement('DELETE FROM idempotency_keys WHERE lookup = $1')
 
 const answers = createSlots({ table: 'idempotency_answers', column: 'answer', bytes: 88 })
+
+const USED = 'This Idempotency-Key has just been used.'
 
 type Used = { lookup: Uint8Array; slot: number | null }
 
@@ -72,11 +74,11 @@ export function* useKey(
   { pushId, now }: { pushId: number; now: number },
 ): Step<void> {
   const before = yield* first(LOCK, lookup)
-  if (before !== null && before.lapsesAt > now) throw usedIdempotencyKey()
+  if (before !== null && before.lapsesAt > now) throw conflict(USED)
   if (before !== null) yield* remove(before)
   const slot = yield* answers.store(answer)
   const used = { lookup, keyNumber: keyNumberOf(answer), lapsesAt, pushId, slot }
-  if ((yield* insert(INSERT, used)) === null) throw usedIdempotencyKey()
+  if ((yield* insert(INSERT, used)) === null) throw conflict(USED)
 }
 
 /** For pushes that end together, after their shares: so no two ends wait for each other. */

@@ -4,7 +4,6 @@
 import {
   closeSync,
   existsSync,
-  fsyncSync,
   openSync,
   readdirSync,
   renameSync,
@@ -15,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { DomainError } from '../../../domain/errors.ts'
 import { type DataFolder, isCopy } from '../../folder/data-folder.ts'
-import { syncFolder } from '../../folder/durable-files.ts'
+import { syncFile, syncFolder } from '../../folder/durable-files.ts'
 import { besideServer } from '../../folder/folder-lock.ts'
 import { isFull } from '../../folder/sqlite-failures.ts'
 import { openConnection } from './database.ts'
@@ -59,7 +58,7 @@ function copyWithoutKeys(options: MigrationCopyOptions, path: string): boolean {
   try {
     closeSync(openSync(unfinished, 'wx', 0o600))
     writeCopy(unfinished, { source: folder.database, now })
-    synchronize(unfinished)
+    syncFile(unfinished)
     renameSync(unfinished, path)
     syncFolder(folder.path)
     return true
@@ -125,10 +124,4 @@ function writeCopy(path: string, { source, now }: { source: string; now: number 
   } finally {
     database.close()
   }
-}
-
-function synchronize(path: string): void {
-  const file = openSync(path, 'r+')
-  fsyncSync(file)
-  closeSync(file)
 }
