@@ -179,7 +179,7 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
   const instance = await openInstance(served, { ...ports, addresses, startBackup, httpsPort: () => port })
   const { setupPath, failed, noteCrash, reloadables, log, tls, metrics } = instance
   try {
-    const notes = createNotes({ ...served, version, log })
+    const notes = createNotes({ ...served, log })
     // First, because nobody loses a request when another listener cannot be opened.
     const metricsListener = serveMetrics(config, { metrics, log })
     const listening = await openListening({

@@ -4,7 +4,7 @@ import { version } from '../../package.json'
 import { visitFrom } from '../domain/audit.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { openExpiring } from '../store/opening/server-database.ts'
-import type { ExpiredAll } from '../store/postgres/restoring/expire-all.ts'
+import { countLive, type ExpiredAll, expireAll } from '../store/postgres/restoring/expire-all.ts'
 
 /** A database before anything was expired. The caller closes it. */
 export type DatabaseToExpire = {
@@ -19,13 +19,13 @@ export type DatabaseToExpire = {
 
 /** Throws `conflict` with a sentence for the operator when the database cannot be used. */
 export async function openToExpire(address: DatabaseAddress): Promise<DatabaseToExpire> {
-  const { countLive, expireAll, close } = await openExpiring(address)
+  const database = await openExpiring(address)
   const visit = visitFrom({ ip: '', userAgent: `oncebox/${version} (expire-all)`, referrer: '' })
   const where = presentDatabaseAddress(address)
   return {
     where,
-    livePushes: await countLive(),
-    expireAll: (onProgress) => expireAll({ visit, onProgress }),
-    close,
+    livePushes: await countLive(database),
+    expireAll: (onProgress) => expireAll(database, { visit, onProgress }),
+    close: database.close,
   }
 }

@@ -42,14 +42,13 @@ export async function findServerOn(port: number): Promise<string | null> {
 }
 
 export type NotesOptions = {
-  version: string
   config: Pick<Config, 'dataDir' | 'host' | 'keyFile' | 'tlsAuthorityKey' | 'minFreeSpace'>
   settings: readonly NotedSetting[]
   log: Log
 }
 
 /** What a server writes down for commands. Removes the note of a killed server. A failure is only logged, because the server works without. */
-export function createNotes({ version, config, settings, log }: NotesOptions) {
+export function createNotes({ config, settings, log }: NotesOptions) {
   const { dataDir, host, keyFile, tlsAuthorityKey, minFreeSpace } = config
 
   function attempt<T>(what: string, work: () => T): T | null {
@@ -74,7 +73,7 @@ export function createNotes({ version, config, settings, log }: NotesOptions) {
   function keepSettings(): void {
     const noted = settings.map(({ flag, value, from }) => ({ flag, value, from }))
     attempt('the note of the settings was not written: a backup holds those of an earlier start', () =>
-      writeSettingsNote(dataDir, { version, settings: noted, keyFile, tlsAuthorityKey, minFreeSpace }),
+      writeSettingsNote(dataDir, { settings: noted, keyFile, tlsAuthorityKey, minFreeSpace }),
     )
   }
 

@@ -349,7 +349,6 @@ test('the settings are those that the server of the folder has noted, else those
   expect(await settingsOf(alone.bytes)).toEqual({ from: 'command line', settings: [given] })
   const noted = { ...given, value: '2' }
   const note = {
-    version: '3.0.0',
     settings: [noted],
     keyFile: '/etc/a.key',
     tlsAuthorityKey: null,

@@ -69,8 +69,6 @@ export type NotedSetting = { flag: string; value: string; from: string }
 
 /** The settings that a server runs with, without secrets, for backups. */
 export type SettingsNote = {
-  /** Of the program. */
-  version: string
   settings: NotedSetting[]
   /** Null for the file in the data folder. */
   keyFile: string | null
@@ -88,10 +86,10 @@ export function writeSettingsNote(dataDir: string, note: SettingsNote): void {
 /** Null when there is none, or none that can be read. */
 export function readSettingsNote(dataDir: string): SettingsNote | null {
   const note = membersOf(readNote(settingsNoteIn(dataDir)))
-  const { version, settings, keyFile, tlsAuthorityKey, minFreeSpace } = note
-  const areWords = typeof version === 'string' && isPath(keyFile) && isPath(tlsAuthorityKey)
-  if (!areWords || typeof minFreeSpace !== 'number' || !Array.isArray(settings)) return null
-  return { version, settings: settings.filter(isNotedSetting), keyFile, tlsAuthorityKey, minFreeSpace }
+  const { settings, keyFile, tlsAuthorityKey, minFreeSpace } = note
+  const arePaths = isPath(keyFile) && isPath(tlsAuthorityKey)
+  if (!arePaths || typeof minFreeSpace !== 'number' || !Array.isArray(settings)) return null
+  return { settings: settings.filter(isNotedSetting), keyFile, tlsAuthorityKey, minFreeSpace }
 }
 
 function isPath(value: unknown): value is string | null {

@@ -29,19 +29,17 @@ export type CommonStoreOptions = {
   bucket: BucketOptions | null
   /** Bytes of the disk that must stay free: creating is refused below. */
   minFreeSpace: number
-  clock: CommonClockOptions
+  clock: {
+    uptime: Uptime
+    /** Accepts the clock, whatever it says. */
+    accept: boolean
+    /** Milliseconds since the last use beyond which a start doubts the clock. */
+    maxGap: number
+  }
   /** Is given a sentence for the operator. */
   onWarning: (warning: string) => void
   /** Something failed in the background; the store goes on. */
   onError: (cause: unknown) => void
-}
-
-export type CommonClockOptions = {
-  uptime: Uptime
-  /** Accepts the clock, whatever it says. */
-  accept: boolean
-  /** Milliseconds since the last use beyond which a start doubts the clock. */
-  maxGap: number
 }
 
 /** The caller starts the jobs, and stops them before it closes. */

@@ -11,7 +11,6 @@ import { readInstance, requireAlone } from '../postgres/instance/instance.ts'
 import { readKeys, requireKnownKeys } from '../postgres/instance/keys.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
-import { countLive, expireAll } from '../postgres/restoring/expire-all.ts'
 import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
 import type { Step } from '../steps.ts'
 import type { CommandDatabase, Keys } from './opened-store.ts'
@@ -83,13 +82,7 @@ export async function holdsTables(address: DatabaseAddress): Promise<boolean> {
 export async function openExpiring(address: DatabaseAddress) {
   const connect = await reach(address)
   await migrate({ connect })
-  const database = createDatabase({ connect, connections: 1 })
-  return {
-    /** Pushes that would be expired. */
-    countLive: () => countLive(database),
-    expireAll: (options: Parameters<typeof expireAll>[1]) => expireAll(database, options),
-    close: database.close,
-  }
+  return createDatabase({ connect, connections: 1 })
 }
 
 async function reach(address: DatabaseAddress): Promise<Connect> {
