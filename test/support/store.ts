@@ -143,3 +143,10 @@ export async function expireAllLapsed({ store }: Pick<TestStore, 'store'>): Prom
   }
   return expired
 }
+
+/** Takes a step until nothing is left, and resolves to what all of them did: each does what it has time for. */
+export async function drain(step: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (let done = 1; done > 0; total += done) done = await step()
+  return total
+}

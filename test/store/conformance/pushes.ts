@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DAY } from '../../../src/domain/time.ts'
-import { storePush, VISIT, view } from '../../support/store.ts'
+import { drain, storePush, VISIT, view } from '../../support/store.ts'
 import { type OpenEngine, type OpenedEngine, readKinds } from './engine.ts'
 
 export function describePushes(open: OpenEngine): void {
@@ -101,7 +101,7 @@ export function describePushes(open: OpenEngine): void {
     opened.clock.advance(3 * DAY)
     const claimed = await view(opened, asked)
     expect(claimed).toMatchObject({ outcome: 'expired', push: { expiredOn: null } })
-    expect(await opened.store.expiry.expireLapsed()).toBe(2)
+    expect(await drain(opened.store.expiry.expireLapsed)).toBe(2)
     for (const { lookup, expiresAt } of [asked, swept])
       expect((await opened.store.pushes.findPush(lookup))?.expiredOn).toBe(expiresAt)
     expect(await kindsOf(swept.id)).toEqual(['creation'])

@@ -11,7 +11,7 @@ import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
 import { createTestClock } from '../../support/instance.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 import { makeNodeFolder, openTestNode } from '../../support/postgres-store.ts'
-import { storePush, VISIT, view } from '../../support/store.ts'
+import { drain, storePush, VISIT, view } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
 import { patient, untilDone, waitUntil } from '../../support/waiting.ts'
 import { readKinds } from '../conformance/engine.ts'
@@ -379,9 +379,3 @@ postgres.describe('nodes that expire and purge at once', () => {
     expect(await query('SELECT * FROM audit_entries')).toEqual([])
   })
 })
-
-async function drain(step: () => Promise<number>): Promise<number> {
-  let total = 0
-  for (let done = 1; done > 0; total += done) done = await step()
-  return total
-}
