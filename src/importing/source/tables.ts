@@ -5,6 +5,7 @@ import type { ForeignDatabase } from './foreign-database.ts'
 
 /** The newest version whose tables are known. */
 const NEWEST_KNOWN = '20260509010000'
+const UNKNOWN = 'unknown'
 
 type Columns = { needed: readonly string[]; optional: readonly string[] }
 
@@ -69,9 +70,9 @@ export async function requireTables(database: ForeignDatabase): Promise<Tables> 
     columnsOf(table)
       .map((name) => `CAST(${table}."${name}" AS ${database.textType}) AS "${name}"`)
       .join(', ')
-  const version = present.has('schema_migrations') ? await versionOf(database) : 'unknown'
+  const version = present.has('schema_migrations') ? await versionOf(database) : UNKNOWN
   const sealed = columnsOf('pushes').filter((name) => name.endsWith('_ciphertext'))
-  return { version, isNewer: version > NEWEST_KNOWN, sealed, select }
+  return { version, isNewer: version !== UNKNOWN && version > NEWEST_KNOWN, sealed, select }
 }
 
 function faultOf(present: ReadonlySet<string>): string | null {
@@ -86,5 +87,5 @@ function faultOf(present: ReadonlySet<string>): string | null {
 
 async function versionOf(database: ForeignDatabase): Promise<string> {
   const [newest] = await database.read('SELECT max(version) AS version FROM schema_migrations')
-  return String(newest?.version ?? 'unknown')
+  return String(newest?.version ?? UNKNOWN)
 }
