@@ -89,7 +89,7 @@ test('a backup is streamed to a reader, and one that goes away ends it', async (
   expect(listed.stdout.toString()).toBe('manifest.json\nsettings.json\ninstance.key\noncebox.db\n')
   const broken = shell(`${command} | head -c 1000 > /dev/null`)
   expect(broken.exitCode).toBe(1)
-  expect(broken.stderr.toString()).toContain('Nobody reads standard output any more')
+  expect(broken.stderr.toString()).toContain('nobody reads its output any more')
   expect(leftovers(server.dataDir)).toEqual([])
 })
 
