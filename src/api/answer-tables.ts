@@ -19,6 +19,8 @@ const time = (description: string) =>
   Type.String({ format: 'date-time', description, example: '2026-11-20T22:47:00.000Z' })
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
+const text = (description: string) => Type.String({ description })
+const flag = (description: string) => Type.Boolean({ description })
 
 const kind = Type.String({ enum: [...PUSH_KINDS], description: 'What the payload is.' })
 
@@ -36,18 +38,16 @@ const push = {
   expires_at: time('The exact moment at which it expires.'),
   expired: Type.Boolean(),
   expired_on: nullable(time('When it expired.')),
-  deleted: Type.Boolean({ description: 'Whether somebody expired it, rather than a limit.' }),
+  deleted: flag('Whether somebody expired it, rather than a limit.'),
   deletable_by_viewer: nullable(Type.Boolean()),
-  retrieval_step: Type.Boolean({
-    description: 'Whether recipients are told first that opening uses up a view.',
-  }),
-  passphrase: nullable(Type.String({ description: 'Always null: a passphrase is never given back.' })),
+  retrieval_step: flag('Whether recipients are told first that opening uses up a view.'),
+  passphrase: nullable(text('Always null: a passphrase is never given back.')),
   passphrase_required: Type.Boolean(),
 }
 
 const labels = {
-  name: Type.String({ description: 'Label shown to the owner.' }),
-  note: Type.String({ description: 'Note visible to the owner only.' }),
+  name: text('Label shown to the owner.'),
+  note: text('Note visible to the owner only.'),
 }
 
 const file = {
@@ -69,11 +69,13 @@ const range = closed(
   'What is allowed, and what applies when omitted.',
 )
 
+const feature = (description: string) => closed({ enabled: Type.Boolean() }, description)
+
 const features = closed(
   {
-    anonymous_access: Type.Boolean({ description: 'Whether the API may be used without a token.' }),
+    anonymous_access: flag('Whether the API may be used without a token.'),
     api_token_authentication: Type.Boolean(),
-    accounts: closed({ enabled: Type.Boolean() }, 'The accounts API; not in this edition.'),
+    accounts: feature('The accounts API; not in this edition.'),
     pushes: closed(
       {
         enabled: Type.Boolean(),
@@ -82,12 +84,12 @@ const features = closed(
           { enabled: Type.Boolean(), requires_authentication: Type.Boolean() },
           'Files.',
         ),
-        url_pushes: closed({ enabled: Type.Boolean() }, 'Pushes of a link.'),
-        qr_code_pushes: closed({ enabled: Type.Boolean() }, 'Pushes of a QR code.'),
+        url_pushes: feature('Pushes of a link.'),
+        qr_code_pushes: feature('Pushes of a QR code.'),
       },
       'What can be pushed.',
     ),
-    requests: closed({ enabled: Type.Boolean() }, 'The requests API; not in this edition.'),
+    requests: feature('The requests API; not in this edition.'),
   },
   'Capabilities of this instance.',
 )
@@ -95,7 +97,7 @@ const features = closed(
 const auditMembers = {
   ip: Type.String(),
   user_agent: Type.String(),
-  referrer: Type.String({ description: 'Only its origin.' }),
+  referrer: text('Only its origin.'),
   kind: Type.String({
     description: `What happened: ${AUDIT_KINDS.map((kind) => `\`${kind}\``).join(', ')}. More kinds may come.`,
     example: 'view',
@@ -107,9 +109,15 @@ const auditMembers = {
 const auditEntry = closed(auditMembers, 'One visit.')
 
 const previousAuditEntry = closed(
-  { ...auditMembers, successful: Type.Boolean({ description: 'False for `failed_…`.' }) },
+  { ...auditMembers, successful: flag('False for `failed_…`.') },
   'One visit.',
 )
+
+const about = {
+  application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
+  api_version: Type.String(),
+  edition: Type.String(),
+}
 
 const listedPush = closed({ ...push, ...labels }, 'A push in a list of its owner.')
 
@@ -120,7 +128,7 @@ export const ANSWERS = {
     'A push as it was created, without its payload.',
   ),
   RetrievedPush: closed(
-    { ...push, payload: nullable(Type.String({ description: 'null once expired.' })), ...retrievedFiles },
+    { ...push, payload: nullable(text('null once expired.')), ...retrievedFiles },
     'A push with its payload, or without when it has expired.',
   ),
   DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),
@@ -134,9 +142,7 @@ export const ANSWERS = {
   PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
   Version: closed(
     {
-      application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
-      api_version: Type.String(),
-      edition: Type.String(),
+      ...about,
       features,
       limits: closed(
         {
@@ -151,14 +157,7 @@ export const ANSWERS = {
     },
     'About this instance.',
   ),
-  PreviousVersion: closed(
-    {
-      application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
-      api_version: Type.String(),
-      edition: Type.String(),
-    },
-    'About this instance.',
-  ),
+  PreviousVersion: closed(about, 'About this instance.'),
   Error: closed({ error: Type.String() }, 'A refusal.'),
   PassphraseError: Type.Object(
     { error: Type.String(), message: Type.Optional(Type.String()), status: Type.Optional(Type.String()) },

@@ -1,7 +1,7 @@
 // Answers `GET /d/:grant` with a file or a range of it, or with an archive of files, always as an attachment.
 
 import { ANY_TYPE } from '../domain/files.ts'
-import { type AnswerHeaders, type Attachment, answerAttachment, answerJson, TEXT } from '../http/answers.ts'
+import { type AnswerHeaders, answerAttachment, answerJson, TEXT } from '../http/answers.ts'
 import type { Asked } from '../http/door/router.ts'
 import type { Download, Downloads } from '../pushes/downloads.ts'
 import type { Span } from '../pushes/granted-files.ts'
@@ -14,37 +14,31 @@ const WHOLE_BYTES = 1024 * 1024
 export function createAnswerDownload({ open }: Downloads) {
   return async ({ exchange: { request, isHead }, params }: Asked): Promise<Response> => {
     const download = await open(params.grant ?? '')
+    const { size } = download
     const span = readSpan(request, download)
     if (isHead || span === 'unsatisfiable') await download.close()
     if (span === 'unsatisfiable') {
-      const range = { 'content-range': `bytes */${download.size}`, 'x-file-size': String(download.size) }
+      const range = { 'content-range': `bytes */${size}`, 'x-file-size': String(size) }
       return answerJson(416, { error: 'The range lies outside of the file.' }, range)
     }
-    return isHead ? answerHead({ download, span }) : answerSpan({ download, span })
+    const { start, end } = span ?? { start: 0, end: size }
+    const range = span && { 'content-range': `bytes ${start}-${end - 1}/${size}` }
+    const length = isHead && { 'content-length': String(end - start) }
+    return answerAttachment(isHead ? null : await bodyOf(download, { start, end }), {
+      type: download.contentType === 'text/plain' ? TEXT : download.contentType || ANY_TYPE,
+      filename: download.filename,
+      status: span === null ? 200 : 206,
+      headers: { 'x-file-size': String(size), ...rangesOf(download), ...range, ...length },
+    })
   }
 }
 
-type Part = { download: Download; span: Span | null }
-
-function answerHead(part: Part): Response {
-  const { start, end, ...attachment } = describePart(part)
-  const headers = { ...attachment.headers, 'content-length': String(end - start) }
-  return answerAttachment(null, { ...attachment, headers })
+function rangesOf({ id }: Download): AnswerHeaders {
+  return id === null ? { 'accept-ranges': 'none' } : { 'accept-ranges': 'bytes', etag: etagOf(id) }
 }
 
-async function answerSpan(part: Part): Promise<Response> {
-  const { download } = part
-  const { start, end, ...attachment } = describePart(part)
-  const isSmall = end - start <= WHOLE_BYTES
-  const body = isSmall ? await readWhole(download, { start, end }) : stream(download, { start, end })
-  return answerAttachment(body, attachment)
-}
-
-function describePart({ download, span }: Part) {
-  const attachment = attachmentOf(download)
-  if (span === null) return { ...attachment, start: 0, end: download.size }
-  const range = { 'content-range': `bytes ${span.start}-${span.end - 1}/${download.size}` }
-  return { ...attachment, status: 206, headers: { ...attachment.headers, ...range }, ...span }
+async function bodyOf(download: Download, span: Span) {
+  return span.end - span.start <= WHOLE_BYTES ? readWhole(download, span) : stream(download, span)
 }
 
 /** Null for the whole. An archive has no ranges: it would have to be read from its start each time. */
@@ -67,20 +61,6 @@ function parseRange(header: string, size: number): Span | null | 'unsatisfiable'
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (first !== '' && last !== '' && Number(last) < Number(first)) return null
   return start < end ? { start, end } : 'unsatisfiable'
-}
-
-function attachmentOf({
-  id,
-  filename,
-  contentType,
-  size,
-}: Download): Attachment & { headers: AnswerHeaders } {
-  const ranges = id === null ? { 'accept-ranges': 'none' } : { 'accept-ranges': 'bytes', etag: etagOf(id) }
-  return {
-    type: contentType === 'text/plain' ? TEXT : contentType || ANY_TYPE,
-    filename,
-    headers: { 'x-file-size': String(size), ...ranges },
-  }
 }
 
 async function readWhole(download: Download, span: Span): Promise<Buffer<ArrayBuffer>> {

@@ -185,6 +185,23 @@ export function createPushEndpoints(options: {
   }
 }
 
+/** The endpoints that both versions of the API have. */
+const SHARED = ['create', 'retrieve', 'expire', 'preview', 'audit', 'active', 'expired'] as const
+
+type OfShared<Value> = Record<(typeof SHARED)[number], Value>
+
+/** One route for each endpoint. HEAD of a retrieval answers as its preview. */
+export function routesOfPushes(
+  urls: OfShared<ApiRoute['url']>,
+  operations: OfShared<object>,
+  endpoints: OfShared<ApiRoute['answer']>,
+): ApiRoute[] {
+  return SHARED.map((name) => ({
+    ...{ url: urls[name], answer: endpoints[name], detail: operations[name] },
+    ...(name === 'retrieve' ? { head: endpoints.preview } : {}),
+  }))
+}
+
 function requireAccount(account: Account | null): Account {
   if (account === null) throw new Error('the guard of a list admits visitors')
   return account

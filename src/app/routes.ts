@@ -3,7 +3,7 @@
 
 import { createAnswerDownload } from '../api/downloads.ts'
 import { OPERATIONS } from '../api/operations.ts'
-import { type ApiRoute, createPushEndpoints } from '../api/pushes.ts'
+import { type ApiRoute, createPushEndpoints, routesOfPushes } from '../api/pushes.ts'
 import { createReference } from '../api/reference.ts'
 import { PREVIOUS_VERSION_OPERATION } from '../api/v1/operations.ts'
 import { createPreviousRoutes } from '../api/v1/pushes.ts'
@@ -105,17 +105,10 @@ function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: V
     onError: noteFailure(log, 'the last use of an API token was not noted'),
   })
   const endpoints = createPushEndpoints({ ...services, body, now: store.now })
-  const { create, retrieve, preview, expire, edit, audit, active, expired } = endpoints
   const guarded: ApiRoute[] = [
-    { url: API.create, answer: create, detail: OPERATIONS.create },
-    { url: API.retrieve, answer: retrieve, head: preview, detail: OPERATIONS.retrieve },
-    { url: API.expire, answer: expire, detail: OPERATIONS.expire },
-    { url: API.edit, answer: edit, detail: OPERATIONS.edit },
-    { url: API.preview, answer: preview, detail: OPERATIONS.preview },
-    { url: API.audit, answer: audit, detail: OPERATIONS.audit },
-    { url: API.active, answer: active, detail: OPERATIONS.active },
-    { url: API.expired, answer: expired, detail: OPERATIONS.expired },
-    ...createPreviousRoutes({ endpoints, limits: facts.limits }),
+    ...routesOfPushes(API, OPERATIONS, endpoints),
+    { url: API.edit, answer: endpoints.edit, detail: OPERATIONS.edit },
+    ...createPreviousRoutes(endpoints, facts.limits),
   ]
   const [present, previous] = [presentVersion(facts), presentPreviousVersion(facts)]
   return [

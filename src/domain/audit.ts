@@ -132,7 +132,9 @@ export function countMissing({ countedFailures, ownerViews, edits, countedAt, co
 
 /** Keeps only the origin and `/`, because a full referrer could be a secret link. '' for a text that is too long. */
 export function shortenReferrer(referrer: string): string {
-  const sender = referrer.length > MAX_SENT_REFERRER_CHARACTERS ? null : authorityOf(referrer)
+  // Most visits have none, and each looks here.
+  if (referrer === '' || referrer.length > MAX_SENT_REFERRER_CHARACTERS) return ''
+  const sender = authorityOf(referrer)
   const origin = sender === null ? '' : `${sender.origin}/`
   return origin.length > MAX_REFERRER_CHARACTERS ? '' : origin
 }

@@ -4,7 +4,7 @@ import type { PushLimits } from '../../domain/new-push.ts'
 import { answerJson } from '../../http/answers.ts'
 import { type Family, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../http/urls.ts'
 import type { AnswerBody } from '../answer-tables.ts'
-import type { ApiRoute, Asked, PushEndpoints, Surface } from '../pushes.ts'
+import { type ApiRoute, type PushEndpoints, routesOfPushes, type Surface } from '../pushes.ts'
 import { PREVIOUS_OPERATIONS } from './operations.ts'
 
 /** Clients compare this text. */
@@ -18,13 +18,7 @@ const SURFACES = {
 } as const satisfies Record<Family, Surface>
 
 /** `/p…` always, `/f…` and `/r…` if files and URLs are on. Each family answers for pushes of every kind. */
-export function createPreviousRoutes({
-  endpoints,
-  limits,
-}: {
-  endpoints: PushEndpoints
-  limits: PushLimits
-}): ApiRoute[] {
+export function createPreviousRoutes(endpoints: PushEndpoints, limits: PushLimits): ApiRoute[] {
   const families = ['p', 'f', 'r'] as const
   const known = families.filter((family) => {
     const { kind } = SURFACES[family]
@@ -40,22 +34,12 @@ export function createPreviousRoutes({
 
 function routesOf(family: Family, endpoints: PushEndpoints): ApiRoute[] {
   const surface = SURFACES[family]
-  const urls = PREVIOUS_FAMILIES[family]
-  const detail = PREVIOUS_OPERATIONS[family]
-  const { preview, expire, active, expired } = endpoints
-  const create = (asked: Asked) => endpoints.createAs(asked, surface)
-  const retrieve = (asked: Asked) => endpoints.retrieveAs(asked, surface)
-  const audit = async (asked: Asked) =>
-    answerJson(200, { views: (await endpoints.listEntries(asked)).map(presentView) })
-  return [
-    { url: urls.create, answer: create, detail: detail.create },
-    { url: urls.retrieve, answer: retrieve, head: preview, detail: detail.retrieve },
-    { url: urls.expire, answer: expire, detail: detail.expire },
-    { url: urls.preview, answer: preview, detail: detail.preview },
-    { url: urls.audit, answer: audit, detail: detail.audit },
-    { url: urls.active, answer: active, detail: detail.active },
-    { url: urls.expired, answer: expired, detail: detail.expired },
-  ]
+  return routesOfPushes(PREVIOUS_FAMILIES[family], PREVIOUS_OPERATIONS[family], {
+    ...endpoints,
+    create: (asked) => endpoints.createAs(asked, surface),
+    retrieve: (asked) => endpoints.retrieveAs(asked, surface),
+    audit: async (asked) => answerJson(200, { views: (await endpoints.listEntries(asked)).map(presentView) }),
+  })
 }
 
 type View = AnswerBody<'PreviousAuditLog'>['views'][number]
