@@ -29,6 +29,13 @@ test('the lines of an error begin at the margin once, and its stack is told', ()
   expect(obeyed(lines.join(''))).toEqual([])
 })
 
+test.each(['text', 'json'] as const)('an error tells what caused it, as %s', (format) => {
+  const err = new Error('The folder cannot be used', { cause: new TypeError('the disk is gone') })
+  const said = linesOf((log) => log.error({ err, part: 'x' }, 'failed'), format).join('\n')
+  for (const words of ['failed', 'The folder cannot be used', 'caused by: TypeError: the disk is gone'])
+    expect(said).toContain(words)
+})
+
 test('a line of JSON holds all of it, escaped', () => {
   const lines = linesOf((log) => log.error({ err: new Error(FORGED) }, FORGED), 'json')
   expect(lines).toHaveLength(1)
