@@ -4,7 +4,6 @@ import { isShortUrlToken } from '../crypto/url-token.ts'
 import type { Visit } from '../domain/audit.ts'
 import { DomainError, retrySeconds } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import { createWindowedCounts } from '../domain/windowed-counts.ts'
 
 /** For one address on one node. Loopback is limited too, because everybody comes from it behind an undeclared proxy. */
 const MISSES_A_MINUTE = 60
@@ -17,15 +16,24 @@ export type ShortTokensOptions = {
 }
 
 export function createShortTokens({ now, clientOf }: ShortTokensOptions) {
-  const misses = createWindowedCounts({ window: MINUTE, now })
+  /** By client, ordered by `until`, the end of the minute that begins with a client's first miss. */
+  const misses = new Map<string, { count: number; until: number }>()
   const keyOf = ({ ip }: Visit) => clientOf(ip) ?? 'loopback'
+
+  function missesOf(visit: Visit) {
+    const time = now()
+    for (const [key, { until }] of misses) {
+      if (until > time) break
+      misses.delete(key)
+    }
+    return misses.get(keyOf(visit)) ?? { count: 0, until: time + MINUTE }
+  }
 
   /** Throws `too_many`, also for tokens that exist, because any other answer would show that they do. */
   function requireTries(urlToken: string, visit: Visit): void {
     if (!isShortUrlToken(urlToken)) return
-    const key = keyOf(visit)
-    const { spent, until } = misses.read(key)
-    if (spent < MISSES_A_MINUTE) return
+    const { count, until } = missesOf(visit)
+    if (count < MISSES_A_MINUTE) return
     const retryAfter = retrySeconds(until - now())
     const message = `Too many links from this address that do not exist: try again in ${retryAfter} s.`
     throw new DomainError('too_many', message, { retryAfter })
@@ -35,7 +43,8 @@ export function createShortTokens({ now, clientOf }: ShortTokensOptions) {
   function countMiss(urlToken: string, visit: Visit): void {
     requireTries(urlToken, visit)
     if (!isShortUrlToken(urlToken)) return
-    misses.spend(keyOf(visit))
+    const { count, until } = missesOf(visit)
+    misses.set(keyOf(visit), { count: count + 1, until })
   }
 
   return { requireTries, countMiss }

@@ -3,7 +3,6 @@
 import { hashAddress } from '../../crypto/digest.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
 import { HOUR, MINUTE, type Now } from '../../domain/time.ts'
-import { isCurrent } from '../../domain/windowed-counts.ts'
 import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, SharedState } from '../shared-face.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { first, run, type Step, type Steps } from '../steps.ts'
@@ -59,7 +58,7 @@ export function createSharedState({ steps, keyring, now, onError }: SharedStateO
     const time = now()
     const name = hashName(budget)
     const row = rows.find((one) => one.name === name)
-    const isCounting = row !== undefined && isCurrent({ ...row, ...budget, slack: CLOCK_SLACK }, time)
+    const isCounting = row !== undefined && isCurrent({ ...row, ...budget }, time)
     return isCounting
       ? { ...budget, spent: row.points, until: row.until }
       : { ...budget, spent: 0, until: time + budget.window }
@@ -111,4 +110,9 @@ export function createSharedState({ steps, keyring, now, onError }: SharedStateO
     },
     removeLapsed: () => write(removeLapsed),
   }
+}
+
+/** Whether a window has not ended yet. An end more than a window away was set while the clock was ahead. */
+function isCurrent({ until, window }: Pick<BudgetState, 'until' | 'window'>, time: number): boolean {
+  return until > time && until <= time + window + CLOCK_SLACK
 }
