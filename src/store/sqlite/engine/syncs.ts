@@ -3,7 +3,9 @@
 // Only one sync is under way, because a second one would wait for the first.
 
 /** Called when a sync has returned, with the reason when it failed. */
-export type Synced = (failure: { cause: unknown } | null) => void
+export type Synced = (failure: Failure | null) => void
+
+export type Failure = { cause: unknown }
 
 export type SyncsOptions = {
   /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
@@ -19,11 +21,13 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
   let next: Synced[] = []
   let covered: Synced[] = []
   let since: number | null = null
+  /** Of the sync that failed: from then on nothing is durable. */
+  let failure: Failure | null = null
 
   /** Calls `settle` once what was committed so far is durable; at once when it is. `hasWritten`: a commit has just written. */
   function settle(settle: Synced, hasWritten: boolean): void {
-    if (sync === undefined || (!hasWritten && since === null)) {
-      settle(null)
+    if (sync === undefined || failure !== null || (!hasWritten && since === null)) {
+      settle(failure)
       return
     }
     // What only read waits too: it may have read what is not durable yet.
@@ -36,7 +40,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     covered = next
     next = []
     since = performance.now()
-    const failure = await sync().then(noFailure, (cause: unknown) => ({ cause }))
+    failure = await sync().then(noFailure, (cause: unknown) => ({ cause }))
     since = null
     if (failure !== null) {
       onFailed(failure.cause)

@@ -128,6 +128,8 @@ test('after a sync that failed nothing is acknowledged any more, and the process
   await waitUntil(() => settled.length === 2)
   expect(fatal).toEqual([new Error('EIO')])
   await work('third')
+  // Nor is what it left told to a reader.
+  await expect(commits.durable()).rejects.toThrow('EIO')
   expect(settled).toEqual(['first failed', 'second failed', 'third failed'])
   expect(syncs).toHaveLength(1)
 })

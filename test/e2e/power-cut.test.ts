@@ -1,0 +1,135 @@
+// A power cut at any moment: what an answer has told is true afterwards, whatever the disk kept of the rest.
+
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { lookupOf } from '../../src/crypto/url-token.ts'
+import { dataFolder } from '../../src/store/folder/data-folder.ts'
+import { readKeyring } from '../../src/store/folder/key-file.ts'
+import type { Told } from '../support/power-cut-child.ts'
+import { buildRecorder, type Cut, cuts, leftovers, makeRoom, readRecord } from '../support/power-cuts.ts'
+
+const CHILD = resolve(import.meta.dir, '../support/power-cut-child.ts')
+/** Random parts of what is not synced, tried at each cut. */
+const PARTS = Number(process.env.POWER_CUT_PARTS ?? 6)
+
+const { room, clear } = makeRoom()
+const recorder = buildRecorder(room)
+process.on('exit', clear)
+
+async function run(dataDir: string, story: string, env: Record<string, string> = {}): Promise<number | null> {
+  const child = Bun.spawn([process.execPath, CHILD, dataDir, story], {
+    env: {
+      ...process.env,
+      LD_PRELOAD: recorder ?? '',
+      RECORD_UNDER: dataDir,
+      RECORD_TO: `${dataDir}.record`,
+      ...env,
+    },
+    stdout: 'ignore',
+    stderr: 'inherit',
+  })
+  await child.exited
+  return child.exitCode
+}
+
+type Known = { urlToken: string; seen: number; isOver: boolean }
+
+/** What the answers before a cut have told of each push. */
+function readAnswers(answers: readonly string[]): Known[] {
+  const known = new Map<string, Known>()
+  for (const line of answers) {
+    const { deed, name, urlToken, isOver }: Told = JSON.parse(line)
+    if (urlToken !== undefined) known.set(name, { urlToken, seen: 0, isOver: false })
+    const push = known.get(name)
+    if (push === undefined) continue
+    if (deed === 'view' && isOver !== true) push.seen += 1
+    push.isOver ||= isOver === true
+  }
+  return [...known.values()]
+}
+
+const STATE = `
+  SELECT views, expired_on AS endedAt, (SELECT count(*) FROM push_secrets WHERE push_id = id) AS secrets
+  FROM pushes JOIN push_state ON push_id = id WHERE lookup = ?`
+
+type State = { views: number; endedAt: number | null; secrets: number }
+
+/** Opens what a cut has left, as the next start does, and compares it with what was told. */
+function check(files: Map<string, Buffer>, known: readonly { push: Known; lookup: Buffer }[]): void {
+  const path = join(room, 'left.db')
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true })
+  // An empty journal is none.
+  for (const [name, bytes] of files)
+    if (bytes.length > 0 && name.includes('oncebox.db'))
+      writeFileSync(name.replace(/^.*oncebox\.db/, path), bytes)
+  if (!existsSync(path)) {
+    expect(known).toEqual([])
+    return
+  }
+  const database = new Database(path)
+  try {
+    expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+    if (known.length === 0) return
+    const find = database.query<State, [Buffer]>(STATE)
+    for (const { push, lookup } of known) {
+      const state = find.get(lookup)
+      const said = { ...push, ...state }
+      expect({ said, isThere: state !== null }).toEqual({ said, isThere: true })
+      if (state === null) continue
+      const isTrue = state.views >= push.seen && (!push.isOver || state.endedAt !== null)
+      expect({ said, isTrue }).toEqual({ said, isTrue: true })
+      expect({ said, secrets: state.secrets }).toEqual({ said, secrets: state.endedAt === null ? 1 : 0 })
+    }
+  } finally {
+    database.close()
+  }
+}
+
+function checkCuts(dataDir: string, all: Iterable<Cut>): number {
+  const [key] = readKeyring(dataFolder(dataDir), null).keys
+  if (key === undefined) throw new Error('no key')
+  let checked = 0
+  for (const cut of all) {
+    const known = readAnswers(cut.answers).map((push) => ({
+      push,
+      lookup: lookupOf(push.urlToken, key.lookup),
+    }))
+    for (const files of leftovers(cut, PARTS)) {
+      check(files, known)
+      checked += 1
+    }
+  }
+  return checked
+}
+
+function* laterThan(answered: number, all: Iterable<Cut>): Generator<Cut> {
+  for (const cut of all) if (cut.answers.length > answered) yield cut
+}
+
+test.skipIf(recorder === null)('what was answered before a power cut is true after it', async () => {
+  const dataDir = join(room, 'cut')
+  await run(dataDir, 'a', { SYNC_MS: '3' })
+  const events = readRecord(`${dataDir}.record`)
+  expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(90)
+  expect(events.filter(({ kind }) => kind === 'sync returns').length).toBeGreaterThan(10)
+  const checked = checkCuts(dataDir, cuts(events))
+  console.log(`${checked} leftovers of ${events.length} events`)
+})
+
+test.skipIf(recorder === null)(
+  'after a sync that failed, the next start loses nothing that it acknowledges',
+  async () => {
+    const dataDir = join(room, 'failed')
+    await run(dataDir, 'a', { SYNC_MS: '3', FAIL_SYNC: '13' })
+    const before = readRecord(`${dataDir}.record`)
+    expect(before.filter(({ kind }) => kind === 'sync fails')).toHaveLength(1)
+    const answered = before.filter(({ kind }) => kind === 'answer').length
+    await run(dataDir, 'b', { SYNC_MS: '3' })
+    const events = readRecord(`${dataDir}.record`)
+    expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(answered + 90)
+    // A cut before that, while a start writes again what the disk has lost, is found by the check of the start after it.
+    checkCuts(dataDir, laterThan(answered, cuts(events)))
+  },
+)

@@ -1,0 +1,64 @@
+// A whole Oncebox with a story of pushes that are created, read and deleted side by side: `power-cut-child.ts FOLDER NAME`.
+// Tells the recorder when a deed was answered, and kills itself at the end.
+
+import { dlopen } from 'bun:ffi'
+import { openInstance } from '../../src/app.ts'
+import { configOf, createTestClock } from './instance.ts'
+
+const [dataDir = '', story = ''] = process.argv.slice(2)
+
+/** An answer. `urlToken` of a create; `isOver` when it says that the push has ended. */
+export type Told = { deed: 'create' | 'view' | 'delete'; name: string; urlToken?: string; isOver?: boolean }
+
+const { record_answer: recordAnswer } = dlopen(process.env.LD_PRELOAD ?? '', {
+  record_answer: { args: ['buffer'], returns: 'void' },
+}).symbols
+const tell = (line: Told) => recordAnswer(Buffer.from(`${JSON.stringify(line)}\0`))
+
+const clock = createTestClock()
+const instance = await openInstance(configOf({ 'data-dir': dataDir, 'min-free-space': '0' }), {
+  now: clock.now,
+  uptime: clock.uptime,
+  writeLog: () => undefined,
+})
+// As the server does: nothing may be trusted after a failure of the disk.
+void instance.failed.then(() => process.kill(process.pid, 'SIGKILL'))
+
+async function ask(path: string, init: RequestInit = {}) {
+  const headers = { host: 'localhost', 'content-type': 'application/json' }
+  const request = new Request(`http://localhost/api/v2/pushes${path}`, { ...init, headers })
+  const response = await instance.handle(request, '127.0.0.1')
+  return response.json()
+}
+
+const tokens = new Map<string, string>()
+
+async function create(name: string, views: number): Promise<void> {
+  const push = { payload: `payload ${name}`, expire_after_views: views, deletable_by_viewer: true }
+  const { url_token: urlToken } = await ask('', { method: 'POST', body: JSON.stringify({ push }) })
+  tokens.set(name, urlToken)
+  tell({ deed: 'create', name, urlToken })
+}
+
+async function view(name: string): Promise<void> {
+  const { payload, error } = await ask(`/${tokens.get(name)}`)
+  if (error === undefined) tell({ deed: 'view', name, isOver: payload === null })
+}
+
+async function end(name: string): Promise<void> {
+  const { expired } = await ask(`/${tokens.get(name)}`, { method: 'DELETE' })
+  tell({ deed: 'delete', name, isOver: expired === true })
+}
+
+const names = (count: number, of: string) => Array.from({ length: count }, (_, n) => `${story} ${of} ${n}`)
+
+for (const [round, count] of [12, 1, 4].entries()) {
+  const once = names(count, `once ${round}`)
+  const twice = names(count, `twice ${round}`)
+  await Promise.all([...once.map((name) => create(name, 1)), ...twice.map((name) => create(name, 2))])
+  await Promise.all([...once, ...once, ...twice].map(view))
+  await Promise.all([...twice.slice(0, 2).flatMap((name) => [end(name), view(name), end(name)])])
+  // What was destroyed leaves the log within seconds.
+  if (round === 0) await Bun.sleep(4_000)
+}
+process.kill(process.pid, 'SIGKILL')

@@ -1,0 +1,185 @@
+// What a power cut can leave of the files of a database, by what disk-recorder.c noted: a write stays for sure when a sync of its
+// file began after it and has returned; of the rest of the writes anything may stay, in pieces of a sector or a page.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+
+const SOURCE = resolve(import.meta.dir, 'disk-recorder.c')
+
+/** Builds the recorder; null where there is no C compiler. */
+export function buildRecorder(folder: string): string | null {
+  const compiler = Bun.which('cc') ?? Bun.which('gcc')
+  if (compiler === null || process.platform !== 'linux') return null
+  const built = join(folder, 'disk-recorder.so')
+  const { exitCode, stderr } = Bun.spawnSync([
+    compiler,
+    '-shared',
+    '-fPIC',
+    '-O2',
+    '-o',
+    built,
+    SOURCE,
+    '-ldl',
+  ])
+  if (exitCode !== 0) throw new Error(stderr.toString())
+  return built
+}
+
+/** `of` is what has to be synced: the file, or the folder of one that was removed. */
+type Change = { path: string; of: string } & ({ offset: number; data: Buffer } | { size: number })
+
+export type Event =
+  | { kind: 'change'; change: Change }
+  | { kind: 'sync begins' | 'sync returns' | 'sync fails'; path: string; sync: number }
+  | { kind: 'answer'; text: string }
+
+const HEADER_BYTES = 24
+const KINDS = [
+  '',
+  'write',
+  'truncate',
+  'remove',
+  'sync begins',
+  'sync returns',
+  'sync fails',
+  'answer',
+] as const
+
+export function readRecord(path: string): Event[] {
+  const bytes = readFileSync(path)
+  const events: Event[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const [kind = 0, sync = 0, pathBytes = 0, dataBytes = 0] = new Uint32Array(
+      bytes.buffer.slice(at, at + 16),
+    )
+    const offset = Number(bytes.readBigUInt64LE(at + 16))
+    const name = bytes.toString('utf8', at + HEADER_BYTES, at + HEADER_BYTES + pathBytes)
+    const start = at + HEADER_BYTES + pathBytes
+    const data = bytes.subarray(start, start + dataBytes)
+    at = start + dataBytes
+    const word = KINDS[kind]
+    if (word === 'write') events.push({ kind: 'change', change: { path: name, of: name, offset, data } })
+    else if (word === 'truncate')
+      events.push({ kind: 'change', change: { path: name, of: name, size: offset } })
+    else if (word === 'remove')
+      events.push({ kind: 'change', change: { path: name, of: dirname(name), size: 0 } })
+    else if (word === 'answer') events.push({ kind: 'answer', text: data.toString() })
+    else if (word !== undefined && word !== '') events.push({ kind: word, path: name, sync })
+  }
+  return events
+}
+
+/** A cut: what is on the disk for sure, what was written since, of which only `synced` is there for sure, and the answers before it. */
+export type Cut = {
+  sure: Map<string, Buffer>
+  since: readonly Change[]
+  synced: ReadonlySet<Change>
+  answers: readonly string[]
+}
+
+/** The cuts after each answer and before each return of a sync, and one at the end. */
+export function* cuts(events: readonly Event[]): Generator<Cut> {
+  const sure = new Map<string, Buffer>()
+  let since: Change[] = []
+  const synced = new Set<Change>()
+  /** What a sync that failed should have covered. The system takes it for written, so no later sync writes it. */
+  const lost = new Set<Change>()
+  const covered = new Map<number, Change[]>()
+  const answers: string[] = []
+  for (const event of events) {
+    const cut = { sure, since, synced, answers }
+    if (event.kind === 'change') since.push(event.change)
+    else if (event.kind === 'answer') {
+      answers.push(event.text)
+      yield cut
+    } else if (event.kind === 'sync begins')
+      covered.set(
+        event.sync,
+        since.filter((change) => change.of === event.path && !lost.has(change)),
+      )
+    else if (event.kind === 'sync fails') for (const change of covered.get(event.sync) ?? []) lost.add(change)
+    else {
+      yield cut
+      for (const change of covered.get(event.sync) ?? []) synced.add(change)
+      since = settle(sure, { since, synced, lost })
+    }
+  }
+  yield { sure, since, synced, answers }
+}
+
+/** Applies what is there for sure, but for files of which something before it may be lost. Returns the rest. */
+function settle(
+  sure: Map<string, Buffer>,
+  { since, synced, lost }: { since: Change[]; synced: Set<Change>; lost: Set<Change> },
+): Change[] {
+  const doubtful = new Set([...lost].map(({ path }) => path))
+  const isSettled = (change: Change) => synced.has(change) && !doubtful.has(change.path)
+  for (const change of since) if (isSettled(change)) apply(sure, change)
+  return since.filter((change) => !isSettled(change))
+}
+
+function apply(files: Map<string, Buffer>, change: Change): void {
+  const before = files.get(change.path) ?? Buffer.alloc(0)
+  if ('size' in change) {
+    const after = Buffer.alloc(change.size)
+    before.copy(after)
+    files.set(change.path, after)
+    return
+  }
+  const { offset, data } = change
+  const after = Buffer.alloc(Math.max(before.length, offset + data.length))
+  before.copy(after)
+  data.copy(after, offset)
+  files.set(change.path, after)
+}
+
+const SECTOR = 512
+const PAGE = 4096
+
+/** The files as the cut may have left them: with none, all and each prefix of what may be there, only the last, and random parts. */
+export function* leftovers(cut: Cut, parts: number): Generator<Map<string, Buffer>> {
+  const count = cut.since.length - cut.since.filter((change) => cut.synced.has(change)).length
+  const prefixes = Math.min(count, parts)
+  for (let n = 0; n <= prefixes; n += 1) {
+    const end = Math.round((n * count) / Math.max(1, prefixes))
+    yield leave(cut, (change, at) => (at < end ? [change] : []))
+  }
+  if (count < 2) return
+  yield leave(cut, (change, at) => (at === count - 1 ? [change] : []))
+  for (let n = 0; n < parts; n += 1) {
+    const size = n % 2 === 0 ? SECTOR : PAGE
+    yield leave(cut, (change) => piecesOf(change, size).filter(() => Math.random() < 0.5))
+  }
+}
+
+/** `keep` is asked for what remains of each change that may be there, with its number among these. */
+function leave(
+  { sure, since, synced }: Cut,
+  keep: (change: Change, at: number) => Change[],
+): Map<string, Buffer> {
+  const files = new Map(sure)
+  let at = 0
+  for (const change of since)
+    for (const kept of synced.has(change) ? [change] : keep(change, at++)) apply(files, kept)
+  return files
+}
+
+/** A write in the pieces that a disk writes whole. */
+function piecesOf(change: Change, size: number): Change[] {
+  if ('size' in change) return [change]
+  const { offset, data } = change
+  const pieces: Change[] = []
+  for (let at = offset; at < offset + data.length; ) {
+    const end = Math.min(offset + data.length, (Math.floor(at / size) + 1) * size)
+    pieces.push({ ...change, offset: at, data: data.subarray(at - offset, end - offset) })
+    at = end
+  }
+  return pieces
+}
+
+/** A folder for what a test records. */
+export function makeRoom(): { room: string; clear: () => void } {
+  const room = mkdtempSync(join(tmpdir(), 'oncebox-cuts-'))
+  return { room, clear: () => rmSync(room, { recursive: true, force: true }) }
+}
