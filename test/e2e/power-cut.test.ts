@@ -12,7 +12,7 @@ import { buildRecorder, type Cut, cuts, leftovers, makeRoom, readRecord } from '
 
 const CHILD = resolve(import.meta.dir, '../support/power-cut-child.ts')
 /** Random parts of what is not synced, tried at each cut. */
-const PARTS = Number(process.env.POWER_CUT_PARTS ?? 6)
+const PARTS = Number(process.env.POWER_CUT_PARTS ?? 3)
 
 const { room, clear } = makeRoom()
 const recorder = buildRecorder(room)
@@ -122,7 +122,7 @@ test.skipIf(recorder === null)(
   'after a sync that failed, the next start loses nothing that it acknowledges',
   async () => {
     const dataDir = join(room, 'failed')
-    await run(dataDir, 'a', { SYNC_MS: '3', FAIL_SYNC: '13' })
+    await run(dataDir, 'a', { SYNC_MS: '3', FAIL_SYNC: '9' })
     const before = readRecord(`${dataDir}.record`)
     expect(before.filter(({ kind }) => kind === 'sync fails')).toHaveLength(1)
     const answered = before.filter(({ kind }) => kind === 'answer').length
