@@ -1,7 +1,7 @@
 // Icons: each drawing once a page, and only those that the page uses.
 
 import { expect, test } from 'bun:test'
-import { ICON_FILES } from '../../src/pages/frame/icon-files.ts'
+import { ICON_NAMES } from '../../src/pages/frame/icon-files.ts'
 import { drawingsFor, Icon } from '../../src/pages/frame/icons.tsx'
 import { renderPage } from '../../src/pages/frame/page.tsx'
 
@@ -27,10 +27,10 @@ test('a page without icons holds no drawings', () => {
 })
 
 test('every drawing is one of lines, without a script, a style or an address', () => {
-  for (const [name, file] of Object.entries(ICON_FILES)) {
+  for (const name of ICON_NAMES) {
     const drawing = drawingsFor(`<use href="#icon-${name}"`)
     expect(drawing).toStartWith(`<svg hidden aria-hidden="true"><symbol id="icon-${name}" viewBox="0 0 `)
+    expect(drawing).toEndWith('></symbol></svg>')
     expect(drawing).not.toMatch(/script|style|https?:|url\(|\son\w+=/)
-    expect({ name, isWhole: file.includes('</svg>') }).toEqual({ name, isWhole: true })
   }
 })

@@ -1,7 +1,17 @@
-// Bundles scripts of the browser while Oncebox itself is built, so that they can consist of small files, use packages, and
-// share code with the server. To be imported as a macro: the caller then holds the text.
+// Bundles scripts and styles of the browser while Oncebox itself is built, so that they can consist of small files, and scripts
+// can use packages and share code with the server. To be imported as macros: the caller then holds the text.
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+
+/** The files of the style sheet by part. Later ones may override earlier ones. */
+const STYLES = `tokens base header forms buttons parts tables
+  create created receive revealed lists push account admin docs print`
+
+export function joinStyles(): string {
+  const files = STYLES.split(/\s+/).map((name) => join(import.meta.dir, 'styles', `${name}.css`))
+  return files.map((path) => readFileSync(path, 'utf8')).join('\n')
+}
 
 /** The script in browser/ with everything that it imports, as one text. */
 export function bundleForBrowser(name: string): string {

@@ -1,36 +1,26 @@
 // Icons: a page refers to each drawing by name, and holds the drawings that it uses once, however often they appear.
 
 import type { Html } from './html.ts'
-import { ICON_FILES, type IconName } from './icon-files.ts'
+import { drawSymbols } from './icon-files.ts' with { type: 'macro' }
+import type { IconName } from './icon-files.ts'
 
 /** Begins every reference to a drawing. */
 const REFERENCE = '<use href="#icon-'
 
-type Drawn = { reference: Html; symbol: string }
+const SYMBOLS: ReadonlyMap<string, string> = new Map(Object.entries(drawSymbols()))
 
-let drawings: ReadonlyMap<string, Drawn> | undefined
-
-/** Draws all with the first page, because a start would wait for them. */
-function drawingOf(name: string): Drawn | undefined {
-  drawings ??= new Map(
-    Object.entries(ICON_FILES).map(([name, file]) => [
-      name,
-      {
-        reference: (
-          <svg class="icon" aria-hidden="true">
-            <use href={`#icon-${name}`} />
-          </svg>
-        ),
-        symbol: symbolOf(name, file),
-      },
-    ]),
-  )
-  return drawings.get(name)
-}
+const ICONS: ReadonlyMap<string, Html> = new Map(
+  [...SYMBOLS.keys()].map((name) => [
+    name,
+    <svg class="icon" aria-hidden="true">
+      <use href={`#icon-${name}`} />
+    </svg>,
+  ]),
+)
 
 /** Hidden from screen readers: a text or the label of its button says the same. */
 export function Icon({ name }: { name: IconName }) {
-  return drawingOf(name)?.reference
+  return ICONS.get(name)
 }
 
 /** The drawings of all icons to which a page refers, as one hidden element of it. */
@@ -41,17 +31,6 @@ export function drawingsFor(html: string): string {
     used.add(html.slice(at, html.indexOf('"', at)))
   }
   let symbols = ''
-  for (const name of used) symbols += drawingOf(name)?.symbol ?? ''
+  for (const name of used) symbols += SYMBOLS.get(name) ?? ''
   return symbols === '' ? '' : `<svg hidden aria-hidden="true">${symbols}</svg>`
-}
-
-/** The drawing of a file as a named symbol, without its size and colours, which the style sheet sets. */
-function symbolOf(name: string, file: string): string {
-  const [, viewBox = '0 0 24 24'] = /viewBox="([\d ]+)"/.exec(file) ?? []
-  const drawing = file
-    .slice(file.indexOf('>', file.indexOf('<svg')) + 1, file.lastIndexOf('</svg>'))
-    .replace(/\s+/g, ' ')
-    .replace(/> </g, '><')
-    .trim()
-  return `<symbol id="icon-${name}" viewBox="${viewBox}">${drawing}</symbol>`
 }
