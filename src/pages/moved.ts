@@ -26,23 +26,21 @@ const FORM_ADDRESSES: readonly Moved[] = [
 
 /** Keeps the query of the request, and the language of the path as a part of it. */
 export function createMovedRoutes(basePath: string): Route[] {
-  return MOVED.map(({ to, ...url }) => ({
-    url,
-    answer: ({ exchange: { request }, params: { locale = null, url_token = 'none' } }) => {
-      // A path of an older server may contain anything. A text that cannot be a token has no push here.
-      if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
-      return answerMoved(`${basePath}${to(url_token)}${queryWith(locale, request.url)}`)
-    },
-  }))
+  return redirect(MOVED, (path) => answerMoved(`${basePath}${path}`))
 }
 
 /** Redirects a GET of a form's address to the page of that form, and keeps the query. */
 export function createFormAddressRoutes(basePath: string): Route[] {
-  return FORM_ADDRESSES.map(({ to, ...url }) => ({
+  return redirect(FORM_ADDRESSES, (path) => answerSeeOther(`${basePath}${path}`))
+}
+
+function redirect(all: readonly Moved[], answer: (path: string) => Response): Route[] {
+  return all.map(({ to, ...url }) => ({
     url,
-    answer: ({ exchange: { request }, params: { url_token = 'none' } }) => {
+    answer: ({ exchange: { request }, params: { locale = null, url_token = 'none' } }) => {
+      // A path of an older server may contain anything. A text that cannot be a token has no push here.
       if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
-      return answerSeeOther(`${basePath}${to(url_token)}${queryWith(null, request.url)}`)
+      return answer(`${to(url_token)}${queryWith(locale, request.url)}`)
     },
   }))
 }

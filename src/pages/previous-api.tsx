@@ -11,7 +11,6 @@ export function createPreviousApiPage(answer: AnswerGuest) {
     return answer(<PreviousApi baseUrl={baseUrl} docs={`${guest.basePath}${API.docs.href()}`} />, {
       guest,
       title,
-      scripts: ['common'],
     })
   }
 }

@@ -40,7 +40,8 @@ async function startWith(flags: Record<string, string> = {}) {
 
 /** The part of the page, without tags. */
 function partOf(text: string): string {
-  const [part = ''] = /<section class="card" aria-labelledby="backups">.*?<\/section>/s.exec(text) ?? []
+  const [part = ''] =
+    /<section class="card" aria-labelledby="backups-title"[^>]*>.*?<\/section>/s.exec(text) ?? []
   return part.replace(/<\/?code[^>]*>/g, '').replace(/<[^>]+>/g, ' ')
 }
 

@@ -55,12 +55,12 @@ const ACTS: Record<string, Act> = {
   'an invitation': {
     path: () => '/admin/invitations',
     fields: { email: 'x@example.org', is_admin: 'true' },
-    done: (text) => /<pre id="link">/.test(text),
+    done: (text) => /<pre id="link" dir="ltr">/.test(text),
   },
   'a link for a new password': {
     path: () => `/admin/accounts/${bobId}/reset`,
     fields: {},
-    done: (text) => /<pre id="link">/.test(text),
+    done: (text) => /<pre id="link" dir="ltr">/.test(text),
   },
   'enabling an account': {
     path: () => `/admin/accounts/${bobId}/enable`,

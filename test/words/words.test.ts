@@ -25,7 +25,7 @@ const sources = [...new Glob('{http,api,pages}/**/*.{ts,tsx}').scanSync(SRC)]
   .join('\n')
 
 /** Built from a code that somebody else names. */
-const COMPOSED = /^(problem|error)_|^outage_(overloaded|files_unreachable|disk_full)$/
+const COMPOSED = /^(problem|error|job)_|^outage_(overloaded|files_unreachable|disk_full)$/
 
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 

@@ -1,31 +1,20 @@
 // The tabs on the pages of an account: its own page, its tokens, its message.
 
 import { PAGES } from '../../http/urls.ts'
-import type { WordKey } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
+import { Tabs } from '../frame/lists.tsx'
 
-const TABS: readonly { page: 'account' | 'tokens' | 'message'; text: WordKey }[] = [
-  { page: 'account', text: 'nav_account' },
-  { page: 'tokens', text: 'tokens_title' },
-  { page: 'message', text: 'message_title' },
-]
+const TABS = { account: 'nav_account', tokens: 'tokens_title', message: 'message_title' } as const
+
+const PAGES_WITH_TAB = ['account', 'tokens', 'message'] as const
 
 /** `shown` is the current page; null on a page below one of the tabs. */
-export function AccountTabs({
-  guest,
-  shown,
-}: {
-  guest: Member
-  shown: 'account' | 'tokens' | 'message' | null
-}) {
+export function AccountTabs({ guest, shown }: { guest: Member; shown: keyof typeof TABS | null }) {
   const { say } = guest.words
-  return (
-    <nav class="tabs" aria-label={say('account_title')}>
-      {TABS.map(({ page, text }) => (
-        <a href={guest.href(PAGES[page].href())} aria-current={page === shown ? 'page' : undefined}>
-          {say(text)}
-        </a>
-      ))}
-    </nav>
-  )
+  const tabs = PAGES_WITH_TAB.map((page) => ({
+    href: guest.href(PAGES[page].href()),
+    text: say(TABS[page]),
+    isShown: page === shown,
+  }))
+  return <Tabs label={say('account_title')} tabs={tabs} />
 }

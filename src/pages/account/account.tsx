@@ -8,20 +8,15 @@ import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
-import {
-  ButtonForm,
-  FormToken,
-  Input,
-  NewPasswordInput,
-  problemTexts,
-  RefusedFields,
-  Tick,
-} from '../frame/fields.tsx'
+import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
+import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Chip, Moment, Notice } from '../frame/parts.tsx'
+import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
+import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 import { programOf } from '../frame/programs.ts'
+import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 import { ListExportSection } from './list-export.tsx'
 
@@ -60,11 +55,7 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
           <bdi>{guest.account.email}</bdi>
         </p>
         <AccountTabs guest={guest} shown="account" />
-        {done === undefined ? null : (
-          <Notice kind="good">
-            <p>{say(done)}</p>
-          </Notice>
-        )}
+        {done && <Notice kind="good">{say(done)}</Notice>}
         <PasswordForm guest={guest} shown={shown} />
         <TwoFactorSection
           guest={guest}
@@ -76,7 +67,7 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
         <ListExportSection guest={guest} />
       </>
     )
-    return answer(content, { guest, title: say('account_title'), status, scripts: ['common'] })
+    return answer(content, { guest, title: say('account_title'), status })
   }
 
   async function changePassword(guest: Member, form: Form): Promise<Response> {
@@ -107,25 +98,17 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
 }
 
 function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
-  const { say } = guest.words
-  const texts = problemTexts(shown.passwordProblems ?? {}, guest.words)
+  const { words } = guest
+  const { say } = words
+  const texts = problemTexts(shown.passwordProblems ?? {}, words)
   const current = shown.wrongPassword === 'current' ? say('password_wrong') : undefined
   return (
-    <section class="card" aria-labelledby="password-title">
-      <h2 id="password-title">{say('password_title')}</h2>
-      <form method="post" action={guest.href(PAGES.changePassword.href())} class="narrow">
-        <FormToken guest={guest} />
-        <input type="hidden" name="username" value={guest.account.email} autocomplete="username" />
-        <RefusedFields problems={{ current, password: texts.password }} words={guest.words} />
-        <Input
-          id="current"
-          name="current"
-          type="password"
-          label={say('password_current')}
-          problem={current}
-          attributes={{ autocomplete: 'current-password', required: true }}
-        />
-        <NewPasswordInput words={guest.words} problem={texts.password} />
+    <Card id="change-password" title={say('password_title')}>
+      <PostForm guest={guest} action={PAGES.changePassword.href()} look="narrow">
+        <UserName guest={guest} />
+        <RefusedFields problems={{ current, password: texts.password }} words={words} />
+        <PasswordInput words={words} id="current" name="current" problem={current} />
+        <NewPasswordInput words={words} problem={texts.password} />
         <Tick
           id="revoke"
           name="revoke"
@@ -135,44 +118,27 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
         />
         <button type="submit">{say('password_submit')}</button>
         <p class="hint">{say('password_ends_sessions')}</p>
-      </form>
-    </section>
+      </PostForm>
+    </Card>
   )
 }
 
 type TwoFactorProps = { guest: Member; shown: Shown; left: number; asksCode: boolean }
 
 function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
-  const { say } = guest.words
-  const { hasTwoFactor } = guest.account
+  const { words } = guest
+  const { say } = words
   const problem = shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
   return (
-    <section class="card" aria-labelledby="two-factor-title" id="two-factor">
-      <h2 id="two-factor-title">{say('two_factor_title')}</h2>
-      {hasTwoFactor ? (
-        <form method="post" action={guest.href(PAGES.turnOffTwoFactor.href())} class="narrow">
-          <FormToken guest={guest} />
+    <Card id="two-factor" title={say('two_factor_title')}>
+      {guest.account.hasTwoFactor ? (
+        <PostForm guest={guest} action={PAGES.turnOffTwoFactor.href()} look="narrow">
           <p>{say('two_factor_on', { n: left })}</p>
-          <RefusedFields problems={{ 'two-factor-password': problem }} words={guest.words} />
-          <Input
-            id="two-factor-password"
-            name="password"
-            type="password"
-            label={say('password_current')}
-            problem={problem}
-            attributes={{ autocomplete: 'current-password', required: true }}
-          />
-          {asksCode ? (
-            <Input
-              id="two-factor-code"
-              name="code"
-              label={say('code')}
-              hint={say('code_hint')}
-              attributes={{ autocomplete: 'one-time-code', required: true }}
-            />
-          ) : null}
+          <RefusedFields problems={{ 'two-factor-password': problem }} words={words} />
+          <PasswordInput words={words} id="two-factor-password" problem={problem} />
+          {asksCode && <CodeInput words={words} id="two-factor-code" />}
           <button type="submit">{say('two_factor_turn_off')}</button>
-        </form>
+        </PostForm>
       ) : (
         <>
           <p>{say('two_factor_off')}</p>
@@ -181,49 +147,37 @@ function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
           </a>
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
 function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
   const { words } = guest
   const { say } = words
+  const end = { guest, action: PAGES.endSession.href() }
   return (
-    <section class="card" aria-labelledby="sessions-title" id="sessions">
-      <h2 id="sessions-title">{say('sessions_title')}</h2>
+    <Card id="sessions" title={say('sessions_title')}>
       <ul class="rows">
         {listed.map(({ id, ip, userAgent, lastSeenAt }) => (
-          <li>
-            <div>
-              <strong title={userAgent}>
-                <bdi>{programOf(userAgent, words)}</bdi>
-              </strong>{' '}
-              {id === guest.session.session.id ? <Chip tone="good">{say('session_this')}</Chip> : null}
-              <p class="hint">
-                <bdi>{ip}</bdi> · {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
-              </p>
-            </div>
-            {id === guest.session.session.id ? null : (
-              <form method="post" action={guest.href(PAGES.endSession.href())} class="inline">
-                <FormToken guest={guest} />
-                <input type="hidden" name="id" value={id} />
-                <button type="submit" class="quiet">
-                  {say('session_end')}
-                </button>
-              </form>
-            )}
-          </li>
+          <Row
+            title={programOf(userAgent, words)}
+            tooltip={userAgent}
+            beside={id === guest.session.session.id && <Chip tone="good">{say('session_this')}</Chip>}
+            action={
+              id !== guest.session.session.id && (
+                <ButtonForm {...end} hidden={{ id }} label={say('session_end')} />
+              )
+            }
+          >
+            <p class="hint">
+              <bdi>{ip}</bdi> · {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
+            </p>
+          </Row>
         ))}
       </ul>
-      {listed.length > 1 ? (
-        <form method="post" action={guest.href(PAGES.endSession.href())} class="inline">
-          <FormToken guest={guest} />
-          <input type="hidden" name="id" value="others" />
-          <button type="submit" class="quiet">
-            {say('session_end_others')}
-          </button>
-        </form>
-      ) : null}
-    </section>
+      {listed.length > 1 && (
+        <ButtonForm {...end} hidden={{ id: 'others' }} label={say('session_end_others')} />
+      )}
+    </Card>
   )
 }

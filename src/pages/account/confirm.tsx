@@ -5,11 +5,12 @@ import type { Sessions } from '../../accounts/sessions.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
-import { FormToken, Input } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { RefusedNotice } from '../frame/parts.tsx'
+import { Notice } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { CodeInput, PasswordInput, UserName } from './account-fields.tsx'
 import { orTooMany, tooMany } from './sign-in.tsx'
 
 export type ConfirmationOptions = {
@@ -44,51 +45,29 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
   }
 
   function ask(guest: Member, form: Form, shown: Shown): Response {
-    const { say } = guest.words
+    const { words } = guest
+    const { say } = words
     const { status, notice, passwordProblem, codeProblem, headers = {} } = shown
     const place = placeOf(guest.path)
     const content = (
       <>
         <h1>{say('confirm_title')}</h1>
         <p class="lead">{say('confirm_lead', { page: say(place.title) })}</p>
-        {notice === undefined ? null : (
-          <RefusedNotice>
-            <p>{notice}</p>
-          </RefusedNotice>
-        )}
-        <form method="post" action={guest.href(guest.path)} class="narrow">
-          <FormToken guest={guest} />
+        {notice && <Notice kind="refused">{notice}</Notice>}
+        <PostForm guest={guest} action={guest.path} look="narrow">
           <Kept guest={guest} form={form} />
-          <input type="hidden" name="username" value={guest.account.email} autocomplete="username" />
-          <Input
-            id="password"
-            name="password"
-            type="password"
-            label={say('password_current')}
-            problem={passwordProblem}
-            attributes={{ autocomplete: 'current-password', required: true, autofocus: true }}
-          />
-          {guest.account.hasTwoFactor ? (
-            <Input
-              id="code"
-              name="code"
-              label={say('code')}
-              hint={say('code_hint')}
-              problem={codeProblem}
-              attributes={{ autocomplete: 'one-time-code', required: true }}
-            />
-          ) : null}
+          <UserName guest={guest} />
+          <PasswordInput words={words} problem={passwordProblem} autofocus />
+          {guest.account.hasTwoFactor && <CodeInput words={words} problem={codeProblem} />}
           <div class="actions">
-            <button type="submit" class="primary">
-              {say('confirm_submit')}
-            </button>
+            <Submit>{say('confirm_submit')}</Submit>
             <a href={guest.href(place.path)}>{say('cancel')}</a>
           </div>
-        </form>
+        </PostForm>
       </>
     )
     const title = say('confirm_title')
-    return answer(content, { guest, title, status, headers, languageSwitch: false, scripts: ['common'] })
+    return answer(content, { guest, title, status, headers, languageSwitch: false })
   }
 
   return async (guest, form) => {
@@ -119,13 +98,7 @@ const MAX_KEPT = 50
 function Kept({ guest, form }: { guest: Member; form: Form }) {
   const typedAgain = ['form', 'username', 'password', ...(guest.account.hasTwoFactor ? ['code'] : [])]
   const kept = form.fields.filter(([name]) => !typedAgain.includes(name)).slice(0, MAX_KEPT)
-  return (
-    <>
-      {kept.map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
-    </>
-  )
+  return kept.map(([name, value]) => <input type="hidden" name={name} value={value} />)
 }
 
 /** The page of the form. */

@@ -8,6 +8,8 @@ import { PAGES } from '../../http/urls.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import { attach } from '../frame/attachment.ts'
 import type { Member } from '../frame/guest.ts'
+import { ExportLinks } from '../frame/lists.tsx'
+import { Card } from '../frame/parts.tsx'
 
 export type ListExportOptions = { pushes: Pick<Pushes, 'readAllOf'>; now: Now }
 
@@ -31,13 +33,9 @@ export function createListExport({ pushes, now }: ListExportOptions) {
 export function ListExportSection({ guest }: { guest: Member }) {
   const { say } = guest.words
   return (
-    <section class="card" aria-labelledby="export-title" id="export">
-      <h2 id="export-title">{say('export_title')}</h2>
+    <Card id="export" title={say('export_title')}>
       <p>{say('export_lead')}</p>
-      <p class="links">
-        <a href={`${guest.basePath}${PAGES.listCsv.href()}`}>{say('audit_csv')}</a>
-        <a href={`${guest.basePath}${PAGES.listJson.href()}`}>{say('audit_json')}</a>
-      </p>
-    </section>
+      <ExportLinks guest={guest} csv={PAGES.listCsv.href()} json={PAGES.listJson.href()} />
+    </Card>
   )
 }

@@ -7,11 +7,12 @@ import type { Problems } from '../../domain/problems.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
-import { Field, FormToken, maxLengthOf, problemTexts } from '../frame/fields.tsx'
+import { Field, maxLengthOf, problemTexts } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
 import { standardTemplate } from '../share/message.ts'
 import { AccountTabs } from './account-tabs.tsx'
 
@@ -35,17 +36,13 @@ export function createMessagePages({ answer, messages, now }: MessagePageOptions
         <h1>{title}</h1>
         <p class="lead">{words.say('message_lead')}</p>
         <AccountTabs guest={guest} shown="message" />
-        {query.get('done') === 'saved' ? (
-          <Notice kind="good">
-            <p>{words.say('message_saved')}</p>
-          </Notice>
-        ) : null}
+        {query.get('done') === 'saved' && <Notice kind="good">{words.say('message_saved')}</Notice>}
         <TemplateForm guest={guest} template={template} problem={problemTexts(problems, words).message} />
         <Preview guest={guest} template={template} now={now()} />
-        {kept === null ? null : <StandardForm guest={guest} />}
+        {kept !== null && <StandardForm guest={guest} />}
       </>
     )
-    return answer(content, { guest, title, status, scripts: ['common', 'handover'] })
+    return answer(content, { guest, title, status, script: 'handover' })
   }
 
   async function keep(guest: Member, form: Form): Promise<Response> {
@@ -67,8 +64,7 @@ type FormProps = { guest: Member; template: string; problem: string | undefined 
 function TemplateForm({ guest, template, problem }: FormProps) {
   const { say } = guest.words
   return (
-    <form method="post" action={guest.href(PAGES.keepMessage.href())}>
-      <FormToken guest={guest} />
+    <PostForm guest={guest} action={PAGES.keepMessage.href()}>
       <Field id="message" label={say('message_field')} hint={say('message_places')} problem={problem}>
         {(describes) => (
           <textarea
@@ -83,10 +79,8 @@ function TemplateForm({ guest, template, problem }: FormProps) {
           </textarea>
         )}
       </Field>
-      <button type="submit" class="primary">
-        {say('message_save')}
-      </button>
-    </form>
+      <Submit>{say('message_save')}</Submit>
+    </PostForm>
   )
 }
 
@@ -116,12 +110,8 @@ function Preview({ guest, template, now }: { guest: Member; template: string; no
 
 function StandardForm({ guest }: { guest: Member }) {
   return (
-    <form method="post" action={guest.href(PAGES.keepMessage.href())}>
-      <FormToken guest={guest} />
-      <input type="hidden" name="message" value="" />
-      <button type="submit" class="quiet">
-        {guest.words.say('message_standard')}
-      </button>
-    </form>
+    <PostForm guest={guest} action={PAGES.keepMessage.href()} hidden={{ message: '' }}>
+      <Submit look="quiet">{guest.words.say('message_standard')}</Submit>
+    </PostForm>
   )
 }

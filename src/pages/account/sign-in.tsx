@@ -5,11 +5,12 @@ import { isDomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
-import { Input } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { RefusedNotice } from '../frame/parts.tsx'
+import { Notice } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { CodeInput, EmailInput, PasswordInput } from './account-fields.tsx'
 
 export type SignInPageOptions = {
   answer: AnswerGuest
@@ -30,37 +31,22 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
   function show(guest: Guest, shown: Shown = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
-    const { say } = guest.words
+    const { words } = guest
+    const { say } = words
     const content = (
       <>
         <h1>{say('sign_in_title')}</h1>
-        {notice === undefined ? null : (
-          <RefusedNotice>
-            <p>{notice}</p>
-          </RefusedNotice>
-        )}
+        {notice && <Notice kind="refused">{notice}</Notice>}
         {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
-        <form method="post" action={guest.href(PAGES.submitSignIn.href())} class="narrow">
-          <input type="hidden" name="next" value={next} />
-          <Input
-            id="email"
-            name="email"
-            type="email"
-            label={say('email')}
+        <PostForm guest={guest} action={PAGES.submitSignIn.href()} hidden={{ next }} look="narrow">
+          <EmailInput
+            words={words}
             value={email}
             attributes={{ autocomplete: 'username', required: true, autofocus: email === '' }}
           />
-          <Input
-            id="password"
-            name="password"
-            type="password"
-            label={say('password')}
-            attributes={{ autocomplete: 'current-password', required: true }}
-          />
-          <button type="submit" class="primary">
-            {say('nav_sign_in')}
-          </button>
-        </form>
+          <PasswordInput words={words} label={say('password')} />
+          <Submit>{say('nav_sign_in')}</Submit>
+        </PostForm>
         <p>
           {signups ? (
             <a href={guest.href(PAGES.signUp.href())}>{say('sign_up_link')}</a>
@@ -70,7 +56,7 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
         </p>
       </>
     )
-    return answer(content, { guest, title: say('sign_in_title'), status, headers, scripts: ['common'] })
+    return answer(content, { guest, title: say('sign_in_title'), status, headers })
   }
 
   async function signIn(guest: Guest, form: Form): Promise<Response> {
@@ -97,32 +83,19 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
   }
 
   function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: Asked): Response {
-    const { say } = guest.words
+    const { words } = guest
+    const { say } = words
     const content = (
       <>
         <h1>{say('code_title')}</h1>
-        {notice === undefined ? null : (
-          <RefusedNotice>
-            <p>{notice}</p>
-          </RefusedNotice>
-        )}
-        <form method="post" action={guest.href(PAGES.submitCode.href())} class="narrow">
-          <input type="hidden" name="pending" value={pending} />
-          <input type="hidden" name="next" value={next} />
-          <Input
-            id="code"
-            name="code"
-            label={say('code')}
-            hint={say('code_hint')}
-            attributes={{ autocomplete: 'one-time-code', required: true, autofocus: true }}
-          />
-          <button type="submit" class="primary">
-            {say('nav_sign_in')}
-          </button>
-        </form>
+        {notice && <Notice kind="refused">{notice}</Notice>}
+        <PostForm guest={guest} action={PAGES.submitCode.href()} hidden={{ pending, next }} look="narrow">
+          <CodeInput words={words} attributes={{ autofocus: true }} />
+          <Submit>{say('nav_sign_in')}</Submit>
+        </PostForm>
       </>
     )
-    return answer(content, { guest, title: say('code_title'), status, headers, scripts: ['common'] })
+    return answer(content, { guest, title: say('code_title'), status, headers })
   }
 
   async function confirm(guest: Guest, form: Form): Promise<Response> {

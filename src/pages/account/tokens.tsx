@@ -5,11 +5,14 @@ import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../domain/account.ts'
 import { isDomainError, isOutage } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { API, PAGES } from '../../http/urls.ts'
-import { FormToken, Input, maxLengthOf, problemText, RefusedFields } from '../frame/fields.tsx'
+import type { Words } from '../../words/words.ts'
+import { Input, maxLengthOf, problemText, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
+import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, Moment, Notice } from '../frame/parts.tsx'
+import { CopyButton, LinkBox, Moment, Notice } from '../frame/parts.tsx'
+import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 
 export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
@@ -27,12 +30,11 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
         <h1>{say('tokens_title')}</h1>
         <p class="lead">{say('tokens_lead')}</p>
         <AccountTabs guest={guest} shown="tokens" />
-        {made === undefined ? null : <Made guest={guest} made={made} />}
+        {made && <Made words={guest.words} made={made} />}
         <TokenList guest={guest} tokens={tokens} />
         <section aria-labelledby="new-title">
           <h2 id="new-title">{say('token_new')}</h2>
-          <form method="post" action={guest.href(PAGES.createToken.href())} class="narrow">
-            <FormToken guest={guest} />
+          <PostForm guest={guest} action={PAGES.createToken.href()} look="narrow">
             <RefusedFields problems={{ name: problem }} words={guest.words} />
             <Input
               id="name"
@@ -43,10 +45,8 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
               value={name}
               attributes={{ maxlength: maxLengthOf(MAX_TOKEN_NAME_LENGTH), autocomplete: 'off' }}
             />
-            <button type="submit" class="primary">
-              {say('token_create')}
-            </button>
-          </form>
+            <Submit>{say('token_create')}</Submit>
+          </PostForm>
         </section>
         <p>
           <a href={`${guest.basePath}${API.docs.href()}`}>{say('api_reference')}</a>
@@ -55,7 +55,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
     )
     const status = problem === undefined ? 200 : 422
     const languageSwitch = made === undefined
-    return answer(content, { guest, title: say('tokens_title'), status, languageSwitch, scripts: ['common'] })
+    return answer(content, { guest, title: say('tokens_title'), status, languageSwitch })
   }
 
   async function create(guest: Member, form: Form): Promise<Response> {
@@ -85,17 +85,14 @@ function explain({ words }: Member, cause: unknown): string {
   return problemText(problem, words)
 }
 
-function Made({ guest, made }: { guest: Member; made: NewApiToken }) {
-  const { say } = guest.words
+function Made({ words, made }: { words: Words; made: NewApiToken }) {
+  const { say } = words
   return (
     <Notice kind="good">
       <p>{say('token_made', { name: made.name })}</p>
-      <section class="link" aria-label={say('token')}>
-        <pre id="token">
-          <code>{made.apiToken}</code>
-        </pre>
-        <CopyButton target="token" guest={guest} />
-      </section>
+      <LinkBox id="token" label={say('token')} text={made.apiToken}>
+        <CopyButton target="token" words={words} />
+      </LinkBox>
     </Notice>
   )
 }
@@ -114,37 +111,29 @@ function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] | null
   return (
     <ul class="rows">
       {tokens.map(({ id, name, prefix, createdAt, lastUsedAt }) => (
-        <li>
-          <div>
-            <strong>
-              <bdi>{name}</bdi>
-            </strong>{' '}
-            {prefix !== '' && <code>{prefix}…</code>}
-            <p class="hint">
-              {say('created_on')} <Moment at={createdAt} words={words} />
-            </p>
-            <p class="hint">
-              {lastUsedAt === null ? (
-                say('token_unused')
-              ) : (
-                <>
-                  {say('token_last_used')} <Moment at={lastUsedAt} words={words} />
-                </>
-              )}
-            </p>
-          </div>
-          <form method="post" action={guest.href(PAGES.revokeToken.href())} class="inline">
-            <FormToken guest={guest} />
-            <input type="hidden" name="id" value={id} />
-            <button
-              type="submit"
-              class="danger"
-              aria-label={say('labelled', { label: say('token_revoke'), text: name })}
-            >
-              {say('token_revoke')}
-            </button>
-          </form>
-        </li>
+        <Row
+          title={name}
+          beside={prefix !== '' && <code>{prefix}…</code>}
+          action={
+            <ButtonForm
+              guest={guest}
+              action={PAGES.revokeToken.href()}
+              hidden={{ id }}
+              look="danger"
+              label={say('token_revoke')}
+              about={name}
+            />
+          }
+        >
+          <p class="hint">
+            {say('created_on')} <Moment at={createdAt} words={words} />
+          </p>
+          <p class="hint">
+            {lastUsedAt === null
+              ? say('token_unused')
+              : [say('token_last_used'), ' ', <Moment at={lastUsedAt} words={words} />]}
+          </p>
+        </Row>
       ))}
     </ul>
   )

@@ -5,13 +5,15 @@ import type { TwoFactor } from '../../accounts/two-factor.ts'
 import { isOutage } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
-import { FormToken, Input, RefusedFields } from '../frame/fields.tsx'
+import { RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import type { createAccountPages } from './account.tsx'
+import { CodeInput, PasswordInput } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 
 export type TwoFactorPageOptions = {
@@ -31,7 +33,8 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     again?: { offer: Offer; problem?: string; passwordProblem?: string },
   ): Promise<Response> {
     if (guest.account.hasTwoFactor) return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
-    const { say } = guest.words
+    const { words } = guest
+    const { say } = words
     const place = { session: guest.session.session, issuer: issuerOf(guest) }
     const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, place))
     const content = (
@@ -48,39 +51,26 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
             </p>
           </li>
           <li>
-            <form method="post" action={guest.href(PAGES.turnOnTwoFactor.href())} class="narrow">
-              <FormToken guest={guest} />
-              <input type="hidden" name="secret" value={secret} />
+            <PostForm guest={guest} action={PAGES.turnOnTwoFactor.href()} hidden={{ secret }} look="narrow">
               <RefusedFields
                 problems={{ code: again?.problem, password: again?.passwordProblem }}
-                words={guest.words}
+                words={words}
               />
-              <Input
-                id="code"
-                name="code"
-                label={say('code')}
-                hint={say('two_factor_code_hint')}
+              <CodeInput
+                words={words}
+                hint="two_factor_code_hint"
                 problem={again?.problem}
-                attributes={{ autocomplete: 'one-time-code', inputmode: 'numeric', required: true }}
+                attributes={{ inputmode: 'numeric' }}
               />
-              <Input
-                id="password"
-                name="password"
-                type="password"
-                label={say('password_current')}
-                problem={again?.passwordProblem}
-                attributes={{ autocomplete: 'current-password', required: true }}
-              />
-              <button type="submit" class="primary">
-                {say('two_factor_turn_on')}
-              </button>
-            </form>
+              <PasswordInput words={words} problem={again?.passwordProblem} />
+              <Submit>{say('two_factor_turn_on')}</Submit>
+            </PostForm>
           </li>
         </ol>
       </>
     )
     const status = again === undefined ? 200 : 422
-    return answer(content, { guest, title: say('two_factor_setup'), status, scripts: ['common'] })
+    return answer(content, { guest, title: say('two_factor_setup'), status })
   }
 
   async function turnOn(guest: Member, form: Form): Promise<Response> {
@@ -110,17 +100,11 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const content = (
       <>
         <h1>{say('recovery_title')}</h1>
-        <Notice kind="good">
-          <p>{say('two_factor_is_on')}</p>
-        </Notice>
-        {areOthersEnded ? null : (
-          <Notice kind="bad">
-            <p>{say('two_factor_others')}</p>
-          </Notice>
-        )}
+        <Notice kind="good">{say('two_factor_is_on')}</Notice>
+        {areOthersEnded ? null : <Notice kind="bad">{say('two_factor_others')}</Notice>}
         <p>{say('recovery_lead')}</p>
         <pre id="codes">{codes.join('\n')}</pre>
-        <CopyButton target="codes" guest={guest} />
+        <CopyButton target="codes" words={guest.words} />
         <p>
           <a href={guest.href(PAGES.account.href())}>{say('recovery_done')}</a>
         </p>
@@ -129,7 +113,6 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     return answer(content, {
       guest,
       title: say('recovery_title'),
-      scripts: ['common'],
       languageSwitch: false,
     })
   }

@@ -10,12 +10,13 @@ import type { Problems } from '../../domain/problems.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { Contact } from '../frame/brand.tsx'
-import { EmblemCard } from '../frame/emblem-card.tsx'
-import { Input, NewPasswordInput, problemTexts, RefusedFields } from '../frame/fields.tsx'
+import { problemTexts, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { RefusedNotice } from '../frame/parts.tsx'
+import { EmblemCard, Notice } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { EmailInput, NewPasswordInput } from './account-fields.tsx'
 import { type createSignInPages, tooMany } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
@@ -50,43 +51,38 @@ export function createWelcomePages(options: WelcomePageOptions) {
   const { answer, accountLinks, sessions, signups, enterAfter } = options
 
   function showForm(guest: Guest, shown: Shown): Response {
-    const { say } = guest.words
+    const { words } = guest
+    const { say } = words
     const { email, problems = {} } = shown
-    const texts = problemTexts(problems, guest.words)
+    const texts = problemTexts(problems, words)
     const hasProblems = Object.keys(problems).length > 0
-    const { notice } = shown
     const content = (
       <>
         <h1>{say(shown.title)}</h1>
         <p class="lead">{say(shown.lead)}</p>
-        {shown.explained === undefined ? null : <p>{say(shown.explained)}</p>}
-        {notice === undefined ? null : (
-          <RefusedNotice>
-            <p>{notice}</p>
-          </RefusedNotice>
-        )}
-        <RefusedFields problems={texts} words={guest.words} />
-        <form method="post" action={guest.href(shown.action)} class="narrow">
-          {shown.purpose === undefined ? null : <input type="hidden" name="purpose" value={shown.purpose} />}
-          <Input
-            id="email"
-            name="email"
-            type="email"
-            label={say('email')}
+        {shown.explained && <p>{say(shown.explained)}</p>}
+        {shown.notice && <Notice kind="refused">{shown.notice}</Notice>}
+        <RefusedFields problems={texts} words={words} />
+        <PostForm
+          guest={guest}
+          action={shown.action}
+          hidden={shown.purpose === undefined ? {} : { purpose: shown.purpose }}
+          look="narrow"
+        >
+          <EmailInput
+            words={words}
             hint={say('email_hint')}
             problem={texts.email}
             value={email ?? shown.typedEmail ?? ''}
             attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}
           />
-          <NewPasswordInput words={guest.words} problem={texts.password} />
-          <button type="submit" class="primary">
-            {say('welcome_submit')}
-          </button>
-        </form>
+          <NewPasswordInput words={words} problem={texts.password} />
+          <Submit>{say('welcome_submit')}</Submit>
+        </PostForm>
       </>
     )
     const { status = hasProblems ? 422 : 200, headers = {} } = shown
-    return answer(content, { guest, title: say(shown.title), status, headers, scripts: ['common'] })
+    return answer(content, { guest, title: say(shown.title), status, headers })
   }
 
   async function linkForm(
@@ -107,15 +103,14 @@ export function createWelcomePages(options: WelcomePageOptions) {
 
   function lapsed(guest: Guest): Response {
     const { say } = guest.words
+    const title = say('link_lapsed_title')
     const content = (
-      <EmblemCard icon="hourglass" tone="gone">
-        <h1>{say('link_lapsed_title')}</h1>
+      <EmblemCard icon="hourglass" tone="gone" title={title}>
         <p>{say('link_lapsed_text')}</p>
         <Contact guest={guest} />
       </EmblemCard>
     )
-    const title = say('link_lapsed_title')
-    return answer(content, { guest, title, status: 404, width: 'narrow', scripts: ['common'] })
+    return answer(content, { guest, title, status: 404, width: 'narrow' })
   }
 
   async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {

@@ -14,12 +14,12 @@ import type { LookAtHealth } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
-import type { WordKey } from '../../words/words.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, Notice } from '../frame/parts.tsx'
+import { CopyButton, LinkBox, Notice } from '../frame/parts.tsx'
 import { AuthorityPart } from '../trust/trust-page.tsx'
 import { Backups } from './backups.tsx'
 import { ClockNotice } from './clock.tsx'
@@ -58,20 +58,8 @@ type Shown = {
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
-  const {
-    answer,
-    accounts,
-    people,
-    accountLinks,
-    nonces,
-    readStatus,
-    lookAtHealth,
-    listJobs,
-    readBackups,
-    settings,
-    authority,
-    listUndeclaredProxies,
-  } = options
+  const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
+  const { readBackups, settings, authority, listUndeclaredProxies } = options
 
   async function show(guest: Member, shown: Shown = {}) {
     const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
@@ -82,17 +70,13 @@ export function createAdminPages(options: AdminPageOptions) {
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
-        {link === undefined ? null : (
+        {link && (
           <>
-            <LinkToGive guest={guest} link={link} linkFor={linkFor} />
+            <LinkToGive words={guest.words} link={link} linkFor={linkFor} />
             <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
           </>
         )}
-        {notice === undefined ? null : (
-          <Notice kind="plain">
-            <p>{say(notice)}</p>
-          </Notice>
-        )}
+        {notice && <Notice kind="plain">{say(notice)}</Notice>}
         <ClockNotice guest={guest} doubt={status.doubt} />
         <ProxyNotice addresses={listUndeclaredProxies()} words={guest.words} />
         <PeopleSection
@@ -106,7 +90,7 @@ export function createAdminPages(options: AdminPageOptions) {
           nonce={nonces.issue(INVITE_SUBJECT)}
           {...{ problems, email, isForAdmin }}
         />
-        {authority === null ? null : <AuthorityPart guest={guest} authority={authority} />}
+        {authority && <AuthorityPart guest={guest} authority={authority} />}
         <Health guest={guest} status={status} findings={findings} jobs={listJobs()} />
         <Nodes database={status.database} words={guest.words} />
         <Backups guest={guest} status={readBackups()} isOnServer={status.database !== null} />
@@ -117,7 +101,6 @@ export function createAdminPages(options: AdminPageOptions) {
       guest,
       title: say('admin_title'),
       status: hasProblems ? 422 : 200,
-      scripts: ['common'],
       width: 'wide',
       languageSwitch: link === undefined,
     })
@@ -221,17 +204,14 @@ function back(guest: Member): Response {
   return answerSeeOther(guest.href(`${PAGES.admin.href()}${queryOf(askedOf(guest))}`))
 }
 
-function LinkToGive({ guest, link, linkFor }: { guest: Member; link: string; linkFor: string }) {
-  const { say } = guest.words
+function LinkToGive({ words, link, linkFor }: { words: Words; link: string; linkFor: string }) {
+  const { say } = words
   return (
     <Notice kind="good">
       <p>{say('admin_link', { email: linkFor })}</p>
-      <section class="link" aria-label={say('created_link')}>
-        <pre id="link">
-          <code>{link}</code>
-        </pre>
-        <CopyButton target="link" guest={guest} />
-      </section>
+      <LinkBox id="link" label={say('created_link')} text={link}>
+        <CopyButton target="link" words={words} />
+      </LinkBox>
     </Notice>
   )
 }

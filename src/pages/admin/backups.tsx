@@ -5,10 +5,11 @@ import { DomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
-import { ButtonForm } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
-import { Chip, Moment, Notice } from '../frame/parts.tsx'
+import { type Fact, Facts } from '../frame/lists.tsx'
+import { Card, Chip, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { ButtonForm } from '../frame/post-form.tsx'
 
 export type BackupsProps = {
   guest: Member
@@ -22,35 +23,31 @@ export function Backups({ guest, status, isOnServer }: BackupsProps) {
   const { words } = guest
   const { say } = words
   return (
-    <section class="card" aria-labelledby="backups">
-      <h2 id="backups">{say('backups_title')}</h2>
+    <Card id="backups" title={say('backups_title')}>
       {isOnServer ? (
         <p>{say('backups_server')}</p>
       ) : status === null ? (
-        <p>
-          <WithFlag say={(flag) => say('backups_none', { flag })} flag="--backup-dir" />
-        </p>
+        <p>{withFlag(say('backups_none'), '--backup-dir')}</p>
       ) : (
         <>
           <Trouble status={status} words={words} />
-          <Facts status={status} words={words} />
+          <Facts of={factsOf(status, words)} />
           <div class="actions">
             <ButtonForm guest={guest} action={PAGES.backUp.href()} label={say('backup_now')} />
           </div>
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
 type StatusProps = { status: BackupStatus; words: Words }
 
-function Trouble({ status, words }: StatusProps) {
+function Trouble({ status: { failure, isOverdue, last, showsKey }, words }: StatusProps) {
   const { say } = words
-  const { failure, isOverdue, last, showsKey } = status
   return (
     <>
-      {failure === null ? null : (
+      {failure && (
         <Notice kind="bad">
           <p>
             <strong>{say('backup_failed')}</strong> <Moment at={failure.at} words={words} />
@@ -61,106 +58,48 @@ function Trouble({ status, words }: StatusProps) {
           <p>{say('backup_again')}</p>
         </Notice>
       )}
-      {failure === null && isOverdue ? <Warning kind="bad">{say('backup_overdue')}</Warning> : null}
-      {last?.isSameDisk ? <Warning kind="low">{say('backup_same_disk')}</Warning> : null}
-      {showsKey ? (
-        <Warning kind="low">
-          <WithFlag say={(flag) => say('backup_shows_key', { flag })} flag="--backup-recipient" />
-        </Warning>
-      ) : null}
+      {failure === null && isOverdue && <Notice kind="bad">{say('backup_overdue')}</Notice>}
+      {last?.isSameDisk && <Notice kind="low">{say('backup_same_disk')}</Notice>}
+      {showsKey && (
+        <Notice kind="low">
+          <p>{withFlag(say('backup_shows_key'), '--backup-recipient')}</p>
+        </Notice>
+      )}
     </>
   )
 }
 
-function Warning({ kind, children }: { kind: 'bad' | 'low'; children: Children }) {
-  return (
-    <Notice kind={kind}>
-      <p>{children}</p>
-    </Notice>
-  )
-}
-
-/** In no text of a language. */
-const MARK = '\uE000'
-
 /** A text with a flag, which is written from left to right in every language and is not broken. */
-function WithFlag({ say, flag }: { say: (flag: string) => string; flag: string }) {
-  const [before, after] = say(MARK).split(MARK)
+function withFlag(text: string, flag: string): Children {
   const written = (
     <code class="flag" dir="ltr">
       {flag}
     </code>
   )
-  return (
-    <>
-      {before}
-      {after === undefined ? null : written}
-      {after}
-    </>
-  )
+  return fillIn(text, 'flag', written)
 }
 
-function Facts({ status, words }: StatusProps) {
+function factsOf({ making, nextAt, folder, keep, last, recipients }: BackupStatus, words: Words): Fact[] {
   const { say } = words
-  const { folder, keep, last, recipients } = status
-  return (
-    <dl class="facts">
-      <Last status={status} words={words} />
-      <dt>{say('backup_next')}</dt>
-      <dd>
-        <Next status={status} words={words} />
-      </dd>
-      <dt>{say('backup_folder')}</dt>
-      <dd>
-        <code dir="ltr">{folder}</code>
-      </dd>
-      <dt>{say('backup_kept')}</dt>
-      <dd>{say('backup_kept_of', { n: last?.kept ?? 0, most: keep })}</dd>
-      <dt>{say('backup_sealed')}</dt>
-      <dd>
-        {recipients.length === 0 ? (
-          <Chip tone="low">{say('backup_unsealed')}</Chip>
-        ) : (
-          say('backup_sealed_for', { n: recipients.length })
-        )}
-      </dd>
-    </dl>
-  )
-}
-
-function Last({ status: { last }, words }: StatusProps) {
-  const { say } = words
-  if (last === null) {
-    return (
-      <>
-        <dt>{say('backup_last')}</dt>
-        <dd>{say('backup_never')}</dd>
-      </>
-    )
-  }
-  return (
-    <>
-      <dt>{say('backup_last')}</dt>
-      <dd>
-        <Moment at={last.at} words={words} />
-      </dd>
-      <dt>{say('backup_size')}</dt>
-      <dd>{words.bytes(last.bytes)}</dd>
-      <dt>{say('backup_took')}</dt>
-      <dd>{words.duration(last.durationMs)}</dd>
-    </>
-  )
-}
-
-function Next({ status: { making, nextAt }, words }: StatusProps) {
-  if (making !== null) {
-    return (
-      <>
-        {words.say('backup_making')} <Moment at={making} words={words} />
-      </>
-    )
-  }
-  return nextAt === null ? null : <Moment at={nextAt} words={words} />
+  const moment = (at: number) => <Moment at={at} words={words} />
+  const done: Fact[] =
+    last === null
+      ? [[say('backup_last'), say('backup_never')]]
+      : [
+          [say('backup_last'), moment(last.at)],
+          [say('backup_size'), words.bytes(last.bytes)],
+          [say('backup_took'), words.duration(last.durationMs)],
+        ]
+  const next =
+    making === null ? nextAt !== null && moment(nextAt) : [say('backup_making'), ' ', moment(making)]
+  const sealed = say('backup_sealed_for', { n: recipients.length })
+  return [
+    ...done,
+    [say('backup_next'), next],
+    [say('backup_folder'), <code dir="ltr">{folder}</code>],
+    [say('backup_kept'), say('backup_kept_of', { n: last?.kept ?? 0, most: keep })],
+    [say('backup_sealed'), recipients.length > 0 ? sealed : <Chip tone="low">{say('backup_unsealed')}</Chip>],
+  ]
 }
 
 /** `makeBackup` is null for a server that makes no backups. */

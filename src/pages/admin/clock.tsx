@@ -3,9 +3,10 @@
 import type { Doubt } from '../../domain/clock.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
-import { ButtonForm } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
+import { Facts } from '../frame/lists.tsx'
 import { Moment, Notice } from '../frame/parts.tsx'
+import { ButtonForm } from '../frame/post-form.tsx'
 
 export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | null }) {
   const { words } = guest
@@ -15,18 +16,14 @@ export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | nu
       <p>
         <strong>{say('clock_doubt')}</strong>
       </p>
-      <dl class="facts">
-        <dt>{say('clock_said')}</dt>
-        <dd>
-          <Moment at={doubt.said} words={words} />
-        </dd>
-        <dt>{say('clock_expected')}</dt>
-        <dd>
-          <Moment at={doubt.expected} words={words} />
-        </dd>
-      </dl>
+      <Facts
+        of={[
+          [say('clock_said'), <Moment at={doubt.said} words={words} />],
+          [say('clock_expected'), <Moment at={doubt.expected} words={words} />],
+        ]}
+      />
       <p>{say('clock_meaning')}</p>
-      <ButtonForm guest={guest} action={PAGES.acceptClock.href()} label={say('clock_accept')} isDangerous />
+      <ButtonForm guest={guest} action={PAGES.acceptClock.href()} label={say('clock_accept')} look="danger" />
     </Notice>
   )
 }

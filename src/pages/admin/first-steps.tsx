@@ -49,6 +49,6 @@ export function createShowFirstSteps(answer: AnswerGuest) {
         </ol>
       </>
     )
-    return answer(content, { guest, title: say('first_title'), scripts: ['common'] })
+    return answer(content, { guest, title: say('first_title') })
   }
 }

@@ -3,9 +3,10 @@
 import { type Finding, wordOf } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
-import type { WordKey, Words } from '../../words/words.ts'
+import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
-import { Chip, Moment, Notice } from '../frame/parts.tsx'
+import { Facts, Table } from '../frame/lists.tsx'
+import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
 
 export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
   return addresses.length === 0 ? null : (
@@ -22,38 +23,23 @@ type HealthProps = { guest: Member; status: Status; findings: readonly Finding[]
 
 export function Health({ guest, status, findings, jobs }: HealthProps) {
   const { words } = guest
-  const { say } = words
+  const { say, number } = words
+  const { database, bucket, needsDisk } = status
   return (
-    <section class="card" aria-labelledby="health-title">
-      <h2 id="health-title">{say('admin_health')}</h2>
+    <Card id="health" title={say('admin_health')}>
       <Findings findings={findings.filter((found) => !isTold(found, status))} />
-      <dl class="facts">
-        <dt>{say('admin_live')}</dt>
-        <dd>{words.number(status.live)}</dd>
-        <dt>{say('admin_expired')}</dt>
-        <dd>{words.number(status.expired)}</dd>
-        {status.database !== null && <Database database={status.database} words={words} />}
-        {status.needsDisk && (
-          <>
-            <dt>{say('admin_disk')}</dt>
-            <dd>
-              <Disk status={status} words={words} />
-            </dd>
-          </>
-        )}
-        {status.bucket !== null && (
-          <>
-            <dt>{say('admin_files')}</dt>
-            <dd>{say('admin_files_bucket', { name: status.bucket })}</dd>
-          </>
-        )}
-        <dt>{say('admin_sweep')}</dt>
-        <dd>
-          <LastSweep status={status} words={words} />
-        </dd>
-      </dl>
-      <Jobs guest={guest} jobs={jobs} />
-    </section>
+      <Facts
+        of={[
+          [say('admin_live'), number(status.live)],
+          [say('admin_expired'), number(status.expired)],
+          database && [say('admin_database'), <code dir="ltr">{database.name}</code>],
+          needsDisk && [say('admin_disk'), <Disk status={status} words={words} />],
+          bucket !== null && [say('admin_files'), say('admin_files_bucket', { name: bucket })],
+          [say('admin_sweep'), <LastSweep status={status} words={words} />],
+        ]}
+      />
+      <Jobs words={words} jobs={jobs} />
+    </Card>
   )
 }
 
@@ -64,17 +50,13 @@ function isTold({ part, state }: Finding, { doubt }: Status): boolean {
 
 /** In English, as everywhere that the checks are told. */
 function Findings({ findings }: { findings: readonly Finding[] }) {
-  return (
-    <>
-      {findings.map((found) => (
-        <Notice kind={found.state === 'problem' ? 'bad' : 'low'}>
-          <p lang="en" dir="ltr">
-            <strong>{found.part}</strong>: {wordOf(found)}
-          </p>
-        </Notice>
-      ))}
-    </>
-  )
+  return findings.map((found) => (
+    <Notice kind={found.state === 'problem' ? 'bad' : 'low'}>
+      <p lang="en" dir="ltr">
+        <strong>{found.part}</strong>: {wordOf(found)}
+      </p>
+    </Notice>
+  ))
 }
 
 /** A fuller disk than this shows as bad. */
@@ -90,18 +72,6 @@ function Disk({ status: { free, total }, words }: { status: Status; words: Words
   )
 }
 
-function Database({ database, words }: { database: NonNullable<Status['database']>; words: Words }) {
-  const { say } = words
-  return (
-    <>
-      <dt>{say('admin_database')}</dt>
-      <dd>
-        <code dir="ltr">{database.name}</code>
-      </dd>
-    </>
-  )
-}
-
 function LastSweep({ status: { lastSweep }, words }: { status: Status; words: Words }) {
   if (lastSweep === null) return <>{words.say('admin_sweep_none')}</>
   return (
@@ -112,33 +82,13 @@ function LastSweep({ status: { lastSweep }, words }: { status: Status; words: Wo
   )
 }
 
-const JOB_WORDS: Record<JobStatus['name'], WordKey> = {
-  expiry: 'job_expiry',
-  sweep: 'job_sweep',
-  checkpoint: 'job_checkpoint',
-  reserve: 'job_reserve',
-  clock: 'job_clock',
-  certificate: 'job_certificate',
-  backup: 'job_backup',
-  bucket: 'job_bucket',
-  heartbeat: 'job_heartbeat',
-  operations: 'job_operations',
-  shared: 'job_shared',
-}
-
-const STATE_WORDS: Record<JobStatus['state'], WordKey> = {
-  running: 'job_running',
-  stopped: 'job_stopped',
-}
-
 /** Whether a job has failed and has done nothing since. */
 function isFailing({ lastDidAt, lastFailedAt }: JobStatus): boolean {
   return lastFailedAt !== null && (lastDidAt === null || lastFailedAt > lastDidAt)
 }
 
 /** Shows no reason of a failure, which may name paths: the log has it. */
-function Jobs({ guest, jobs }: { guest: Member; jobs: readonly JobStatus[] }) {
-  const { words } = guest
+function Jobs({ words, jobs }: { words: Words; jobs: readonly JobStatus[] }) {
   const { say } = words
   const failing = jobs.filter(isFailing).length
   const moment = (at: number | null) => (at === null ? say('job_never') : <Moment at={at} words={words} />)
@@ -154,26 +104,15 @@ function Jobs({ guest, jobs }: { guest: Member; jobs: readonly JobStatus[] }) {
           )}
         </summary>
         <p class="hint">{say('admin_jobs_hint')}</p>
-        <table class="stacks">
-          <thead>
-            <tr>
-              <th scope="col">{say('job')}</th>
-              <th scope="col">{say('job_state')}</th>
-              <th scope="col">{say('job_did')}</th>
-              <th scope="col">{say('job_failed')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {jobs.map(({ name, state, lastDidAt, lastFailedAt }) => (
-              <tr>
-                <th scope="row">{say(JOB_WORDS[name])}</th>
-                <td data-label={say('job_state')}>{say(STATE_WORDS[state])}</td>
-                <td data-label={say('job_did')}>{moment(lastDidAt)}</td>
-                <td data-label={say('job_failed')}>{moment(lastFailedAt)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          heads={[say('job'), say('job_state'), say('job_did'), say('job_failed')]}
+          rows={jobs.map(({ name, state, lastDidAt, lastFailedAt }) => [
+            say(`job_${name}`),
+            say(`job_${state}`),
+            moment(lastDidAt),
+            moment(lastFailedAt),
+          ])}
+        />
       </details>
     </section>
   )

@@ -2,7 +2,9 @@
 
 import type { DatabaseStatus, ServingNode } from '../../operating/status.ts'
 import type { Words } from '../../words/words.ts'
-import { Chip, Moment, Notice } from '../frame/parts.tsx'
+import type { Children } from '../frame/html.ts'
+import { Table } from '../frame/lists.tsx'
+import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
 
 export type NodesProps = {
   /** Null when rows are in the data folder. */
@@ -15,9 +17,8 @@ export function Nodes({ database, words }: NodesProps) {
   if (database === null) return null
   const { nodes, upgrade } = database
   return (
-    <section class="card" aria-labelledby="nodes-title">
-      <h2 id="nodes-title">{say('admin_nodes')}</h2>
-      {upgrade === null ? null : (
+    <Card id="nodes" title={say('admin_nodes')}>
+      {upgrade && (
         <Notice kind="low">
           <p>
             <strong>{say('nodes_upgrade')}</strong>{' '}
@@ -25,43 +26,22 @@ export function Nodes({ database, words }: NodesProps) {
           </p>
         </Notice>
       )}
-      <table class="stacks">
-        <thead>
-          <tr>
-            <th scope="col">{say('node')}</th>
-            <th scope="col">{say('node_version')}</th>
-            <th scope="col">{say('node_since')}</th>
-            <th scope="col">{say('node_seen')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {nodes.map((node) => (
-            <NodeRow node={node} words={words} />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        heads={[say('node'), say('node_version'), say('node_since'), say('node_seen')]}
+        rows={nodes.map((node) => cellsOf(node, words))}
+      />
       <p class="hint">{say('nodes_hint')}</p>
-    </section>
+    </Card>
   )
 }
 
-function NodeRow({ node, words }: { node: ServingNode; words: Words }) {
+function cellsOf(node: ServingNode, words: Words): Children[] {
   const { say } = words
   const { name, version, startedAt, silence, isThis, isOlder, isSilent } = node
-  return (
-    <tr>
-      <th scope="row">
-        <bdi>{name}</bdi> {isThis && <Chip tone="good">{say('node_this')}</Chip>}
-      </th>
-      <td data-label={say('node_version')}>
-        <bdi>{version}</bdi> {isOlder && <Chip tone="low">{say('node_older')}</Chip>}
-      </td>
-      <td data-label={say('node_since')}>
-        <Moment at={startedAt} words={words} />
-      </td>
-      <td data-label={say('node_seen')}>
-        {isSilent ? <Chip tone="bad">{words.ago(silence)}</Chip> : words.ago(silence)}
-      </td>
-    </tr>
-  )
+  return [
+    [<bdi>{name}</bdi>, ' ', isThis && <Chip tone="good">{say('node_this')}</Chip>],
+    [<bdi>{version}</bdi>, ' ', isOlder && <Chip tone="low">{say('node_older')}</Chip>],
+    <Moment at={startedAt} words={words} />,
+    isSilent ? <Chip tone="bad">{words.ago(silence)}</Chip> : words.ago(silence),
+  ]
 }

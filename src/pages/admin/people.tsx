@@ -4,12 +4,15 @@ import type { Person } from '../../accounts/people.ts'
 import type { Account, AccountLink } from '../../domain/account.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { WordKey } from '../../words/words.ts'
-import { ButtonForm, FormToken, Input, problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
+import type { WordKey, Words } from '../../words/words.ts'
+import { EmailInput } from '../account/account-fields.tsx'
+import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
-import { PageLinks } from '../frame/page.tsx'
-import { Chip, Moment } from '../frame/parts.tsx'
+import { PageLinks, Row } from '../frame/lists.tsx'
+import { Card, Chip, Moment } from '../frame/parts.tsx'
+import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 
 /** A page of a search through the accounts. */
 export type Listed = { people: Person[]; total: number; pages: number; pageNumber: number; search: string }
@@ -20,8 +23,7 @@ export function People({ guest, listed, resetNonce }: PeopleProps) {
   const { say } = guest.words
   const { people, total, search, pages } = listed
   return (
-    <section class="card" aria-labelledby="people-title" id="people">
-      <h2 id="people-title">{say('admin_people')}</h2>
+    <Card id="people" title={say('admin_people')}>
       {pages > 1 || search !== '' ? <Search guest={guest} search={search} /> : null}
       <p class="hint">{say('admin_people_count', { n: total })}</p>
       <ul class="rows people">
@@ -30,7 +32,7 @@ export function People({ guest, listed, resetNonce }: PeopleProps) {
         ))}
       </ul>
       <Pages guest={guest} listed={listed} />
-    </section>
+    </Card>
   )
 }
 
@@ -54,41 +56,30 @@ function PersonRow({ guest, person, listed, resetNonce }: RowProps) {
   const { say } = guest.words
   const isOwn = person.id === guest.account.id
   return (
-    <li>
-      <div>
-        <strong>
-          <bdi>{person.email}</bdi>
-        </strong>
-        <p class="chips">
-          {person.isAdmin ? <Chip tone="waiting">{say('role_admin')}</Chip> : null}
-          {person.hasTwoFactor ? <Chip tone="good">{say('account_two_factor')}</Chip> : null}
-          {person.disabledAt === null ? null : <Chip tone="bad">{say('account_disabled')}</Chip>}
-          {isOwn ? <Chip tone="gone">{say('account_own')}</Chip> : null}
-        </p>
-        <Activity guest={guest} person={person} />
-      </div>
-      {isOwn ? null : <Actions guest={guest} account={person} listed={listed} resetNonce={resetNonce} />}
-    </li>
+    <Row
+      title={person.email}
+      action={!isOwn && <Actions guest={guest} account={person} listed={listed} resetNonce={resetNonce} />}
+    >
+      <p class="chips">
+        {person.isAdmin && <Chip tone="waiting">{say('role_admin')}</Chip>}
+        {person.hasTwoFactor && <Chip tone="good">{say('account_two_factor')}</Chip>}
+        {person.disabledAt !== null && <Chip tone="bad">{say('account_disabled')}</Chip>}
+        {isOwn && <Chip tone="gone">{say('account_own')}</Chip>}
+      </p>
+      <p class="hint">{activityOf(person, guest.words)}</p>
+    </Row>
   )
 }
 
-function Activity({ guest: { words }, person }: { guest: Member; person: Person }) {
+function activityOf({ lastSignInAt, pushes, bytes }: Person, words: Words): Children {
   const { say } = words
-  const { lastSignInAt, pushes, bytes } = person
-  return (
-    <p class="hint">
-      {lastSignInAt === null ? (
-        say('person_never')
-      ) : (
-        <>
-          {say('person_last')} <Moment at={lastSignInAt} words={words} />
-        </>
-      )}
-      {' · '}
-      {say('person_pushes', { n: pushes })}
-      {pushes === 0 ? null : ` · ${words.bytes(bytes)}`}
-    </p>
-  )
+  return [
+    lastSignInAt === null
+      ? say('person_never')
+      : [say('person_last'), ' ', <Moment at={lastSignInAt} words={words} />],
+    ` · ${say('person_pushes', { n: pushes })}`,
+    pushes > 0 && ` · ${words.bytes(bytes)}`,
+  ]
 }
 
 type ActionsProps = { guest: Member; account: Account; listed: Listed; resetNonce: string }
@@ -107,31 +98,16 @@ function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
       ) : (
         <ButtonForm guest={guest} action={to(PAGES.enableAccount)} label={say('account_enable')} />
       )}
-      <form method="post" action={guest.href(to(PAGES.resetAccount))}>
-        <FormToken guest={guest} />
-        <input type="hidden" name="nonce" value={resetNonce} />
-        {account.hasTwoFactor ? (
-          <Tick
-            id={`two-factor-${id}`}
-            name="two_factor"
-            label={say('account_reset_two_factor')}
-            isTicked={false}
-          />
-        ) : null}
-        <button type="submit" class="quiet">
-          {say('account_reset')}
-        </button>
-      </form>
-      <form method="post" action={guest.href(to(PAGES.removeAccount))}>
-        <FormToken guest={guest} />
-        <div class="tick">
-          <input type="checkbox" id={`sure-${id}`} name="sure" value="true" required />
-          <label for={`sure-${id}`}>{say('account_remove_sure')}</label>
-        </div>
-        <button type="submit" class="danger">
-          {say('account_remove')}
-        </button>
-      </form>
+      <PostForm guest={guest} action={to(PAGES.resetAccount)} hidden={{ nonce: resetNonce }}>
+        {account.hasTwoFactor && (
+          <Tick id={`two-factor-${id}`} name="two_factor" label={say('account_reset_two_factor')} />
+        )}
+        <Submit look="quiet">{say('account_reset')}</Submit>
+      </PostForm>
+      <PostForm guest={guest} action={to(PAGES.removeAccount)}>
+        <Tick id={`sure-${id}`} name="sure" label={say('account_remove_sure')} isRequired />
+        <Submit look="danger">{say('account_remove')}</Submit>
+      </PostForm>
     </details>
   )
 }
@@ -181,17 +157,11 @@ export function Invitations(props: InvitationsProps) {
   const { say } = words
   const problem = problemTexts(problems, words).email
   return (
-    <section class="card" aria-labelledby="invite-title" id="invite">
-      <h2 id="invite-title">{say('admin_invite')}</h2>
-      <form method="post" action={guest.href(PAGES.invite.href())} class="narrow">
-        <FormToken guest={guest} />
-        <input type="hidden" name="nonce" value={nonce} />
+    <Card id="invite" title={say('admin_invite')}>
+      <PostForm guest={guest} action={PAGES.invite.href()} hidden={{ nonce }} look="narrow">
         <RefusedFields problems={{ email: problem }} words={words} />
-        <Input
-          id="email"
-          name="email"
-          type="email"
-          label={say('email')}
+        <EmailInput
+          words={words}
           hint={say('admin_invite_hint')}
           problem={problem}
           value={email}
@@ -199,29 +169,28 @@ export function Invitations(props: InvitationsProps) {
         />
         <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={isForAdmin} />
         <button type="submit">{say('admin_invite_submit')}</button>
-      </form>
-      {invitations.length === 0 ? null : (
+      </PostForm>
+      {invitations.length > 0 && (
         <ul class="rows">
           {invitations.map((link) => (
-            <li>
-              <div>
-                <strong>
-                  <bdi>{link.email}</bdi>
-                </strong>
-                <p class="hint">
-                  {say(linkWord(link))}: {say('admin_invited_until')}{' '}
-                  <Moment at={link.expiresAt} words={words} />
-                </p>
-              </div>
-              <ButtonForm
-                guest={guest}
-                action={PAGES.withdrawInvitation.href({ id: link.id })}
-                label={say('admin_withdraw')}
-              />
-            </li>
+            <Row
+              title={link.email}
+              action={
+                <ButtonForm
+                  guest={guest}
+                  action={PAGES.withdrawInvitation.href({ id: link.id })}
+                  label={say('admin_withdraw')}
+                />
+              }
+            >
+              <p class="hint">
+                {say(linkWord(link))}: {say('admin_invited_until')}{' '}
+                <Moment at={link.expiresAt} words={words} />
+              </p>
+            </Row>
           ))}
         </ul>
       )}
-    </section>
+    </Card>
   )
 }

@@ -18,7 +18,7 @@ export function createAnswerDocs({ answer, getGuest, reference }: DocsOptions) {
     const document = reference() as ApiDocument
     const links = { baseUrl: exchange.baseUrl, json: `${guest.basePath}${API.reference.href()}` }
     const content = <Reference document={document} {...links} />
-    return answer(content, { guest, title: TITLE, width: 'wide', scripts: ['common'] })
+    return answer(content, { guest, title: TITLE, width: 'wide' })
   }
 }
 

@@ -6,30 +6,28 @@ import type { Exchange } from '../../http/door/exchange.ts'
 import { isSecretPath, PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { Contact } from './brand.tsx'
-import { EmblemCard } from './emblem-card.tsx'
 import type { GetGuest, Guest } from './guest.ts'
 import type { IconName } from './icon-files.ts'
 import type { AnswerGuest } from './page.tsx'
+import { EmblemCard } from './parts.tsx'
 
 /** Refusals of the door, which does not look up a session. */
 const WITHOUT_SESSION: ReadonlySet<ErrorCode> = new Set(['unknown_host', 'too_many', 'overloaded'])
 
-const TITLES: Partial<Record<ErrorCode, WordKey>> = {
-  not_found: 'error_missing_title',
-  forbidden: 'error_forbidden_title',
-  other_site: 'error_forbidden_title',
-  unknown_host: 'error_unknown_host_title',
-  too_many: 'error_too_many_title',
-  overloaded: 'error_busy_title',
-  files_unreachable: 'error_files_title',
+/** The title and icon of each refusal that has its own. */
+const LOOKS: Partial<Record<ErrorCode, { title: WordKey; icon?: IconName }>> = {
+  not_found: { title: 'error_missing_title', icon: 'search' },
+  forbidden: { title: 'error_forbidden_title', icon: 'lock' },
+  other_site: { title: 'error_forbidden_title' },
+  unknown_host: { title: 'error_unknown_host_title' },
+  too_many: { title: 'error_too_many_title', icon: 'hourglass' },
+  overloaded: { title: 'error_busy_title', icon: 'hourglass' },
+  files_unreachable: { title: 'error_files_title', icon: 'hourglass' },
 }
 
-const ICONS: Partial<Record<ErrorCode, IconName>> = {
-  not_found: 'search',
-  forbidden: 'lock',
-  too_many: 'hourglass',
-  overloaded: 'hourglass',
-  files_unreachable: 'hourglass',
+function lookOf(code: ErrorCode | null): { title: WordKey; icon: IconName } {
+  if (code === null) return { title: 'error_internal_title', icon: 'triangle-alert' }
+  return { title: 'error_title', icon: 'circle-alert', ...LOOKS[code] }
 }
 
 export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {
@@ -51,10 +49,10 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     const { status, code, path, headers, isInDoubt, host } = refusal
     const guest = await guestOf(exchange, refusal)
     const { say } = guest.words
-    const title = say((code === null ? 'error_internal_title' : TITLES[code]) ?? 'error_title')
+    const look = lookOf(code)
+    const title = say(look.title)
     const content = (
-      <EmblemCard icon={code === null ? 'triangle-alert' : (ICONS[code] ?? 'circle-alert')} tone="gone">
-        <h1>{title}</h1>
+      <EmblemCard icon={look.icon} tone="gone" title={title}>
         {isOutageCode(code) ? (
           <Outage guest={guest} code={code} path={path} isInDoubt={isInDoubt} />
         ) : host === undefined ? (
@@ -67,11 +65,11 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
             </pre>
           </>
         )}
-        {code === 'not_found' && !isSecretPath(path) ? (
+        {code === 'not_found' && !isSecretPath(path) && (
           <p>
             <a href={guest.href(PAGES.create.href())}>{say('error_home')}</a>
           </p>
-        ) : null}
+        )}
         <Contact guest={guest} />
       </EmblemCard>
     )
@@ -84,7 +82,6 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
       headers,
       frame,
       width: 'narrow',
-      scripts: ['common'],
     })
   }
 }
@@ -100,11 +97,11 @@ function Outage({ guest, code, path, isInDoubt }: OutageProps) {
   return (
     <>
       <p>{say(`outage_${code}`)}</p>
-      {isInDoubt || isSecret ? (
+      {(isInDoubt || isSecret) && (
         <p>
           <strong>{say(isInDoubt ? doubt : 'receive_outage')}</strong>
         </p>
-      ) : null}
+      )}
       <p>{isSecret ? <a href={guest.href(page)}>{say('outage_retry')}</a> : say('outage_retry')}</p>
     </>
   )

@@ -1,13 +1,11 @@
 // The fields of forms: labels, hints and what is wrong with what was typed.
 
-import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../domain/new-push.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { WordKey, Words } from '../../words/words.ts'
-import type { Guest } from './guest.ts'
 import type { Children, Html } from './html.ts'
 import { Icon } from './icons.tsx'
-import { RefusedNotice } from './parts.tsx'
+import { Notice } from './parts.tsx'
 
 /** The problems of each field in the guest's language. */
 export function problemTexts(problems: Problems, words: Words): Record<string, string> {
@@ -88,12 +86,13 @@ type TickProps = {
   name: string
   label: string
   hint?: string
-  isTicked: boolean
+  isTicked?: boolean
+  isRequired?: boolean
   /** Sent when the box is not ticked, where a missing field would mean the default. */
   otherwise?: string
 }
 
-export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) {
+export function Tick({ id, name, label, hint, isTicked = false, isRequired = false, otherwise }: TickProps) {
   return (
     <div class="tick">
       {otherwise === undefined ? null : <input type="hidden" name={name} value={otherwise} />}
@@ -103,6 +102,7 @@ export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) 
         name={name}
         value="true"
         checked={isTicked}
+        required={isRequired}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
       />
       <label for={id}>{label}</label>
@@ -115,24 +115,18 @@ export function Tick({ id, name, label, hint, isTicked, otherwise }: TickProps) 
   )
 }
 
-/** The field for a new password. */
-export function NewPasswordInput({ words, problem }: { words: Words; problem: string | undefined }) {
-  return (
-    <Input
-      id="password"
-      name="password"
-      type="password"
-      label={words.say('password_new')}
-      hint={words.say('password_hint', { n: MIN_PASSWORD_LENGTH })}
-      problem={problem}
-      attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
-    />
-  )
-}
+/** Where something is wrong; without an id where no field shows it. */
+type Place = { id: string | null; text: string }
 
-/** The hidden form token of the session, for every form that changes something. */
-export function FormToken({ guest }: { guest: Guest }) {
-  return guest.session === null ? null : <input type="hidden" name="form" value={guest.session.formToken} />
+/** What is wrong, with links to the fields. */
+export function ProblemList({ places }: { places: readonly Place[] }) {
+  return (
+    <ul>
+      {places.map(({ id, text }) => (
+        <li>{id === null ? text : <a href={`#${id}`}>{text}</a>}</li>
+      ))}
+    </ul>
+  )
 }
 
 type RefusedFieldsProps = {
@@ -143,24 +137,14 @@ type RefusedFieldsProps = {
 
 /** Nothing without problems. */
 export function RefusedFields({ problems, words }: RefusedFieldsProps) {
-  const found = Object.entries(problems).filter(([, text]) => text !== undefined)
-  if (found.length === 0) return null
-  const links = found.map(([id, text]) => <a href={`#${id}`}>{text}</a>)
+  const places = Object.entries(problems).flatMap(([id, text]) => (text === undefined ? [] : [{ id, text }]))
+  const [first, second] = places
+  if (first === undefined) return null
   return (
-    <RefusedNotice>
-      {links.length === 1 ? (
-        <p>{links}</p>
-      ) : (
-        <>
-          <p>{words.say('form_problems')}</p>
-          <ul>
-            {links.map((link) => (
-              <li>{link}</li>
-            ))}
-          </ul>
-        </>
-      )}
-    </RefusedNotice>
+    <Notice kind="refused">
+      <p>{second === undefined ? <a href={`#${first.id}`}>{first.text}</a> : words.say('form_problems')}</p>
+      {second === undefined ? null : <ProblemList places={places} />}
+    </Notice>
   )
 }
 
@@ -223,18 +207,5 @@ export function PassphraseInput({
     <div class="unseen">
       <Input {...input} attributes={typed} trailing={eye} />
     </div>
-  )
-}
-
-/** A form with a button and nothing else. */
-export function ButtonForm(props: { guest: Guest; action: string; label: string; isDangerous?: boolean }) {
-  const { guest, action, label, isDangerous = false } = props
-  return (
-    <form method="post" action={guest.href(action)} class="inline">
-      <FormToken guest={guest} />
-      <button type="submit" class={isDangerous ? 'danger' : 'quiet'}>
-        {label}
-      </button>
-    </form>
   )
 }

@@ -3,10 +3,11 @@
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { BrandName, linked } from './brand.tsx'
-import { FormToken } from './fields.tsx'
 import type { Guest } from './guest.ts'
+import type { Children } from './html.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
+import { PostForm } from './post-form.tsx'
 
 type Link = { to: string; label: WordKey; icon: IconName }
 
@@ -21,18 +22,15 @@ const OF_ACCOUNT: Link[] = [
 
 export function Header({ guest }: { guest: Guest }) {
   return (
-    <header>
-      <div class="top">
-        <a class="skip" href="#main">
-          {guest.words.say('skip')}
-        </a>
-        <a class="brand" href={guest.href(PAGES.create.href())}>
-          <BrandName brand={guest.brand} />
-        </a>
-        {guest.isUnknown ? null : <Navigation guest={guest} />}
-      </div>
-      <Announcement guest={guest} />
-    </header>
+    <Top guest={guest}>
+      <a class="skip" href="#main">
+        {guest.words.say('skip')}
+      </a>
+      <a class="brand" href={guest.href(PAGES.create.href())}>
+        <BrandName brand={guest.brand} />
+      </a>
+      {!guest.isUnknown && <Navigation guest={guest} />}
+    </Top>
   )
 }
 
@@ -40,28 +38,31 @@ export function Header({ guest }: { guest: Guest }) {
 export function RecipientHeader({ guest }: { guest: Guest }) {
   const { host } = guest.exchange
   return (
-    <header>
-      <div class="top">
-        <span class="brand">
-          <BrandName brand={guest.brand} />
+    <Top guest={guest}>
+      <span class="brand">
+        <BrandName brand={guest.brand} />
+      </span>
+      {host !== null && (
+        <span class="host">
+          <Icon name="globe" />
+          <bdi dir="ltr">{host}</bdi>
         </span>
-        {host === null ? null : (
-          <span class="host">
-            <Icon name="globe" />
-            <bdi dir="ltr">{host}</bdi>
-          </span>
-        )}
-      </div>
-      <Announcement guest={guest} />
-    </header>
+      )}
+    </Top>
   )
 }
 
-function Announcement({ guest: { brand } }: { guest: Guest }) {
-  return brand.notice === null ? null : (
-    <div class="announcement">
-      <p>{linked(brand.notice)}</p>
-    </div>
+/** Ends with what the operator announces. */
+function Top({ guest: { brand }, children }: { guest: Guest; children: Children }) {
+  return (
+    <header>
+      <div class="top">{children}</div>
+      {brand.notice !== null && (
+        <div class="announcement">
+          <p>{linked(brand.notice)}</p>
+        </div>
+      )}
+    </header>
   )
 }
 
@@ -81,7 +82,7 @@ function Navigation({ guest }: { guest: Guest }) {
         <summary>
           <Icon name={session === null ? 'menu' : 'circle-user-round'} />
           <span class={session === null ? undefined : 'on-phone'}>{words.say('menu')}</span>
-          {session === null ? null : <bdi class="on-wide">{session.account.email}</bdi>}
+          {session !== null && <bdi class="on-wide">{session.account.email}</bdi>}
         </summary>
         <div class="sheet">
           <ul class="on-phone">
@@ -89,7 +90,7 @@ function Navigation({ guest }: { guest: Guest }) {
               <NavLink link={link} guest={guest} />
             ))}
           </ul>
-          {session === null ? null : <AccountMenu guest={guest} email={session.account.email} />}
+          {session !== null && <AccountMenu guest={guest} email={session.account.email} />}
         </div>
       </details>
     </nav>
@@ -97,7 +98,7 @@ function Navigation({ guest }: { guest: Guest }) {
 }
 
 function AccountMenu({ guest, email }: { guest: Guest; email: string }) {
-  const { words, href } = guest
+  const { words } = guest
   return (
     <>
       <p>{words.say('nav_signed_in', { email })}</p>
@@ -106,13 +107,12 @@ function AccountMenu({ guest, email }: { guest: Guest; email: string }) {
           <NavLink link={link} guest={guest} />
         ))}
       </ul>
-      <form method="post" action={href(PAGES.signOut.href())}>
-        <FormToken guest={guest} />
+      <PostForm guest={guest} action={PAGES.signOut.href()}>
         <button type="submit">
           <Icon name="log-out" />
           {words.say('sign_out')}
         </button>
-      </form>
+      </PostForm>
     </>
   )
 }

@@ -35,7 +35,10 @@ type WithChildren<P> = P extends unknown ? Omit<P, 'children'> & { children?: Ch
 const VOID = new Set(['br', 'hr', 'img', 'input', 'link', 'meta', 'source', 'wbr'])
 
 export function jsx(type: string | ((props: Attributes) => Children), props: Attributes): Html {
-  if (typeof type !== 'string') return new Markup(write(type(props)))
+  if (typeof type !== 'string') {
+    const made = type(props)
+    return made instanceof Markup ? made : new Markup(write(made))
+  }
   let html = `<${type}`
   for (const name in props) if (name !== 'children') html += attribute(name, props[name])
   return new Markup(VOID.has(type) ? `${html}>` : `${html}>${write(props.children)}</${type}>`)

@@ -12,7 +12,7 @@ export function LocalhostNotice({ guest, path }: { guest: Guest; path: string })
     <Notice kind="plain">
       <p>{words.say('localhost_warning', { host: guest.exchange.host ?? '' })}</p>
       <p>{words.say(origins.length === 0 ? 'localhost_unknown' : 'localhost_instead')}</p>
-      {origins.length === 0 ? null : (
+      {origins.length > 0 && (
         <ul class="addresses">
           {origins.map((origin) => (
             <li>

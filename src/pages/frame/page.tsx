@@ -13,7 +13,8 @@ export type PageOptions = {
   guest: Guest
   title: string
   status?: number
-  scripts?: ScriptName[]
+  /** Runs after the script of every page. null: the page has none at all. */
+  script?: Exclude<ScriptName, 'common'> | null
   /** branded: with navigation, for people who push. plain: without, for recipients. */
   frame?: 'branded' | 'plain'
   /** narrow: one form. wide: lists and tables. */
@@ -64,7 +65,7 @@ function Page(props: FrameProps) {
   const {
     guest,
     title,
-    scripts = [],
+    script,
     frame,
     width = 'medium',
     status,
@@ -73,6 +74,7 @@ function Page(props: FrameProps) {
     children,
   } = props
   const { words, brand } = guest
+  const scripts: ScriptName[] = script === null ? [] : script === undefined ? ['common'] : ['common', script]
   return (
     <html lang={words.language} dir={words.direction}>
       <head>
@@ -135,33 +137,3 @@ const languageChoice = oncePerLanguage((words) => (
     </button>
   </>
 ))
-
-export type PageLinksProps = {
-  guest: Guest
-  pageNumber: number
-  hasNext: boolean
-  linkTo: (pageNumber: number) => string
-  /** The text between the links. */
-  children: Children
-}
-
-/** Nothing for a list of one page. */
-export function PageLinks({ guest, pageNumber, hasNext, linkTo, children }: PageLinksProps) {
-  const { say } = guest.words
-  if (pageNumber === 1 && !hasNext) return null
-  return (
-    <nav class="pages" aria-label={say('pages')}>
-      {pageNumber > 1 ? (
-        <a href={linkTo(pageNumber - 1)} rel="prev">
-          {say('page_before')}
-        </a>
-      ) : null}
-      {children}
-      {hasNext ? (
-        <a href={linkTo(pageNumber + 1)} rel="next">
-          {say('page_after')}
-        </a>
-      ) : null}
-    </nav>
-  )
-}

@@ -1,10 +1,9 @@
-// Components that pages share: fields with hints and problems, notices, copy buttons, times.
+// Components that pages share: notices, cards, buttons that copy, states, times.
 
 import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey, Words } from '../../words/words.ts'
-import type { Guest } from './guest.ts'
 import type { Children } from './html.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
@@ -17,57 +16,82 @@ export const KIND_WORDS: Record<PushKind, WordKey> = {
   qr: 'kind_qr',
 }
 
-/** good: it worked. low: take care. bad: it failed. */
-export type NoticeKind = 'good' | 'low' | 'bad' | 'plain'
+/** good: it worked. low: take care. bad: it failed. refused: a form was, and the notice has the focus, to begin there. */
+export type NoticeKind = 'good' | 'low' | 'bad' | 'plain' | 'refused'
 
 const NOTICE_ICONS: Record<NoticeKind, IconName> = {
   good: 'circle-check',
   low: 'triangle-alert',
   bad: 'circle-alert',
   plain: 'info',
+  refused: 'circle-alert',
 }
 
-/** Screen readers read out a bad notice at once. */
+/** Screen readers read out a bad notice at once. A text alone is a paragraph. */
 export function Notice({ kind, children }: { kind: NoticeKind; children: Children }) {
+  const isRefused = kind === 'refused'
   return (
-    <div class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+    <div
+      class={`notice ${isRefused ? 'bad' : kind}`}
+      role={isRefused || kind === 'bad' ? 'alert' : 'status'}
+      tabIndex={isRefused ? -1 : undefined}
+      autofocus={isRefused}
+    >
       <Icon name={NOTICE_ICONS[kind]} />
-      <div>{children}</div>
+      <div>{typeof children === 'string' ? <p>{children}</p> : children}</div>
     </div>
   )
 }
 
-/** Why a form was refused. It has the focus, so that keyboard users and screen readers begin there. */
-export function RefusedNotice({ children }: { children: Children }) {
+/** A titled part of a page, on a surface of its own, to which `#id` leads. */
+export function Card({ id, title, children }: { id: string; title: string; children: Children }) {
   return (
-    <div class="notice bad" role="alert" tabIndex={-1} autofocus>
-      <Icon name={NOTICE_ICONS.bad} />
-      <div>{children}</div>
+    <section class="card" aria-labelledby={`${id}-title`} id={id}>
+      <h2 id={`${id}-title`}>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+type EmblemProps = { icon: IconName; tone?: 'gone' | 'bad'; title: string; children: Children }
+
+/** The card of a page with a single message: for recipients, of a lapsed link, of an error. */
+export function EmblemCard({ icon, tone, title, children }: EmblemProps) {
+  return (
+    <div class="card">
+      <p class={tone === undefined ? 'emblem' : `emblem ${tone}`}>
+        <Icon name={icon} />
+      </p>
+      <h1>{title}</h1>
+      {children}
     </div>
   )
 }
 
-/** How many entries a list cannot show because they are damaged. */
-export function DamageNotice({ damaged, words }: { damaged: number; words: Words }) {
-  return damaged === 0 ? null : (
-    <Notice kind="bad">
-      <p>{words.say('damaged', { n: damaged })}</p>
-    </Notice>
+type LinkProps = { to: string; icon: IconName; children: Children }
+
+/** A link that looks like a quiet button. */
+export function ButtonLink({ to, icon, children }: LinkProps) {
+  return (
+    <a class="button quiet" href={to}>
+      <Icon name={icon} />
+      <span>{children}</span>
+    </a>
   )
 }
 
 type CopyProps = {
-  /** The id of the element whose text is copied. */
+  /** The id of the element whose text is copied; '' with `text`. */
   target: string
-  guest: Guest
+  text?: string
+  words: Words
   look?: 'primary' | 'primary large' | 'quiet' | 'bare square'
   /** What the button says; "Copy" without it. A square button says it to screen readers alone. */
   label?: string
 }
 
 /** A script shows the button and reports the result. */
-export function CopyButton({ target, guest: { words }, look = 'quiet', label }: CopyProps) {
-  const text = label ?? words.say('copy')
+export function CopyButton({ target, text, words: { say }, look = 'quiet', label = say('copy') }: CopyProps) {
   const isSquare = look === 'bare square'
   return (
     <button
@@ -75,15 +99,36 @@ export function CopyButton({ target, guest: { words }, look = 'quiet', label }: 
       class={look}
       hidden
       data-copies={target}
-      data-done={words.say('copied')}
-      data-failed={words.say('copy_failed')}
-      aria-label={isSquare ? text : undefined}
+      data-text={text}
+      data-done={say('copied')}
+      data-failed={say('copy_failed')}
+      aria-label={isSquare ? label : undefined}
     >
       <Icon name="copy" />
       <Icon name="check" />
-      {isSquare ? null : <span>{text}</span>}
+      {isSquare ? null : <span>{label}</span>}
     </button>
   )
+}
+
+type LinkBoxProps = { id: string; label: string; text: string; children: Children }
+
+/** A link or a token to hand over, with its buttons. */
+export function LinkBox({ id, label, text, children }: LinkBoxProps) {
+  return (
+    <section class="link" aria-label={label}>
+      <pre id={id} dir="ltr">
+        <code>{text}</code>
+      </pre>
+      {children}
+    </section>
+  )
+}
+
+/** A text of the page with an element in place of `{name}`. */
+export function fillIn(text: string, name: string, element: Children): Children {
+  const [before, after] = text.split(`{${name}}`)
+  return after === undefined ? before : [before, element, after]
 }
 
 /** A time in UTC; a script shows it in the reader's time zone. */
@@ -128,13 +173,6 @@ export function Relative({ at, words, now }: Seen & { at: number }) {
 }
 
 /** A text with `{when}` in it. */
-export function sayWhen(key: WordKey, at: number, { words, now }: Seen) {
-  const [before, after] = words.say(key).split('{when}')
-  return (
-    <>
-      {before}
-      <Relative at={at} words={words} now={now} />
-      {after}
-    </>
-  )
+export function sayWhen(key: WordKey, at: number, { words, now }: Seen): Children {
+  return fillIn(words.say(key), 'when', <Relative at={at} words={words} now={now} />)
 }

@@ -5,7 +5,6 @@ import type { PushLimits } from '../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { createFields } from '../../http/intake/members.ts'
 import { createEditTable } from '../../http/intake/push-edit.ts'
-import type { Words } from '../../words/words.ts'
 import type { Form } from '../frame/form.ts'
 
 /** Milliseconds from now in which a push may be made to expire. */
@@ -13,14 +12,6 @@ export const ENDS_IN: readonly number[] = [
   ...[15 * MINUTE, HOUR, 6 * HOUR, 12 * HOUR],
   ...[1, 2, 3, 7, 14, 30, 60].map((days) => days * DAY),
 ]
-
-/** A time of the list in the words of the page. */
-export function sayLength(milliseconds: number, { say }: Words): string {
-  if (milliseconds >= DAY) return say('days', { n: milliseconds / DAY })
-  return milliseconds >= HOUR
-    ? say('hours', { n: milliseconds / HOUR })
-    : say('minutes', { n: milliseconds / MINUTE })
-}
 
 export function createReadEditForm(limits: PushLimits) {
   const { name, note, expire_after_views } = createEditTable(limits)

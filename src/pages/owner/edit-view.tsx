@@ -5,11 +5,13 @@ import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Field, FormToken, Input, LabelFields, problemTexts } from '../frame/fields.tsx'
+import { Field, Input, LabelFields, ProblemList, problemTexts } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
-import type { Guest, Member } from '../frame/guest.ts'
-import { RefusedNotice } from '../frame/parts.tsx'
-import { ENDS_IN, sayLength } from './edit-form.ts'
+import type { Member } from '../frame/guest.ts'
+import { Notice } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { lifetimeText } from '../share/create/expiry-chips.ts'
+import { ENDS_IN } from './edit-form.ts'
 
 /** An edit that was refused: what was sent, and what is wrong with it. */
 export type RefusedEdit = { form: Form; problems: Problems }
@@ -27,9 +29,8 @@ export function EditForm(props: Props) {
   return (
     <details id="edit" class="unprinted" open={refused !== null || guest.query.has('edit')}>
       <summary>{say('push_edit')}</summary>
-      <form method="post" action={guest.href(PAGES.editPush.href({ url_token: owned.urlToken }))}>
-        <FormToken guest={guest} />
-        {refused === null ? null : <EditRefused guest={guest} texts={texts} isLive={isLive} />}
+      <PostForm guest={guest} action={PAGES.editPush.href({ url_token: owned.urlToken })}>
+        {refused && <EditRefused {...parts} />}
         <LabelFields
           words={guest.words}
           fields={{ name: 'name', note: 'note' }}
@@ -37,11 +38,9 @@ export function EditForm(props: Props) {
           texts={texts}
           noteRows={3}
         />
-        {isLive ? <Limits {...parts} /> : null}
-        <button type="submit" class="primary">
-          {say('edit_submit')}
-        </button>
-      </form>
+        {isLive && <Limits {...parts} />}
+        <Submit>{say('edit_submit')}</Submit>
+      </PostForm>
     </details>
   )
 }
@@ -59,7 +58,7 @@ function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
             <option value="">{say('edit_keep', { when: words.relative(push.expiresAt, now) })}</option>
             {choices.map((milliseconds) => (
               <option value={milliseconds} selected={typed('ends_in', '') === String(milliseconds)}>
-                {say('edit_in', { time: sayLength(milliseconds, words) })}
+                {say('edit_in', { time: lifetimeText(milliseconds, words) })}
               </option>
             ))}
           </select>
@@ -85,41 +84,25 @@ function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
   )
 }
 
-type EditRefusedProps = {
-  guest: Guest
-  /** What is wrong, by the field of the edit. */
-  texts: Record<string, string>
-  /** Whether the form shows the limits. An expired push has only its labels. */
-  isLive: boolean
-}
-
-/** Where each field of an edit is in the form. */
-const PLACES: Record<string, { id: string; word: WordKey; isLimit: boolean }> = {
-  name: { id: 'name', word: 'name', isLimit: false },
-  note: { id: 'note', word: 'note', isLimit: false },
+/** Where each field of an edit is in the form. An expired push has only its labels there. */
+const PLACES: Record<string, { id: string; word: WordKey; isLimit?: boolean }> = {
+  name: { id: 'name', word: 'name' },
+  note: { id: 'note', word: 'note' },
   expires_at: { id: 'ends_in', word: 'edit_expires', isLimit: true },
   expire_after_views: { id: 'views', word: 'edit_views', isLimit: true },
 }
 
-export function EditRefused({ guest: { words }, texts, isLive }: EditRefusedProps) {
+function EditRefused({ guest: { words }, texts, isLive }: Pick<PartProps, 'guest' | 'texts' | 'isLive'>) {
+  const places = Object.entries(texts).map(([field, text]) => {
+    const place = PLACES[field]
+    return place === undefined || (place.isLimit && !isLive)
+      ? { id: null, text }
+      : { id: place.id, text: words.say('labelled', { label: words.say(place.word), text }) }
+  })
   return (
-    <RefusedNotice>
+    <Notice kind="refused">
       <p>{words.say('edit_refused')}</p>
-      <ul>
-        {Object.entries(texts).map(([field, text]) => {
-          const place = PLACES[field]
-          const isShown = place !== undefined && (isLive || !place.isLimit)
-          return (
-            <li>
-              {isShown ? (
-                <a href={`#${place.id}`}>{words.say('labelled', { label: words.say(place.word), text })}</a>
-              ) : (
-                text
-              )}
-            </li>
-          )
-        })}
-      </ul>
-    </RefusedNotice>
+      <ProblemList places={places} />
+    </Notice>
   )
 }

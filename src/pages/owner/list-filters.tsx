@@ -27,14 +27,16 @@ const SORT_WORDS: Record<PushSort, WordKey> = {
 
 export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
   const { say, language } = guest.words
-  const isAsked = guest.query.has('locale')
+  const kinds = PUSH_KINDS.map((kind) => [kind, say(KIND_WORDS[kind])] as const)
+  const states = PUSH_STATES.map((state) => [state, say(STATE_WORDS[state])] as const)
+  const sorts = PUSH_SORTS.map((sort) => [sort === 'newest' ? '' : sort, say(SORT_WORDS[sort])] as const)
   return (
     <search>
       <form method="get" action={`${guest.basePath}${PAGES.pushes.href()}`} class="filters">
-        {asked.list === 'active' && asked.query === '' ? null : (
+        {(asked.list !== 'active' || asked.query !== '') && (
           <input type="hidden" name="show" value={asked.list} />
         )}
-        {isAsked ? <input type="hidden" name="locale" value={language} /> : null}
+        {guest.query.has('locale') && <input type="hidden" name="locale" value={language} />}
         <div class="words">
           <label for="q">{say('pushes_search')}</label>
           <input id="q" name="q" type="search" value={asked.query} maxlength={200} />
@@ -43,35 +45,24 @@ export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
           name="kind"
           label={say('pushes_kind')}
           chosen={asked.kind}
-          options={[
-            ['', say('pushes_any_kind')],
-            ...PUSH_KINDS.map((kind) => [kind, say(KIND_WORDS[kind])] as const),
-          ]}
+          options={[['', say('pushes_any_kind')], ...kinds]}
         />
         <Choice
           name="state"
           label={say('pushes_state')}
           chosen={asked.state}
-          options={[
-            ['', say('pushes_any_state')],
-            ...PUSH_STATES.map((state) => [state, say(STATE_WORDS[state])] as const),
-          ]}
+          options={[['', say('pushes_any_state')], ...states]}
         />
-        <Choice
-          name="sort"
-          label={say('pushes_sort')}
-          chosen={asked.sort}
-          options={PUSH_SORTS.map((sort) => [sort === 'newest' ? '' : sort, say(SORT_WORDS[sort])] as const)}
-        />
+        <Choice name="sort" label={say('pushes_sort')} chosen={asked.sort} options={sorts} />
         <button type="submit" class="quiet">
           <Icon name="search" />
           {say('search')}
         </button>
-        {isFiltered(asked) ? (
+        {isFiltered(asked) && (
           <a class="button bare" href={guest.href(PAGES.pushes.href())}>
             {say('pushes_show_all')}
           </a>
-        ) : null}
+        )}
       </form>
     </search>
   )

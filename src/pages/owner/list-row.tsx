@@ -7,7 +7,7 @@ import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Chip, KIND_WORDS, nameForOwner, Relative, sayWhen } from '../frame/parts.tsx'
+import { Chip, CopyButton, KIND_WORDS, nameForOwner, Relative, sayWhen } from '../frame/parts.tsx'
 import { describeState } from './push-view.tsx'
 
 const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
@@ -22,7 +22,7 @@ const SHORT_NOTE = 140
 
 type Props = { guest: Member; listed: OverviewPush; now: number }
 
-export function Row({ guest, listed, now }: Props) {
+export function ListRow({ guest, listed, now }: Props) {
   const { words } = guest
   const { say } = words
   const { push, urlToken, note, isUnseen } = listed
@@ -45,8 +45,8 @@ export function Row({ guest, listed, now }: Props) {
         <a href={guest.href(PAGES.push.href({ url_token: urlToken }))} class="title">
           <bdi>{title}</bdi>
         </a>
-        {isUnseen ? <Chip tone="good">{say('pushes_new')}</Chip> : null}
-        {note === '' ? null : (
+        {isUnseen && <Chip tone="good">{say('pushes_new')}</Chip>}
+        {note !== '' && (
           <p class="hint note">
             <bdi>{note.length > SHORT_NOTE ? `${note.slice(0, SHORT_NOTE)}…` : note}</bdi>
           </p>
@@ -54,7 +54,15 @@ export function Row({ guest, listed, now }: Props) {
         <p class="hint">{sayWhen('row_created', push.createdAt, { words, now })}</p>
       </div>
       <State listed={listed} words={words} now={now} />
-      {isLive ? <CopyLink guest={guest} listed={listed} /> : null}
+      {isLive && (
+        <CopyButton
+          target=""
+          text={secretLink(listed, guest.exchange.baseUrl)}
+          words={words}
+          look="bare square"
+          label={say('copy_link')}
+        />
+      )}
       <Menu guest={guest} listed={listed} title={title} isLive={isLive} />
     </li>
   )
@@ -65,11 +73,11 @@ function State({ listed: { push }, words, now }: { listed: Labelled; words: Word
   const { views, expireAfterViews, lastViewedAt, expiredOn, expiresAt } = push
   return (
     <div class="state">
-      {isNotable ? (
+      {isNotable && (
         <Chip tone={tone} icon={icon}>
           {text}
         </Chip>
-      ) : null}
+      )}
       <span>{words.say('row_views', { n: views, of: expireAfterViews })}</span>
       <span>
         {isExpired(push, now) ? (
@@ -89,25 +97,6 @@ function State({ listed: { push }, words, now }: { listed: Labelled; words: Word
   )
 }
 
-function CopyLink({ guest, listed }: { guest: Member; listed: Labelled }) {
-  const { say } = guest.words
-  return (
-    <button
-      type="button"
-      class="bare square"
-      hidden
-      data-copies=""
-      data-text={secretLink(listed, guest.exchange.baseUrl)}
-      data-done={say('copied')}
-      data-failed={say('copy_failed')}
-      aria-label={say('copy_link')}
-    >
-      <Icon name="copy" />
-      <Icon name="check" />
-    </button>
-  )
-}
-
 type MenuProps = { guest: Member; listed: Labelled; title: string; isLive: boolean }
 
 function Menu({ guest, listed: { urlToken }, title, isLive }: MenuProps) {
@@ -120,14 +109,14 @@ function Menu({ guest, listed: { urlToken }, title, isLive }: MenuProps) {
         <Icon name="ellipsis-vertical" />
       </summary>
       <div class="sheet">
-        {isLive ? <a href={href(PAGES.created.href(token))}>{say('push_share')}</a> : null}
+        {isLive && <a href={href(PAGES.created.href(token))}>{say('push_share')}</a>}
         <a href={href(`${PAGES.create.href()}?like=${urlToken}`)}>{say('push_again')}</a>
         <a href={href(`${PAGES.push.href(token)}?edit=1#edit`)}>{say('push_edit')}</a>
-        {isLive ? (
+        {isLive && (
           <button type="submit" name="only" value={urlToken} class="danger">
             {say('push_expire')}
           </button>
-        ) : null}
+        )}
       </div>
     </details>
   )

@@ -4,15 +4,15 @@ import { LIST_PAGE_SIZE, PUSH_LISTS, type PushList } from '../../domain/listing.
 import { PAGES } from '../../http/urls.ts'
 import type { Overview } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
-import { FormToken } from '../frame/fields.tsx'
 import type { Guest, Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
+import { PageLinks, Tabs } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { PageLinks } from '../frame/page.tsx'
-import { DamageNotice, Notice } from '../frame/parts.tsx'
+import { Notice } from '../frame/parts.tsx'
+import { PostForm } from '../frame/post-form.tsx'
 import { Filters } from './list-filters.tsx'
 import { isFiltered, type ListQuery, listHref } from './list-query.ts'
-import { Row } from './list-row.tsx'
+import { ListRow } from './list-row.tsx'
 
 type Shown = { asked: ListQuery; overview: Overview; now: number }
 
@@ -33,20 +33,16 @@ export function createListView(answer: AnswerGuest) {
             {say('nav_create')}
           </a>
         </div>
-        <Tabs {...props} />
-        {hasAny ? <Filters guest={guest} asked={asked} /> : null}
+        <ListTabs {...props} />
+        {hasAny && <Filters guest={guest} asked={asked} />}
         <Told guest={guest} />
-        <DamageNotice damaged={overview.damaged} words={guest.words} />
-        {overview.isCut ? (
-          <Notice kind="plain">
-            <p>{say('pushes_cut', { n: 20_000 })}</p>
-          </Notice>
-        ) : null}
+        {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
+        {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
         {overview.pushes.length > 0 ? <Rows {...props} /> : <Nothing {...props} />}
         <Pages {...props} />
       </>
     )
-    return answer(content, { guest, title: say('pushes_title'), scripts: ['common', 'lists'], width: 'wide' })
+    return answer(content, { guest, title: say('pushes_title'), script: 'lists', width: 'wide' })
   }
 }
 
@@ -57,25 +53,19 @@ const LIST_WORDS: Record<PushList, WordKey> = {
 }
 
 /** Each tab keeps the filters, to search for the same in another list. */
-function Tabs({ guest, asked, overview: { counts } }: Props) {
+function ListTabs({ guest, asked, overview: { counts } }: Props) {
   const { say, number } = guest.words
   const sizes: Record<PushList, number> = {
     active: counts.live,
     expired: counts.expired,
     all: counts.live + counts.expired,
   }
-  return (
-    <nav class="tabs" aria-label={say('pushes_title')}>
-      {PUSH_LISTS.map((list) => (
-        <a
-          href={guest.href(listHref({ ...asked, list, pageNumber: 1 }))}
-          aria-current={asked.list === list ? 'page' : undefined}
-        >
-          {say(LIST_WORDS[list])} <span class="count">{number(sizes[list])}</span>
-        </a>
-      ))}
-    </nav>
-  )
+  const tabs = PUSH_LISTS.map((list) => ({
+    href: guest.href(listHref({ ...asked, list, pageNumber: 1 })),
+    text: [say(LIST_WORDS[list]), ' ', <span class="count">{number(sizes[list])}</span>],
+    isShown: asked.list === list,
+  }))
+  return <Tabs label={say('pushes_title')} tabs={tabs} />
 }
 
 /** The notice about what the last press of a button did. */
@@ -83,18 +73,8 @@ function Told({ guest }: { guest: Guest }) {
   const { say } = guest.words
   const done = guest.query.get('done')
   const n = /^\d{1,3}$/.test(guest.query.get('n') ?? '') ? Number(guest.query.get('n')) : 0
-  if (done === 'expired') {
-    return (
-      <Notice kind="good">
-        <p>{say('pushes_done_expired', { n })}</p>
-      </Notice>
-    )
-  }
-  return done === 'none' ? (
-    <Notice kind="bad">
-      <p>{say('pushes_none_selected')}</p>
-    </Notice>
-  ) : null
+  if (done === 'expired') return <Notice kind="good">{say('pushes_done_expired', { n })}</Notice>
+  return done === 'none' && <Notice kind="bad">{say('pushes_none_selected')}</Notice>
 }
 
 /** Enter in a checkbox presses the first button of the form, so the harmless one comes first. */
@@ -102,9 +82,12 @@ function Rows({ guest, asked, overview, now }: Props) {
   const { say } = guest.words
   const address = listHref(asked)
   return (
-    <form method="post" action={guest.href(PAGES.changePushes.href())} class="pushes">
-      <FormToken guest={guest} />
-      <input type="hidden" name="list" value={address.split('?')[1] ?? ''} />
+    <PostForm
+      guest={guest}
+      action={PAGES.changePushes.href()}
+      hidden={{ list: address.split('?')[1] ?? '' }}
+      look="pushes"
+    >
       <div class="selected" data-selected>
         <label class="select-all" hidden data-selects>
           <input type="checkbox" autocomplete="off" />
@@ -115,19 +98,19 @@ function Rows({ guest, asked, overview, now }: Props) {
           <Icon name="eye" />
           {say('pushes_seen')}
         </button>
-        {asked.list === 'expired' ? null : (
+        {asked.list !== 'expired' && (
           <button type="submit" name="do" value="expire" class="danger">
             <Icon name="trash-2" />
             {say('pushes_expire')}
           </button>
         )}
       </div>
-      <ul class="rows">
+      <ul class="list">
         {overview.pushes.map((push) => (
-          <Row guest={guest} listed={push} now={now} />
+          <ListRow guest={guest} listed={push} now={now} />
         ))}
       </ul>
-    </form>
+    </PostForm>
   )
 }
 
@@ -137,11 +120,11 @@ function Nothing({ guest, asked, overview: { damaged } }: Props) {
   return (
     <div class="nothing">
       <p>{say(emptyText(asked))}</p>
-      {isFiltered(asked) ? (
+      {isFiltered(asked) && (
         <a class="button quiet" href={guest.href(PAGES.pushes.href())}>
           {say('pushes_show_all')}
         </a>
-      ) : null}
+      )}
     </div>
   )
 }
@@ -164,7 +147,7 @@ function Pages({ guest, asked, overview: { matching, pushes } }: Props) {
       hasNext={pageNumber * LIST_PAGE_SIZE < matching && pushes.length > 0}
       linkTo={(page) => guest.href(listHref({ ...asked, pageNumber: page }))}
     >
-      {from <= to ? <span>{guest.words.say('pushes_range', { from, to, n: matching })}</span> : null}
+      {from <= to && <span>{guest.words.say('pushes_range', { from, to, n: matching })}</span>}
     </PageLinks>
   )
 }

@@ -6,14 +6,24 @@ import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { Owned } from '../../pushes/pushes.ts'
-import type { WordKey, Words } from '../../words/words.ts'
+import type { Words } from '../../words/words.ts'
 import type { Guest, Member } from '../frame/guest.ts'
-import type { Children } from '../frame/html.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
+import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, KIND_WORDS, Moment, Notice, nameForOwner, Relative, type Tone } from '../frame/parts.tsx'
+import {
+  ButtonLink,
+  CopyButton,
+  KIND_WORDS,
+  LinkBox,
+  Moment,
+  Notice,
+  nameForOwner,
+  Relative,
+  type Tone,
+} from '../frame/parts.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import type { RefusedEdit } from './edit-view.tsx'
 import { EditForm } from './edit-view.tsx'
@@ -47,7 +57,7 @@ export function createPushView(answer: AnswerGuest) {
         <h1>
           <bdi>{title}</bdi>
         </h1>
-        {note === '' ? null : (
+        {note !== '' && (
           <p class="note">
             <bdi>{note}</bdi>
           </p>
@@ -56,29 +66,16 @@ export function createPushView(answer: AnswerGuest) {
         <State {...props} />
         <Lost guest={guest} listed={owned} />
         <Tries guest={guest} listed={owned} isLive={isLive} />
-        {isLive ? <Link {...props} /> : null}
-        <Log
-          guest={guest}
-          push={push}
-          entries={entries}
-          log={log}
-          pageNumber={pageNumber}
-          urlToken={urlToken}
-        />
+        {isLive && <Link {...props} />}
+        <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
         <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={shown.now} />
-        {isLive || owned.hasGrants ? (
-          <ExpireForm
-            guest={guest}
-            urlToken={urlToken}
-            nonce={nonce}
-            isOwner
-            ends={isLive ? 'push' : 'grants'}
-          />
-        ) : null}
+        {(isLive || owned.hasGrants) && (
+          <ExpireForm {...{ guest, urlToken, nonce }} isOwner ends={isLive ? 'push' : 'grants'} />
+        )}
       </>
     )
     const status = refused === null ? 200 : 422
-    return answer(content, { guest, title, status, scripts: ['common'], width: 'wide' })
+    return answer(content, { guest, title, status, width: 'wide' })
   }
 }
 
@@ -86,119 +83,88 @@ export function createPushView(answer: AnswerGuest) {
 function Told({ guest, isLive }: { guest: Guest; isLive: boolean }) {
   const done = guest.query.get('done')
   const key = done === 'expired' && !isLive ? 'expired_text' : done === 'edited' ? 'edit_done' : null
-  return key === null ? null : (
-    <Notice kind="good">
-      <p>{guest.words.say(key)}</p>
-    </Notice>
-  )
+  return key && <Notice kind="good">{guest.words.say(key)}</Notice>
 }
 
 function State({ guest: { words }, owned: { push }, isLive, now }: Props) {
   const { tone, icon, text } = describeState(push, { words, now })
+  const { say } = words
   const { createdAt, expiresAt, expiredOn, lastViewedAt, expireAfterViews, views } = push
   const end = isLive ? expiresAt : (expiredOn ?? expiresAt)
+  const relative = (at: number) => <Relative at={at} words={words} now={now} />
+  const moment = (at: number) => <Moment at={at} words={words} />
   return (
-    <section class={`standing ${tone}`} aria-label={words.say('pushes_state')}>
+    <section class={`standing ${tone}`} aria-label={say('pushes_state')}>
       <p class="headline">
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
       <p class="used">
-        {isLive ? <progress max={expireAfterViews} value={views} aria-labelledby="used" /> : null}
-        <span id="used">{words.say('row_views', { n: views, of: expireAfterViews })}</span>
+        {isLive && <progress max={expireAfterViews} value={views} aria-labelledby="used" />}
+        <span id="used">{say('row_views', { n: views, of: expireAfterViews })}</span>
       </p>
-      <dl class="facts">
-        <Fact name="pushes_kind" words={words}>
-          {words.say(KIND_WORDS[push.kind])}
-        </Fact>
-        <Fact name={isLive ? 'fact_expires' : 'fact_ended'} words={words}>
-          <Relative at={end} words={words} now={now} />{' '}
-          <span class="exact-time">
-            (<Moment at={end} words={words} />)
-          </span>
-        </Fact>
-        {lastViewedAt === 0 ? null : (
-          <Fact name="fact_opened" words={words}>
-            <Relative at={lastViewedAt} words={words} now={now} /> (<Moment at={lastViewedAt} words={words} />
-            )
-          </Fact>
-        )}
-        <Fact name="fact_created" words={words}>
-          <Moment at={createdAt} words={words} />
-        </Fact>
-        <Asked push={push} words={words} />
-      </dl>
+      <Facts
+        of={[
+          [say('pushes_kind'), say(KIND_WORDS[push.kind])],
+          [
+            say(isLive ? 'fact_expires' : 'fact_ended'),
+            [relative(end), ' ', <span class="exact-time">({moment(end)})</span>],
+          ],
+          lastViewedAt !== 0 && [
+            say('fact_opened'),
+            [relative(lastViewedAt), ' (', moment(lastViewedAt), ')'],
+          ],
+          [say('fact_created'), moment(createdAt)],
+          push.passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
+        ]}
+      />
     </section>
-  )
-}
-
-function Asked({ push, words }: { push: Push; words: Words }) {
-  return push.passphraseRequired ? (
-    <Fact name="fact_asks" words={words}>
-      {words.say('fact_passphrase')}
-    </Fact>
-  ) : null
-}
-
-type FactProps = { name: WordKey; words: Words; children: Children }
-
-function Fact({ name, words, children }: FactProps) {
-  return (
-    <>
-      <dt>{words.say(name)}</dt>
-      <dd>{children}</dd>
-    </>
   )
 }
 
 function Link({ guest, owned }: Props) {
   const { words, href, exchange } = guest
-  const token = { url_token: owned.urlToken }
+  const { say } = words
+  const share = PAGES.created.href({ url_token: owned.urlToken })
   return (
     <>
-      <LocalhostNotice guest={guest} path={PAGES.created.href(token)} />
-      <section aria-label={words.say('created_link')} class="link">
-        <pre id="link" dir="ltr">
-          <code>{secretLink(owned, exchange.baseUrl)}</code>
-        </pre>
-        <CopyButton target="link" guest={guest} look="primary" />
-      </section>
-      <nav class="actions ways-on" aria-label={words.say('created_link')}>
-        <Way icon="qr-code" to={href(PAGES.created.href(token))} text={words.say('push_share')} />
-        <Way icon="eye" to={href(secretHref(owned))} text={words.say('push_look')} />
-        <Way
-          icon="copy-plus"
-          to={href(`${PAGES.create.href()}?like=${owned.urlToken}`)}
-          text={words.say('push_again')}
-        />
+      <LocalhostNotice guest={guest} path={share} />
+      <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
+        <CopyButton target="link" words={words} look="primary" />
+      </LinkBox>
+      <nav class="actions ways-on" aria-label={say('created_link')}>
+        <ButtonLink icon="qr-code" to={href(share)}>
+          {say('push_share')}
+        </ButtonLink>
+        <ButtonLink icon="eye" to={href(secretHref(owned))}>
+          {say('push_look')}
+        </ButtonLink>
+        <ShareAgain guest={guest} urlToken={owned.urlToken} />
       </nav>
     </>
   )
 }
 
-function Way({ icon, to, text }: { icon: IconName; to: string; text: string }) {
+function ShareAgain({ guest: { words, href }, urlToken }: { guest: Guest; urlToken: string }) {
   return (
-    <a class="button quiet" href={to}>
-      <Icon name={icon} />
-      <span>{text}</span>
-    </a>
+    <ButtonLink icon="copy-plus" to={href(`${PAGES.create.href()}?like=${urlToken}`)}>
+      {words.say('push_again')}
+    </ButtonLink>
   )
 }
 
 /** A restore of the server expired the push: leads to sharing it again. */
 function Lost({ guest, listed: { push, urlToken } }: { guest: Member; listed: Labelled }) {
-  const { words, href } = guest
-  return push.lost ? (
-    <Notice kind="plain">
-      <p>{words.say('push_lost')}</p>
-      <p>
-        <a class="button quiet" href={href(`${PAGES.create.href()}?like=${urlToken}`)}>
-          <Icon name="copy-plus" />
-          <span>{words.say('push_again')}</span>
-        </a>
-      </p>
-    </Notice>
-  ) : null
+  return (
+    push.lost && (
+      <Notice kind="plain">
+        <p>{guest.words.say('push_lost')}</p>
+        <p>
+          <ShareAgain guest={guest} urlToken={urlToken} />
+        </p>
+      </Notice>
+    )
+  )
 }
 
 /** `isNotable`: says more than the number of views and the time do. */

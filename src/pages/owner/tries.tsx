@@ -3,9 +3,9 @@
 import { isEndedByTries, isLocked } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
-import { ButtonForm } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
+import { ButtonForm } from '../frame/post-form.tsx'
 
 type TriesProps = { guest: Member; listed: Labelled; isLive: boolean }
 
@@ -23,16 +23,8 @@ export function Tries({ guest, listed: { push, urlToken }, isLive }: TriesProps)
       </Notice>
     )
   }
-  if (isEndedByTries(push)) {
-    return (
-      <Notice kind="bad">
-        <p>{say('push_ended_by_tries')}</p>
-      </Notice>
-    )
-  }
-  return isLive && guest.query.get('done') === 'unlocked' ? (
-    <Notice kind="good">
-      <p>{say('push_unlocked')}</p>
-    </Notice>
-  ) : null
+  if (isEndedByTries(push)) return <Notice kind="bad">{say('push_ended_by_tries')}</Notice>
+  return (
+    isLive && guest.query.get('done') === 'unlocked' && <Notice kind="good">{say('push_unlocked')}</Notice>
+  )
 }

@@ -3,8 +3,8 @@
 
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
-import { FormToken } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
+import { PostForm, Submit } from '../frame/post-form.tsx'
 
 const WORDS = {
   push: { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' },
@@ -29,14 +29,10 @@ export function ExpireForm({ guest, urlToken, nonce, isOwner, ends }: ExpireForm
   return (
     <details class="unprinted">
       <summary>{say(words.title)}</summary>
-      <form method="post" action={guest.href(page.href({ url_token: urlToken }))}>
-        <FormToken guest={guest} />
-        <input type="hidden" name="nonce" value={nonce} />
+      <PostForm guest={guest} action={page.href({ url_token: urlToken })} hidden={{ nonce }}>
         <p>{say(words.text)}</p>
-        <button type="submit" class="danger">
-          {say(words.submit)}
-        </button>
-      </form>
+        <Submit look="danger">{say(words.submit)}</Submit>
+      </PostForm>
     </details>
   )
 }

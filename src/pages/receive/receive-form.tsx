@@ -2,8 +2,9 @@
 
 import { type Push, viewsRemaining } from '../../domain/push.ts'
 import { secretHref } from '../../http/urls.ts'
-import { FormToken, PassphraseInput } from '../frame/fields.tsx'
+import { PassphraseInput } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
+import { PostForm, Submit } from '../frame/post-form.tsx'
 
 export type ReceiveFormProps = {
   guest: Guest
@@ -23,13 +24,11 @@ export function ReceiveForm(props: ReceiveFormProps) {
   const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false, idPrefix = '' } = props
   const { say } = guest.words
   return (
-    <form method="post" action={guest.href(secretHref({ push, urlToken }))} data-once>
-      <FormToken guest={guest} />
-      <input type="hidden" name="nonce" value={nonce} />
-      {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 ? (
+    <PostForm guest={guest} action={secretHref({ push, urlToken })} hidden={{ nonce }} isOnce>
+      {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 && (
         <p>{say('receive_step')}</p>
-      ) : null}
-      {push.passphraseRequired ? (
+      )}
+      {push.passphraseRequired && (
         <PassphraseInput
           words={guest.words}
           id={`${idPrefix}passphrase`}
@@ -39,10 +38,8 @@ export function ReceiveForm(props: ReceiveFormProps) {
           problem={problem}
           attributes={{ autocomplete: 'off', required: true }}
         />
-      ) : null}
-      <button type="submit" class="primary large">
-        {say('receive_submit')}
-      </button>
-    </form>
+      )}
+      <Submit look="primary large">{say('receive_submit')}</Submit>
+    </PostForm>
   )
 }

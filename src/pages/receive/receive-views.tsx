@@ -2,13 +2,13 @@
 
 import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
+import type { Words } from '../../words/words.ts'
 import { Contact } from '../frame/brand.tsx'
-import { EmblemCard } from '../frame/emblem-card.tsx'
 import { RefusedFields } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Moment, Notice } from '../frame/parts.tsx'
+import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
 
 type ReceiveProps = ReceiveFormProps & {
@@ -19,18 +19,14 @@ type ReceiveProps = ReceiveFormProps & {
 /** Says what the link is, how often it can be opened, and that this page never asks for a password of the recipient. */
 export function Receive({ notice, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false, problem } = form
-  const { say } = guest.words
+  const { words } = guest
+  const { say } = words
   return (
-    <EmblemCard icon="lock">
-      <h1>{say(isOwner ? 'receive_owner_title' : 'receive_title')}</h1>
-      <RefusedFields problems={{ passphrase: problem }} words={guest.words} />
+    <EmblemCard icon="lock" title={say(isOwner ? 'receive_owner_title' : 'receive_title')}>
+      <RefusedFields problems={{ passphrase: problem }} words={words} />
       {isOwner ? <Own {...form} /> : <p class="lead">{lead(guest)}</p>}
-      {notice === undefined ? null : (
-        <Notice kind="plain">
-          <p>{notice}</p>
-        </Notice>
-      )}
-      {isOwner || viewsRemaining(push) !== 1 ? null : (
+      {notice && <Notice kind="plain">{notice}</Notice>}
+      {!isOwner && viewsRemaining(push) === 1 && (
         <Notice kind="low">
           <p>
             <strong>{say(push.expireAfterViews === 1 ? 'receive_once' : 'receive_last')}</strong>
@@ -38,32 +34,27 @@ export function Receive({ notice, ...form }: ReceiveProps) {
         </Notice>
       )}
       <ReceiveForm {...form} />
-      {isOwner ? null : <Assurances guest={guest} push={push} />}
+      {!isOwner && <Assurances guest={guest} push={push} />}
     </EmblemCard>
   )
 }
 
 /** The sentence that says what this is, with the host in it to be compared. */
 function lead({ words, exchange, brand }: Guest): Children {
-  const [before, after] = words.say('receive_lead').split('{host}')
-  return (
-    <>
-      {before}
-      <strong>
-        <bdi>{exchange.host ?? brand.name}</bdi>
-      </strong>
-      {after}
-    </>
+  const host = (
+    <strong>
+      <bdi>{exchange.host ?? brand.name}</bdi>
+    </strong>
   )
+  return fillIn(words.say('receive_lead'), 'host', host)
 }
 
-function Own({ guest, urlToken }: ReceiveFormProps) {
-  const { say } = guest.words
+function Own({ guest: { words, href }, urlToken }: ReceiveFormProps) {
   return (
     <>
-      <p class="lead">{say('receive_owner')}</p>
+      <p class="lead">{words.say('receive_owner')}</p>
       <p>
-        <a href={guest.href(PAGES.push.href({ url_token: urlToken }))}>{say('receive_owner_go')}</a>
+        <a href={href(PAGES.push.href({ url_token: urlToken }))}>{words.say('receive_owner_go')}</a>
       </p>
     </>
   )
@@ -71,7 +62,6 @@ function Own({ guest, urlToken }: ReceiveFormProps) {
 
 function Assurances({ guest, push }: { guest: Guest; push: Push }) {
   const { words } = guest
-  const [before, after] = words.say('receive_until').split('{until}')
   return (
     <div class="assurances">
       <p class="with-icon">
@@ -81,9 +71,7 @@ function Assurances({ guest, push }: { guest: Guest; push: Push }) {
       <p class="with-icon">
         <Icon name="clock" />
         <span>
-          {before}
-          <Moment at={push.expiresAt} words={words} />
-          {after}
+          {fillIn(words.say('receive_until'), 'until', <Moment at={push.expiresAt} words={words} />)}
         </span>
       </p>
       <Contact guest={guest} />
@@ -91,34 +79,22 @@ function Assurances({ guest, push }: { guest: Guest; push: Push }) {
   )
 }
 
-/** A push that never existed, was purged or has expired looks the same, unless wrong passphrases or a restore ended it. */
+/**
+ * A push that never existed, was purged or has expired looks the same, unless wrong passphrases or a restore ended it. After a
+ * restore nobody else may have opened the link, so nothing warns of that.
+ */
 export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   const { say } = guest.words
-  if (push?.lost) return <Lost guest={guest} />
-  const isGuessed = push !== null && isEndedByTries(push)
+  const isLost = push?.lost === true
+  const isGuessed = !isLost && push !== null && isEndedByTries(push)
+  const icon = isLost ? 'history' : isGuessed ? 'triangle-alert' : 'hourglass'
   return (
-    <EmblemCard icon={isGuessed ? 'triangle-alert' : 'hourglass'} tone="gone">
-      <h1>{say('gone_title')}</h1>
-      <p>{say(isGuessed ? 'gone_tries' : 'gone_text')}</p>
+    <EmblemCard icon={icon} tone="gone" title={say('gone_title')}>
+      <p>{say(isLost ? 'gone_lost' : isGuessed ? 'gone_tries' : 'gone_text')}</p>
       <p>
-        <strong>{say(isGuessed ? 'gone_tries_not_you' : 'gone_not_you')}</strong>
+        <strong>{say(isLost ? 'gone_lost_again' : isGuessed ? 'gone_tries_not_you' : 'gone_not_you')}</strong>
       </p>
-      <p>{say('gone_again')}</p>
-      <Contact guest={guest} />
-    </EmblemCard>
-  )
-}
-
-/** Without the warning that somebody else may have opened the link, because a restore ended the push. */
-function Lost({ guest }: { guest: Guest }) {
-  const { say } = guest.words
-  return (
-    <EmblemCard icon="history" tone="gone">
-      <h1>{say('gone_title')}</h1>
-      <p>{say('gone_lost')}</p>
-      <p>
-        <strong>{say('gone_lost_again')}</strong>
-      </p>
+      {!isLost && <p>{say('gone_again')}</p>}
       <Contact guest={guest} />
     </EmblemCard>
   )
@@ -130,8 +106,7 @@ type LockedProps = { guest: Guest; push: Push; urlToken: string; isOwner: boolea
 export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
   const { say } = guest.words
   return (
-    <EmblemCard icon="lock" tone="bad">
-      <h1>{say('locked_title')}</h1>
+    <EmblemCard icon="lock" tone="bad" title={say('locked_title')}>
       <p>{say(push.ownerId === null ? 'locked_for_good' : isOwner ? 'locked_owner' : 'locked_text')}</p>
       {isOwner ? (
         <p>
@@ -147,11 +122,9 @@ export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
 }
 
 /** After the recipient deleted it. */
-export function Deleted({ guest }: { guest: Guest }) {
-  const { say } = guest.words
+export function Deleted({ words: { say } }: { words: Words }) {
   return (
-    <EmblemCard icon="trash-2" tone="gone">
-      <h1>{say('expired_title')}</h1>
+    <EmblemCard icon="trash-2" tone="gone" title={say('expired_title')}>
       <p>{say('expired_text')}</p>
     </EmblemCard>
   )

@@ -1,7 +1,7 @@
 // The page of a secret link, which shows and counts nothing, and the answer to its button.
 
 import { addToOutage, DomainError, isDomainError, retrySeconds } from '../../domain/errors.ts'
-import { isExpired, isLocked, isOwner, mayExpire, type Push } from '../../domain/push.ts'
+import { isExpired, isLocked, isOwner as isOwnerOf, mayExpire, type Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
@@ -41,7 +41,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     title: guest.words.say('receive_page'),
     frame: 'plain',
     width: 'narrow',
-    scripts: ['common', 'receive'],
+    script: 'receive',
     ...options,
   })
 
@@ -68,21 +68,15 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
   function showPush(guest: Guest, { push, urlToken }: Found, shown: Shown): Response {
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
-    const own = isOwner(push, guest.viewer.account)
+    const isOwner = isOwnerOf(push, guest.viewer.account)
     if (isLocked(push)) {
-      const locked = <Locked guest={guest} push={push} urlToken={urlToken} isOwner={own} />
+      const locked = <Locked guest={guest} push={push} urlToken={urlToken} isOwner={isOwner} />
       return answer(locked, plain(guest, { title: guest.words.say('locked_title'), status, headers }))
     }
     const content = (
       <Receive
-        guest={guest}
-        push={push}
-        urlToken={urlToken}
+        {...{ guest, push, urlToken, problem, notice, saysCost, isOwner }}
         nonce={nonces.issue(urlToken)}
-        problem={problem}
-        notice={notice}
-        saysCost={saysCost}
-        isOwner={own}
       />
     )
     return answer(content, plain(guest, { status, headers }))
@@ -172,7 +166,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
       return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
     await pushes.expire(url_token, guest.viewer)
     const title = guest.words.say('expired_title')
-    return answer(<Deleted guest={guest} />, plain(guest, { title, languageSwitch: false }))
+    return answer(<Deleted words={guest.words} />, plain(guest, { title, languageSwitch: false }))
   }
 
   /** The sealed text with which a browser without scripts saves it. Null for other kinds and for a text that is too large. */

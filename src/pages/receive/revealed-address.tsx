@@ -17,7 +17,7 @@ export function RevealedAddress({ guest, address, authority: { host, protocol } 
       <pre id="payload" class="address" dir="ltr" tabIndex={0}>
         <WithHost address={address} host={host} />
       </pre>
-      {protocol === 'http:' ? <p class="hint">{say('revealed_in_the_clear')}</p> : null}
+      {protocol === 'http:' && <p class="hint">{say('revealed_in_the_clear')}</p>}
       <div class="actions unprinted">
         <a
           class="button primary"
@@ -30,7 +30,7 @@ export function RevealedAddress({ guest, address, authority: { host, protocol } 
           <Icon name="external-link" />
           <span class="visually-hidden">{say('new_tab')}</span>
         </a>
-        <CopyButton target="payload" guest={guest} />
+        <CopyButton target="payload" words={guest.words} />
       </div>
     </section>
   )
@@ -41,12 +41,7 @@ function WithHost({ address, host }: { address: string; host: string }) {
   const authority = /^https?:\/\/[^/?#\\]*/i.exec(address)?.[0] ?? ''
   // In ASCII only: some letters of other scripts become two in lower case, and the place would be another.
   const at = authority.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).lastIndexOf(host)
-  if (at < 0) return <>{address}</>
-  return (
-    <>
-      {address.slice(0, at)}
-      <strong>{address.slice(at, at + host.length)}</strong>
-      {address.slice(at + host.length)}
-    </>
-  )
+  if (at < 0) return address
+  const end = at + host.length
+  return [address.slice(0, at), <strong>{address.slice(at, end)}</strong>, address.slice(end)]
 }

@@ -7,7 +7,7 @@ import type { OpenedFile } from '../../pushes/retrieval.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Clock } from '../frame/parts.tsx'
+import { Clock, fillIn } from '../frame/parts.tsx'
 
 type FilesProps = { guest: Guest; files: readonly OpenedFile[]; archives: readonly GrantedArchive[] }
 
@@ -23,38 +23,25 @@ export function RevealedFiles({ guest, files, archives }: FilesProps) {
         {files.map((file) => (
           <li>
             {file.isThere ? <FileButton guest={guest} file={file} /> : <LostFile guest={guest} file={file} />}
-            {hasOwnTimes && file.isThere ? <Until guest={guest} at={file.until} text="file_until" /> : null}
+            {hasOwnTimes && file.isThere && <Until guest={guest} at={file.until} text="file_until" />}
           </li>
         ))}
       </ul>
       {archives.map((archive, at) => (
         <div class="all-files">
           <ArchiveButton guest={guest} archive={archive} part={at + 1} parts={archives.length} />
-          {hasOwnTimes ? <Until guest={guest} at={archive.until} text="file_until" /> : null}
+          {hasOwnTimes && <Until guest={guest} at={archive.until} text="file_until" />}
         </div>
       ))}
-      {hasOwnTimes ? null : <Until guest={guest} at={first} text="files_until" />}
+      {!hasOwnTimes && <Until guest={guest} at={first} text="files_until" />}
     </section>
   )
 }
 
-function Until({
-  guest: { words },
-  at,
-  text,
-}: {
-  guest: Guest
-  at: number
-  text: 'files_until' | 'file_until'
-}) {
-  const [before, after] = words.say(text).split('{until}')
-  return (
-    <p class="hint">
-      {before}
-      <Clock at={at} words={words} />
-      {after}
-    </p>
-  )
+type UntilProps = { guest: Guest; at: number; text: 'files_until' | 'file_until' }
+
+function Until({ guest: { words }, at, text }: UntilProps) {
+  return <p class="hint">{fillIn(words.say(text), 'until', <Clock at={at} words={words} />)}</p>
 }
 
 /** What a script needs to save with progress. Without a script these are plain links. */

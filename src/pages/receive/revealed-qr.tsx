@@ -1,11 +1,12 @@
 // The opened QR code, and what it holds: the fields of a Wi-Fi network by name, and the text itself.
 
+import type { Words } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
+import { type Fact, Facts } from '../frame/lists.tsx'
 import { CopyButton } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
-import { parseWifi } from '../frame/wifi-text.ts'
+import { parseWifi, WIFI_STANDARDS, type Wifi } from '../frame/wifi-text.ts'
 import { asPre, exact } from './revealed-text.tsx'
-import { RevealedWifi } from './revealed-wifi.tsx'
 
 type QrProps = { guest: Guest; payload: string }
 
@@ -28,7 +29,7 @@ export function RevealedQr({ guest, payload }: QrProps) {
         ) : (
           <>
             <h2>{say('wifi')}</h2>
-            <RevealedWifi guest={guest} wifi={wifi} />
+            <WifiFacts words={guest.words} wifi={wifi} />
             <details class="unprinted">
               <summary>{say('revealed_qr_content')}</summary>
               <Content guest={guest} payload={payload} look="quiet" />
@@ -47,8 +48,35 @@ function Content({ guest, payload, look }: QrProps & { look: 'primary' | 'quiet'
         {asPre(payload)}
       </pre>
       <div class="actions unprinted">
-        <CopyButton target="payload" guest={guest} look={look} />
+        <CopyButton target="payload" words={guest.words} look={look} />
       </div>
+    </>
+  )
+}
+
+/** Network, password and security of a Wi-Fi network, for devices that have no camera. */
+function WifiFacts({ words, wifi }: { words: Words; wifi: Wifi }) {
+  const { say } = words
+  const copyable = (id: string, label: string, value: string): Fact => [
+    label,
+    [
+      <code id={id} dir="auto" {...exact(value)}>
+        {value}
+      </code>,
+      <CopyButton target={id} words={words} label={say('copy_named', { name: label })} look="bare square" />,
+    ],
+  ]
+  return (
+    <>
+      <Facts
+        look="wifi-facts"
+        of={[
+          copyable('wifi-network', say('wifi_network'), wifi.network),
+          wifi.password !== '' && copyable('wifi-password', say('wifi_password'), wifi.password),
+          [say('wifi_type'), <span>{WIFI_STANDARDS[wifi.type] ?? say('wifi_open')}</span>],
+        ]}
+      />
+      {wifi.isHidden && <p class="hint">{say('wifi_hidden')}</p>}
     </>
   )
 }

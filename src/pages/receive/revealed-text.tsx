@@ -23,7 +23,7 @@ export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps
         </pre>
       )}
       <div class="actions unprinted">
-        <CopyButton target="payload" guest={guest} look="primary" />
+        <CopyButton target="payload" words={guest.words} look="primary" />
         <SaveForm guest={guest} urlToken={urlToken} sealedText={sealedText} />
       </div>
       {shape === 'hidden' ? <p class="hint" aria-live="polite" data-hiding /> : null}
@@ -79,7 +79,7 @@ function Lines({ guest, payload }: { guest: Guest; payload: string }) {
         {value.trim() === '' ? null : (
           <CopyButton
             target={`line-${at}`}
-            guest={guest}
+            words={guest.words}
             label={copyLabel(guest, { label, at })}
             look="bare square"
           />

@@ -5,7 +5,7 @@ import { authorityOf } from '../../domain/web-address.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Moment, Notice } from '../frame/parts.tsx'
+import { fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { ExpireForm } from './expire-form.tsx'
 import { RevealedAddress } from './revealed-address.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
@@ -24,30 +24,40 @@ export type RevealedProps = {
 
 export function Revealed({ guest, retrieval, sealedText, expireNonce }: RevealedProps) {
   const { push, urlToken, files, archives } = retrieval
-  const { say } = guest.words
+  const { words } = guest
+  const { say } = words
   const isTheirs = isOwner(push, guest.viewer.account)
+  const left = viewsRemaining(push)
+  const until = <Moment at={push.expiresAt} words={words} />
   return (
     <>
       <h1>{say('revealed_title')}</h1>
-      {viewsRemaining(push) === 0 ? <Last guest={guest} retrieval={retrieval} /> : null}
-      {isTheirs ? (
-        <Notice kind="plain">
-          <p>{say('revealed_owner')}</p>
-        </Notice>
-      ) : null}
+      {left === 0 && <Last>{say(files.length === 0 ? 'revealed_last' : 'revealed_last_files')}</Last>}
+      {isTheirs && <Notice kind="plain">{say('revealed_owner')}</Notice>}
       <Payload guest={guest} retrieval={retrieval} sealedText={sealedText} />
-      {files.length === 0 ? null : <RevealedFiles guest={guest} files={files} archives={archives} />}
-      {viewsRemaining(push) === 0 ? null : <Remaining guest={guest} retrieval={retrieval} />}
-      {expireNonce === null ? null : (
+      {files.length > 0 && <RevealedFiles guest={guest} files={files} archives={archives} />}
+      {left > 0 && <p class="remaining">{fillIn(say('revealed_remaining', { n: left }), 'until', until)}</p>}
+      {expireNonce !== null && (
         <ExpireForm
-          guest={guest}
-          urlToken={urlToken}
+          {...{ guest, urlToken }}
           nonce={expireNonce}
           isOwner={isTheirs}
-          ends={viewsRemaining(push) === 0 ? 'grants' : isTheirs ? 'push' : 'received'}
+          ends={left === 0 ? 'grants' : isTheirs ? 'push' : 'received'}
         />
       )}
     </>
+  )
+}
+
+/** Prominent and first, because the content cannot be shown again after the page was left. */
+function Last({ children }: { children: string }) {
+  return (
+    <div class="notice low last" role="status">
+      <Icon name="triangle-alert" />
+      <div>
+        <p>{children}</p>
+      </div>
+    </div>
   )
 }
 
@@ -64,29 +74,4 @@ function Payload({ guest, retrieval: { push, urlToken, payload }, sealedText }: 
   const authority = isLink ? authorityOf(payload) : null
   if (authority !== null) return <RevealedAddress guest={guest} address={payload} authority={authority} />
   return <RevealedText guest={guest} urlToken={urlToken} payload={payload} sealedText={sealedText} />
-}
-
-type StateProps = { guest: Guest; retrieval: View }
-
-/** Prominent and first, because the content cannot be shown again after the page was left. */
-function Last({ guest: { words }, retrieval: { files } }: StateProps) {
-  return (
-    <div class="notice low last" role="status">
-      <Icon name="triangle-alert" />
-      <div>
-        <p>{words.say(files.length === 0 ? 'revealed_last' : 'revealed_last_files')}</p>
-      </div>
-    </div>
-  )
-}
-
-function Remaining({ guest: { words }, retrieval: { push } }: StateProps) {
-  const [before, after] = words.say('revealed_remaining', { n: viewsRemaining(push) }).split('{until}')
-  return (
-    <p class="remaining">
-      {before}
-      <Moment at={push.expiresAt} words={words} />
-      {after}
-    </p>
-  )
 }

@@ -2,21 +2,21 @@
 
 import type { MessageTemplates } from '../../accounts/preferences.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
-import type { Now } from '../../domain/time.ts'
+import { MINUTE, type Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Addressed } from '../../pushes/owner-lists.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
-import { EmblemCard } from '../frame/emblem-card.tsx'
 import type { Guest } from '../frame/guest.ts'
-import { Icon } from '../frame/icons.tsx'
+import type { Children } from '../frame/html.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Moment } from '../frame/parts.tsx'
+import { ButtonLink, EmblemCard, fillIn, LinkBox, Moment } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { ReceiveForm } from '../receive/receive-form.tsx'
+import { lifetimeText } from './create/expiry-chips.ts'
 import { Message, Ways } from './handover.tsx'
 import { messageFor } from './message.ts'
 
@@ -36,8 +36,7 @@ export function createCreatedPage({ answer, pushes, messages, nonces, now }: Cre
     const isOver = isExpired(addressed.push, now())
     const title = say(isOver ? 'gone_title' : 'created_title')
     const content = isOver ? (
-      <EmblemCard icon="hourglass" tone="gone">
-        <h1>{title}</h1>
+      <EmblemCard icon="hourglass" tone="gone" title={title}>
         <p>{say('created_expired')}</p>
         <Another guest={guest} />
       </EmblemCard>
@@ -46,7 +45,7 @@ export function createCreatedPage({ answer, pushes, messages, nonces, now }: Cre
         <h1>{title}</h1>
         <LocalhostNotice guest={guest} path={guest.path} />
         <Live guest={guest} {...addressed} link={link} template={await messages.find(guest.viewer.account)} />
-        {mayExpire(addressed.push, guest.viewer.account) ? (
+        {mayExpire(addressed.push, guest.viewer.account) && (
           <ExpireForm
             guest={guest}
             urlToken={url_token}
@@ -54,22 +53,21 @@ export function createCreatedPage({ answer, pushes, messages, nonces, now }: Cre
             isOwner={isOwner(addressed.push, guest.viewer.account)}
             ends="push"
           />
-        ) : null}
+        )}
         <Another guest={guest} />
       </>
     )
     const width = isOver ? 'narrow' : 'medium'
-    return answer(content, { guest, title, width, scripts: ['common', 'handover'] })
+    return answer(content, { guest, title, width, script: 'handover' })
   }
 }
 
 function Another({ guest }: { guest: Guest }) {
   return (
     <p class="unprinted">
-      <a class="button quiet" href={guest.href(PAGES.create.href())}>
-        <Icon name="plus" />
-        <span>{guest.words.say('created_another')}</span>
-      </a>
+      <ButtonLink icon="plus" to={guest.href(PAGES.create.href())}>
+        {guest.words.say('created_another')}
+      </ButtonLink>
     </p>
   )
 }
@@ -84,18 +82,13 @@ function Live({ guest, push, urlToken, link, template }: LiveProps) {
     <>
       <div class="handover">
         <div>
-          <section aria-label={say('created_link')} class="link">
-            <pre id="link" dir="ltr">
-              <code>{link}</code>
-            </pre>
+          <LinkBox id="link" label={say('created_link')} text={link}>
             <Ways guest={guest} message={message} />
-          </section>
-          <p class="lead">
-            <Until push={push} words={words} />
-          </p>
-          {push.passphraseRequired ? <p>{say('created_passphrase')}</p> : null}
+          </LinkBox>
+          <p class="lead">{until(push, words)}</p>
+          {push.passphraseRequired && <p>{say('created_passphrase')}</p>}
         </div>
-        {fitsQr(link) ? <QrCode text={link} label={say('created_qr')} /> : null}
+        {fitsQr(link) && <QrCode text={link} label={say('created_qr')} />}
       </div>
       <Message guest={guest} message={message} />
       <details class="unprinted">
@@ -112,25 +105,10 @@ function Live({ guest, push, urlToken, link, template }: LiveProps) {
 }
 
 /** "5 views or 7 days, whichever comes first, until 27 November 2026, 14:05". */
-function Until({ push, words }: { push: Push; words: Words }) {
+function until(push: Push, words: Words): Children {
+  const { createdAt, expiresAt } = push
   const views = words.say('views', { n: viewsRemaining(push) })
-  const [before, after] = words
-    .say('created_until', { views, lifetime: lifetimeText(push, words) })
-    .split('{until}')
-  return (
-    <>
-      {before}
-      <Moment at={push.expiresAt} words={words} />
-      {after}
-    </>
-  )
-}
-
-const MINUTES_IN = { day: 24 * 60, hour: 60 }
-
-function lifetimeText({ createdAt, expiresAt }: Push, words: Words): string {
-  const minutes = Math.round((expiresAt - createdAt) / 60_000)
-  if (minutes % MINUTES_IN.day === 0) return words.say('days', { n: minutes / MINUTES_IN.day })
-  if (minutes % MINUTES_IN.hour === 0) return words.say('hours', { n: minutes / MINUTES_IN.hour })
-  return words.say('minutes', { n: minutes })
+  const lifetime = lifetimeText(Math.round((expiresAt - createdAt) / MINUTE) * MINUTE, words)
+  const text = words.say('created_until', { views, lifetime })
+  return fillIn(text, 'until', <Moment at={expiresAt} words={words} />)
 }

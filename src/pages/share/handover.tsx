@@ -14,7 +14,7 @@ export function Ways({ guest, message }: WaysProps) {
   const subject = say('message_subject')
   return (
     <div class="ways unprinted">
-      <CopyButton target="link" guest={guest} label={say('created_copy')} look="primary large" />
+      <CopyButton target="link" words={guest.words} label={say('created_copy')} look="primary large" />
       <a
         class="button quiet"
         href={mailHref({ subject, body: message })}
@@ -50,10 +50,8 @@ export function Message({ guest, message }: WaysProps) {
         {say('created_message_hint')}
       </p>
       <div class="actions">
-        <CopyButton target="message" guest={guest} label={say('created_message_copy')} />
-        {guest.session === null ? null : (
-          <a href={guest.href(PAGES.message.href())}>{say('created_message_template')}</a>
-        )}
+        <CopyButton target="message" words={guest.words} label={say('created_message_copy')} />
+        {guest.session && <a href={guest.href(PAGES.message.href())}>{say('created_message_template')}</a>}
       </div>
     </section>
   )

@@ -46,6 +46,7 @@ export function createTrustPage({ answer, authority }: TrustPageOptions) {
       title: guest.words.say('trust_page'),
       frame: 'plain',
       languageSwitch: false,
+      script: null,
     })
   }
 }

@@ -41,7 +41,8 @@ describe('what an attacker would try', () => {
     const admin = await signIn('ann@example.org')
     const { id } = await pages.api.accounts().requireAccount('erik@example.org')
     const made = await post(`/admin/accounts/${id}/reset`, { form: admin.form }, admin.cookie)
-    const link = /<pre id="link"><code>http:\/\/localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? ''
+    const link =
+      /<pre id="link" dir="ltr"><code>http:\/\/localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? ''
     expect((await fetchPage(link)).text).toContain('earlier pushes still work')
     const entered = await post(link, { password: 'chosen by the admin' })
     const cookie = cookieOf(entered.headers)

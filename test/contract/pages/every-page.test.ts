@@ -16,27 +16,39 @@ describe('every page', () => {
     '/welcome/x',
     '/p/0123456789abcdefghjkmnpqrs',
     '/pushes/x',
+    '/pushes',
+    '/account',
+    '/account/message',
+    '/account/two-factor',
+    '/users/token',
+    '/admin',
+    '/admin/welcome',
   ]
 
-  test.each(PATHS)('%s is not cached, not framed, and runs only scripts of this server', async (path) => {
-    const { headers, text } = await fetchPage(path)
-    const { cookie } = await signIn('ann@example.org')
-    for (const answer of [{ headers, text }, await fetchPage(path, { headers: { cookie } })]) {
-      expect(answer.headers.get('cache-control')).toBe('no-store')
-      if (answer.headers.get('location') !== null) continue
-      const policy = answer.headers.get('content-security-policy') ?? ''
-      expect(policy).toStartWith("default-src 'none'; base-uri 'none'; frame-ancestors 'none'; ")
-      expect(policy).not.toMatch(/unsafe|\*|https?:|data:/)
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-      expect(answer.headers.get('x-robots-tag')).toContain('noindex')
-      expect(answer.headers.get('referrer-policy')).toMatch(/^(same-origin|no-referrer)$/)
-      expect(answer.text).not.toMatch(
-        /<script(?! type="module" src="\/assets\/)|<style| style=| on\w+="|javascript:/,
-      )
-      // Nothing from elsewhere.
-      expect(answer.text.replaceAll(/xmlns="[^"]+"/g, '')).not.toMatch(/(src|href|action)="(https?:)?\/\//)
-    }
-  })
+  test.each(PATHS)(
+    '%s is not cached, not framed, names each place once, and runs only scripts of this server',
+    async (path) => {
+      const { headers, text } = await fetchPage(path)
+      const { cookie } = await signIn('ann@example.org')
+      for (const answer of [{ headers, text }, await fetchPage(path, { headers: { cookie } })]) {
+        expect(answer.headers.get('cache-control')).toBe('no-store')
+        if (answer.headers.get('location') !== null) continue
+        const policy = answer.headers.get('content-security-policy') ?? ''
+        expect(policy).toStartWith("default-src 'none'; base-uri 'none'; frame-ancestors 'none'; ")
+        expect(policy).not.toMatch(/unsafe|\*|https?:|data:/)
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+        expect(answer.headers.get('x-robots-tag')).toContain('noindex')
+        expect(answer.headers.get('referrer-policy')).toMatch(/^(same-origin|no-referrer)$/)
+        expect(answer.text).not.toMatch(
+          /<script(?! type="module" src="\/assets\/)|<style| style=| on\w+="|javascript:/,
+        )
+        const ids = [...answer.text.matchAll(/<[^>]* id="([^"]*)"/g)].map(([, id]) => id)
+        expect(ids).toEqual([...new Set(ids)])
+        // Nothing from elsewhere.
+        expect(answer.text.replaceAll(/xmlns="[^"]+"/g, '')).not.toMatch(/(src|href|action)="(https?:)?\/\//)
+      }
+    },
+  )
 
   test('assets are compressed for clients that accept it, and cached for ever', async () => {
     const { text } = await fetchPage('/')

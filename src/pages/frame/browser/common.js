@@ -52,18 +52,18 @@ for (const button of document.querySelectorAll('[data-copies]')) {
 }
 
 // A menu closes when the press or the focus goes elsewhere, and by Escape.
-for (const menu of document.querySelectorAll('details.menu')) {
-  const closeOutside = ({ target }) => {
-    if (!menu.contains(target)) menu.open = false
-  }
-  document.addEventListener('pointerdown', closeOutside)
-  document.addEventListener('focusin', closeOutside)
-  menu.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Escape' || !menu.open) return
-    menu.open = false
-    menu.querySelector('summary').focus()
+const menus = [...document.querySelectorAll('details.menu')]
+for (const name of ['pointerdown', 'focusin']) {
+  document.addEventListener(name, ({ target }) => {
+    for (const menu of menus) if (!menu.contains(target)) menu.open = false
   })
 }
+document.addEventListener('keydown', ({ key }) => {
+  const open = key === 'Escape' ? menus.find((menu) => menu.open) : undefined
+  if (open === undefined) return
+  open.open = false
+  open.querySelector('summary').focus()
+})
 
 /** HTML cannot hold every text: such a one is there a second time, escaped. A field has what was typed into it. */
 function textOf(element) {

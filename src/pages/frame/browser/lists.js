@@ -1,4 +1,4 @@
-// Runs in the browser, in the list of an owner: select all, buttons that wait for a selection, one open menu at a time.
+// Runs in the browser, in the list of an owner: select all, and buttons that wait for a selection.
 
 const form = document.querySelector('form.pushes')
 if (form !== null) {
@@ -24,19 +24,3 @@ if (form !== null) {
   window.addEventListener('pageshow', refresh)
   refresh()
 }
-
-const menus = [...document.querySelectorAll('.rows .menu')]
-for (const menu of menus) {
-  menu.addEventListener('toggle', () => {
-    if (menu.open) for (const other of menus) other.open = other === menu
-  })
-}
-document.addEventListener('click', ({ target }) => {
-  for (const menu of menus) if (!menu.contains(target)) menu.open = false
-})
-document.addEventListener('keydown', ({ key }) => {
-  const open = key === 'Escape' ? menus.find((menu) => menu.open) : undefined
-  if (open === undefined) return
-  open.open = false
-  open.querySelector('summary').focus()
-})

@@ -23,10 +23,10 @@ export function Content(props: PartProps) {
   return (
     <>
       <Kinds {...props} />
-      {kinds.has('file') ? <CreateFiles {...props} /> : null}
+      {kinds.has('file') && <CreateFiles {...props} />}
       <Payload {...props} />
-      {kinds.has('url') ? <Link {...props} /> : null}
-      {kinds.has('qr') ? <CreateQr {...props} /> : null}
+      {kinds.has('url') && <Link {...props} />}
+      {kinds.has('qr') && <CreateQr {...props} />}
     </>
   )
 }
@@ -34,7 +34,7 @@ export function Content(props: PartProps) {
 function Kinds({ words: { say }, limits, kind: chosen }: PartProps) {
   return (
     <fieldset class="kinds">
-      <legend>{say('kind')}</legend>
+      <legend class="visually-hidden">{say('kind')}</legend>
       {PUSH_KINDS.filter((kind) => limits.kinds.has(kind)).map((kind) => (
         <label>
           <input type="radio" id={`kind-${kind}`} name="push[kind]" value={kind} checked={kind === chosen} />
@@ -52,7 +52,7 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, creat
   const label = (
     <>
       <span data-kind="text">{say('payload_text')}</span>
-      {isOfAccount ? <span data-kind="file">{say('payload_file')}</span> : null}
+      {isOfAccount && <span data-kind="file">{say('payload_file')}</span>}
     </>
   )
   const limit = words.bytes(limits.payloadBytes)

@@ -5,13 +5,13 @@ import { DURATIONS } from '../../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
 import type { WordKey } from '../../../words/words.ts'
 import { Field, Input } from '../../frame/fields.tsx'
-import type { Children } from '../../frame/html.ts'
 import { Icon } from '../../frame/icons.tsx'
+import { Choice, type Pick } from './choice.tsx'
 import type { PartProps } from './create-props.ts'
 import { EXACT, lifetimeText, offeredDurations, offeredViews, type Unit } from './expiry-chips.ts'
 
 /** `phrase` is the text in the line, `label` the text on the chip. */
-type Chip = { id: string; value: string; label: string; phrase: string; isChosen: boolean }
+type Chip = Pick & { phrase: string }
 
 const UNITS: Record<Unit, { word: WordKey; milliseconds: number }> = {
   minutes: { word: 'unit_minutes', milliseconds: MINUTE },
@@ -39,12 +39,12 @@ export function Expiry(props: PartProps) {
           <Line text={say('expires')} chips={chips} />
         </span>
       </summary>
-      <Chips legend={say('expire_after')} name="expire_after_duration" chips={chips.lifetime}>
+      <Choice legend={say('expire_after')} name="expire_after_duration" picks={chips.lifetime}>
         <ExactLifetime {...props} trouble={trouble} />
-      </Chips>
-      <Chips legend={say('expire_after_views')} name="views" chips={chips.views}>
+      </Choice>
+      <Choice legend={say('expire_after_views')} name="views" picks={chips.views}>
         <ExactViews {...props} trouble={viewTrouble} />
-      </Chips>
+      </Choice>
       <p class="hint">{say('expires_hint')}</p>
     </details>
   )
@@ -96,26 +96,6 @@ function Line({ text, chips }: { text: string; chips: Record<'views' | 'lifetime
           </span>
         ))
       : part,
-  )
-}
-
-type ChipsProps = { legend: string; name: string; chips: Chip[]; children: Children }
-
-/** The last chip stands for the exact fields, which follow. */
-function Chips({ legend, name, chips, children }: ChipsProps) {
-  return (
-    <fieldset class="choice">
-      <legend>{legend}</legend>
-      <div class="picks">
-        {chips.map(({ id, value, label, isChosen }) => (
-          <label class="pick">
-            <input type="radio" id={id} name={`push[${name}]`} value={value} checked={isChosen} />
-            {label}
-          </label>
-        ))}
-      </div>
-      {children}
-    </fieldset>
   )
 }
 

@@ -11,41 +11,36 @@ export function Options(props: PartProps) {
     <details class="options" open={isTrouble || typed('name') !== '' || typed('note') !== ''}>
       <summary>{say('more_options')}</summary>
       <Ticks {...props} />
-      {isOfAccount ? (
-        <LabelFields
-          words={words}
-          fields={{ name: 'push[name]', note: 'push[note]' }}
-          values={{ name: typed('name'), note: typed('note') }}
-          texts={texts}
-          noteRows={2}
-        />
-      ) : null}
-      {isOfAccount ? <p class="hint">{say('options_remembered')}</p> : null}
+      {isOfAccount && (
+        <>
+          <LabelFields
+            words={words}
+            fields={{ name: 'push[name]', note: 'push[note]' }}
+            values={{ name: typed('name'), note: typed('note') }}
+            texts={texts}
+            noteRows={2}
+          />
+          <p class="hint">{say('options_remembered')}</p>
+        </>
+      )}
     </details>
   )
 }
 
+const TICKS = [
+  { field: 'retrieval_step', setting: 'retrievalStep', hint: 'retrieval_step_hint' },
+  { field: 'deletable_by_viewer', setting: 'deletableByViewer', hint: 'deletable_by_viewer_hint' },
+] as const
+
 function Ticks({ words: { say }, limits, typed }: PartProps) {
-  const isTicked = (field: string, preset: boolean) =>
-    typed(field) === '' ? preset : typed(field) === 'true'
-  return (
-    <>
-      <Tick
-        id="retrieval_step"
-        name="push[retrieval_step]"
-        label={say('retrieval_step')}
-        hint={say('retrieval_step_hint')}
-        isTicked={isTicked('retrieval_step', limits.retrievalStep)}
-        otherwise="false"
-      />
-      <Tick
-        id="deletable_by_viewer"
-        name="push[deletable_by_viewer]"
-        label={say('deletable_by_viewer')}
-        hint={say('deletable_by_viewer_hint')}
-        isTicked={isTicked('deletable_by_viewer', limits.deletableByViewer)}
-        otherwise="false"
-      />
-    </>
-  )
+  return TICKS.map(({ field, setting, hint }) => (
+    <Tick
+      id={field}
+      name={`push[${field}]`}
+      label={say(field)}
+      hint={say(hint)}
+      isTicked={typed(field) === '' ? limits[setting] : typed(field) === 'true'}
+      otherwise="false"
+    />
+  ))
 }

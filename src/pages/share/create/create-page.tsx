@@ -8,13 +8,13 @@ import { PAGES } from '../../../http/urls.ts'
 import type { FormMarks } from '../../../pushes/form-marks.ts'
 import type { Labelled } from '../../../pushes/owner-lists.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
-import type { WordKey } from '../../../words/words.ts'
-import { problemTexts } from '../../frame/fields.tsx'
+import type { WordKey, Words } from '../../../words/words.ts'
+import { ProblemList, problemTexts } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
 import { oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
-import { Notice, nameForOwner, RefusedNotice } from '../../frame/parts.tsx'
+import { Notice, nameForOwner } from '../../frame/parts.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
 import type { CreateScripts } from './create-props.ts'
@@ -114,16 +114,16 @@ export function createShowForm(options: CreatePageParts) {
       <>
         <h1>{title}</h1>
         <p class="lead">{guest.words.say('create_lead')}</p>
-        {again === null ? null : <LikeAnother guest={guest} pushed={again.pushed} />}
-        {refused === null ? null : <WhyRefused guest={guest} refused={refused} />}
+        {again && <LikeAnother words={words} pushed={again.pushed} />}
+        {refused && <WhyRefused guest={guest} refused={refused} />}
         <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
-        {shared === undefined ? null : <SharedFiles files={shared.files} />}
+        {shared && <SharedFiles files={shared.files} />}
         <LocalhostNotice guest={guest} path={PAGES.create.href()} />
       </>
     )
     const { status = 200, headers = {} } = refused ?? {}
     const languageSwitch = shared === undefined && refused === null
-    return answer(content, { guest, title, status, headers, languageSwitch, scripts: ['common', 'create'] })
+    return answer(content, { guest, title, status, headers, languageSwitch, script: 'create' })
   }
 
   /** Keeps the idempotency key until it has created a push, so that a form that is sent again creates one push. */
@@ -159,76 +159,63 @@ function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refuse
 }
 
 /** The new form has the settings of another push, without its content and passphrase. */
-function LikeAnother({ guest: { words }, pushed }: { guest: Guest; pushed: Labelled }) {
+function LikeAnother({ words, pushed }: { words: Words; pushed: Labelled }) {
   return (
     <Notice kind="plain">
       <p>{words.say('push_again_lead', { name: nameForOwner(pushed, words) })}</p>
-      {pushed.push.passphraseRequired ? <p>{words.say('push_again_passphrase')}</p> : null}
+      {pushed.push.passphraseRequired && <p>{words.say('push_again_passphrase')}</p>}
     </Notice>
   )
 }
 
 type Place = { id: string; word: WordKey }
 
-const PLACES: Record<string, Place> = {
-  files: { id: 'files', word: 'files' },
-  wifi_network: { id: 'wifi_network', word: 'wifi_network' },
-  wifi_password: { id: 'wifi_password', word: 'wifi_password' },
-  expire_after: { id: 'expire_after', word: 'expire_after' },
-  expire_after_days: { id: 'expire_after', word: 'expire_after' },
-  expire_after_duration: { id: 'expire_after', word: 'expire_after' },
-  expire_after_views: { id: 'expire_after_views', word: 'expire_after_views' },
-  passphrase: { id: 'passphrase', word: 'passphrase' },
-  name: { id: 'name', word: 'name' },
-  note: { id: 'note', word: 'note' },
-}
+/** Fields whose members of the API have the same name. */
+const FIELDS = [
+  'files',
+  'wifi_network',
+  'wifi_password',
+  'expire_after',
+  'expire_after_views',
+  'passphrase',
+  'name',
+  'note',
+] as const
 
 function placeOf(field: string, { typed }: Refused): Place | null {
-  if (field !== 'payload') return PLACES[field] ?? null
+  const own = FIELDS.find((known) => known === field)
+  if (own !== undefined) return { id: own, word: own }
+  if (field === 'expire_after_days' || field === 'expire_after_duration')
+    return { id: 'expire_after', word: 'expire_after' }
+  if (field !== 'payload') return null
   const kind = typed('kind')
   if (kind === 'url') return { id: 'link', word: 'payload_url' }
   if (kind !== 'qr') return { id: 'payload', word: kind === 'file' ? 'payload_file' : 'payload_text' }
   return { id: typed('qr_content') === 'wifi' ? 'wifi_network' : 'qr', word: 'payload_qr' }
 }
 
-export function WhyRefused({ guest, refused }: { guest: Guest; refused: Refused }) {
-  const { href, words } = guest
+function WhyRefused({ guest: { href, words }, refused }: { guest: Guest; refused: Refused }) {
+  const { say } = words
   const { message, advice, forgetsFiles = false, madeUrlToken = null, isOfSomebodyElse = false } = refused
+  const troubles = Object.entries(problemTexts(refused.problems ?? {}, words)).map(([field, text]) => {
+    const place = placeOf(field, refused)
+    if (place === null) return { id: null, text }
+    return { id: place.id, text: say('labelled', { label: say(place.word), text }) }
+  })
   return (
-    <RefusedNotice>
+    <Notice kind="refused">
       <p>{message}</p>
-      {advice === undefined ? null : <p>{advice}</p>}
-      <Troubles guest={guest} refused={refused} />
-      {forgetsFiles ? <p data-forgotten>{words.say('files_again')}</p> : null}
-      {madeUrlToken === null ? null : (
-        <a href={href(PAGES.created.href({ url_token: madeUrlToken }))}>{words.say('create_made')}</a>
+      {advice && <p>{advice}</p>}
+      {troubles.length > 0 && <ProblemList places={troubles} />}
+      {forgetsFiles && <p data-forgotten>{say('files_again')}</p>}
+      {madeUrlToken !== null && (
+        <a href={href(PAGES.created.href({ url_token: madeUrlToken }))}>{say('create_made')}</a>
       )}
-      {isOfSomebodyElse ? (
+      {isOfSomebodyElse && (
         <a href={href(signInHref(PAGES.create.href()))} target="_blank" rel="noopener">
-          {words.say('form_sign_in')}
+          {say('form_sign_in')}
         </a>
-      ) : null}
-    </RefusedNotice>
-  )
-}
-
-function Troubles({ guest: { words }, refused }: { guest: Guest; refused: Refused }) {
-  const texts = Object.entries(problemTexts(refused.problems ?? {}, words))
-  if (texts.length === 0) return null
-  return (
-    <ul>
-      {texts.map(([field, text]) => {
-        const place = placeOf(field, refused)
-        return (
-          <li>
-            {place === null ? (
-              text
-            ) : (
-              <a href={`#${place.id}`}>{words.say('labelled', { label: words.say(place.word), text })}</a>
-            )}
-          </li>
-        )
-      })}
-    </ul>
+      )}
+    </Notice>
   )
 }

@@ -1,15 +1,12 @@
 // The fields of a QR code: a text, or a Wi-Fi network. A script draws the code while it is typed.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
+import type { Words } from '../../../words/words.ts'
 import { Field, Input, Tick } from '../../frame/fields.tsx'
 import { Icon } from '../../frame/icons.tsx'
 import { WIFI_STANDARDS, WIFI_TYPES } from '../../frame/wifi-text.ts'
+import { Choice } from './choice.tsx'
 import type { PartProps } from './create-props.ts'
-
-const CONTENTS = [
-  ['text', 'kind_text'],
-  ['wifi', 'wifi'],
-] as const
 
 /** For a secret in one line: no browser changes it or keeps it. */
 const UNTOUCHED = { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'data-secret': true }
@@ -33,27 +30,13 @@ export function CreateQr(props: PartProps) {
 }
 
 function QrContents({ words: { say }, typed }: PartProps) {
-  const chosen = typed('qr_content') === 'wifi' ? 'wifi' : 'text'
-  return (
-    <fieldset class="choice">
-      <legend class="visually-hidden">{say('payload_qr')}</legend>
-      <div class="picks">
-        {CONTENTS.map(([value, word]) => (
-          <label class="pick">
-            <input
-              type="radio"
-              id={`qr-${value}`}
-              name="push[qr_content]"
-              value={value}
-              checked={value === chosen}
-            />
-            {value === 'wifi' ? <Icon name="wifi" /> : null}
-            {say(word)}
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  )
+  const isWifi = typed('qr_content') === 'wifi'
+  const wifi = [<Icon name="wifi" />, say('wifi')]
+  const picks = [
+    { id: 'qr-text', value: 'text', label: say('kind_text'), isChosen: !isWifi },
+    { id: 'qr-wifi', value: 'wifi', label: wifi, isChosen: isWifi },
+  ]
+  return <Choice legend={say('payload_qr')} isLegendHidden name="qr_content" picks={picks} />
 }
 
 function QrText({ words: { say }, kind, typed, texts, starts }: PartProps) {
@@ -123,24 +106,12 @@ function Wifi({ words, kind, typed, texts, starts }: PartProps) {
   )
 }
 
-function WifiTypes({ words: { say }, chosen }: Pick<PartProps, 'words'> & { chosen: string }) {
-  return (
-    <fieldset class="choice">
-      <legend>{say('wifi_type')}</legend>
-      <div class="picks">
-        {WIFI_TYPES.map((type) => (
-          <label class="pick">
-            <input
-              type="radio"
-              id={`wifi-${type}`}
-              name="push[wifi_type]"
-              value={type}
-              checked={type === (chosen || 'WPA')}
-            />
-            {WIFI_STANDARDS[type] ?? say('wifi_open')}
-          </label>
-        ))}
-      </div>
-    </fieldset>
-  )
+function WifiTypes({ words: { say }, chosen }: { words: Words; chosen: string }) {
+  const picks = WIFI_TYPES.map((type) => ({
+    id: `wifi-${type}`,
+    value: type,
+    label: WIFI_STANDARDS[type] ?? say('wifi_open'),
+    isChosen: type === (chosen || 'WPA'),
+  }))
+  return <Choice legend={say('wifi_type')} name="wifi_type" picks={picks} />
 }

@@ -60,11 +60,7 @@ function fieldsOf({ title, text, url }: { title: string; text: string; url: stri
 
 /** For the script, which puts the files into the form. The page is never cached. */
 export function SharedFiles({ files }: { files: readonly SharedFile[] }) {
-  return (
-    <>
-      {files.map(({ name, type, content }) => (
-        <data hidden value={content} data-shared-file={name} data-type={type || ANY_TYPE} />
-      ))}
-    </>
-  )
+  return files.map(({ name, type, content }) => (
+    <data hidden value={content} data-shared-file={name} data-type={type || ANY_TYPE} />
+  ))
 }

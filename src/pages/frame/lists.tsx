@@ -1,0 +1,129 @@
+// Facts, tables and lists, and what leads from one list to the next.
+
+import type { Guest } from './guest.ts'
+import type { Children } from './html.ts'
+
+export type Fact = readonly [label: string, value: Children]
+
+/** A list of facts; one that does not apply is false or null. */
+export function Facts({ of, look }: { of: readonly (Fact | false | null)[]; look?: string }) {
+  return (
+    <dl class={look === undefined ? 'facts' : `facts ${look}`}>
+      {of.map(
+        (fact) =>
+          fact && (
+            <>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </>
+          ),
+      )}
+    </dl>
+  )
+}
+
+type TableProps = { heads: readonly string[]; rows: readonly (readonly Children[])[]; isCode?: boolean }
+
+/** The first cell of a row is its heading. On phones each row is a list, whose cells say what they are. */
+export function Table({ heads, rows, isCode = false }: TableProps) {
+  return (
+    <table class="stacks" dir={isCode ? 'ltr' : undefined}>
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th scope="col">{head}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([first, ...cells]) => (
+          <tr>
+            <th scope="row">{first}</th>
+            {cells.map((cell, at) => (
+              <td data-label={heads[at + 1]}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+type RowProps = {
+  title: string | null
+  tooltip?: string
+  beside?: Children
+  action?: Children
+  children: Children
+}
+
+/** A row of a `ul.rows`: its title, with what is said of it, and what can be done with it. */
+export function Row({ title, tooltip, beside, action, children }: RowProps) {
+  return (
+    <li>
+      <div>
+        <strong title={tooltip}>
+          <bdi>{title}</bdi>
+        </strong>{' '}
+        {beside}
+        {children}
+      </div>
+      {action}
+    </li>
+  )
+}
+
+type Tab = { href: string; text: Children; isShown: boolean }
+
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ href, text, isShown }) => (
+        <a href={href} aria-current={isShown ? 'page' : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** Both files of what a page lists. */
+export function ExportLinks({ guest, csv, json }: { guest: Guest; csv: string; json: string }) {
+  const { basePath, words } = guest
+  return (
+    <p class="links">
+      <a href={`${basePath}${csv}`}>{words.say('audit_csv')}</a>
+      <a href={`${basePath}${json}`}>{words.say('audit_json')}</a>
+    </p>
+  )
+}
+
+export type PageLinksProps = {
+  guest: Guest
+  pageNumber: number
+  hasNext: boolean
+  linkTo: (pageNumber: number) => string
+  /** The text between the links. */
+  children?: Children
+}
+
+/** Nothing for a list of one page. */
+export function PageLinks({ guest, pageNumber, hasNext, linkTo, children }: PageLinksProps) {
+  const { say } = guest.words
+  if (pageNumber === 1 && !hasNext) return null
+  return (
+    <nav class="pages" aria-label={say('pages')}>
+      {pageNumber > 1 && (
+        <a href={linkTo(pageNumber - 1)} rel="prev">
+          {say('page_before')}
+        </a>
+      )}
+      {children}
+      {hasNext && (
+        <a href={linkTo(pageNumber + 1)} rel="next">
+          {say('page_after')}
+        </a>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,63 @@
+// Forms that change something, and their buttons.
+
+import type { Guest } from './guest.ts'
+import type { Children } from './html.ts'
+
+type PostFormProps = {
+  guest: Guest
+  /** A path of urls.ts. */
+  action: string
+  /** Its hidden fields. */
+  hidden?: Readonly<Record<string, string | number>>
+  look?: string
+  /** Whether a second press of its button is ignored. */
+  isOnce?: boolean
+  children: Children
+}
+
+/** A form that changes something, with the form token of the session. */
+export function PostForm({ guest, action, hidden = {}, look, isOnce = false, children }: PostFormProps) {
+  return (
+    <form method="post" action={guest.href(action)} class={look} data-once={isOnce}>
+      {guest.session && <input type="hidden" name="form" value={guest.session.formToken} />}
+      {Object.entries(hidden).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      {children}
+    </form>
+  )
+}
+
+type SubmitProps = {
+  look?: 'primary' | 'primary large' | 'quiet' | 'danger'
+  label?: string | undefined
+  children: Children
+}
+
+/** The button that sends a form. `label` says more to screen readers. */
+export function Submit({ look = 'primary', label, children }: SubmitProps) {
+  return (
+    <button type="submit" class={look} aria-label={label}>
+      {children}
+    </button>
+  )
+}
+
+type ButtonFormProps = Omit<PostFormProps, 'children' | 'look'> & {
+  look?: SubmitProps['look']
+  label: string
+  /** What the label is about, for screen readers. */
+  about?: string
+}
+
+/** A form with a button and nothing else. */
+export function ButtonForm({ look = 'quiet', label, about, ...form }: ButtonFormProps) {
+  const { say } = form.guest.words
+  return (
+    <PostForm {...form}>
+      <Submit look={look} label={about === undefined ? undefined : say('labelled', { label, text: about })}>
+        {label}
+      </Submit>
+    </PostForm>
+  )
+}
