@@ -378,6 +378,6 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(await page.textContent('.notice.good')).toContain('has been destroyed')
     expect(await page.textContent('.standing')).toContain('Expired or deleted by hand')
     await page.goto(`${server.url}/pushes?show=expired`)
-    expect(await page.textContent('.rows')).toContain('Expired or deleted by hand')
+    expect(await page.textContent('.list')).toContain('Expired or deleted by hand')
   })
 })

@@ -169,7 +169,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await press(page)
     expect(await readText(page)).toBe('mine')
     await page.goto(`${it.server.url}/pushes`)
-    await follow(page, () => page.locator('.rows a.title').first().click())
+    await follow(page, () => page.locator('.list a.title').first().click())
     expect(await page.textContent('.log')).toContain('Looked at by you')
     expect(await page.textContent('.standing')).toContain('0/1 views')
     const reader = await open(options)
