@@ -14,6 +14,7 @@ import { stateOf } from '../postgres/engine/failures.ts'
 import { drive } from '../postgres/engine/run-steps.ts'
 import { SCHEMA } from '../postgres/engine/session.ts'
 import { listOthers } from '../postgres/instance/instance.ts'
+import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openConnection } from '../sqlite/engine/database.ts'
 import { requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
@@ -50,15 +51,18 @@ export async function openFolderEnd(
     if (create) migrate(database)
     requireCurrentSchema(database)
     await requireHome(connection, { folder, isLogLost, acceptMove: false, onWarning })
-    const transact: CopyEnd['transact'] = (work) =>
-      opened
-        .transactAlone(() => {
-          database.run('PRAGMA defer_foreign_keys = ON')
-          return work(async (step) => opened.steps.within(step))
-        })
-        .catch((cause) => {
-          throw isDomainError(cause, 'disk_full') ? conflict(`The disk of ${name} is full: make room`) : cause
-        })
+    const transact: CopyEnd['transact'] = async (work) => {
+      const copying = opened.transactAlone(() => {
+        database.run('PRAGMA defer_foreign_keys = ON')
+        return work(async (step) => opened.steps.within(step))
+      })
+      const value = await copying.catch((cause) => {
+        throw isDomainError(cause, 'disk_full') ? conflict(`The disk of ${name} is full: make room`) : cause
+      })
+      // Until then the file holds what was destroyed.
+      truncateLog(database)
+      return value
+    }
     const ids = { lastIds: LAST_IDS, continueAfter: continueInFolder }
     return { name, emptying: `remove ${name}`, transact, close, ...ids }
   } catch (cause) {
