@@ -42,7 +42,6 @@ export type Refusal = {
   status: number
   /** Null for an unexpected failure. */
   code: ErrorCode | null
-  path: string
   headers: AnswerHeaders
   /** Whether the change may have happened all the same. */
   isInDoubt: boolean
@@ -68,29 +67,27 @@ export function createPresentError(options: PresentErrorOptions): PresentError {
   const { logFailure, answerRefusal, onRefused } = options
   return (thrown, exchange) => {
     const { requestId, path } = exchange
+    const isJson = isJsonPath(path)
     if (!(thrown instanceof DomainError)) logFailure({ requestId, cause: thrown })
     const cause = isExhaustion(thrown) ? exhausted() : thrown
-    const asJson = isJsonPath(path)
-    onRefused?.(cause instanceof DomainError ? cause.code : 'failure')
-    if (cause instanceof DomainError) {
-      if (asJson) return refuse(cause)
-      const { code, details } = cause
-      const { isInDoubt = false, host } = details
-      // A person can try again once there is room. The API tells a full disk apart, with 507.
-      const status = isOutage(cause) ? 503 : STATUS[code]
-      return answerRefusal(exchange, { status, code, path, headers: headersOf(cause), isInDoubt, host })
+    if (!(cause instanceof DomainError)) {
+      onRefused?.('failure')
+      if (isJson) return answerJson(500, { error: 'internal-error', request_id: requestId })
+      return answerRefusal(exchange, { status: 500, code: null, headers: {}, isInDoubt: false })
     }
-    if (asJson) return answerJson(500, { error: 'internal-error', request_id: requestId })
-    return answerRefusal(exchange, { status: 500, code: null, path, headers: {}, isInDoubt: false })
+    const { code, message, details } = cause
+    const { fields, isInDoubt = false, host } = details
+    const headers = headersOf(cause)
+    onRefused?.(code)
+    if (isJson) return answerJson(STATUS[code], { error: message, ...fields }, headers)
+    // A person can try again once there is room. The API tells a full disk apart, with 507.
+    const status = isOutage(cause) ? 503 : STATUS[code]
+    return answerRefusal(exchange, { status, code, headers, isInDoubt, host })
   }
 }
 
 function exhausted(): DomainError {
   return new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 5 })
-}
-
-function refuse(error: DomainError): Response {
-  return answerJson(STATUS[error.code], { error: error.message, ...error.details.fields }, headersOf(error))
 }
 
 /** When to try again. */

@@ -34,8 +34,8 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
   const { getGuest } = options
 
   /** Looks up the session, so that the navigation of the page fits the person. */
-  async function guestOf(exchange: Exchange, { code, path }: Refusal): Promise<Guest> {
-    const showsNavigation = !isSecretPath(path)
+  async function guestOf(exchange: Exchange, { code }: Refusal): Promise<Guest> {
+    const showsNavigation = !isSecretPath(exchange.path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
     try {
       return await getGuest(exchange)
@@ -46,7 +46,8 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
   }
 
   return async (exchange, refusal) => {
-    const { status, code, path, headers, isInDoubt, host } = refusal
+    const { path } = exchange
+    const { status, code, headers, isInDoubt, host } = refusal
     const guest = await guestOf(exchange, refusal)
     const { say } = guest.words
     const look = lookOf(code)
