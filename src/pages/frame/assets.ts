@@ -71,6 +71,9 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]
   const byName = new Map(served.map((asset) => [asset.name, asset]))
   const byStableName = new Map(served.map((asset) => [stableName(asset.name), asset]))
+  /** Paths without a host, so that a page loads its assets from its own origin. */
+  const hrefs = new Map(served.map((asset) => [asset, `${basePath}${FILES.asset.href(asset)}`]))
+  const hrefTo = (asset: Asset) => hrefs.get(asset) ?? ''
   const compressed = new Map<string, Promise<Bytes>>()
 
   /** For clients that ask for /favicon.ico, which may be an image of any type. Pages link to the SVG or the logo instead. */
@@ -106,9 +109,6 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     compressed.set(name, known)
     return known
   }
-
-  /** A path without a host, so that a page loads its assets from its own origin. */
-  const hrefTo = ({ name }: Asset) => `${basePath}${FILES.asset.href({ name })}`
 
   return {
     answer,
