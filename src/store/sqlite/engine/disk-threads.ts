@@ -6,7 +6,7 @@ import { SYNCED } from './database.ts'
 import source from './disk-thread.js' with { type: 'text' }
 
 /** The thread waits as long for the batches of the server, and for commands beside it. */
-const BUSY_MS = 1_000
+const BUSY_MS = 250
 
 export type LogSync = {
   /** Makes durable what was committed before the call, and resolves to the bytes of the log. Rejects when the disk failed or the log was removed. */

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCheckpointer } from '../../../../src/store/sqlite/engine/checkpoint.ts'
+import { openLogEmptier } from '../../../../src/store/sqlite/engine/disk-threads.ts'
 import { pass } from '../../../support/timers.ts'
 
 const opened: { database: Database; folder: string }[] = []
@@ -71,4 +72,31 @@ test('no timer is left after the stop, even when a request comes later', async (
   checkpointer.makeRoom()
   await pass(10_000)
   expect([state.done, failures]).toEqual([0, []])
+})
+
+test('a reader that takes long keeps the log from being emptied, and nobody from writing', async () => {
+  jest.useRealTimers()
+  const { database, logBytes } = openDatabase()
+  const reader = new Database(database.filename)
+  const emptier = openLogEmptier(database.filename)
+  try {
+    reader.run('BEGIN')
+    reader.query('SELECT * FROM entries').all()
+    database.run("INSERT INTO entries VALUES ('later')")
+    let [isAsked, written] = [true, 0]
+    const emptying = emptier.empty().finally(() => {
+      isAsked = false
+    })
+    while (isAsked) {
+      database.run("INSERT INTO entries VALUES ('meanwhile')")
+      written += 1
+      await Bun.sleep(1)
+    }
+    expect([await emptying, written > 0]).toEqual([false, true])
+    reader.run('COMMIT')
+    expect([await emptier.empty(), logBytes()]).toEqual([true, 0])
+  } finally {
+    reader.close()
+    await emptier.close()
+  }
 })
