@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Api, PUSHES, type PushBody, startApi } from '../support/api.ts'
-import { pass, passUntil } from '../support/timers.ts'
+import { awaitOthers, pass, passUntil } from '../support/timers.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -173,6 +173,7 @@ describe('a limit in time expires a push at expires_at, whatever notices it and 
     expect(salts.map(isOnDisk)).toEqual([true, true])
     rare.clock.set(Date.parse(expires_at))
     await pass(9_000)
+    await awaitOthers(() => salts.map(isOnDisk)[0] === false)
     expect(salts.map(isOnDisk)).toEqual([false, true])
     expect(readSalts(rare.dataDir)).toEqual(salts.slice(1))
     const left = readdirSync(join(rare.dataDir, 'files'), { recursive: true, withFileTypes: true })

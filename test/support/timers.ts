@@ -26,3 +26,8 @@ export async function passUntil<T>(work: Promise<T>): Promise<T> {
   while (!state.isDone) await pass(STEP_MS)
   return work
 }
+
+/** Waits in real time, while the timers stand still, for what another thread or process does. */
+export async function awaitOthers(isDone: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 100_000 && !isDone(); turn += 1) await stat('.')
+}
