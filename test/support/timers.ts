@@ -27,7 +27,10 @@ export async function passUntil<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-/** Waits in real time, while the timers stand still, for what another thread or process does. */
+/** Waits for what a thread or another process does in real time. It may have to be asked again, so the timers go on slowly. */
 export async function awaitOthers(isDone: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 100_000 && !isDone(); turn += 1) await stat('.')
+  for (let turn = 0; turn < 2_000 && !isDone(); turn += 1) {
+    await pass(STEP_MS)
+    for (let wait = 0; wait < 50; wait += 1) await stat('.')
+  }
 }
