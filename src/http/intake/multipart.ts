@@ -1,9 +1,13 @@
-// Reads a multipart body part by part while it arrives (RFC 7578). A part with a file name is a file, any other part is UTF-8 text.
+// Reads a multipart body part by part while it arrives. A part with a file name is a file, any other part is UTF-8 text.
 
-import { DomainError, type SizeLimit } from '../../domain/errors.ts'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import type { BusboyInstance, Dicer } from '@fastify/busboy'
+import { DomainError, isDomainError, type SizeLimit } from '../../domain/errors.ts'
+import { ANY_TYPE } from '../../domain/files.ts'
 import { tooLarge } from './body.ts'
+import { readFilename } from './file-part-name.ts'
 import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
-import { type PartHead, parametersOf, readPartHead } from './part-head.ts'
 
 export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
@@ -25,133 +29,170 @@ type Part = { name: string; value: unknown }
 
 /** RFC 2046 allows a boundary 70 characters. */
 const MAX_CONTENT_TYPE = 200
-const MAX_HEAD_BYTES = 16 * 1024
-/** The largest piece of a content that is handed on at once. */
+/** Of each part. Clients send three headers. */
+const MAX_HEADERS = 20
+const MAX_HEADER_BYTES = 16 * 1024
+/** Bytes that are parsed before another look at what has been found. */
 const PIECE_BYTES = 256 * 1024
 /** Bytes before, between and after the contents of the parts. */
 const MAX_OUTSIDE_BYTES = 1024 * 1024
 
-/** Resolves to the parts in their order. Throws `malformed`, `too_large`, and the errors of `body`, `take` and `onFile`. */
+/** Resolves to the parts in their order. Throws `malformed`, `too_large`, and the errors of `take` and `onFile`. */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,
   options: MultipartOptions,
 ): Promise<Part[]> {
-  const boundary = boundaryIn(options.contentType)
-  const chunks = body[Symbol.asyncIterator]()
-  const { nextHead, nextPiece } = createReader(chunks, boundary)
+  const parser = createParser(options.contentType)
+  const stop = new AbortController()
+  const abort = (cause: unknown) => stop.abort(cause)
+  const refuse = (cause: unknown) => abort(isDomainError(cause) ? cause : brokenOff())
   const readText = createTextReader(options)
-  const parts: Part[] = []
-  async function* content(): AsyncGenerator<Uint8Array> {
-    for (let piece = await nextPiece(); piece !== null; piece = await nextPiece()) yield piece
+  const begun = watchParts(parser)
+  const parts: Promise<Part>[] = []
+  let textsRead: Promise<unknown> = Promise.resolve()
+  /** Names stay in memory until the request is answered, like texts. */
+  const takeNames = (name: string, filename: unknown) => {
+    if (name.length > MAX_FIELD_NAME)
+      throw malformed(`has a part whose name is longer than ${MAX_FIELD_NAME} characters`)
+    options.take(name.length + (typeof filename === 'string' ? filename.length : 0))
   }
-  try {
-    for (let head = await nextHead(); head !== null; head = await nextHead()) {
-      if (parts.length === MAX_FIELDS) throw malformed(`has more than ${MAX_FIELDS} parts`)
-      const { name, filename, contentType } = requireHead(head)
-      // Names stay in memory until the request is answered, like texts.
-      options.take(name.length + (filename?.length ?? 0))
-      const value =
-        filename === null
-          ? await readText(content())
-          : await readFile({ filename, contentType, content: content() }, options)
-      options.onPart?.(name, value)
-      parts.push({ name, value })
+  parser.on('error', refuse)
+  parser.on('partsLimit', () => abort(malformed(`has more than ${MAX_FIELDS} parts`)))
+  parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
+    const name = decodeName(given)
+    const contentType = begun.claimsType ? claimed : ANY_TYPE
+    // The reader of the part handles this error. If nothing reads the part, an unhandled error would end the process.
+    content.on('error', () => undefined)
+    try {
+      stop.signal.throwIfAborted()
+      takeNames(name, filename)
+    } catch (cause) {
+      abort(cause)
+      content.destroy()
+      return
     }
-    return parts
-  } finally {
-    chunks.return?.().catch(() => undefined)
+    stop.signal.addEventListener('abort', () => content.destroy(malformed('broke off')))
+    const isFile = typeof filename === 'string'
+    const { disposition } = begun
+    const readPart = () => {
+      const sent = asSent(content)
+      if (!isFile) return readText(sent)
+      return readFile({ filename: readFilename(filename, disposition), contentType, content: sent }, options)
+    }
+    // A file is read after the texts before it, because onFile may need them.
+    const reading = isFile ? textsRead.then(readPart) : readPart()
+    const part = reading.then((value) => {
+      options.onPart?.(name, value)
+      return { name, value }
+    })
+    part.catch(abort)
+    parts.push(part)
+    if (isFile) return
+    textsRead = Promise.all([textsRead, part])
+    textsRead.catch(abort)
+  })
+  try {
+    await feed(body, { parser, begun, signal: stop.signal })
+    if (parts.length !== begun.count)
+      abort(malformed('has a part without a proper "Content-Disposition: form-data"'))
+    stop.signal.throwIfAborted()
+    return await Promise.all(parts)
+  } catch (cause) {
+    refuse(cause)
+    await Promise.allSettled(parts)
+    throw stop.signal.reason
   }
 }
 
-/** Throws `malformed`, and `unsupported_type` for another type. */
-function boundaryIn(contentType: string): string {
+function createParser(contentType: string): BusboyInstance {
   if (contentType.length > MAX_CONTENT_TYPE)
     throw malformed(`has a Content-Type longer than ${MAX_CONTENT_TYPE} characters`)
   if (contentType.trim() === '') throw new DomainError('malformed', 'The request needs a Content-Type.')
+  // Busboy reads urlencoded forms too, in another way than this file does.
   if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType))
     throw new DomainError('unsupported_type', 'Send multipart/form-data.')
-  const { boundary = '' } = parametersOf(contentType)
-  if (boundary === '') throw malformed('needs a boundary in its Content-Type')
-  return boundary
+  // Loaded with the first form that has files.
+  const { Busboy }: typeof import('@fastify/busboy') = require('@fastify/busboy')
+  try {
+    const limits = { parts: MAX_FIELDS, headerSize: MAX_HEADER_BYTES, headerPairs: MAX_HEADERS }
+    // Take every part as a stream, because busboy would decode text by the charset that the part claims.
+    // Keep folders in names: they are cut off after decoding, since an encoded word may contain a slash.
+    const names = { preservePath: true }
+    return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits, ...names })
+  } catch {
+    throw malformed('needs a boundary in its Content-Type')
+  }
 }
 
-function requireHead(sent: string): PartHead {
-  const head = readPartHead(sent)
-  if (head === null) throw malformed('has a part without a proper "Content-Disposition: form-data"')
-  if (head.name.length > MAX_FIELD_NAME)
-    throw malformed(`has a part whose name is longer than ${MAX_FIELD_NAME} characters`)
-  return head
+type Begun = { count: number; open: number; claimsType: boolean; disposition: string }
+
+/**
+ * Counts the parts, and those whose content is not read to its end; and keeps of the last one whether it names its type, and its Content-Disposition. Busboy itself reports
+ * text/plain for a part without a type, overlooks a `filename*` after a `filename`, and skips a part whose headers it cannot
+ * read. It has no public event for headers, so this listens to its inner parser; a test pins that.
+ */
+export function watchParts(busboy: BusboyInstance): Begun {
+  const inside = busboy as unknown as { _parser: { parser: Dicer } }
+  const begun: Begun = { count: 0, open: 0, claimsType: false, disposition: '' }
+  inside._parser.parser.prependListener('part', (part: Dicer.PartStream) => {
+    begun.count += 1
+    part.on('end', () => {
+      begun.open -= 1
+    })
+    part.on('header', (header: Partial<Record<string, string[]>>) => {
+      begun.open += 1
+      begun.claimsType = header['content-type'] !== undefined
+      begun.disposition = header['content-disposition']?.[0] ?? ''
+    })
+  })
+  return begun
 }
 
-const HEAD_END = '\r\n\r\n'
+type Fed = { parser: BusboyInstance; begun: Begun; signal: AbortSignal }
 
-/** Takes the body apart, no faster than it is asked. Holds no more than a chunk of it, or the head of a part. */
-function createReader(chunks: AsyncIterator<Uint8Array>, boundary: string) {
-  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
-  // What stands before the first boundary is read like a content, and dropped.
-  let held = Buffer.from('\r\n')
-  let isInContent = true
+/** Writes the body to the parser, no faster than its parts are read. Rejects when `signal` aborts. */
+async function feed(body: AsyncIterable<Uint8Array>, { parser, begun, signal }: Fed): Promise<void> {
+  const chunks = body[Symbol.asyncIterator]()
   let outside = 0
-
-  /** False at the end of the body. */
-  async function readMore(): Promise<boolean> {
-    const { done, value } = await chunks.next()
-    if (!done) held = Buffer.concat([held, value])
-    return !done
-  }
-
-  async function requireMore(): Promise<void> {
-    if (!(await readMore())) throw malformed('is not well-formed or broke off')
-  }
-
-  function drop(bytes: number): Buffer {
-    const dropped = held.subarray(0, bytes)
-    held = held.subarray(bytes)
-    return dropped
-  }
-
-  function countOutside(bytes: number): void {
-    outside += bytes
-    if (outside > MAX_OUTSIDE_BYTES)
-      throw malformed(`has more than ${MAX_OUTSIDE_BYTES} bytes outside the contents of its parts`)
-  }
-
-  /** More of the content of this part; null at its end. */
-  async function nextPiece(): Promise<Buffer | null> {
-    while (isInContent) {
-      const piece = held.subarray(0, PIECE_BYTES)
-      const end = piece.indexOf(delimiter)
-      // The last bytes may be the beginning of a delimiter.
-      const length = end === -1 ? piece.length - delimiter.length + 1 : end
-      if (length > 0) return drop(length)
-      isInContent = end === -1
-      if (isInContent) await requireMore()
-      else drop(delimiter.length)
+  try {
+    for (;;) {
+      const next = await nextUnlessAborted(chunks, signal)
+      if (next.done) break
+      for (let at = 0; at < next.value.length; at += PIECE_BYTES) {
+        signal.throwIfAborted()
+        const piece = next.value.subarray(at, at + PIECE_BYTES)
+        const isReady = parser.write(piece)
+        if (begun.open === 0) outside += piece.length
+        if (outside > MAX_OUTSIDE_BYTES)
+          throw malformed(`has more than ${MAX_OUTSIDE_BYTES} bytes outside the contents of its parts`)
+        if (!isReady) await once(parser, 'drain', { signal })
+      }
     }
-    return null
+  } finally {
+    chunks.return?.().catch(() => undefined)
   }
+  const finished = once(parser, 'finish', { signal })
+  parser.end()
+  await finished
+}
 
-  /** The headers of the next part; null behind the last one. */
-  async function nextHead(): Promise<string | null> {
-    for (let rest = await nextPiece(); rest !== null; rest = await nextPiece()) countOutside(rest.length)
-    while (held.length < 2) await requireMore()
-    if (held.toString('latin1', 0, 2) === '--') return readEpilogue()
-    let end = held.indexOf(HEAD_END)
-    for (; end === -1 && held.length <= MAX_HEAD_BYTES; end = held.indexOf(HEAD_END)) await requireMore()
-    if (end === -1 || end > MAX_HEAD_BYTES)
-      throw malformed(`has a part with more than ${MAX_HEAD_BYTES} bytes of headers`)
-    countOutside(end)
-    isInContent = true
-    return drop(end + HEAD_END.length).toString('latin1', 0, end)
+/** Rejects at once when `signal` aborts, even while the sender pauses. */
+function nextUnlessAborted<T>(chunks: AsyncIterator<T>, signal: AbortSignal): Promise<IteratorResult<T>> {
+  const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<T>>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  else chunks.next().then(resolve, reject)
+  return promise.finally(() => signal.removeEventListener('abort', abort))
+}
+
+/** Blames the sender for what is wrong with a part. Any other error of its reader is the server's. */
+async function* asSent(content: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content
+  } catch (cause) {
+    throw isDomainError(cause) ? cause : brokenOff()
   }
-
-  async function readEpilogue(): Promise<null> {
-    do countOutside(drop(held.length).length)
-    while (await readMore())
-    return null
-  }
-
-  return { nextHead, nextPiece }
 }
 
 /** A form without a chosen file sends an empty part with an empty file name. That is no file. */
@@ -187,6 +228,15 @@ function decodeText(bytes: Uint8Array): string {
   } catch {
     throw malformed('holds a text part that is not UTF-8')
   }
+}
+
+/** Decodes the brackets, which some clients escape. */
+function decodeName(name: string | undefined): string {
+  return (name ?? '').replace(/%5b/gi, '[').replace(/%5d/gi, ']')
+}
+
+function brokenOff(): DomainError {
+  return malformed('is not well-formed or broke off')
 }
 
 function malformed(problem: string): DomainError {
