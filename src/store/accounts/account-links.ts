@@ -40,7 +40,7 @@ export type AccountLinksOptions = {
 }
 
 export function createAccountLinks({
-  steps: { read, write },
+  steps: { read, settled, write },
   now,
   setupLinks,
 }: AccountLinksOptions): AccountLinkStore {
@@ -102,7 +102,12 @@ export function createAccountLinks({
 
   return {
     addLink: (link) => write(() => add(link)),
-    findLink: (hash) => read(() => findLive(hash)),
+    async findLink(hash) {
+      const found = await read(() => findLive(hash))
+      // One that is told to have been used must be so after a power cut too.
+      if (found === null) await settled()
+      return found
+    },
     hasAdmin: () => read(hasAdmin),
     useLink: (given) => write(() => use(given), DISOWNING),
     listLinks: async () => (await read(() => all(LIST, now()))).map(presentLink),

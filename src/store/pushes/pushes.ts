@@ -154,21 +154,21 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
     return { outcome: 'edited', push: yield* writeDecided(before, decision.step, room()) }
   }
 
-  /** What has ended or is locked for its reader must be so after a power cut too. */
-  const certain = async (push: StoredPush) => {
-    if (push.expiredOn !== null || isLocked(push)) await settled()
+  /** What has ended, is gone or is locked for its reader must be so after a power cut too. */
+  const certain = async (push: StoredPush | null) => {
+    if (push === null || push.expiredOn !== null || isLocked(push)) await settled()
   }
 
   return {
     createPush: (push) => write(() => create(push), GROWS),
     async findPush(lookup) {
       const push = await read(() => findPush(lookup))
-      if (push !== null) await certain(push)
+      await certain(push)
       return push
     },
     async findSealedPush(lookup) {
       const found = await read(() => findSealed(lookup))
-      if (found !== null) await certain(found.push)
+      await certain(found?.push ?? null)
       return found
     },
     claimView: (asked) => write(() => claim(asked)),
