@@ -25,6 +25,8 @@ export type CheckpointerOptions = {
   onFatal: (cause: unknown) => void
 }
 
+type Started = { report: JobReport; emptier: LogEmptier }
+
 /** A request before the start is served after it. A request after the stop is not: the caller then uses `truncateLog`. */
 export function createCheckpointer(
   database: Database,
@@ -32,11 +34,10 @@ export function createCheckpointer(
 ): Checkpointer {
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
   let seen = dataVersion.get()?.data_version
-  let report: JobReport | null = null
+  let started: Started | null = null
   let due = NEVER
   let timer: Timer | undefined
   let watch: Timer | undefined
-  let emptier: LogEmptier | null = null
   let running: Promise<void> | null = null
 
   function request(delay = DELAY_MS): void {
@@ -48,30 +49,29 @@ export function createCheckpointer(
 
   function plan(): void {
     clearTimeout(timer)
-    if (report !== null && due !== NEVER)
-      timer = setTimeout(run, Math.max(0, due - performance.now()), report)
+    if (started !== null && due !== NEVER)
+      timer = setTimeout(run, Math.max(0, due - performance.now()), started)
   }
 
-  function run(to: JobReport): void {
+  function run(now: Started): void {
     due = NEVER
-    running = empty(to).finally(() => {
+    running = empty(now).finally(() => {
       running = null
       plan()
     })
   }
 
-  async function empty(to: JobReport): Promise<void> {
+  async function empty({ report, emptier }: Started): Promise<void> {
     try {
       onStep('before the log is emptied')
-      emptier ??= openLogEmptier(database.filename)
       const isEmpty = await emptier.empty()
       // The thread has a connection of its own.
       seen = dataVersion.get()?.data_version
-      if (isEmpty) to.did()
+      if (isEmpty) report.did()
       else request(RETRY_MS)
       onStep('after the log was emptied')
     } catch (cause) {
-      to.failed(cause)
+      report.failed(cause)
       if (!isFull(cause) && !isBusy(cause)) onFatal(cause)
       request()
     }
@@ -88,14 +88,16 @@ export function createCheckpointer(
     }
   }
 
-  function start(to: JobReport): void {
-    report = to
-    watch = setInterval(noticeForeignCommits, FOREIGN_COMMITS_MS, to)
+  /** The thread starts before there are connections: Bun ends the process when one starts without a file descriptor to spare. */
+  function start(report: JobReport): void {
+    started = { report, emptier: openLogEmptier(database.filename) }
+    watch = setInterval(noticeForeignCommits, FOREIGN_COMMITS_MS, report)
     plan()
   }
 
   async function stop(): Promise<void> {
-    report = null
+    const emptier = started?.emptier
+    started = null
     clearInterval(watch)
     clearTimeout(timer)
     await running

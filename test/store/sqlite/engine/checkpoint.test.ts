@@ -100,3 +100,26 @@ test('a reader that takes long keeps the log from being emptied, and nobody from
     await emptier.close()
   }
 })
+
+test('the thread starts with the job, and not when connections may have taken every file descriptor', async () => {
+  const { database, report } = openDatabase()
+  const { Worker } = globalThis
+  let threads = 0
+  globalThis.Worker = class extends Worker {
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given)
+      threads += 1
+    }
+  }
+  try {
+    const checkpointer = createCheckpointer(database, { onFatal: fail })
+    checkpointer.start(report)
+    expect(threads).toBe(1)
+    checkpointer.makeRoom()
+    await pass(500)
+    await checkpointer.stop()
+    expect(threads).toBe(1)
+  } finally {
+    globalThis.Worker = Worker
+  }
+})
