@@ -168,8 +168,11 @@ function emptyLogOfLastProcess(database: Database): void {
 
 /** Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on Windows. */
 const SYNCS_APART = process.platform === 'linux'
-/** On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts. */
-const LOG_BYTES = 8 * 1024 * 1024
+/**
+ * On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8 MiB at most. It grows by
+ * up to as much again until it is empty, because others write meanwhile.
+ */
+const LOG_BYTES = 4 * 1024 * 1024
 
 /** From now on a commit writes the log and does not wait for the disk, until `close`. */
 function syncApart(database: Database, { makeRoom }: Checkpointer) {
