@@ -61,7 +61,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const marker = createClockMarker(connection, clock)
   const isInPlace = watchPlace(database.filename)
   const log = options.isServer && SYNCS_APART ? syncApart(database, checkpointer) : null
-  const commits = openCommits(opening, { checkpointer, reserve, marker, isInPlace, sync: log?.sync })
+  const commits = openCommits(opening, { checkpointer, reserve, marker, isInPlace, log })
   const onEffect = (effect: Effect) => {
     if (effect === 'due') files.removeDue()
     else checkpointer.request()
@@ -129,16 +129,17 @@ type Writing = {
   reserve: Reserve
   marker: ReturnType<typeof createClockMarker>
   isInPlace: () => boolean
-  sync: (() => Promise<void>) | undefined
+  log: Pick<ReturnType<typeof syncApart>, 'sync' | 'notice'> | null
 }
 
 function openCommits({ connection: { database }, options }: Opening, parts: Writing) {
-  const { checkpointer, reserve, marker, isInPlace, sync } = parts
+  const { checkpointer, reserve, marker, isInPlace, log } = parts
   // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
   database.run('PRAGMA busy_timeout = 0')
   return createGroupCommit({
     database,
-    sync,
+    sync: log?.sync,
+    noticeSync: log?.notice,
     beforeWorks: () => {
       if (!isInPlace()) {
         options.onFatal(REMOVED)
@@ -189,7 +190,7 @@ function syncApart(database: Database, { makeRoom }: Checkpointer) {
     database.run('PRAGMA synchronous = FULL')
   }
 
-  return { sync, close }
+  return { sync, notice: log.notice, close }
 }
 
 const REMOVED = new Error('The database or its log was removed or replaced while it was served')

@@ -11,6 +11,8 @@ const BUSY_MS = 250
 export type LogSync = {
   /** Makes durable what was committed before the call, and resolves to the bytes of the log. Rejects when the disk failed or the log was removed. */
   sync(): Promise<number>
+  /** Call this in long turns of the event loop, which learns only at their end that a sync has returned. */
+  notice(): void
   /** Call this before the database is closed. */
   close(): Promise<void>
 }
@@ -20,7 +22,8 @@ export function openLogSync(databasePath: string): LogSync {
   const descriptor = openSync(`${databasePath}-wal`, 'r+')
   const thread = startThread({ role: 'sync', descriptor })
 
-  return { sync: thread.call, close: () => thread.end(() => closeSync(descriptor)) }
+  const close = () => thread.end(() => closeSync(descriptor))
+  return { sync: thread.call, notice: thread.takeAnswer, close }
 }
 
 export type LogEmptier = {
@@ -53,14 +56,25 @@ function startThread(parts: object) {
   const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
   worker.postMessage({ ...parts, numbers, text })
 
-  async function ask(number: number): Promise<number> {
+  let asked: PromiseWithResolvers<number> | null = null
+
+  function ask(number: number): Promise<number> {
+    const asking = Promise.withResolvers<number>()
+    asked = asking
     const answered = Atomics.waitAsync(numbers, ANSWERED, Atomics.load(numbers, ANSWERED))
     Atomics.store(numbers, ASKED, number)
     Atomics.notify(numbers, ASKED)
-    await answered.value
+    void Promise.resolve(answered.value).then(takeAnswer)
+    return asking.promise
+  }
+
+  /** Takes the answer to the last call if it is there, without waiting for the event loop to tell of it. */
+  function takeAnswer(): void {
+    if (asked === null || Atomics.load(numbers, ANSWERED) !== Atomics.load(numbers, ASKED)) return
     const result = Atomics.load(numbers, RESULT)
-    if (result === FAILED) throw readFailure(text)
-    return result
+    if (result === FAILED) asked.reject(readFailure(text))
+    else asked.resolve(result)
+    asked = null
   }
 
   let ending: Promise<void> | null = null
@@ -77,7 +91,7 @@ function startThread(parts: object) {
   }
 
   const call = () => ask((Atomics.load(numbers, ASKED) + 1) % MAX_CALLS)
-  return { call, end }
+  return { call, takeAnswer, end }
 }
 
 /** The thread writes the code of an error, if any, a space and the message. */

@@ -54,6 +54,8 @@ export type GroupCommit = {
 export type GroupCommitOptions = BatchOptions & {
   /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
   sync?: (() => Promise<void>) | undefined
+  /** Notices in a long turn of the event loop that the sync under way has returned. */
+  noticeSync?: (() => void) | undefined
   /** Told of every batch that became durable. */
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
   /** Makes the next batch write, even if its works do not. */
@@ -209,10 +211,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return waiting.length === 0 && !scheduled && !isHeld && syncs.since() === null
   }
 
-  /** Milliseconds that the oldest work, or the sync under way, has taken. */
+  /** Milliseconds since the first work that waits came, or the sync under way began, whichever is longer. */
   function longestWait(): number {
-    const since = syncs.since() ?? waiting[0]?.since
-    return since === undefined ? 0 : performance.now() - since
+    const now = performance.now()
+    return now - Math.min(syncs.since() ?? now, waiting[0]?.since ?? now)
   }
 
   function isOverloaded(): boolean {
@@ -220,8 +222,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function commitOverdue(): void {
+    options.noticeSync?.()
     // Works that wait for another process's lock are tried again by a timer.
-    if (!isLocked && !isHeld && syncs.since() === null && longestWait() > MAX_BATCH_MS) runBatch()
+    const [first] = waiting
+    if (first === undefined || isLocked || isHeld) return
+    if (performance.now() - first.since > MAX_BATCH_MS) runBatch()
   }
 
   function writeSomething(): Promise<void> {
@@ -229,7 +234,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return transact(() => undefined)
   }
 
-  const countWaiting = () => pending
   return {
     transact,
     transactAlone,
@@ -237,7 +241,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     commitOverdue,
     idle,
     durable: () => syncs.durable(false),
-    waiting: countWaiting,
+    waiting: () => pending,
     findWriteProblem: trial.findProblem,
   }
 }

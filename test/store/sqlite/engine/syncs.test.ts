@@ -2,11 +2,12 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccountLinks } from '../../../../src/store/accounts/account-links.ts'
 import { createPushes } from '../../../../src/store/pushes/pushes.ts'
+import { openLogSync } from '../../../../src/store/sqlite/engine/disk-threads.ts'
 import { createGroupCommit, type GroupCommit } from '../../../../src/store/sqlite/engine/group-commit.ts'
 import type { Steps } from '../../../../src/store/steps.ts'
 import { waitUntil } from '../../../support/waiting.ts'
@@ -171,4 +172,35 @@ test('who is told that a push or a link is gone waits for the sync', async () =>
     expect(await find()).toBeNull()
     expect(told.splice(0)).toEqual(['settled'])
   }
+})
+
+test('works that wait for long behind quick syncs are told as overload', async () => {
+  const crowd = Array.from({ length: 132 }, (_, n) => work(`crowd ${n}`))
+  Bun.sleepSync(300)
+  expect(commits.isOverloaded()).toBe(true)
+  for (let next = 0; settled.length < 132; next += 1) {
+    await begun(next + 1)
+    syncs[next]?.resolve()
+    await turns()
+  }
+  await Promise.all(crowd)
+  expect(commits.isOverloaded()).toBe(false)
+})
+
+test('the threads of a real disk sync the log, and tell of it within a long turn', async () => {
+  database.run("INSERT INTO notes (text) VALUES ('real')")
+  const log = openLogSync(join(folder, 'test.db'))
+  // The thread runs from here on.
+  await log.sync()
+  let bytes = 0
+  void log.sync().then((size) => {
+    bytes = size
+  })
+  // The event loop learns of it only after this turn.
+  Bun.sleepSync(500)
+  log.notice()
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(bytes).toBe(statSync(join(folder, 'test.db-wal')).size)
+  await log.close()
 })
