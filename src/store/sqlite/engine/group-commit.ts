@@ -3,9 +3,8 @@
 // Every work is synchronous. When the whole transaction is lost, every work of the batch is rejected, because none of them
 // was acknowledged.
 //
-// With a `sync` of its own, a commit writes the log and does not wait for the disk. A batch then settles when a sync that began
-// after its commit has returned, because everything that it read and wrote is durable only then. Meanwhile the event loop
-// serves others, and the next works gather.
+// With a `sync` of its own, a commit writes the log and does not wait for the disk: a batch settles when a sync that began after
+// its commit has returned. Meanwhile the event loop serves others, and the next works gather.
 
 import { overloaded } from '../../every-engine/refusals.ts'
 import { isBusy, isFull, refusalOf } from '../../folder/sqlite-failures.ts'
