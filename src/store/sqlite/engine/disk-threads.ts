@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs'
 import { SYNCED } from './database.ts'
 import source from './disk-thread.js' with { type: 'text' }
 
-/** The thread waits as long for the batches of the server, and for commands beside it. */
+/** Milliseconds that the thread waits for a batch of the server, or for a command beside it. */
 const BUSY_MS = 250
 
 export type LogSync = {
@@ -57,6 +57,7 @@ function startThread(parts: object) {
   worker.postMessage({ ...parts, numbers, text })
 
   let asked: PromiseWithResolvers<number> | null = null
+  worker.onerror = ({ message }) => asked?.reject(new Error(`a thread for the disk ended: ${message}`))
 
   function ask(number: number): Promise<number> {
     const asking = Promise.withResolvers<number>()
