@@ -44,6 +44,7 @@ export const ICON_NAMES = [
   'settings',
   'share-2',
   'shield-check',
+  'sliders-horizontal',
   'trash-2',
   'triangle-alert',
   'upload',

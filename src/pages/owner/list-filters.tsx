@@ -1,13 +1,14 @@
-// The form above an owner's list: search, filters and order. A script sends it as soon as something is chosen.
+// The form above an owner's list: search, filters and order. A script sends it as soon as something is chosen. The filters are
+// a menu on phones, and stand in the row on wide windows.
 
 import { PUSH_SORTS, PUSH_STATES, type PushSort, type PushState } from '../../domain/listing.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { WordKey } from '../../words/words.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { KIND_WORDS } from '../frame/parts.tsx'
-import { isFiltered, type ListQuery } from './list-query.ts'
+import type { ListQuery } from './list-query.ts'
 
 const STATE_WORDS: Record<PushState, WordKey> = {
   waiting: 'pushes_waiting',
@@ -30,6 +31,7 @@ export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
   const kinds = PUSH_KINDS.map((kind) => [kind, say(KIND_WORDS[kind])] as const)
   const states = PUSH_STATES.map((state) => [state, say(STATE_WORDS[state])] as const)
   const sorts = PUSH_SORTS.map((sort) => [sort === 'newest' ? '' : sort, say(SORT_WORDS[sort])] as const)
+  const chosen = [asked.kind, asked.state, asked.sort === 'newest' ? null : asked.sort].filter(Boolean).length
   return (
     <search>
       <form method="get" action={`${guest.basePath}${PAGES.pushes.href()}`} class="filters">
@@ -37,34 +39,48 @@ export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
           <input type="hidden" name="show" value={asked.list} />
         )}
         {guest.query.has('locale') && <input type="hidden" name="locale" value={language} />}
-        <div class="words">
-          <label for="q">{say('pushes_search')}</label>
-          <input id="q" name="q" type="search" value={asked.query} maxlength={200} />
-        </div>
-        <Choice
-          name="kind"
-          label={say('pushes_kind')}
-          chosen={asked.kind}
-          options={[['', say('pushes_any_kind')], ...kinds]}
-        />
-        <Choice
-          name="state"
-          label={say('pushes_state')}
-          chosen={asked.state}
-          options={[['', say('pushes_any_state')], ...states]}
-        />
-        <Choice name="sort" label={say('pushes_sort')} chosen={asked.sort} options={sorts} />
-        <button type="submit" class="quiet">
-          <Icon name="search" />
-          {say('search')}
-        </button>
-        {isFiltered(asked) && (
-          <a class="button bare" href={guest.href(PAGES.pushes.href())}>
-            {say('pushes_show_all')}
-          </a>
-        )}
+        <Search words={guest.words} query={asked.query} />
+        <details class="menu">
+          <summary class="button quiet">
+            <Icon name="sliders-horizontal" />
+            {say('pushes_filter')}
+            {chosen > 0 && <span class="count">{guest.words.number(chosen)}</span>}
+          </summary>
+          <Choice
+            name="kind"
+            label={say('pushes_kind')}
+            chosen={asked.kind}
+            options={[['', say('pushes_any_kind')], ...kinds]}
+          />
+          <Choice
+            name="state"
+            label={say('pushes_state')}
+            chosen={asked.state}
+            options={[['', say('pushes_any_state')], ...states]}
+          />
+          <Choice name="sort" label={say('pushes_sort')} chosen={asked.sort} options={sorts} />
+        </details>
       </form>
     </search>
+  )
+}
+
+function Search({ words: { say }, query }: { words: Words; query: string }) {
+  return (
+    <div class="words trailing">
+      <input
+        id="q"
+        name="q"
+        type="search"
+        value={query}
+        maxlength={200}
+        placeholder={say('pushes_search')}
+        aria-label={say('pushes_search')}
+      />
+      <button type="submit" class="bare" aria-label={say('search')}>
+        <Icon name="search" />
+      </button>
+    </div>
   )
 }
 
@@ -77,15 +93,12 @@ type ChoiceProps = {
 
 function Choice({ name, label, chosen, options }: ChoiceProps) {
   return (
-    <div>
-      <label for={`filter-${name}`}>{label}</label>
-      <select id={`filter-${name}`} name={name} data-submits>
-        {options.map(([value, text]) => (
-          <option value={value} selected={value === (chosen ?? '')}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
+    <select name={name} aria-label={label} data-submits>
+      {options.map(([value, text]) => (
+        <option value={value} selected={value === (chosen ?? '')}>
+          {text}
+        </option>
+      ))}
+    </select>
   )
 }

@@ -28,13 +28,14 @@ export function createListView(answer: AnswerGuest) {
       <>
         <div class="heading">
           <h1>{say('pushes_title')}</h1>
-          <a class="button" href={guest.href(PAGES.create.href())}>
+          <a class="button" href={guest.href(PAGES.create.href())} aria-label={say('nav_create')}>
             <Icon name="plus" />
-            {say('nav_create')}
+            <span class="on-wide">{say('nav_create')}</span>
           </a>
         </div>
         <ListTabs {...props} />
         {hasAny && <Filters guest={guest} asked={asked} />}
+        {isFiltered(asked) && <Matching {...props} />}
         <Told guest={guest} />
         {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
         {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
@@ -77,7 +78,7 @@ function Told({ guest }: { guest: Guest }) {
   return done === 'none' && <Notice kind="bad">{say('pushes_none_selected')}</Notice>
 }
 
-/** Enter in a checkbox presses the first button of the form, so the harmless one comes first. */
+/** Enter in a checkbox presses the first button of the form, so the harmless one comes first; the style moves it below the list. */
 function Rows({ guest, asked, overview, now }: Props) {
   const { say } = guest.words
   const address = listHref(asked)
@@ -93,7 +94,6 @@ function Rows({ guest, asked, overview, now }: Props) {
           <input type="checkbox" autocomplete="off" />
           {say('pushes_select_all')}
         </label>
-        <span class="matching">{say('pushes_matching', { n: overview.matching })}</span>
         <button type="submit" name="do" value="seen" class="bare">
           <Icon name="eye" />
           {say('pushes_seen')}
@@ -114,19 +114,19 @@ function Rows({ guest, asked, overview, now }: Props) {
   )
 }
 
-function Nothing({ guest, asked, overview: { damaged } }: Props) {
+/** How many pushes the filters have left, and the way back to all of them. */
+function Matching({ guest, overview }: Props) {
   const { say } = guest.words
-  if (damaged > 0) return null
   return (
-    <div class="nothing">
-      <p>{say(emptyText(asked))}</p>
-      {isFiltered(asked) && (
-        <a class="button quiet" href={guest.href(PAGES.pushes.href())}>
-          {say('pushes_show_all')}
-        </a>
-      )}
-    </div>
+    <p class="matching">
+      {say('pushes_matching', { n: overview.matching })}
+      <a href={guest.href(PAGES.pushes.href())}>{say('pushes_show_all')}</a>
+    </p>
   )
+}
+
+function Nothing({ guest, asked, overview: { damaged } }: Props) {
+  return damaged > 0 ? null : <p class="nothing">{guest.words.say(emptyText(asked))}</p>
 }
 
 function emptyText(asked: ListQuery): WordKey {

@@ -1,9 +1,8 @@
-// Runs in the browser, in the list of an owner: select all, and buttons that wait for a selection.
+// Runs in the browser, in the list of an owner: select all.
 
 const form = document.querySelector('form.pushes')
 if (form !== null) {
   const boxes = [...form.querySelectorAll('input[name=push]')]
-  const buttons = form.querySelectorAll('[data-selected] button')
   const all = form.querySelector('[data-selects]')
   const every = all.querySelector('input')
 
@@ -11,8 +10,6 @@ if (form !== null) {
     const selected = boxes.filter((box) => box.checked).length
     every.checked = selected === boxes.length
     every.indeterminate = selected > 0 && selected < boxes.length
-    for (const button of buttons) button.disabled = selected === 0
-    form.classList.toggle('selecting', selected > 0)
   }
 
   all.hidden = false
