@@ -56,6 +56,7 @@ function createWords(language: Language) {
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const bytes = createSayBytes(language)
+  const direction = language === 'ar' ? 'rtl' : 'ltr'
 
   function say(key: WordKey, parameters?: Parameters): string {
     const text = catalogue[key]
@@ -63,9 +64,13 @@ function createWords(language: Language) {
     if (parameters === undefined) return form
     return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
       const value = parameters[name]
-      return value === undefined ? whole : typeof value === 'number' ? numbers.format(value) : value
+      if (value === undefined) return whole
+      return typeof value === 'number' ? numbers.format(value) : isolate(value)
     })
   }
+
+  /** A name or an address keeps its own direction in a text from right to left (Unicode bidirectional algorithm, 2.7). */
+  const isolate = (value: string) => (direction === 'rtl' ? `\u2068${value}\u2069` : value)
 
   /** A moment in the time zone of this server; a script converts it to the reader's. */
   function moment(time: number): string {
@@ -113,7 +118,6 @@ function createWords(language: Language) {
     return new Intl.NumberFormat(language, style).format(Math.max(0.1, ms / size))
   }
 
-  const direction = language === 'ar' ? 'rtl' : 'ltr'
   return {
     language,
     direction,

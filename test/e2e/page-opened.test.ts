@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { skipBrowserTests } from '../support/chromium.ts'
 import { follow, hear } from '../support/pressing.ts'
 import { MEMBER, signIn } from '../support/tour.ts'
-import { FAILED, MODES, PHONE, SCRIPTED, useHandover } from '../support/use-handover.ts'
+import { FAILED, MODES, PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { readZip } from '../support/zip.ts'
 
@@ -72,6 +72,46 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect((await hear(page.getByRole('button', { name: 'Copy password' }))).isDone).toBe(true)
     expect(await clipboard(page)).toBe('k3m9 qx2v')
     expect(await page.textContent('#payload')).toBe(payload)
+  })
+
+  /** Runs in the page: the characters of a text as they stand from left to right. */
+  function readAcross(element: Element): string {
+    const document = element.ownerDocument
+    const node = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+    const range = document.createRange()
+    const found: { character: string; x: number }[] = []
+    while (node.nextNode() !== null) {
+      const text = node.currentNode.textContent ?? ''
+      for (let at = 0; at < text.length; at += 1) {
+        range.setStart(node.currentNode, at)
+        range.setEnd(node.currentNode, at + 1)
+        found.push({ character: text.charAt(at), x: range.getBoundingClientRect().left })
+      }
+    }
+    found.sort((one, other) => one.x - other.x)
+    return found
+      .map(({ character }) => character)
+      .join('')
+      .trim()
+  }
+
+  test('a page from right to left shows a password as it was typed', async () => {
+    const page = await open({ ...UNSCRIPTED, locale: 'ar' })
+    const read = (selector: string) => page.locator(selector).first().evaluate(readAcross)
+    await openOn(page, { payload: '!abc123?.' })
+    await page.click('.field-of-dots > summary')
+    expect(await read('#payload')).toBe('!abc123?.')
+    await openOn(page, { payload: 'كلمة المرور: (abc)!\n+abc.\nuser: !12?' })
+    expect(await read('#line-0')).toBe('(abc)!')
+    expect(await read('.line:nth-child(2)')).toBe('+abc.')
+    expect(await read('.line:nth-child(3)')).toBe('user: !12?')
+    const prose = '(The code is 4711.) Close the door.'
+    await openOn(page, { payload: prose })
+    expect(await read('#payload')).toBe(prose)
+    await openOn(page, { kind: 'qr', payload: 'WIFI:T:WPA;S:+office.;P:!12?;;' })
+    expect([await read('#wifi-network'), await read('#wifi-password')]).toEqual(['+office.', '!12?'])
+    await openOn(page, { payload: 'x', files: [{ filename: '+plan (2).pdf', data: 'eA==' }] })
+    expect(await read('.file bdi')).toBe('+plan (2).pdf')
   })
 
   test('a line that cannot be copied says so', async () => {

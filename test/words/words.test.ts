@@ -135,3 +135,8 @@ test('a label and its text are joined as the language does it', () => {
   const join = (language: 'de' | 'fr') => wordsOf(language).say('labelled', { label: 'Nom', text: 'Ada' })
   expect([join('de'), join('fr')]).toEqual(['Nom: Ada', 'Nom : Ada'])
 })
+
+test('a name keeps its own direction in a text from right to left', () => {
+  const sign = (language: 'en' | 'ar') => wordsOf(language).say('copy_named', { name: '+office.' })
+  expect([sign('en'), sign('ar')]).toEqual(['Copy +office.', expect.stringContaining('\u2068+office.\u2069')])
+})

@@ -71,6 +71,7 @@ function TemplateForm({ guest, template, problem }: FormProps) {
             {...describes}
             name="message"
             rows={8}
+            dir="auto"
             required
             maxlength={maxLengthOf(MAX_MESSAGE_CHARACTERS)}
             autocomplete="off"
@@ -97,6 +98,7 @@ function Preview({ guest, template, now }: { guest: Member; template: string; no
       <h2 id="preview-title">{words.say('message_preview')}</h2>
       <pre
         class="prose"
+        dir="auto"
         data-previews="message"
         data-link={facts.link}
         data-expires={facts.expires}

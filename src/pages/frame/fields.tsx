@@ -72,7 +72,8 @@ export type InputProps = Omit<FieldProps, 'children'> & {
 }
 
 export function Input({ name, type = 'text', value, attributes, ...field }: InputProps) {
-  const control: Record<string, unknown> = { name, type, value, ...attributes }
+  const direction = type === 'number' ? {} : { dir: 'auto' }
+  const control: Record<string, unknown> = { name, type, value, ...direction, ...attributes }
   return <Field {...field}>{(describes) => <input {...control} {...describes} />}</Field>
 }
 
@@ -175,6 +176,7 @@ export function LabelFields({ words: { say }, fields, values, texts, noteRows }:
           <textarea
             name={fields.note}
             rows={noteRows}
+            dir="auto"
             maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)}
             {...describes}
           >

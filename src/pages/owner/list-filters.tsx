@@ -72,6 +72,7 @@ function Search({ words: { say }, query }: { words: Words; query: string }) {
         id="q"
         name="q"
         type="search"
+        dir="auto"
         value={query}
         maxlength={200}
         placeholder={say('pushes_search')}

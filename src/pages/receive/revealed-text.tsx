@@ -18,7 +18,13 @@ export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps
       {shape === 'hidden' ? (
         <Hidden guest={guest} payload={payload} />
       ) : (
-        <pre id="payload" class={shape} tabIndex={0} {...exact(payload)}>
+        <pre
+          id="payload"
+          class={shape}
+          dir={shape === 'lines' ? undefined : 'auto'}
+          tabIndex={0}
+          {...exact(payload)}
+        >
           {shape === 'lines' ? <Lines guest={guest} payload={payload} /> : asPre(payload)}
         </pre>
       )}
@@ -59,14 +65,17 @@ function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
           <span class="visually-hidden">{say('revealed_hide')}</span>
         </span>
       </summary>
-      <pre id="payload" tabIndex={0} {...exact(payload)}>
+      <pre id="payload" dir="auto" tabIndex={0} {...exact(payload)}>
         {asPre(payload)}
       </pre>
     </details>
   )
 }
 
-/** Its text content is exactly the payload, because the buttons contain no text. */
+/**
+ * Its text content is exactly the payload, because the buttons contain no text. Each line has the direction of its own text,
+ * and so has a value behind a label: marks of a password would change places on a page that is read from right to left.
+ */
 function Lines({ guest, payload }: { guest: Guest; payload: string }) {
   const lines = linesOf(payload)
   return lines.map((line, at) => {
@@ -74,8 +83,17 @@ function Lines({ guest, payload }: { guest: Guest; payload: string }) {
     const end = at === lines.length - 1 ? '' : '\n'
     return (
       <span class="line">
-        {label === '' ? null : <span class="label">{label}</span>}
-        <span id={`line-${at}`}>{value}</span>
+        <span dir="auto">
+          {label === '' ? (
+            <span id={`line-${at}`}>{value}</span>
+          ) : (
+            <>
+              <span class="label">{label}</span>
+              <bdi id={`line-${at}`}>{value}</bdi>
+            </>
+          )}
+          {end}
+        </span>
         {value.trim() === '' ? null : (
           <CopyButton
             target={`line-${at}`}
@@ -84,7 +102,6 @@ function Lines({ guest, payload }: { guest: Guest; payload: string }) {
             look="bare square"
           />
         )}
-        {end}
       </span>
     )
   })

@@ -41,6 +41,7 @@ export function Message({ guest, message }: WaysProps) {
       <textarea
         id="message"
         rows={message.split('\n').length + 1}
+        dir="auto"
         autocomplete="off"
         aria-describedby="message-hint"
       >

@@ -67,6 +67,7 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, creat
           <textarea
             name="push[payload]"
             rows={4}
+            dir="auto"
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}

@@ -54,6 +54,7 @@ function QrText({ words: { say }, kind, typed, texts, starts }: PartProps) {
           <textarea
             name="push[qr]"
             rows={3}
+            dir="auto"
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}

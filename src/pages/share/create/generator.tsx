@@ -36,7 +36,7 @@ export function Generator({ words: { say }, wordlist }: { words: Words; wordlist
         <input id="generator-separator" type="text" maxlength={3} value="-" autocomplete="off" />
       </div>
       <p class="generated">
-        <output id="generated" for="generator-mode" />
+        <output id="generated" for="generator-mode" dir="ltr" />
       </p>
       <p
         class="strength"

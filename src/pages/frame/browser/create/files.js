@@ -86,7 +86,7 @@ function prepare() {
   function problemOf(files) {
     const { maxBytes, maxFiles, tooLarge, tooMany } = list.dataset
     const large = files.find(({ size }) => size > Number(maxBytes))
-    if (large !== undefined) return tooLarge.replace('{name}', () => large.name)
+    if (large !== undefined) return tooLarge.replace('{name}', () => `\u2068${large.name}\u2069`)
     return files.length > Number(maxFiles) ? tooMany : ''
   }
 
