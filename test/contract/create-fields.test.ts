@@ -83,16 +83,13 @@ describe('a QR code', () => {
     [{ qr: 'a text' }, 'a text'],
     [{ payload: 'of a program' }, 'of a program'],
     [
-      { qr: 'not this', qr_content: 'wifi', wifi_network: 'o;f', wifi_password: 'p:w' },
+      { kind: 'wifi', qr: 'not this', wifi_network: 'o;f', wifi_password: 'p:w' },
       'WIFI:T:WPA;S:o\\;f;P:p\\:w;;',
     ],
-    [{ qr_content: 'wifi', wifi_type: 'WEP', wifi_network: 'o', wifi_password: 'p' }, 'WIFI:T:WEP;S:o;P:p;;'],
+    [{ kind: 'wifi', wifi_type: 'WEP', wifi_network: 'o', wifi_password: 'p' }, 'WIFI:T:WEP;S:o;P:p;;'],
+    [{ kind: 'wifi', wifi_type: 'nopass', wifi_network: 'o', wifi_password: 'p' }, 'WIFI:T:nopass;S:o;;'],
     [
-      { qr_content: 'wifi', wifi_type: 'nopass', wifi_network: 'o', wifi_password: 'p' },
-      'WIFI:T:nopass;S:o;;',
-    ],
-    [
-      { qr_content: 'wifi', wifi_network: 'o', wifi_password: 'p', wifi_hidden: 'true' },
+      { kind: 'wifi', wifi_network: 'o', wifi_password: 'p', wifi_hidden: 'true' },
       'WIFI:T:WPA;S:o;P:p;H:true;;',
     ],
   ])('of %p', async (fields, payload) => {
@@ -100,7 +97,7 @@ describe('a QR code', () => {
   })
 
   test('of a network without a name or password is refused with both problems, and any others', async () => {
-    const wifi = { kind: 'qr', qr_content: 'wifi', wifi_type: 'WEP', wifi_hidden: 'true' }
+    const wifi = { kind: 'wifi', wifi_type: 'WEP', wifi_hidden: 'true' }
     const { status, text } = await send({ ...wifi, expire_after_views: '0', views: 'exact' })
     expect(status).toBe(422)
     expect(Object.keys(problemsIn(text)).sort()).toEqual([
@@ -108,13 +105,13 @@ describe('a QR code', () => {
       'wifi_network',
       'wifi_password',
     ])
-    for (const id of ['kind-qr', 'qr-wifi', 'wifi-WEP', 'wifi_hidden']) expect(isChecked(text, id)).toBe(true)
+    for (const id of ['kind-wifi', 'wifi-WEP', 'wifi_hidden']) expect(isChecked(text, id)).toBe(true)
   })
 })
 
 test('a network whose name and password are longer than a QR code holds is refused beside its fields', async () => {
   const long = ';'.repeat(1025)
-  const wifi = { kind: 'qr', qr_content: 'wifi', wifi_network: long, wifi_password: long }
+  const wifi = { kind: 'wifi', wifi_network: long, wifi_password: long }
   const { status, text } = await send(wifi)
   expect([status, Object.keys(problemsIn(text)).sort()]).toEqual([422, ['wifi_network', 'wifi_password']])
 })

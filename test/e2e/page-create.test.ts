@@ -65,12 +65,11 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await lineOf(page)).toBe('Expires after 5 views or 7 days')
   })
 
-  test.each(['file', 'url', 'qr'])(
+  test.each(['file', 'url', 'qr', 'wifi'])(
     'the button is seen at once on a laptop for each kind: %s',
     async (kind) => {
       const page = await open(LAPTOP, { as: MEMBER })
       await page.check(`#kind-${kind}`)
-      if (kind === 'qr') await page.check('#qr-wifi')
       const box = await page.locator(SUBMIT).boundingBox()
       expect(box !== null && box.y + box.height <= 768).toBe(true)
     },
@@ -136,8 +135,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   test.each(MODES)('a Wi-Fi network becomes a QR code that joins it, %s', async (_name, options) => {
     const page = await open(options)
-    await page.check('#kind-qr')
-    await page.check('#qr-wifi')
+    await page.check('#kind-wifi')
     expect(await page.isVisible('#qr')).toBe(false)
     await page.fill('#wifi_network', 'büro; oben')
     await page.fill('#wifi_password', 'k3m9"qx:2v')
@@ -154,8 +152,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   test.each(MODES)('an open network needs no password, %s', async (_name, options) => {
     const page = await open(options)
-    await page.check('#kind-qr')
-    await page.check('#qr-wifi')
+    await page.check('#kind-wifi')
     await page.fill('#wifi_network', 'guests')
     await page.check('#wifi-nopass')
     expect(await page.isVisible('#wifi_password')).toBe(false)
@@ -163,6 +160,19 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(readQr(await page.locator('svg.qr').evaluate((svg) => svg.outerHTML))).toBe(
       'WIFI:T:nopass;S:guests;;',
     )
+  })
+
+  test.each(MODES)('the field of a QR code keeps its width while it is typed, %s', async (_name, options) => {
+    const page = await open(options)
+    await page.check('#kind-qr')
+    const widths = () =>
+      page.locator('.qr-fields, #qr').evaluateAll((all) => all.map((one) => one.clientWidth))
+    const [whole = 0, field = 0] = await widths()
+    await page.fill('#qr', 'k')
+    if (options === LAPTOP) await page.locator('[data-drawn] svg').waitFor()
+    expect(await widths()).toEqual([whole, field])
+    // Without a script there is no picture beside it.
+    if (options === UNSCRIPTED) expect(whole - field).toBeLessThan(8)
   })
 
   test('the code that draws QR codes is loaded for these alone', async () => {
@@ -177,7 +187,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await waitUntil(async () => (await loaded()) > 0)
     expect(await loaded()).toBe(1)
     await page.fill('#qr', '')
-    await page.locator('[data-preview]').waitFor({ state: 'hidden' })
+    await page.locator('[data-drawn] svg').waitFor({ state: 'detached' })
   })
 
   test('what was typed goes along when the kind changes', async () => {

@@ -128,7 +128,7 @@ test('pages answer whatever forms are sent to them, and never with a failure', a
         'push[kind]',
         'push[expire_after]',
         'push[expire_unit]',
-        ...['push[link]', 'push[qr]', 'push[qr_content]', 'push[wifi_network]', 'push[wifi_type]'],
+        ...['push[link]', 'push[qr]', 'push[wifi_network]', 'push[wifi_type]'],
         ...['push[views]', 'push[expire_after_views]', 'push[expire_after_duration]', 'push[retrieval_step]'],
       ),
       text,

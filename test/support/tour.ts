@@ -168,8 +168,7 @@ export const STOPS: Stop[] = [
     as: 'stranger',
     visit: async (page, { url }) => {
       await page.goto(url)
-      await page.check('#kind-qr')
-      await page.check('#qr-wifi')
+      await page.check('#kind-wifi')
       await page.fill('#wifi_network', 'Office')
       await page.locator('[data-drawn] svg').waitFor()
     },

@@ -24,17 +24,15 @@ draw()
 
 function draw() {
   const text = contentOf(form.elements)
-  box.hidden = text === ''
-  if (text === '') return
-  const modules = modulesOf(text)
-  drawn.hidden = modules === null
+  box.classList.toggle('empty', text === '')
+  const modules = text === '' ? [] : modulesOf(text)
   caption.textContent = modules === null ? box.dataset.unfit : label
-  if (modules !== null) drawn.replaceChildren(pictureOf(modules))
+  drawn.replaceChildren(...(modules?.length > 0 ? [pictureOf(modules)] : []))
 }
 
 /** As the server composes it; '' while there is nothing to draw. */
 function contentOf(fields) {
-  if (fields['push[qr_content]'].value !== 'wifi') return fields['push[qr]'].value
+  if (fields['push[kind]'].value !== 'wifi') return fields['push[qr]'].value
   const network = fields['push[wifi_network]'].value
   if (network === '') return ''
   return wifiText({

@@ -6,17 +6,16 @@ export type Pick = { id: string; value: string; label: Children; isChosen: boole
 
 type ChoiceProps = {
   legend: string
-  isLegendHidden?: boolean
   name: string
   picks: Pick[]
   children?: Children
 }
 
 /** What belongs to a choice follows it: in `.exact`, the fields for which the last one stands. */
-export function Choice({ legend, isLegendHidden = false, name, picks, children }: ChoiceProps) {
+export function Choice({ legend, name, picks, children }: ChoiceProps) {
   return (
     <fieldset class="choice">
-      <legend class={isLegendHidden ? 'visually-hidden' : undefined}>{legend}</legend>
+      <legend>{legend}</legend>
       <div class="picks">
         {picks.map(({ id, value, label, isChosen }) => (
           <label class="pick">

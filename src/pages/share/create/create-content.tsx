@@ -1,21 +1,23 @@
-// What is shared, with the fields of each kind: a text, files, a link or a QR code. The style sheet shows those of the
-// chosen kind.
+// What is shared, with the fields of each kind: a text, files, a link, a QR code or a Wi-Fi network. The style sheet
+// shows those of the chosen kind.
 
-import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
+import type { WordKey } from '../../../words/words.ts'
 import { Field, Input } from '../../frame/fields.tsx'
 import type { IconName } from '../../frame/icon-files.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { KIND_WORDS } from '../../frame/parts.tsx'
 import { CreateFiles } from './create-files.tsx'
-import type { PartProps } from './create-props.ts'
+import { type FormKind, formKinds, type PartProps } from './create-props.ts'
 import { CreateQr } from './create-qr.tsx'
 import { Generator } from './generator.tsx'
 
-const KIND_ICONS: Record<PushKind, IconName> = {
+const WORDS: Record<FormKind, WordKey> = { ...KIND_WORDS, wifi: 'wifi' }
+const KIND_ICONS: Record<FormKind, IconName> = {
   text: 'message-square-text',
   file: 'file',
   url: 'link',
   qr: 'qr-code',
+  wifi: 'wifi',
 }
 
 export function Content(props: PartProps) {
@@ -35,11 +37,11 @@ function Kinds({ words: { say }, limits, kind: chosen }: PartProps) {
   return (
     <fieldset class="kinds">
       <legend class="visually-hidden">{say('kind')}</legend>
-      {PUSH_KINDS.filter((kind) => limits.kinds.has(kind)).map((kind) => (
+      {formKinds(limits).map((kind) => (
         <label>
           <input type="radio" id={`kind-${kind}`} name="push[kind]" value={kind} checked={kind === chosen} />
           <Icon name={KIND_ICONS[kind]} />
-          {say(KIND_WORDS[kind])}
+          {say(WORDS[kind])}
         </label>
       ))}
     </fieldset>

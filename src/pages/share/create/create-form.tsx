@@ -1,7 +1,6 @@
 // The form that creates a push: what is shared, when it expires, a passphrase, and the button. The rest is folded away.
 
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
-import { PUSH_KINDS, type PushKind } from '../../../domain/push.ts'
 import { PAGES } from '../../../http/urls.ts'
 import { PassphraseInput, problemTexts } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
@@ -10,7 +9,7 @@ import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
 import { Progress } from './create-files.tsx'
 import { Options } from './create-options.tsx'
-import type { FieldsProps, PartProps } from './create-props.ts'
+import { type FieldsProps, type FormKind, formKinds, type PartProps } from './create-props.ts'
 import type { Unseen } from './create-sender.ts'
 
 type CreateFormProps = { guest: Guest; unseen: Unseen; fields: Html }
@@ -35,12 +34,12 @@ export function CreateForm({ guest, unseen, fields }: CreateFormProps) {
 
 export function CreateFields(props: FieldsProps) {
   const { words, isOfAccount, limits, problems, typed } = props
-  const kinds = PUSH_KINDS.filter((known) => limits.kinds.has(known))
+  const kinds = formKinds(limits)
   const kind = kinds.find((known) => known === typed('kind')) ?? kinds[0] ?? 'text'
-  const starts = (of: PushKind) => !props.isAgain && of === kind
+  const starts = (of: FormKind) => !props.isAgain && of === kind
   const parts: PartProps = { ...props, kind, starts, texts: problemTexts(problems, words) }
   // Without an account there is nothing to fill in for files.
-  const kindsToSend = isOfAccount ? undefined : 'text url qr'
+  const kindsToSend = isOfAccount ? undefined : 'text url qr wifi'
   return (
     <>
       <Content {...parts} />

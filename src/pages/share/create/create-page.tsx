@@ -190,8 +190,9 @@ function placeOf(field: string, { typed }: Refused): Place | null {
   if (field !== 'payload') return null
   const kind = typed('kind')
   if (kind === 'url') return { id: 'link', word: 'payload_url' }
+  if (kind === 'wifi') return { id: 'wifi_network', word: 'wifi_network' }
   if (kind !== 'qr') return { id: 'payload', word: kind === 'file' ? 'payload_file' : 'payload_text' }
-  return { id: typed('qr_content') === 'wifi' ? 'wifi_network' : 'qr', word: 'payload_qr' }
+  return { id: 'qr', word: 'payload_qr' }
 }
 
 function WhyRefused({ guest: { href, words }, refused }: { guest: Guest; refused: Refused }) {

@@ -2,10 +2,18 @@
 
 import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
-import type { PushKind } from '../../../domain/push.ts'
+import { PUSH_KINDS } from '../../../domain/push.ts'
 import type { Words } from '../../../words/words.ts'
 import type { Guest } from '../../frame/guest.ts'
 import type { Typed } from './create-sender.ts'
+
+/** What people choose from. A Wi-Fi network is a kind of its own to them; the API knows its QR code. */
+export const FORM_KINDS = [...PUSH_KINDS, 'wifi'] as const
+export type FormKind = (typeof FORM_KINDS)[number]
+
+export function formKinds({ kinds }: PushLimits): FormKind[] {
+  return FORM_KINDS.filter((kind) => kinds.has(kind === 'wifi' ? 'qr' : kind))
+}
 
 /** The URLs of what a script loads when it is needed. */
 export type CreateScripts = { wordlist: string; qrPreview: string }
@@ -26,8 +34,8 @@ export type FieldsProps = {
 }
 
 export type PartProps = FieldsProps & {
-  kind: PushKind
+  kind: FormKind
   texts: Record<string, string>
   /** Whether the focus starts in the field of this kind. */
-  starts(kind: PushKind): boolean
+  starts(kind: FormKind): boolean
 }

@@ -1,9 +1,8 @@
-// The fields of a QR code: a text, or a Wi-Fi network. A script draws the code while it is typed.
+// The fields of a QR code and of a Wi-Fi network, which becomes one. A script draws the code while it is typed.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Words } from '../../../words/words.ts'
 import { Field, Input, Tick } from '../../frame/fields.tsx'
-import { Icon } from '../../frame/icons.tsx'
 import { WIFI_STANDARDS, WIFI_TYPES } from '../../frame/wifi-text.ts'
 import { Choice } from './choice.tsx'
 import type { PartProps } from './create-props.ts'
@@ -15,13 +14,12 @@ export function CreateQr(props: PartProps) {
   const { words, createScripts } = props
   const { say } = words
   return (
-    <div class="qr-fields" data-kind="qr">
+    <div class="qr-fields" data-kind="qr wifi">
       <div>
-        <QrContents {...props} />
         <QrText {...props} />
         <Wifi {...props} />
       </div>
-      <figure class="preview" hidden data-preview={createScripts.qrPreview} data-unfit={say('qr_too_long')}>
+      <figure class="preview empty" data-preview={createScripts.qrPreview} data-unfit={say('qr_too_long')}>
         <div data-drawn role="img" aria-label={say('qr_preview')} />
         <figcaption class="hint">{say('qr_preview')}</figcaption>
       </figure>
@@ -29,26 +27,15 @@ export function CreateQr(props: PartProps) {
   )
 }
 
-function QrContents({ words: { say }, typed }: PartProps) {
-  const isWifi = typed('qr_content') === 'wifi'
-  const wifi = [<Icon name="wifi" />, say('wifi')]
-  const picks = [
-    { id: 'qr-text', value: 'text', label: say('kind_text'), isChosen: !isWifi },
-    { id: 'qr-wifi', value: 'wifi', label: wifi, isChosen: isWifi },
-  ]
-  return <Choice legend={say('payload_qr')} isLegendHidden name="qr_content" picks={picks} />
-}
-
 function QrText({ words: { say }, kind, typed, texts, starts }: PartProps) {
-  const isWifi = typed('qr_content') === 'wifi'
   const limit = say('payload_qr_limit', { n: MAX_QR_CHARACTERS })
   return (
-    <div data-content="text">
+    <div data-kind="qr">
       <Field
         id="qr"
         label={say('payload_qr')}
         hint={limit}
-        problem={kind === 'qr' && !isWifi ? texts.payload : undefined}
+        problem={kind === 'qr' ? texts.payload : undefined}
       >
         {(describes) => (
           <textarea
@@ -58,7 +45,7 @@ function QrText({ words: { say }, kind, typed, texts, starts }: PartProps) {
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
-            autofocus={starts('qr') && !isWifi}
+            autofocus={starts('qr')}
             data-secret
             data-max-characters={MAX_QR_CHARACTERS}
             data-too-long={limit}
@@ -74,17 +61,16 @@ function QrText({ words: { say }, kind, typed, texts, starts }: PartProps) {
 
 function Wifi({ words, kind, typed, texts, starts }: PartProps) {
   const { say } = words
-  const isWifi = typed('qr_content') === 'wifi'
-  const trouble = texts.wifi_network ?? (kind === 'qr' && isWifi ? texts.payload : undefined)
+  const trouble = texts.wifi_network ?? (kind === 'wifi' ? texts.payload : undefined)
   return (
-    <div data-content="wifi" class="wifi">
+    <div data-kind="wifi" class="wifi">
       <Input
         id="wifi_network"
         name="push[wifi_network]"
         label={say('wifi_network')}
         problem={trouble}
         value={typed('wifi_network')}
-        attributes={{ ...UNTOUCHED, autofocus: starts('qr') && isWifi }}
+        attributes={{ ...UNTOUCHED, autofocus: starts('wifi') }}
       />
       <div data-wifi-password>
         <Input

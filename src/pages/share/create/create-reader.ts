@@ -36,8 +36,8 @@ export function readCreateForm(sent: Wire): Revised {
 function readContent(form: Wire): Revised {
   const { kind, payload } = form
   if (kind === 'url') return { wire: { payload: complete(form.link ?? payload) } }
+  if (kind === 'wifi') return readWifi(form)
   if (kind !== 'qr') return { wire: {} }
-  if (form.qr_content === 'wifi') return readWifi(form)
   return { wire: { payload: form.qr ?? payload } }
 }
 
@@ -56,7 +56,8 @@ function readWifi(form: Wire): Revised {
     if (hasMoreCharacters(text, MAX_QR_CHARACTERS)) problems[name] = [TOO_LONG]
   const isHidden = form.wifi_hidden === 'true'
   const isGood = Object.keys(problems).length === 0
-  return { wire: { payload: isGood ? wifiText({ network, password, type, isHidden }) : type }, problems }
+  const payload = isGood ? wifiText({ network, password, type, isHidden }) : type
+  return { wire: { kind: 'qr', payload }, problems }
 }
 
 /** Days stay as the API has them; anything shorter becomes a duration. */

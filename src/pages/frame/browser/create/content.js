@@ -21,6 +21,8 @@ export function chooseKind(wanted) {
 }
 
 function changeKind() {
+  // A network has fields of its own, so that what was typed before waits for the kind after it.
+  if (kindOf() === 'wifi') return
   const [from, to] = [FIELDS[kind], FIELDS[kindOf()]]
   kind = kindOf()
   if (to === null || from === to || to.value !== '' || from.value === '') return
@@ -70,5 +72,5 @@ loadPreview()
 
 /** The code that draws is loaded only where it is needed. */
 function loadPreview() {
-  if (preview !== null && kindOf() === 'qr') void import(preview.dataset.preview)
+  if (preview !== null && /qr|wifi/.test(kindOf())) void import(preview.dataset.preview)
 }
