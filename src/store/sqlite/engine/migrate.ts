@@ -20,22 +20,21 @@ export function schemaVersion(database: Database): number {
 /** Runs what is pending and checks the result; a failure leaves the database as it was. Refuses a newer one. */
 export function migrate(database: Database, migrations: readonly string[] = MIGRATIONS): void {
   refuseNewer(database, migrations)
-  if (schemaVersion(database) === migrations.length) return
+  const pending = migrations.slice(schemaVersion(database))
+  if (pending.length === 0) return
   // Dropping a table that others refer to would delete their rows. Does nothing within a transaction.
   database.run('PRAGMA foreign_keys = OFF')
   try {
-    database.transaction(() => runPending(database, migrations)).immediate()
+    // An immediate transaction would lock attached databases too: that of the server from which a backup is copied.
+    database.transaction(() => {
+      for (const migration of pending) database.run(migration)
+      const violations = database.query('PRAGMA foreign_key_check').all()
+      if (violations.length > 0) throw new Error(`the migration would break ${violations.length} references`)
+      database.run(`PRAGMA user_version = ${migrations.length}`)
+    })()
   } finally {
     database.run('PRAGMA foreign_keys = ON')
   }
-}
-
-/** Within a transaction. */
-function runPending(database: Database, migrations: readonly string[]): void {
-  for (const migration of migrations.slice(schemaVersion(database))) database.run(migration)
-  const violations = database.query('PRAGMA foreign_key_check').all()
-  if (violations.length > 0) throw new Error(`the migration would break ${violations.length} references`)
-  database.run(`PRAGMA user_version = ${migrations.length}`)
 }
 
 /** For commands beside the server, which never migrate: throws unless the schema is exactly this version's. */

@@ -89,6 +89,15 @@ test('a copy grows no larger than it may', () => {
   expect(readFileSync(path).length).toBeLessThanOrEqual(40 * PAGE_BYTES)
 })
 
+test('a copy locks out no writer: it is made in the middle of a transaction of the server', () => {
+  const server = new Database(source)
+  server.run('PRAGMA journal_mode = WAL')
+  server.run('BEGIN IMMEDIATE')
+  expect(copy()).toBe(0)
+  server.run('COMMIT')
+  server.close()
+})
+
 /** Writes, then moves the log into the database. False when another process was in the way, after which a server tries again. */
 function emptiesLog(server: Database): boolean {
   try {
