@@ -69,10 +69,7 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/**
- * Stops the process of a server in its tracks while it writes a backup, as a disk does that hangs. Not while it copies the
- * database, which it does at the priority of the server. Returns its id.
- */
+/** Stops the process of a server in its tracks while it makes a backup at a low priority, as a disk does that hangs. Returns its id. */
 async function freezeWriter(folder: string, server: Started): Promise<number> {
   for (const end = performance.now() + 120_000; performance.now() < end; await Bun.sleep(0)) {
     const [, pid] = /-(\d+)\.part$/.exec(partsIn(folder)[0] ?? '') ?? []

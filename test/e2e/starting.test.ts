@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { createStage, runBinary } from '../support/binary.ts'
 import { workedMsOf } from '../support/effort.ts'
+import { freePort } from '../support/free-port.ts'
 
 const stage = createStage()
 afterEach(stage.clear)
@@ -187,7 +188,8 @@ test('the message for a port in use names its flag', async () => {
 })
 
 test('both addresses of localhost are this server, and a start is refused when somebody has one of them', async () => {
-  const server = await stage.start()
+  // Another test must not be given the port in between.
+  const server = await stage.start({ flags: ['--port', String(freePort())] })
   for (const address of ['127.0.0.1', '[::1]'])
     expect((await fetch(`http://${address}:${server.port}/up`)).status).toBe(200)
   await server.end()
