@@ -3,27 +3,26 @@
 import { version } from '../package.json'
 import { openBackups } from './app/backing-up.ts'
 import { readBranding } from './app/branding.ts'
-import { createDoor, type DoorOptions } from './app/door.ts'
-import { openListening, type Trust } from './app/listening.ts'
-import { addServerGauges, openMetrics, serveMetrics } from './app/metering.ts'
+import { createDoor } from './app/door.ts'
+import { openListening } from './app/listening.ts'
 import { openServedStore } from './app/open-store.ts'
-import { createServices } from './app/services.ts'
+import { type Base, createServices } from './app/services.ts'
 import { createNotes } from './app/serving.ts'
 import { openTls } from './app/tls.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
+import { createBackupGauges } from './backup/backups.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import type { Now, Uptime } from './domain/time.ts'
-import { bindingsOf, type Network, type ServerUrls } from './http/door/listener.ts'
+import { bindingsOf, type Network } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import { PAGES } from './http/urls.ts'
 import { createServerChecks } from './operating/checks.ts'
+import { createGauges } from './operating/gauges.ts'
 import { createLookAtHealth, tellHealth } from './operating/health.ts'
 import { openLogging } from './operating/logging.ts'
 import { createReload } from './operating/reload.ts'
 import { announceReady } from './operating/service-manager.ts'
-import type { SettingInEffect } from './pages/admin/settings.tsx'
 import { nameDatabase } from './settings/database.ts'
-import type { Config } from './settings/table.ts'
 import { dataFolder } from './store/folder/data-folder.ts'
 import { removeSetupLink } from './store/folder/notes.ts'
 import { explainFailure } from './store/folder/sqlite-failures.ts'
@@ -37,44 +36,21 @@ export type Ports = {
   /** Milliseconds since the machine was started, also while it slept. */
   uptime: Uptime
   writeLog: (line: string) => void
+  /** Gives up waiting for a database server. */
+  abandoned?: AbortSignal
 }
 
-export type ServerPorts = Ports & OwnProgram & { network: Network; abandoned?: AbortSignal }
-
-/** A configuration and, for the administrators, where each of its settings comes from. */
-export type ServedConfig = { config: Config; settings: readonly SettingInEffect[] }
-
-export type RunningServer = ServerUrls & {
-  baseUrl: string | null
-  dataDir: string
-  /** Server and database, without the login; null for the database in the data folder. */
-  database: string | null
-  /** The path where the first administrator makes an account, once; null when there are accounts. */
-  setupPath: string | null
-  /** Writes the whole link to a file that its owner alone may read. Returns its path; null when the disk refuses. */
-  keepSetupLink(link: string): string | null
-  /** Reads again what may have changed outside: the log file and the certificate. Failures are logged. */
-  reload(): Promise<void>
-  /** Writes an error that nothing caught to the log file, if there is one, before the process ends. */
-  noteCrash(cause: unknown): void
-  stop(): Promise<void>
-  /** What devices have to trust, and the pages that show how; null without --tls auto. */
-  trust: Trust | null
-  /** Resolves when the database may be corrupt and the process must end. */
-  failed: Promise<Error>
-}
+export type ServedConfig = Pick<Base, 'config' | 'settings'>
 
 /** `addresses` are those that the server will listen on; without them it is the one of `host`. */
 type InstancePorts = Ports & {
+  network: Pick<Network, 'listAddresses' | 'hostName'>
   rateLimit?: RateLimit
   addresses?: readonly string[]
-  network?: Pick<Network, 'listAddresses' | 'hostName'>
   /** The port of TLS, once the server listens. */
   httpsPort?: () => number
   /** Starts the process for a backup in --backup-dir; without it none are made. */
   startBackup?: StartBackup
-  /** Gives up waiting for a database server. */
-  abandoned?: AbortSignal
   /** Tests hand in less work, and let the store fail. */
   argon2Cost?: Argon2Cost
   interpose?: (store: OpenedStore) => OpenedStore
@@ -94,12 +70,12 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
     const branding = await readBranding(config)
     const database = nameDatabase(config) ?? undefined
     log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
-    const metrics = await openMetrics(config)
+    const metrics = config.metricsListen === null ? null : (await loadMetrics()).createMetrics()
     const opened = await openServedStore({ ...ports, config, log, onCommitted: metrics?.committed })
     store = opened.store
-    const listAddresses = () => ports.network?.listAddresses() ?? []
-    const parts = { ...served, version, branding, store, log, metrics, listAddresses }
-    const { jobs, ...instance } = await serveStore(parts, ports)
+    const { listAddresses } = ports.network
+    const base = { ...served, version, branding, store, log, metrics, listAddresses }
+    const { jobs, ...instance } = await serveStore(base, ports)
     const close = () => jobs.stop().then(opened.store.close).finally(logging.close)
     return { ...instance, ...logging, metrics, failed: opened.failed, close }
   } catch (cause) {
@@ -110,20 +86,18 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
   }
 }
 
-type StoreToServe = Omit<
-  DoorOptions,
-  'services' | 'lookAtHealth' | 'authority' | 'backups' | 'addresses' | 'httpsPort'
->
+/** Without --metrics-listen nothing is counted and the library is not loaded. */
+const loadMetrics = () => import('./operating/metrics.ts')
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore(parts: StoreToServe, ports: InstancePorts) {
-  const { config, store, log, metrics } = parts
+async function serveStore(base: Base, ports: InstancePorts) {
+  const { config, store, log, metrics } = base
   // After the store, because the authority and the note about backups lie in its folder.
   const tls = await openTls({ ...ports, config, log })
   const backups = await openBackups({ ...ports, config, log })
   const isAlone = store.database === null
   const services = createServices({
-    ...parts,
+    ...base,
     // Nodes share the clock of their database.
     systemNow: isAlone ? ports.now : store.now,
     argon2Cost: ports.argon2Cost ?? ARGON2_COST,
@@ -143,23 +117,22 @@ async function serveStore(parts: StoreToServe, ports: InstancePorts) {
     }),
   )
   const door = createDoor({
-    ...parts,
+    ...base,
     ...{ services, lookAtHealth, backups },
     addresses: ports.addresses ?? [config.host],
     httpsPort: ports.httpsPort ?? (() => config.port),
     authority: tls?.certificate.authority ?? null,
     rateLimit: ports.rateLimit,
   })
-  if (metrics !== null) addServerGauges({ metrics, store, services, backups, lookAtHealth, version })
+  metrics?.addGauges(createGauges({ ...store, ...services, lookAtHealth, version }))
+  if (backups !== null) metrics?.addGauges(createBackupGauges(backups.status))
   await tellHealth(lookAtHealth, log)
   const setupToken = await services.accountLinks.createSetupLink()
   // A setup link from an earlier start is not valid any more.
   removeSetupLink(config.dataDir)
   await services.jobs.start()
-  const { jobs, accounts, apiTokens, sweeper, acceptClock } = services
   return {
-    ...door,
-    ...{ jobs, accounts, apiTokens, sweeper, acceptClock, tls, confirmStart: store.confirmStart },
+    ...{ ...door, ...services, tls, confirmStart: store.confirmStart },
     setupPath: setupToken === null ? null : PAGES.welcome.href({ link: setupToken }),
     // A restart of the process mends no database server.
     isHealthy: isAlone ? store.isAlive : async () => true,
@@ -167,26 +140,23 @@ async function serveStore(parts: StoreToServe, ports: InstancePorts) {
   }
 }
 
+export type RunningServer = Awaited<ReturnType<typeof startServer>>
+
 /** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */
-export async function startServer(served: ServedConfig, ports: ServerPorts): Promise<RunningServer> {
+export async function startServer(served: ServedConfig, ports: Ports & OwnProgram & { network: Network }) {
   const { config } = served
   const { host, baseUrl, dataDir } = config
-  const { lookUp, listAddresses } = ports.network
-  const bindings = await bindingsOf(host, lookUp)
+  const bindings = await bindingsOf(host, ports.network.lookUp)
   const addresses = bindings.map(({ address }) => address)
   let port = config.port
   const startBackup = createStartBackup(ports)
   const instance = await openInstance(served, { ...ports, addresses, startBackup, httpsPort: () => port })
   const { setupPath, failed, noteCrash, reloadables, log, tls, metrics } = instance
+  const { listAddresses } = ports.network
   try {
     const notes = createNotes({ ...served, log })
-    // First, because nobody loses a request when another listener cannot be opened.
-    const metricsListener = serveMetrics(config, { metrics, log })
     const listening = await openListening({
-      ...{ config, door: instance, tls, bindings, listAddresses, log },
-    }).catch((cause) => {
-      void metricsListener?.stop()
-      throw cause
+      ...{ config, door: instance, tls, metrics, bindings, listAddresses, log },
     })
     port = listening.port
     const stop = async () => {
@@ -196,19 +166,28 @@ export async function startServer(served: ServedConfig, ports: ServerPorts): Pro
       void instance.stopBackups()
       await instance.leave()
       await listening.stop()
-      await metricsListener?.stop()
       await instance.close()
     }
     instance.confirmStart()
     const ofTls = tls === null ? [] : [tls.watch.reloadable]
+    // Reads again what may have changed outside: the log file and the certificate. Failures are logged.
     const reload = createReload({ reloadables: [...reloadables, ...ofTls], log })
     const managed = announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
     const { urls, trust } = await listening.addresses()
     notes.keepServing(urls.hereUrl)
     notes.keepSettings()
     return {
-      ...{ ...urls, ...managed, baseUrl, dataDir, database: nameDatabase(config) },
-      ...{ setupPath, keepSetupLink: notes.keepSetupLink, noteCrash, failed, trust },
+      ...{ ...urls, ...managed, baseUrl, dataDir },
+      /** Server and database, without the login; null for the database in the data folder. */
+      database: nameDatabase(config),
+      /** The path where the first administrator makes an account, once; null when there are accounts. */
+      setupPath,
+      keepSetupLink: notes.keepSetupLink,
+      noteCrash,
+      /** Resolves when the database may be corrupt and the process must end. */
+      failed,
+      /** What devices have to trust, and the pages that show how; null without --tls auto. */
+      trust,
     }
   } catch (cause) {
     await instance.close()

@@ -149,6 +149,7 @@ function openBenchInstance(dataDir: string) {
     now: Date.now,
     uptime: () => wholeMilliseconds(performance.now()),
     writeLog: () => undefined,
+    network: { listAddresses: () => [], hostName: () => 'box' },
     rateLimit,
   }
   return openInstance({ config, settings: [] }, ports)

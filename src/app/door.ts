@@ -12,7 +12,6 @@ import { createCors } from '../http/door/cors.ts'
 import { createPresentError } from '../http/door/errors.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import { createHostRules } from '../http/door/host.ts'
-import type { Network } from '../http/door/listener.ts'
 import { createAnswerPlain } from '../http/door/plain-http.ts'
 import {
   createLimitOtherSites,
@@ -28,27 +27,17 @@ import { FILES } from '../http/urls.ts'
 import { createDeparture, type Departure } from '../operating/departure.ts'
 import { problem } from '../operating/health.ts'
 import { noteFailure, placeDamage } from '../operating/logging.ts'
-import type { Metrics } from '../operating/metrics.ts'
 import { createAssets } from '../pages/frame/assets.ts'
 import { createAnswerRefusal } from '../pages/frame/error-page.tsx'
 import { createGetGuest } from '../pages/frame/guest.ts'
 import { createAnswerManifest } from '../pages/frame/manifest.ts'
 import { createAnswerGuest } from '../pages/frame/page.tsx'
 import { createFindElsewhere } from '../pages/frame/reach.ts'
-import type { Config } from '../settings/table.ts'
-import type { OpenedStore } from '../store/opening/opened-store.ts'
-import type { Branding } from './branding.ts'
 import { createRoutes, type Served } from './routes.ts'
 
-export type DoorOptions = Served & {
-  config: Config
-  branding: Branding
-  store: OpenedStore
-  /** Null without metrics. */
-  metrics: Metrics | null
+type DoorOptions = Served & {
   /** The addresses that the server listens on. */
   addresses: readonly string[]
-  listAddresses: Network['listAddresses']
   /** The port of TLS, once the server listens. */
   httpsPort: () => number
   rateLimit?: RateLimit | undefined

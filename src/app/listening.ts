@@ -1,25 +1,22 @@
-// Opens the sockets of a server: the main one, and plain http beside TLS. Announces its name on the local network.
+// Opens the sockets of a server: the main one, plain http beside TLS, and the one for metrics. Announces its name on the local
+// network.
 
-import {
-  type Binding,
-  type Listener,
-  listen,
-  type Network,
-  type ServerUrls,
-  urlsOf,
-} from '../http/door/listener.ts'
+import { type Binding, listen, type Network, type ServerUrls, urlsOf } from '../http/door/listener.ts'
 import { isUnixHost, removeStaleSocket } from '../http/door/unix-socket.ts'
+import { listenForMetrics } from '../http/metrics-listener.ts'
 import { PAGES } from '../http/urls.ts'
 import type { Announcement } from '../lan/mdns.ts'
 import type { Log } from '../operating/log.ts'
+import type { Metrics } from '../operating/metrics.ts'
 import type { Config } from '../settings/table.ts'
 import type { Door } from './door.ts'
 import type { Tls } from './tls.ts'
 
-export type ListeningOptions = {
-  config: Pick<Config, 'host' | 'port' | 'httpPort' | 'mdns'>
+type ListeningOptions = {
+  config: Config
   door: Pick<Door, 'handle' | 'handlePlain' | 'shed' | 'isLeaving'>
   tls: Tls | null
+  metrics: Metrics | null
   bindings: readonly Binding[]
   listAddresses: Network['listAddresses']
   log: Log
@@ -33,16 +30,11 @@ export type Trust = { fingerprint: string; pages: string[] }
 
 /** Opens all or none. Throws the error of the system, with the `address` that failed. */
 export async function openListening(options: ListeningOptions) {
-  const { config, door, tls, bindings, listAddresses } = options
-  const { host, port, httpPort } = config
-  const { shed, isLeaving } = door
+  const { config, tls, listAddresses } = options
+  const { host } = config
   if (isUnixHost(host)) await removeStaleSocket(host)
-  const common = { shed, isLeaving, bindings, listAddresses }
-  const current = tls?.certificate.current() ?? null
-  const main = listen({ ...common, handle: door.handle, port, tls: current })
+  const { main, plain, stopAll } = await openSockets(options)
   tls?.watch.follow(main.renew)
-  const openPlain = (at: number) => listen({ ...common, handle: door.handlePlain, port: at, tls: null })
-  const plain = httpPort === null ? null : await orStop(() => openPlain(httpPort), main)
   const announcement = await openAnnouncement(options, main.port)
 
   /** Resolves when it is known whether the name on the local network is ours, after seconds at the most. */
@@ -59,17 +51,38 @@ export async function openListening(options: ListeningOptions) {
 
   async function stop(): Promise<void> {
     tls?.watch.follow(async () => undefined)
-    await Promise.all([main.stop(), plain?.stop(), announcement?.stop()])
+    await Promise.all([stopAll(), announcement?.stop()])
   }
 
   return { port: main.port, addresses, stop }
 }
 
-async function orStop(open: () => Listener, other: Listener): Promise<Listener> {
+async function openSockets(options: ListeningOptions) {
+  const { config, door, tls, metrics, bindings, listAddresses, log } = options
+  const { port, httpPort, metricsListen, baseUrl } = config
+  const { shed, isLeaving } = door
+  const common = { shed, isLeaving, bindings, listAddresses }
+  const opened: { stop(): Promise<void> }[] = []
+  const stopAll = () => Promise.all(opened.map(({ stop }) => stop()))
+  function keep<T extends { stop(): Promise<void> }>(listener: T): T {
+    opened.push(listener)
+    return listener
+  }
   try {
-    return open()
+    // First, because nobody loses a request when another listener cannot be opened.
+    if (metrics !== null && metricsListen !== null) {
+      const { url } = keep(listenForMetrics({ place: metricsListen, baseUrl, ...metrics }))
+      log.info({ url }, 'serving metrics')
+    }
+    const current = tls?.certificate.current() ?? null
+    const main = keep(listen({ ...common, handle: door.handle, port, tls: current }))
+    const plain =
+      httpPort === null
+        ? null
+        : keep(listen({ ...common, handle: door.handlePlain, port: httpPort, tls: null }))
+    return { main, plain, stopAll }
   } catch (cause) {
-    await other.stop()
+    await stopAll()
     throw cause
   }
 }

@@ -11,7 +11,6 @@ import { presentPreviousVersion, presentVersion, type VersionFacts } from '../ap
 import { createGetViewer, type GetViewer } from '../api/viewer.ts'
 import type { Backups } from '../backup/backups.ts'
 import type { Viewer } from '../domain/audit.ts'
-import type { Now } from '../domain/time.ts'
 import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
 import { type Asked, createRouter, type Route } from '../http/door/router.ts'
@@ -19,26 +18,18 @@ import type { BodyLimits } from '../http/intake/body.ts'
 import { API, FILES, PREVIOUS_API } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { LookAtHealth } from '../operating/health.ts'
-import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
-import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import { createAnswerDocs } from '../pages/docs/docs.tsx'
 import type { Assets } from '../pages/frame/assets.ts'
 import type { GetGuest } from '../pages/frame/guest.ts'
 import type { AnswerGuest } from '../pages/frame/page.tsx'
 import { createFormAddressRoutes, createMovedRoutes } from '../pages/moved.ts'
 import { createPageRoutes } from '../pages/pages.ts'
-import type { Config } from '../settings/table.ts'
-import type { Services } from './services.ts'
+import type { Base, Services } from './services.ts'
 
 /** What the door opens to. */
-export type Served = {
-  config: Pick<Config, 'anonymousAccess' | 'signups'>
-  settings: readonly SettingInEffect[]
-  version: string
+export type Served = Base & {
   services: Services
-  store: { now: Now; isAlive: () => Promise<boolean> }
-  log: Log
   lookAtHealth: LookAtHealth
   /** What devices have to trust; null without --tls auto. */
   authority: Authority | null
@@ -46,7 +37,7 @@ export type Served = {
   backups: Backups | null
 }
 
-export type RoutesOptions = Served & {
+type RoutesOptions = Served & {
   assets: Assets
   answer: AnswerGuest
   getGuest: GetGuest

@@ -20,9 +20,10 @@ import { listOrNone, type Network } from '../http/door/listener.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
-import type { Meter } from '../operating/metrics.ts'
+import type { Meter, Metrics } from '../operating/metrics.ts'
 import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
+import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import { createDownloads } from '../pushes/downloads.ts'
 import { createFormMarks } from '../pushes/form-marks.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
@@ -40,22 +41,31 @@ import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/notes.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
+import type { Branding } from './branding.ts'
 
 /** In a data folder a look at a push takes microseconds, at a server a round trip. */
 const LOOK_EVERY_MS = 250
 
-export type ServicesOptions = {
+/** What everything of a server is made of. */
+export type Base = {
   config: Config
+  /** Where each setting comes from, for the administrators. */
+  settings: readonly SettingInEffect[]
+  version: string
+  branding: Branding
   store: OpenedStore
-  systemNow: Now
-  argon2Cost: Argon2Cost
   log: Log
-  /** Jobs besides those of the store and the sweeper. */
-  otherJobs: readonly Job[]
   /** Null without metrics. */
-  metrics: Meter | null
+  metrics: Metrics | null
   /** The addresses of this machine. */
   listAddresses: Network['listAddresses']
+}
+
+type ServicesOptions = Base & {
+  systemNow: Now
+  argon2Cost: Argon2Cost
+  /** Jobs besides those of the store and the sweeper. */
+  otherJobs: readonly Job[]
 }
 
 /** What services share. */

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Now } from '../domain/time.ts'
+import type { Network } from '../http/door/listener.ts'
 import type { Certificate } from '../lan/certificate.ts'
 import { openCertificateFiles } from '../lan/certificate-files.ts'
 import { type CertificateWatch, createCertificateWatch } from '../lan/certificate-watch.ts'
@@ -16,17 +17,12 @@ import { isReadableByOthers } from '../store/folder/key-file.ts'
 export type Tls = { certificate: Certificate; watch: CertificateWatch }
 
 type TlsOptions = {
-  config: Pick<
-    Config,
-    'dataDir' | 'tls' | 'tlsCert' | 'tlsKey' | 'tlsAuthorityKey' | 'mdns' | 'host' | 'baseUrl'
-  >
-  log: Pick<Log, 'warn' | 'info'>
+  config: Config
+  log: Log
   /** The system's clock, because clients compare the dates of certificates with theirs. */
   now: Now
-  network?: { listAddresses: () => readonly string[]; hostName: () => string } | undefined
+  network: Pick<Network, 'listAddresses' | 'hostName'>
 }
-
-const HERE = { listAddresses: () => [], hostName: () => 'localhost' }
 
 /** Null when TLS is off. After the store, because the authority lies in its folder. Throws `conflict` when the certificate cannot be used. */
 export async function openTls(options: TlsOptions): Promise<Tls | null> {
@@ -34,12 +30,7 @@ export async function openTls(options: TlsOptions): Promise<Tls | null> {
   return certificate && { certificate, watch: createCertificateWatch({ certificate, log: options.log }) }
 }
 
-async function openCertificate({
-  config,
-  log,
-  now,
-  network = HERE,
-}: TlsOptions): Promise<Certificate | null> {
+async function openCertificate({ config, log, now, network }: TlsOptions): Promise<Certificate | null> {
   const { tls, tlsCert, tlsKey } = config
   if (tls === 'off') return null
   if (tls === 'files') {

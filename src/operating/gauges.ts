@@ -1,18 +1,18 @@
 // The values that the metrics read from a running server whenever Prometheus asks.
 
-import type { Swept } from '../pushes/sweeper.ts'
+import type { Sweeper } from '../pushes/sweeper.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
-import type { DamageReports } from '../store/face.ts'
+import type { DamageReports, PushCounts } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
 import type { LookAtHealth } from './health.ts'
-import type { JobStatus } from './jobs.ts'
+import type { JobStatus, Jobs } from './jobs.ts'
 import type { Gauged } from './metrics.ts'
 
 export type GaugesOptions = {
   version: string
-  countLive: () => Promise<number>
-  sweptTotals: () => Swept
-  listJobs: () => readonly JobStatus[]
+  countPushes: () => Promise<PushCounts>
+  sweeper: Pick<Sweeper, 'totals'>
+  jobs: Pick<Jobs, 'list'>
   /** Changes that wait for a group commit. */
   waitingWorks: () => number
   /** Passphrases and passwords that wait for a lane, and those that are worked on. */
@@ -27,8 +27,8 @@ export type GaugesOptions = {
 }
 
 export function createGauges(options: GaugesOptions): Gauged[] {
-  const { version, sweptTotals, freeSpace, bucket, database, damage, lookAtHealth } = options
-  const timesOf = (name: 'lastDidAt' | 'lastFailedAt') => () => secondsByJob(options.listJobs(), name)
+  const { version, sweeper, freeSpace, bucket, database, damage, lookAtHealth } = options
+  const timesOf = (name: 'lastDidAt' | 'lastFailedAt') => () => secondsByJob(options.jobs.list(), name)
   const readParts = async () =>
     Object.fromEntries(
       (await lookAtHealth()).findings.map(({ part, state }) => [part, Number(state === 'ok')]),
@@ -38,8 +38,8 @@ export function createGauges(options: GaugesOptions): Gauged[] {
     return left === null ? {} : { data: left.free }
   }
   return [
-    gauge('oncebox_pushes_live', options.countLive),
-    gauge('oncebox_swept_total', () => ({ ...sweptTotals() }), 'what'),
+    gauge('oncebox_pushes_live', async () => (await options.countPushes()).live),
+    gauge('oncebox_swept_total', () => ({ ...sweeper.totals() }), 'what'),
     gauge('oncebox_commit_queue', options.waitingWorks),
     gauge('oncebox_hash_queue', options.countHashing, 'of'),
     gauge('oncebox_uploads_running', options.countUploads),

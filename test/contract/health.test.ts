@@ -35,6 +35,7 @@ test('a fault while the server is built closes the store, and the next start fin
   const ports = {
     now: Date.now,
     uptime: () => wholeMilliseconds(performance.now()),
+    network: { listAddresses: () => [], hostName: () => 'box' },
     writeLog: () => undefined,
   }
   const faulty = { ...config, trustedProxies: ['not a network'] }

@@ -43,9 +43,9 @@ test('values of the parts are read at each scrape, and a failing part does not h
   metrics.addGauges(
     createGauges({
       version: '3.0.0',
-      countLive: async () => 12,
-      sweptTotals: () => ({ expired: swept, purged: 2, files: 3 }),
-      listJobs: () => [{ name: 'sweep', state: 'running', lastDidAt: 5000, lastFailedAt: null }],
+      countPushes: async () => ({ live: 12, expired: 0 }),
+      sweeper: { totals: () => ({ expired: swept, purged: 2, files: 3 }) },
+      jobs: { list: () => [{ name: 'sweep', state: 'running', lastDidAt: 5000, lastFailedAt: null }] },
       waitingWorks: () => 4,
       countHashing: () => ({ waiting: 2, running: 3 }),
       countUploads: () => 5,

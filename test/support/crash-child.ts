@@ -26,6 +26,7 @@ const config = configOf({ 'data-dir': dataDir, 'min-free-space': '0' })
 const instance = await openInstance(config, {
   now: clock.now,
   uptime: clock.uptime,
+  network: { listAddresses: () => [], hostName: () => 'box' },
   writeLog: () => undefined,
   argon2Cost: { memoryKib: 8, passes: 1 },
   onStep: () => {

@@ -19,6 +19,7 @@ const clock = createTestClock()
 const instance = await openInstance(configOf({ 'data-dir': dataDir, 'min-free-space': '0' }), {
   now: clock.now,
   uptime: clock.uptime,
+  network: { listAddresses: () => [], hostName: () => 'box' },
   writeLog: () => undefined,
 })
 // As the server does: nothing may be trusted after a failure of the disk.
