@@ -64,6 +64,21 @@ describe('before a link is opened, its page', () => {
   })
 })
 
+describe('a message with files', () => {
+  const file = (filename: string) => ({ filename, data: btoa(filename) })
+
+  test.each([[['a.txt']], [['a.txt', 'b.txt']]])(
+    'is read as it is, and leaves the first button to the files: %p',
+    async (names) => {
+      const { text } = await open(await make({ payload: 'hunter2', files: names.map(file) }))
+      expect(text).toMatch(/<pre[^>]*class="prose"[^>]*>\nhunter2<\/pre>/)
+      expect(text).not.toContain('data-hides')
+      const primary = [...text.matchAll(/<(?:a|button)[^>]*class="([^"]*\bprimary\b[^"]*)"[^>]*>/g)]
+      expect(primary.map(([tag]) => tag.includes('data-downloads'))).toEqual([true])
+    },
+  )
+})
+
 test('the page of a link that no longer works asks to tell the sender, whatever the reason', async () => {
   const spent = await make({ expire_after_views: 1 })
   await open(spent)

@@ -74,6 +74,20 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.textContent('#payload')).toBe(payload)
   })
 
+  test.each(MODES)('a password among lines is dots until its eye is pressed, %s', async (_name, options) => {
+    const page = await open(options)
+    await openOn(page, { payload: 'user: ann\npassword: k3m9 qx2v' })
+    const dots = () =>
+      page
+        .locator('#payload bdi')
+        .evaluateAll((all) =>
+          all.map((one) => getComputedStyle(one).getPropertyValue('-webkit-text-security')),
+        )
+    expect(await dots()).toEqual(['none', 'disc'])
+    await page.check('.line input')
+    expect(await dots()).toEqual(['none', 'none'])
+  })
+
   /** Runs in the page: the characters of a text as they stand from left to right. */
   function readAcross(element: Element): string {
     const document = element.ownerDocument

@@ -54,7 +54,23 @@ test.each([
   ['user:', '', 'user:'],
   ['1: x', '', '1: x'],
 ])('%p names %p and holds %p', (line, label, value) => {
-  expect(splitLine(line)).toEqual({ label, value })
+  expect(splitLine(line)).toMatchObject({ label, value })
+})
+
+test.each([
+  ['password: x', true],
+  ['Passwort = x', true],
+  ['Mot de passe : x', true],
+  ['Contraseña: x', true],
+  ['パスワード：\u3000x', true],
+  ['كلمة المرور: x', true],
+  ['DB_PASSWORD=x', true],
+  ['PIN: 4711', true],
+  ['user: password', false],
+  ['Pint of milk: 2', false],
+  ['shipping: x', false],
+])('%p holds a password: %p', (line, isPassword) => {
+  expect(splitLine(line).isPassword).toBe(isPassword)
 })
 
 test('no line takes long to split', () => {

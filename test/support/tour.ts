@@ -131,7 +131,7 @@ async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): 
 }
 
 const FILE = { filename: 'quarterly report — “final”.pdf', data: btoa('x'.repeat(3000)) }
-const LINES = 'host db.example.org\nuser reports\npassword k3m9-qx2v-n4t8'
+const LINES = 'host: db.example.org\nuser: reports\npassword: k3m9-qx2v-n4t8'
 
 export const STOPS: Stop[] = [
   { name: 'create', as: 'stranger', visit: (page, { url }) => page.goto(url) },

@@ -198,16 +198,20 @@ export function PassphraseInput({
   ...input
 }: Omit<InputProps, 'type'> & { words: Words }) {
   const typed = { ...attributes, class: 'masked', spellcheck: 'false', autocapitalize: 'off' }
-  const eye = (
+  return (
+    <div class="unseen">
+      <Input {...input} attributes={typed} trailing={<Eye words={words} controls={input.id} />} />
+    </div>
+  )
+}
+
+/** Shows what is `.masked` beside it in an `.unseen` element, without a script. It contains no text that would be copied. */
+export function Eye({ words, controls }: { words: Words; controls: string }) {
+  return (
     <label class="show">
-      <input type="checkbox" autocomplete="off" aria-label={words.say('show')} aria-controls={input.id} />
+      <input type="checkbox" autocomplete="off" aria-label={words.say('show')} aria-controls={controls} />
       <Icon name="eye" />
       <Icon name="eye-off" />
     </label>
-  )
-  return (
-    <div class="unseen">
-      <Input {...input} attributes={typed} trailing={eye} />
-    </div>
   )
 }

@@ -22,7 +22,11 @@ export function RevealedFiles({ guest, files, archives }: FilesProps) {
       <ul class="downloads">
         {files.map((file) => (
           <li>
-            {file.isThere ? <FileButton guest={guest} file={file} /> : <LostFile guest={guest} file={file} />}
+            {file.isThere ? (
+              <FileButton guest={guest} file={file} isOnly={archives.length === 0} />
+            ) : (
+              <LostFile guest={guest} file={file} />
+            )}
             {hasOwnTimes && file.isThere && <Until guest={guest} at={file.until} text="file_until" />}
           </li>
         ))}
@@ -56,9 +60,16 @@ function downloadAttributes({ words, basePath }: Guest, { grant, size }: { grant
   }
 }
 
-function FileButton({ guest, file }: { guest: Guest; file: OpenedFile }) {
+type FileProps = { guest: Guest; file: OpenedFile; isOnly: boolean }
+
+/** Primary without an archive of all, which would be. */
+function FileButton({ guest, file, isOnly }: FileProps) {
   return (
-    <a class="button file" download={file.filename} {...downloadAttributes(guest, file)}>
+    <a
+      class={isOnly ? 'button file primary' : 'button file'}
+      download={file.filename}
+      {...downloadAttributes(guest, file)}
+    >
       <Icon name={iconOf(file.contentType)} />
       <bdi>{file.filename}</bdi>
       <span class="size">{guest.words.bytes(file.size)}</span>

@@ -1,6 +1,7 @@
 // An opened text: dots with an eye for a password, a message as it is, and lines that can be copied one by one.
 
 import { PAGES } from '../../http/urls.ts'
+import { Eye } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { CopyButton } from '../frame/parts.tsx'
@@ -18,15 +19,7 @@ export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps
       {shape === 'hidden' ? (
         <Hidden guest={guest} payload={payload} />
       ) : (
-        <pre
-          id="payload"
-          class={shape}
-          dir={shape === 'lines' ? undefined : 'auto'}
-          tabIndex={0}
-          {...exact(payload)}
-        >
-          {shape === 'lines' ? <Lines guest={guest} payload={payload} /> : asPre(payload)}
-        </pre>
+        <Open guest={guest} payload={payload} shape={shape} />
       )}
       <div class="actions unprinted">
         <CopyButton target="payload" words={guest.words} look="primary" />
@@ -34,6 +27,31 @@ export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps
       </div>
       {shape === 'hidden' ? <p class="hint" aria-live="polite" data-hiding /> : null}
     </section>
+  )
+}
+
+/** What the sender says with the files: to be read, so it is never hidden, and its button leaves the first place to the files. */
+export function RevealedMessage({ guest, payload }: Pick<TextProps, 'guest' | 'payload'>) {
+  const shape = shapeOf(payload) === 'lines' ? 'lines' : 'prose'
+  return (
+    <section class="secret" aria-labelledby="message-title">
+      <h2 id="message-title">{guest.words.say('revealed_message')}</h2>
+      <Open guest={guest} payload={payload} shape={shape} />
+      <div class="actions unprinted">
+        <CopyButton target="payload" words={guest.words} look="quiet" />
+      </div>
+    </section>
+  )
+}
+
+type OpenProps = Pick<TextProps, 'guest' | 'payload'> & { shape: 'lines' | 'prose' }
+
+function Open({ guest, payload, shape }: OpenProps) {
+  const isLines = shape === 'lines'
+  return (
+    <pre id="payload" class={shape} dir={isLines ? undefined : 'auto'} tabIndex={0} {...exact(payload)}>
+      {isLines ? <Lines guest={guest} payload={payload} /> : asPre(payload)}
+    </pre>
   )
 }
 
@@ -79,21 +97,24 @@ function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
 function Lines({ guest, payload }: { guest: Guest; payload: string }) {
   const lines = linesOf(payload)
   return lines.map((line, at) => {
-    const { label, value } = splitLine(line)
+    const { label, value, isPassword } = splitLine(line)
     const end = at === lines.length - 1 ? '' : '\n'
     return (
-      <span class="line">
+      <span class={isPassword ? 'line unseen' : 'line'}>
         <span dir="auto">
           {label === '' ? (
             <span id={`line-${at}`}>{value}</span>
           ) : (
             <>
               <span class="label">{label}</span>
-              <bdi id={`line-${at}`}>{value}</bdi>
+              <bdi id={`line-${at}`} class={isPassword ? 'masked' : undefined}>
+                {value}
+              </bdi>
             </>
           )}
           {end}
         </span>
+        {isPassword && <Eye words={guest.words} controls={`line-${at}`} />}
         {value.trim() === '' ? null : (
           <CopyButton
             target={`line-${at}`}

@@ -10,7 +10,7 @@ import { ExpireForm } from './expire-form.tsx'
 import { RevealedAddress } from './revealed-address.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
 import { RevealedQr } from './revealed-qr.tsx'
-import { RevealedText } from './revealed-text.tsx'
+import { RevealedMessage, RevealedText } from './revealed-text.tsx'
 
 export type View = Extract<Retrieval, { outcome: 'view' }>
 
@@ -66,12 +66,13 @@ const MAX_LINK_CHARACTERS = 32 * 1024
 
 type PayloadProps = { guest: Guest; retrieval: View; sealedText: string | null }
 
-function Payload({ guest, retrieval: { push, urlToken, payload }, sealedText }: PayloadProps) {
+function Payload({ guest, retrieval: { push, urlToken, payload, files }, sealedText }: PayloadProps) {
   if (payload === '') return null
   if (push.kind === 'qr') return <RevealedQr guest={guest} payload={payload} />
   // An earlier version took longer names of hosts. No link leads there.
   const isLink = push.kind === 'url' && payload.length <= MAX_LINK_CHARACTERS
   const authority = isLink ? authorityOf(payload) : null
   if (authority !== null) return <RevealedAddress guest={guest} address={payload} authority={authority} />
+  if (files.length > 0) return <RevealedMessage guest={guest} payload={payload} />
   return <RevealedText guest={guest} urlToken={urlToken} payload={payload} sealedText={sealedText} />
 }

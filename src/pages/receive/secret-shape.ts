@@ -4,7 +4,7 @@
 export type SecretShape = 'hidden' | 'lines' | 'prose'
 
 /** The label is '' where a line does not name what it holds. */
-export type SecretLine = { label: string; value: string }
+export type SecretLine = { label: string; value: string; isPassword: boolean }
 
 const MAX_HIDDEN_CHARACTERS = 200
 /** A key or a token has no blanks, and may be long. */
@@ -39,8 +39,11 @@ function isLikePassword(line: string): boolean {
 const LABEL =
   /^\s*(?:\p{L}[\p{L}\p{M}\p{N} ._/()-]{0,39}?\s*[:\uff1a]\s+|[\p{L}_][\w.-]{0,39}\s*=\s*(?!=))(?=\S)/u
 
+/** `password`, `Passphrase`, `mot de passe`, `PIN` and the like, in the languages of the pages. */
+const PASSWORD_LABEL = /pass|kennwort|contraseña|clave|\bpin\b|pwd|パスワード|暗証|كلمة (المرور|السر)/iu
+
 /** Splits what a line holds from its name, so that the value alone is copied. */
 export function splitLine(line: string): SecretLine {
   const label = LABEL.exec(line)?.[0] ?? ''
-  return { label, value: line.slice(label.length) }
+  return { label, value: line.slice(label.length), isPassword: PASSWORD_LABEL.test(label) }
 }
