@@ -168,7 +168,31 @@ describe('several at once', () => {
     })
   }
 
-  test('expire in one press, and lead back to the same list', async () => {
+  test('are expired only after a page has asked, with their number and names', async () => {
+    const owner = await newOwner()
+    const made = [await owner.create({ name: 'VPN' }), await owner.create({ name: 'Router' })]
+    const [a = '', b = ''] = made.map(({ url_token }) => url_token)
+    const asked = await send(owner, [a, b, a], { do: 'expire', list: 'kind=text' })
+    expect(asked.status).toBe(200)
+    expect(asked.text).toContain('<h1>Expire 2 pushes</h1>')
+    expect(asked.text).toContain('Their links stop working at once, for everyone.')
+    expect(asked.text).toMatch(/<bdi>VPN<\/bdi>.*<bdi>Router<\/bdi>/s)
+    expect(asked.text).toContain('<a href="/pushes?kind=text">Cancel</a>')
+    const one = await send(owner, [a], { only: b })
+    expect(one.text).toContain('<h1>Expire 1 push</h1>')
+    expect(one.text).toContain('Its link stops working at once')
+    expect(await api.list('active', owner.token)).toHaveLength(2)
+    const fields = Object.fromEntries(
+      [...one.text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
+        name,
+        value ?? '',
+      ]),
+    )
+    expect((await owner.post('/pushes', fields)).status).toBe(303)
+    expect((await api.list('active', owner.token)).map(({ url_token }) => url_token)).toEqual([a])
+  })
+
+  test('expire together, and lead back to the same list', async () => {
     const owner = await newOwner()
     const made = [
       await owner.create({ name: 'a' }),
@@ -176,7 +200,7 @@ describe('several at once', () => {
       await owner.create({ name: 'c' }),
     ]
     const [a = '', b = ''] = made.map(({ url_token }) => url_token)
-    const answer = await send(owner, [a, b, a], { do: 'expire', list: 'kind=text&sort=name' })
+    const answer = await send(owner, [a, b, a], { do: 'expire', sure: 'yes', list: 'kind=text&sort=name' })
     expect(answer.status).toBe(303)
     const back = answer.headers.get('location') ?? ''
     expect(back).toStartWith('/pushes?kind=text&sort=name&')
@@ -190,7 +214,7 @@ describe('several at once', () => {
   test('a menu expires its own push, whatever is ticked', async () => {
     const owner = await newOwner()
     const [a, b] = [await owner.create(), await owner.create()]
-    await send(owner, [a.url_token], { only: b.url_token })
+    await send(owner, [a.url_token], { only: b.url_token, sure: 'yes' })
     expect((await api.list('active', owner.token)).map(({ url_token }) => url_token)).toEqual([a.url_token])
   })
 
@@ -210,6 +234,8 @@ describe('several at once', () => {
     const open = (await api.create({ deletable_by_viewer: true })).url_token
     const answer = await send(owner, [url_token, open, '0123456789abcdefghjkmnpqrs', "'"], { do: 'expire' })
     expect(answer.headers.get('location')).toContain('n=0')
+    const sure = await send(owner, [url_token, open], { do: 'expire', sure: 'yes' })
+    expect(sure.headers.get('location')).toContain('n=0')
     await send(owner, [url_token], { do: 'seen' })
     expect((await send(other, [url_token], { do: 'expire', form: 'forged' })).status).toBe(403)
     expect(

@@ -73,4 +73,38 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       expect(await topOf(page, '.list li')).toBe(top)
     },
   )
+
+  test('the list asks in place before pushes expire, with their number', async () => {
+    for (const name of ['a', 'b', 'c']) await tour.push({ name: `Archive ${name}` })
+    const page = await openList()
+    await page.goto(`${server.url}/pushes?show=active&q=archive`)
+    const names = () => page.locator('.list .title').allTextContents()
+    for (const at of [0, 1]) await page.locator('[name=push]').nth(at).check()
+    await page.click('[value=expire]')
+    expect(await page.textContent('.ask p')).toStartWith('Their links stop working at once')
+    expect(await page.textContent('.ask .danger')).toBe('Expire 2 pushes')
+    // Enter twice ends nothing, and the number is always true.
+    await page.keyboard.press('Enter')
+    expect([await page.isVisible('.ask'), await page.isVisible('[value=expire]')]).toEqual([false, true])
+    await page.click('[value=expire]')
+    await page.locator('[name=push]').first().uncheck()
+    expect(await page.isVisible('.ask')).toBe(false)
+    await page.locator('.list .menu > summary').last().click()
+    await page.locator('.list .menu [name=only]').last().click()
+    expect(await page.textContent('.ask .danger')).toBe('Expire 1 push')
+    await follow(page, () => page.click('.ask .danger'))
+    expect(await page.textContent('.notice.good')).toContain('1 push has expired')
+    expect(await names()).toEqual(['Archive c', 'Archive b'])
+  })
+
+  test('without scripts a page asks before pushes expire', async () => {
+    await tour.push({ name: 'Cellar' })
+    const page = await openList({ javaScriptEnabled: false })
+    await page.check('.list input')
+    await follow(page, () => page.click('[value=expire]'))
+    expect(await page.textContent('h1')).toBe('Expire 1 push')
+    expect(await page.textContent('main li')).toBe('Cellar')
+    await follow(page, () => page.click('main .danger'))
+    expect(await page.textContent('.notice.good')).toContain('1 push has expired')
+  })
 })

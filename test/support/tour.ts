@@ -386,7 +386,33 @@ export const STOPS: Stop[] = [
       await page.goto(`${url}/pushes?kind=text&sort=name`)
       await page.check('input[name=push]')
       await page.click('button[value=expire]')
+      await page.click('.ask .danger')
       await page.waitForSelector('.notice.good')
+    },
+  },
+  {
+    name: 'pushes-asked',
+    as: 'member',
+    visit: async (page, { url, push }) => {
+      await push({ name: 'Router in Oslo' })
+      await page.goto(`${url}/pushes`)
+      await page.check('input[name=push]')
+      await page.click('button[value=expire]')
+      await page.locator('.ask .danger').waitFor()
+    },
+  },
+  {
+    name: 'pushes-asked-without-scripts',
+    as: 'member',
+    visit: async (page, { url, push }) => {
+      const { url_token } = await push({ name: 'Router in Oslo' })
+      await page.goto(`${url}/pushes`)
+      // Sends the form as a browser without scripts does.
+      await page.locator('form.pushes').evaluate((form, only) => {
+        form.append(Object.assign(document.createElement('input'), { name: 'only', value: only }))
+        if (form instanceof HTMLFormElement) form.submit()
+      }, url_token)
+      await page.waitForSelector('.emblem')
     },
   },
   {

@@ -1,22 +1,29 @@
 // The owner's list of pushes: shows a page of it, and expires or marks the pushes that are selected.
 
+import { isDomainError } from '../../domain/errors.ts'
+import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
-import type { Pushes } from '../../pushes/pushes.ts'
+import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
+import { createAskToExpire } from './expire-question.tsx'
 import { type ListQuery, listHref, readListQuery } from './list-query.ts'
 import { createListView } from './list-view.tsx'
 
 export type DashboardOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'overview' | 'expireSelected' | 'markSeen'>
+  pushes: Pick<Pushes, 'overview' | 'getOwned' | 'expireSelected' | 'markSeen'>
   now: Now
 }
 
+/** More than a page of the list holds. */
+const MAX_ASKED = 200
+
 export function createDashboard({ answer, pushes, now }: DashboardOptions) {
   const view = createListView(answer)
+  const askToExpire = createAskToExpire(answer)
 
   async function show(guest: Member): Promise<Response> {
     const asked = readListQuery(guest.query)
@@ -28,18 +35,36 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
   async function change(guest: Member, form: Form): Promise<Response> {
     const asked = readListQuery(new URLSearchParams(form.text('list')))
     const only = form.text('only')
-    const selected = form.fields.flatMap(([name, value]) => (name === 'push' ? [value] : []))
+    const ticked = form.fields.flatMap(([name, value]) => (name === 'push' ? [value] : []))
+    const selected = only === '' ? ticked : [only]
     const { account, viewer } = guest
-    if (only !== '') {
-      const expired = await pushes.expireSelected([only], { account, visit: viewer.visit })
-      return leadBack(guest, asked, { done: 'expired', n: expired })
-    }
     if (selected.length === 0) return leadBack(guest, asked, { done: 'none', n: 0 })
-    if (form.text('do') !== 'expire') {
+    if (only === '' && form.text('do') !== 'expire') {
       return leadBack(guest, asked, { done: 'seen', n: await pushes.markSeen(selected, account) })
     }
+    if (form.text('sure') !== 'yes') return ask(guest, asked, selected)
     const expired = await pushes.expireSelected(selected, { account, visit: viewer.visit })
     return leadBack(guest, asked, { done: 'expired', n: expired })
+  }
+
+  /** Expires nothing yet. The page names those of the selected pushes that are live. */
+  async function ask(guest: Member, asked: ListQuery, urlTokens: readonly string[]): Promise<Response> {
+    const selected: Owned[] = []
+    for (const urlToken of new Set(urlTokens.slice(0, MAX_ASKED))) {
+      const owned = await findOwned(urlToken, guest)
+      if (owned !== null && !isExpired(owned.push, now())) selected.push(owned)
+    }
+    if (selected.length === 0) return leadBack(guest, asked, { done: 'expired', n: 0 })
+    return askToExpire(guest, { asked, selected })
+  }
+
+  async function findOwned(urlToken: string, { account }: Member): Promise<Owned | null> {
+    try {
+      return await pushes.getOwned(urlToken, account)
+    } catch (cause) {
+      if (isDomainError(cause, 'not_found')) return null
+      throw cause
+    }
   }
 
   return { show, change }

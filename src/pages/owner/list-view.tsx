@@ -10,6 +10,7 @@ import { PageLinks, Tabs } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm } from '../frame/post-form.tsx'
+import { AskInPlace, queryOf } from './expire-question.tsx'
 import { Filters } from './list-filters.tsx'
 import { isFiltered, type ListQuery, listHref } from './list-query.ts'
 import { ListRow } from './list-row.tsx'
@@ -81,12 +82,11 @@ function Told({ guest }: { guest: Guest }) {
 /** Enter in a checkbox presses the first button of the form, so the harmless one comes first; the style moves it below the list. */
 function Rows({ guest, asked, overview, now }: Props) {
   const { say } = guest.words
-  const address = listHref(asked)
   return (
     <PostForm
       guest={guest}
       action={PAGES.changePushes.href()}
-      hidden={{ list: address.split('?')[1] ?? '' }}
+      hidden={{ list: queryOf(listHref(asked)) }}
       look="pushes"
     >
       <div class="selected" data-selected>
@@ -104,6 +104,7 @@ function Rows({ guest, asked, overview, now }: Props) {
             {say('pushes_expire')}
           </button>
         )}
+        <AskInPlace words={guest.words} />
       </div>
       <ul class="list">
         {overview.pushes.map((push) => (

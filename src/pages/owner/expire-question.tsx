@@ -1,0 +1,71 @@
+// The question before pushes of a list are expired: a script asks it in place, and without one it is a page of its own.
+
+import { PAGES } from '../../http/urls.ts'
+import type { Labelled } from '../../pushes/owner-lists.ts'
+import type { Words } from '../../words/words.ts'
+import type { Member } from '../frame/guest.ts'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { EmblemCard, nameForOwner } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { type ListQuery, listHref } from './list-query.ts'
+
+type Question = { asked: ListQuery; selected: readonly Labelled[] }
+
+export function createAskToExpire(answer: AnswerGuest) {
+  return (guest: Member, question: Question): Response => {
+    const title = guest.words.say('pushes_expire_n', { n: question.selected.length })
+    const content = <ExpireQuestion guest={guest} {...question} />
+    return answer(content, { guest, title, width: 'narrow', languageSwitch: false })
+  }
+}
+
+function ExpireQuestion({ guest, asked, selected }: Question & { guest: Member }) {
+  const { words, href } = guest
+  const { say } = words
+  const n = selected.length
+  const list = listHref(asked)
+  return (
+    <EmblemCard icon="triangle-alert" tone="bad" title={say('pushes_expire_n', { n })}>
+      <ul>
+        {selected.map((push) => (
+          <li>
+            <bdi>{nameForOwner(push, words)}</bdi>
+          </li>
+        ))}
+      </ul>
+      <p>{say('pushes_expire_explained', { n })}</p>
+      <PostForm
+        guest={guest}
+        action={PAGES.changePushes.href()}
+        hidden={{ list: queryOf(list), do: 'expire', sure: 'yes' }}
+      >
+        {selected.map(({ urlToken }) => (
+          <input type="hidden" name="push" value={urlToken} />
+        ))}
+        <div class="actions">
+          <Submit look="danger">{say('pushes_expire_n', { n })}</Submit>
+          <a href={href(list)}>{say('cancel')}</a>
+        </div>
+      </PostForm>
+    </EmblemCard>
+  )
+}
+
+/** The filters of a list in a hidden field, to lead back to it. */
+export function queryOf(list: string): string {
+  return list.split('?')[1] ?? ''
+}
+
+/** A script shows it in place of the button that was pressed, with the number. */
+export function AskInPlace({ words: { say, forms } }: { words: Words }) {
+  return (
+    <fieldset class="ask" aria-labelledby="ask" hidden disabled data-asks>
+      <p id="ask" data-forms={JSON.stringify(forms('pushes_expire_explained'))} />
+      <input type="hidden" name="sure" value="yes" />
+      <button type="submit" class="danger" data-forms={JSON.stringify(forms('pushes_expire_n'))} />
+      <button type="button" class="quiet">
+        {say('cancel')}
+      </button>
+    </fieldset>
+  )
+}
