@@ -98,14 +98,15 @@ export function addTo<T extends SQLiteTable>(
   return (row) => blindly(insert, valuesOf(row, columns))
 }
 
-/** Writes these columns of the row that has the same id. */
+/** Writes these columns of the row that has the same id, and others as `also` says. */
 export function updateOf<T extends SQLiteTable & { id: SQLiteColumn }, Name extends keyof RowOf<T> & string>(
   table: T,
   names: readonly Name[],
+  also: readonly string[] = [],
 ): (row: Pick<RowOf<T>, Name> & { id: number }) => Step<void> {
   const columns = columnsOf(table).filter(([name]) => names.some((one) => one === name))
   const keys = columnsOf(table).filter(([name]) => name === 'id')
-  const changes = columns.map(([, { name }], n) => `${name} = $${n + 2}`).join(', ')
+  const changes = [...columns.map(([, { name }], n) => `${name} = $${n + 2}`), ...also].join(', ')
   const update = statement(`UPDATE ${tableName(table)} SET ${changes} WHERE ${keys[0]?.[1].name} = $1`)
   const all = [...keys, ...columns]
   return (row) => blindly(update, valuesOf(row, all))

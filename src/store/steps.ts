@@ -21,6 +21,9 @@ export type Statement<Row> = {
   row?: Row
 }
 
+/** In a statement: the id of the row that the statement before it inserted. So SQLite says it; PostgreSQL's runner translates. */
+export const LAST_ID = 'last_insert_rowid()'
+
 /** destroyed: what opened a push or answered for one is gone. due: files are to be removed. */
 export type Effect = 'destroyed' | 'due'
 

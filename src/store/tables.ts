@@ -78,6 +78,7 @@ export const pushState = sqliteTable('push_state', {
   wrongTriesSince: integer('wrong_tries_since').notNull(),
   wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
   triesSpent: flag('tries_spent').notNull(),
+  lastEntry: integer('last_entry'),
   auditEntries: integer('audit_entries').notNull(),
   failures: integer().notNull(),
   ownerViews: integer('owner_views').notNull(),
@@ -130,10 +131,11 @@ export const pushLabels = sqliteTable('push_labels', {
   seenViews: integer('seen_views').notNull(),
 })
 
-/** The log of a push; `n` counts from 0. */
+/** The logs of all pushes in the order of time. `previous` is the entry before it in the log of its push. */
 export const auditEntries = sqliteTable('audit_entries', {
+  id: integer().primaryKey(),
   pushId: integer('push_id').notNull(),
-  n: integer().notNull(),
+  previous: integer(),
   kind: text().$type<AuditKind>().notNull(),
   at: integer().notNull(),
   ip: text().notNull(),

@@ -45,7 +45,7 @@ export type EntryBody = {
   updated_at: string
 }
 
-export type StoredEntry = { pushId: number; n: number; kind: AuditKind }
+export type StoredEntry = { pushId: number; id: number; kind: AuditKind }
 
 export type Api = Awaited<ReturnType<typeof startApi>>
 
@@ -95,7 +95,7 @@ export async function startApi(options: Parameters<typeof startInstance>[0] = {}
     const database = new Database(join(instance.dataDir, 'oncebox.db'), { readonly: true })
     try {
       return database
-        .query<StoredEntry, []>('SELECT push_id AS pushId, n, kind FROM audit_entries ORDER BY push_id, n')
+        .query<StoredEntry, []>('SELECT push_id AS pushId, id, kind FROM audit_entries ORDER BY push_id, id')
         .all()
     } finally {
       database.close()

@@ -64,8 +64,14 @@ export function makeDatabase(path: string): void {
        VALUES (?, randomblob(16), 1, 'text', ?, 100, ${NO_END}, 1, 5, 0, 0, ?, 0, 0, 0)`,
       [id, owner, expiredOn],
     )
-    database.run("INSERT INTO push_state VALUES (?, 100, 0, 0, 0, 100, 0, 0, 1, 0, 0, 0, 0, 0, '')", [id])
-    database.run("INSERT INTO audit_entries VALUES (?, 0, 'creation', 100, '192.0.2.1', '', '')", [id])
+    database.run("INSERT INTO push_state VALUES (?, 100, 0, 0, 0, 100, 0, 0, ?, 1, 0, 0, 0, 0, 0, '')", [
+      id,
+      id,
+    ])
+    database.run("INSERT INTO audit_entries VALUES (?, ?, NULL, 'creation', 100, '192.0.2.1', '', '')", [
+      id,
+      id,
+    ])
     if (owner !== null) database.run("INSERT INTO push_labels VALUES (?, x'00', x'01', NULL, 0)", [id])
   }
   database.close()

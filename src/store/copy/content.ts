@@ -94,12 +94,11 @@ async function* slicesOf<T extends SQLiteTable>(table: T, read: Run): AsyncGener
   }
 }
 
-/** The columns of its primary key, or push and number of an entry of a log. */
+/** The columns of its primary key. */
 function keysOf(table: SQLiteTable): { name: string; column: string }[] {
   const composite = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name)
-  const names = table === tables.auditEntries ? ['push_id', 'n'] : composite
   return Object.entries(getTableColumns(table))
-    .filter(([, column]) => names?.includes(column.name) ?? column.primary)
+    .filter(([, column]) => composite?.includes(column.name) ?? column.primary)
     .map(([name, column]) => ({ name, column: column.name }))
 }
 

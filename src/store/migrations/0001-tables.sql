@@ -140,7 +140,8 @@ CREATE TABLE push_state (
   wrong_tries_since INTEGER NOT NULL,
   wrong_tries_in_all INT NOT NULL CHECK (wrong_tries_in_all >= 0),
   tries_spent INTEGER NOT NULL CHECK (tries_spent IN (0, 1)),
-  -- The entries in the log, and all visits of the kinds of which only the first are entries.
+  -- The last entry of the log and how many there are, and all visits of the kinds of which only the first are entries.
+  last_entry INTEGER,
   audit_entries INT NOT NULL CHECK (audit_entries >= 0),
   failures INT NOT NULL CHECK (failures >= 0),
   owner_views INT NOT NULL CHECK (owner_views >= 0),
@@ -178,18 +179,18 @@ CREATE TABLE push_labels (
   seen_views INT NOT NULL
 ) STRICT;
 
--- Appended in the order of time, so that the visits of a batch share a page or two; `n` numbers the entries of one push.
+-- Appended in the order of time, so that the visits of a batch share a page or two. An index of the entries of each push would
+-- cost every visit a page of its own: instead each entry names the one before it.
 CREATE TABLE audit_entries (
+  id INTEGER PRIMARY KEY,
   push_id INTEGER NOT NULL,
-  n INT NOT NULL CHECK (n >= 0),
+  previous INTEGER CHECK (previous < id),
   kind TEXT NOT NULL CHECK (length(kind) <= 30),
   at INTEGER NOT NULL,
   ip TEXT NOT NULL CHECK (length(ip) <= 45),
   user_agent TEXT NOT NULL CHECK (length(user_agent) <= 255),
   referrer TEXT NOT NULL CHECK (length(referrer) <= 300)
 ) STRICT;
-
-CREATE UNIQUE INDEX audit_entries_of_push ON audit_entries (push_id, n);
 
 -- What each live push without an account takes of the share of its creator's address. `address` is a keyed hash: no
 -- address is kept here.

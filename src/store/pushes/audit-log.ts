@@ -1,4 +1,5 @@
-// The audit log of each push: numbered entries, appended one after another by whoever holds the lock of the push.
+// The audit log of each push, appended to one table by whoever holds the lock of the push. Each entry names the one before it, and
+// the push its last one.
 
 import {
   type AuditEntry,
@@ -9,42 +10,81 @@ import {
   PAGE_SIZE,
 } from '../../domain/audit.ts'
 import type { AuditStore } from '../face.ts'
-import { addTo, type RowOf, select } from '../statements.ts'
-import { all, first, type Step, type Steps } from '../steps.ts'
+import { forSome, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { auditEntries, pushState } from '../tables.ts'
 
-/** Entries in one piece of `readAll`. */
+/** Entries that are read at once. */
 const PIECE = 1_000
 
-const SPAN = select(auditEntries, 'WHERE push_id = $1 AND n >= $2 AND n < $3 ORDER BY n')
 const STATE = select(pushState, 'WHERE push_id = $1')
-const add = addTo(auditEntries)
+const FIND = forSome((ids) => select(auditEntries, `WHERE id IN (${ids}) AND push_id = $1 ORDER BY id`), 1)
+/** The entry $2 of a log and those before it, from the last to the first. */
+const BACK_FROM = statement<{ id: number; previous: number | null }>(
+  `WITH RECURSIVE log (id, previous) AS (
+      SELECT id, previous FROM audit_entries WHERE id = $2 AND push_id = $1
+      UNION ALL
+      SELECT entry.id, entry.previous FROM log JOIN audit_entries AS entry ON entry.id = log.previous
+        WHERE entry.push_id = $1)
+    SELECT id, previous FROM log LIMIT ${PIECE}`,
+  { numbers: ['id', 'previous'] },
+)
+const ADD = statement(
+  `INSERT INTO audit_entries (push_id, previous, kind, at, ip, user_agent, referrer)
+    VALUES ($1, (SELECT last_entry FROM push_state WHERE push_id = $1), $2, $3, $4, $5, $6)`,
+)
+const REMOVE = statement(
+  `WITH RECURSIVE log (id) AS (
+      SELECT last_entry FROM push_state WHERE push_id = $1
+      UNION ALL
+      SELECT entry.previous FROM log JOIN audit_entries AS entry ON entry.id = log.id WHERE entry.push_id = $1)
+    DELETE FROM audit_entries WHERE id IN (SELECT id FROM log) AND push_id = $1`,
+)
 
 /** The log of a push that was purged meanwhile is empty. */
 export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
-  async function readSpan(id: number, from: number, to: number): Promise<AuditEntry[]> {
-    return (await read(() => all(SPAN, id, from, to))).map(presentEntry)
+  /** All of them, the oldest first, however fast others follow. */
+  async function listIds(pushId: number): Promise<number[]> {
+    const ids = []
+    for (let next = (await read(() => first(STATE, pushId)))?.lastEntry ?? null; next !== null; ) {
+      const from: number = next
+      const piece = await read(() => all(BACK_FROM, pushId, from))
+      for (const { id } of piece) ids.push(id)
+      next = piece.at(-1)?.previous ?? null
+    }
+    return ids.reverse()
   }
 
-  /** Ends with the entry that is the last one when the reading begins, however fast others follow. */
+  async function find(pushId: number, ids: readonly number[]): Promise<AuditEntry[]> {
+    return (await read(() => FIND(ids, pushId))).map(presentEntry)
+  }
+
   async function* readAll({ id }: { id: number }): AsyncGenerator<AuditEntry[]> {
-    const length = (await read(() => first(STATE, id)))?.auditEntries ?? 0
-    for (let from = 0; from < length; from += PIECE) {
-      const piece = await readSpan(id, from, Math.min(from + PIECE, length))
+    const ids = await listIds(id)
+    for (let from = 0; from < ids.length; from += PIECE) {
+      const piece = await find(id, ids.slice(from, from + PIECE))
       if (piece.length > 0) yield piece
     }
   }
 
   return {
-    listPage: ({ id }, pageNumber) => readSpan(id, (pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE),
+    listPage: async ({ id }, pageNumber) =>
+      find(id, (await listIds(id)).slice((pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE)),
     readAll,
   }
+}
+
+export function removeLog(pushId: number): Step<void> {
+  return run(REMOVE, pushId)
 }
 
 /** Whether the disk has room for entries that may be left out. */
 export type Room = Pick<LogPlace, 'hasRoom'>
 
-/** The push with its counts as they are after a visit, and the step that adds the entry; null for one that is only counted. */
+/**
+ * The push with its counts as they are after a visit, and the step that adds the entry; null for one that is only counted. The
+ * statement after that step makes it the push's last entry.
+ */
 export function appending<P extends LogCounts & { id: number; ownerId: number | null }>(
   push: P,
   entry: NewEntry,
@@ -53,16 +93,8 @@ export function appending<P extends LogCounts & { id: number; ownerId: number | 
   const { counts, isKept } = countEntry(push, entry, { ownerId: push.ownerId, hasRoom })
   if (!isKept) return { push: counts, add: null }
   const { kind, at, visit } = entry
-  const row = {
-    pushId: push.id,
-    n: push.auditEntries,
-    kind,
-    at,
-    ip: plain(visit.ip),
-    userAgent: plain(visit.userAgent),
-    referrer: plain(visit.referrer),
-  }
-  return { push: counts, add: add(row) }
+  const texts = [plain(visit.ip), plain(visit.userAgent), plain(visit.referrer)]
+  return { push: counts, add: run(ADD, push.id, kind, at, ...texts) }
 }
 
 /** PostgreSQL takes no text with U+0000. */
@@ -70,6 +102,6 @@ function plain(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 
-function presentEntry({ pushId: _, n: __, ...entry }: RowOf<typeof auditEntries>): AuditEntry {
-  return entry
+function presentEntry({ kind, at, ip, userAgent, referrer }: RowOf<typeof auditEntries>): AuditEntry {
+  return { kind, at, ip, userAgent, referrer }
 }

@@ -18,10 +18,10 @@ import {
   statement,
   updateOf,
 } from '../statements.ts'
-import { first, run, type Step, together } from '../steps.ts'
+import { first, LAST_ID, run, type Step, together } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
 import { lockShares, lowerShare, removingShare } from './address-shares.ts'
-import { appending, type Room } from './audit-log.ts'
+import { appending, type Room, removeLog } from './audit-log.ts'
 import { attachFiles, endGrants, listFiles, releaseFiles } from './file-rows.ts'
 import { forgetAnswer, lockingKey, lockKeys } from './idempotency-keys.ts'
 import { createSlots } from './slots.ts'
@@ -52,7 +52,7 @@ const REMOVE_SECRETS = causing(
     { of: [pushSecrets] },
   ),
 )
-const REMOVE = ['push_labels', 'audit_entries', 'push_state'].map((table) =>
+const REMOVE = ['push_labels', 'push_state'].map((table) =>
   statement(`DELETE FROM ${table} WHERE push_id = $1`),
 )
 const REMOVE_PUSH = causing('destroyed', statement('DELETE FROM pushes WHERE id = $1'))
@@ -60,11 +60,14 @@ const INSERT = insertForId(pushes)
 const addState = addTo(pushState)
 const addSecrets = addTo(pushSecrets)
 const addLabels = addTo(pushLabels)
-const updateState = updateOf(pushState, [
+const CHANGING = [
   ...(['updatedAt', 'views', 'lastViewedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'] as const),
   ...(['triesSpent', 'auditEntries', 'failures', 'ownerViews', 'edits'] as const),
   ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
-])
+]
+const updateState = updateOf(pushState, CHANGING)
+/** Right after an entry was added. */
+const updateStateAndLog = updateOf(pushState, CHANGING, [`last_entry = ${LAST_ID}`])
 /** What edits and ends change. */
 const MUTABLE = [
   ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
@@ -177,12 +180,8 @@ export function* insertPush(
   if (row === null) throw new Error('no push was inserted')
   const { id } = row
   stored.id = id
-  for (const entry of past.entries) {
-    const { push, add } = appending(stored, entry, past)
-    stored = push
-    if (add !== null) yield* add
-  }
-  yield* addState(stored)
+  yield* addState({ ...stored, lastEntry: null })
+  for (const entry of past.entries) stored = yield* writeState(stored, entry, past)
   if (of.secrets !== null) {
     const { salt, wrappedKey, passphraseSalt, payload } = of.secrets
     yield* addSecrets({ pushId: id, keySlot: yield* keys.store(wrappedKey), salt, passphraseSalt, payload })
@@ -200,19 +199,24 @@ export function* write(
 ): Step<StoredPush> {
   if (decided === null) return before
   const { after, now, entry } = decided
-  let push = after
-  if (entry !== null) {
-    const visit = appending(after, { kind: entry.kind, at: now, visit: entry.visit }, room)
-    push = visit.push
-    if (visit.add !== null) yield* visit.add
-  }
-  yield* updateState(push)
+  const push = yield* writeState(after, entry && { kind: entry.kind, at: now, visit: entry.visit }, room)
   if (MUTABLE.some((name) => before[name] !== push[name])) yield* updatePush(push)
   if (before.expiredOn === null && push.expiredOn !== null) {
     const isLastView = entry?.kind === 'view'
     yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: now })
   } else if (before.deleted !== push.deleted) yield* endGrants(push.id, now)
   return push
+}
+
+/** What a visit changes, and its entry. */
+function* writeState(push: StoredPush, entry: NewEntry | null, room: Room): Step<StoredPush> {
+  const { push: counted, add } = entry === null ? { push, add: null } : appending(push, entry, room)
+  if (add === null) yield* updateState(counted)
+  else {
+    yield* add
+    yield* updateStateAndLog(counted)
+  }
+  return counted
 }
 
 function* destroy({ id, files }: StoredPush, when: Parameters<typeof releaseFiles>[1]): Step<void> {
@@ -229,6 +233,7 @@ function* destroy({ id, files }: StoredPush, when: Parameters<typeof releaseFile
 export function* removePush(push: StoredPush, now: number): Step<void> {
   if (push.expiredOn === null) yield* destroy(push, { at: now })
   else if (push.files > 0) yield* endGrants(push.id, now)
+  yield* removeLog(push.id)
   for (const statement of REMOVE) yield* run(statement, push.id)
   yield* run(REMOVE_PUSH, push.id)
 }

@@ -80,15 +80,25 @@ export function describeLists(open: OpenEngine): void {
 
   test('a log is oldest first, fifty a page, and the same in pieces', async () => {
     const { id, lookup } = await storePush(opened, { expireAfterViews: 200 })
-    for (let n = 0; n < 60; n += 1) await view(opened, { id })
-    const { audit, pushes } = opened.store
+    const other = await push()
+    for (let n = 0; n < 60; n += 1) await view(opened, n % 20 === 0 ? other : { id })
+    for (let n = 0; n < 3; n += 1) await view(opened, { id })
+    const { audit, pushes, expiry } = opened.store
     const pages = [await audit.listPage({ id }, 1), await audit.listPage({ id }, 2)]
     expect(pages.map(({ length }) => length)).toEqual([50, 11])
     expect(pages[0]?.[0]?.kind).toBe('creation')
     expect(await audit.listPage({ id }, 3)).toEqual([])
     expect((await Array.fromAsync(audit.readAll({ id }))).flat()).toEqual(pages.flat())
     expect((await pushes.findPush(lookup))?.auditEntries).toBe(61)
-    expect(await audit.listPage({ id: id + 1 }, 1)).toEqual([])
+    expect(await audit.listPage({ id: other.id + 1 }, 1)).toEqual([])
+    await pushes.expirePush({ id: other.id, visit: VISIT })
+    expect((await Array.fromAsync(audit.readAll(other))).flat().map(({ kind }) => kind)).toEqual([
+      ...['creation', 'view', 'view', 'view', 'expire'],
+    ])
+    opened.clock.advance(1)
+    expect(await expiry.purgeExpired({ of: 'owned', until: opened.clock.now() })).toBe(1)
+    expect(await audit.listPage(other, 1)).toEqual([])
+    expect((await Array.fromAsync(audit.readAll({ id }))).flat()).toEqual(pages.flat())
   })
 
   test('of failures, looks of the owner and edits the first are entries, and later ones are counted with the latest', async () => {

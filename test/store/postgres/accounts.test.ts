@@ -294,7 +294,9 @@ postgres.describe('two nodes', () => {
     const ids = made.map((push) => push.id)
     const each = 'FROM unnest($1::bigint[]) AS id'
     const insert = (into: string, more = '') => opened.query(`INSERT INTO ${into} ${each} ${more}`, [ids])
-    await insert(`push_state SELECT id, 0, 0, 0, 0, 0, 0, false, ${entries}, 0, 0, 0, 0, 0, ''`)
+    await insert(
+      `push_state SELECT id, 0, 0, 0, 0, 0, 0, false, 100000 * id + ${entries}, ${entries}, 0, 0, 0, 0, 0, ''`,
+    )
     await insert("push_keys SELECT id, false, decode(repeat('01', 62), 'hex')")
     await insert("push_secrets (push_id, key_slot, salt, payload) SELECT id, id, 's', 'p'")
     await insert("push_labels (push_id, url_token, seen_views) SELECT id, 't', 0")
@@ -302,7 +304,7 @@ postgres.describe('two nodes', () => {
       "push_files (push_id, n, file_id, size, filename, content_type) SELECT id, 0, id, 9, 'f', 'c'",
     )
     await insert(
-      `audit_entries (push_id, n, kind, at, ip, user_agent, referrer) SELECT id, n, 'view', 0, '', '', ''`,
+      `audit_entries SELECT 100000 * id + n, id, CASE WHEN n > 1 THEN 100000 * id + n - 1 END, 'view', 0, '', '', ''`,
       `CROSS JOIN generate_series(1, ${entries}) AS n`,
     )
   }

@@ -370,10 +370,12 @@ postgres.describe('nodes that expire and purge at once', () => {
     const { id } = await storePush({ store, clock }, { expireAfterViews: 5 })
     await store.pushes.expirePush({ id, visit: VISIT })
     await query(
-      `INSERT INTO audit_entries (push_id, n, kind, at, ip, user_agent, referrer)
-       SELECT $1, n, 'view', 0, '', '', '' FROM generate_series(10, 12000) AS n`,
+      `INSERT INTO audit_entries (id, push_id, previous, kind, at, ip, user_agent, referrer)
+       SELECT n, $1, CASE WHEN n = 10 THEN last_entry ELSE n - 1 END, 'view', 0, '', '', ''
+       FROM push_state, generate_series(10, 12000) AS n WHERE push_state.push_id = $1`,
       [id],
     )
+    await query('UPDATE push_state SET last_entry = 12000 WHERE push_id = $1', [id])
     const until = clock.now()
     expect(await store.expiry.purgeExpired({ of: 'anonymous', until })).toBe(1)
     expect(await query('SELECT * FROM audit_entries')).toEqual([])

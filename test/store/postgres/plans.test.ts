@@ -26,12 +26,14 @@ const FILL = `
   SELECT decode(md5(n::text), 'hex'), 1, 'text', CASE WHEN n % 5 = 0 THEN 100 + n / 5 % 100 END, ${START} - n,
     ${START} + n * 1000, 1, 5, true, true, false, CASE WHEN n % 1000 < 500 THEN ${START} - n END, false, false, 0
   FROM generate_series(1, ${ROWS}) AS n;
-  INSERT INTO push_state SELECT id, 0, 0, 0, 0, 0, 0, false, 2, 0, 0, 0, 0, 0, '' FROM pushes;
+  INSERT INTO push_state SELECT id, 0, 0, 0, 0, 0, 0, false, 2 * id, 2, 0, 0, 0, 0, 0, '' FROM pushes;
   INSERT INTO push_labels SELECT id, '\\x00', NULL, NULL, 0 FROM pushes WHERE owner_id IS NOT NULL;
   INSERT INTO push_secrets SELECT id, id, '\\x00', NULL, '\\x00' FROM pushes WHERE expired_on IS NULL;
   INSERT INTO push_keys SELECT id, expired_on IS NOT NULL, decode(repeat('00', 62), 'hex') FROM pushes;
   SELECT setval('push_keys_slot_seq', ${ROWS});
-  INSERT INTO audit_entries SELECT id, n, 'view', 0, '', '', '' FROM pushes, generate_series(0, 1) AS n;
+  INSERT INTO audit_entries SELECT 2 * id - 1 + n, id, CASE n WHEN 1 THEN 2 * id - 1 END, 'view', 0, '', '', ''
+    FROM pushes, generate_series(0, 1) AS n;
+  SELECT setval('audit_entries_id_seq', ${2 * ROWS});
   INSERT INTO push_files SELECT id, 0, 'kept' || id, 5, '\\x00', '\\x00' FROM pushes WHERE id % 10 = 3 AND expired_on IS NULL;
   INSERT INTO files_due SELECT 'due' || n, ${START} + n * 100000, NULL, NULL FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO live_shares SELECT id, decode(md5((id % 2000)::text), 'hex'), 1, expires_at FROM pushes WHERE expired_on IS NULL;

@@ -1,6 +1,6 @@
 // Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its own.
 
-import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
+import { type Ask, type Effect, LAST_ID, type Statement, type Step, type Steps } from '../../steps.ts'
 import type { Changing, PostgresDatabase, Session } from './database.ts'
 
 export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
@@ -61,9 +61,9 @@ function readable(rows: Record<string, unknown>[], { numbers }: Statement<unknow
 const texts = new WeakMap<Statement<unknown>, string>()
 
 function textOf(statement: Statement<unknown>): string {
-  const { text, suffix } = statement
-  if (suffix === '') return text
-  const whole = texts.get(statement) ?? `${text} ${suffix}`
-  texts.set(statement, whole)
-  return whole
+  const known = texts.get(statement)
+  if (known !== undefined) return known
+  const text = `${statement.text} ${statement.suffix}`.trimEnd().replaceAll(LAST_ID, 'lastval()')
+  texts.set(statement, text)
+  return text
 }

@@ -21,13 +21,21 @@ const FEW = {
 }
 /** Asks row by row: a list of all pushes would be made anew for each slice. */
 const OF_PUSH = 'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id)'
+/** The logs of these pushes, each from its last entry backwards. */
+const OF_LOGS = `id IN (
+    WITH RECURSIVE log (id, owner) AS (
+      SELECT last_entry, push_id FROM source.push_state WHERE push_id BETWEEN ?1 AND ?2
+      UNION ALL
+      SELECT previous, owner FROM log JOIN source.audit_entries AS entry ON entry.id = log.id
+        WHERE entry.push_id = owner AND previous < log.id)
+    SELECT id FROM log) AND ${OF_PUSH}`
 /** Tables with rows for each push. A push goes with all that belongs to it, or not at all. */
 const BY_PUSH = {
   pushes: 'id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM source.push_state WHERE push_id = id)',
   push_state: OF_PUSH,
   push_labels:
     'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id AND owner_id IS NOT NULL)',
-  audit_entries: OF_PUSH,
+  audit_entries: OF_LOGS,
 }
 
 /** A push of an account that is missing becomes one of nobody. */
