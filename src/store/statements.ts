@@ -74,9 +74,12 @@ export function returningId<Id extends string>(
   return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id, numbers: [id] }
 }
 
-function insertText(table: SQLiteTable, columns: readonly Column[]): string {
-  const list = columns.map(([, { name }]) => name).join(', ')
-  const values = columns.map((_, n) => `$${n + 1}`).join(', ')
+/** Columns whose values SQL computes: name in the database → expression. */
+type Computed = Readonly<Record<string, string>>
+
+function insertText(table: SQLiteTable, columns: readonly Column[], computed: Computed = {}): string {
+  const list = [...columns.map(([, { name }]) => name), ...Object.keys(computed)].join(', ')
+  const values = [...columns.map((_, n) => `$${n + 1}`), ...Object.values(computed)].join(', ')
   return `INSERT INTO ${tableName(table)} (${list}) VALUES (${values})`
 }
 
@@ -88,25 +91,27 @@ export function insert<Row, Given extends object>(
   return first(statement, ...valuesOf(row, columns))
 }
 
-/** Inserts whole rows, and returns nothing. */
+/** Inserts rows, and returns nothing. A column that may be null may be left out. */
 export function addTo<T extends SQLiteTable>(
   table: T,
   effect: Effect | null = null,
-): (row: RowOf<T>) => Step<void> {
-  const columns = columnsOf(table)
-  const insert = { ...statement(insertText(table, columns)), effect }
+  computed: Computed = {},
+): (row: T['$inferInsert']) => Step<void> {
+  const columns = columnsOf(table).filter(([, { name }]) => !(name in computed))
+  const insert = { ...statement(insertText(table, columns, computed)), effect }
   return (row) => blindly(insert, valuesOf(row, columns))
 }
 
-/** Writes these columns of the row that has the same id, and others as `also` says. */
+/** Writes these columns of the row that has the same id. */
 export function updateOf<T extends SQLiteTable & { id: SQLiteColumn }, Name extends keyof RowOf<T> & string>(
   table: T,
   names: readonly Name[],
-  also: readonly string[] = [],
+  computed: Computed = {},
 ): (row: Pick<RowOf<T>, Name> & { id: number }) => Step<void> {
   const columns = columnsOf(table).filter(([name]) => names.some((one) => one === name))
   const keys = columnsOf(table).filter(([name]) => name === 'id')
-  const changes = [...columns.map(([, { name }], n) => `${name} = $${n + 2}`), ...also].join(', ')
+  const values = columns.map(([, { name }], n) => `${name} = $${n + 2}`)
+  const changes = [...values, ...Object.entries(computed).map(([name, sql]) => `${name} = ${sql}`)].join(', ')
   const update = statement(`UPDATE ${tableName(table)} SET ${changes} WHERE ${keys[0]?.[1].name} = $1`)
   const all = [...keys, ...columns]
   return (row) => blindly(update, valuesOf(row, all))

@@ -80,8 +80,8 @@ function expectAnswer(answer: Answer, { status, headers = {}, exactly, body, mem
 }
 
 function newEntries(before: StoredEntry[], after: StoredEntry[]): StoredEntry[] {
-  const known = new Set(before.map(({ pushId, n }) => `${pushId} ${n}`))
-  return after.filter(({ pushId, n }) => !known.has(`${pushId} ${n}`))
+  const known = new Set(before.map(({ id }) => id))
+  return after.filter(({ id }) => !known.has(id))
 }
 
 function as(token: string | undefined): Init {

@@ -57,7 +57,6 @@ const REMOVE = ['push_labels', 'push_state'].map((table) =>
 )
 const REMOVE_PUSH = causing('destroyed', statement('DELETE FROM pushes WHERE id = $1'))
 const INSERT = insertForId(pushes)
-const addState = addTo(pushState)
 const addSecrets = addTo(pushSecrets)
 const addLabels = addTo(pushLabels)
 const CHANGING = [
@@ -65,9 +64,14 @@ const CHANGING = [
   ...(['triesSpent', 'auditEntries', 'failures', 'ownerViews', 'edits'] as const),
   ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
 ]
-const updateState = updateOf(pushState, CHANGING)
-/** Right after an entry was added. */
-const updateStateAndLog = updateOf(pushState, CHANGING, [`last_entry = ${LAST_ID}`])
+/** `logged`: right after an entry was added, which becomes the last one. */
+type Writing = Record<'plain' | 'logged', (push: StoredPush) => Step<void>>
+const LAST_ENTRY = { last_entry: LAST_ID }
+const addState: Writing = { plain: addTo(pushState), logged: addTo(pushState, null, LAST_ENTRY) }
+const updateState: Writing = {
+  plain: updateOf(pushState, CHANGING),
+  logged: updateOf(pushState, CHANGING, LAST_ENTRY),
+}
 /** What edits and ends change. */
 const MUTABLE = [
   ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
@@ -180,8 +184,9 @@ export function* insertPush(
   if (row === null) throw new Error('no push was inserted')
   const { id } = row
   stored.id = id
-  yield* addState({ ...stored, lastEntry: null })
-  for (const entry of past.entries) stored = yield* writeState(stored, entry, past)
+  const [creation = null, ...later] = past.entries
+  stored = yield* writeState(addState, stored, creation, past)
+  for (const entry of later) stored = yield* writeState(updateState, stored, entry, past)
   if (of.secrets !== null) {
     const { salt, wrappedKey, passphraseSalt, payload } = of.secrets
     yield* addSecrets({ pushId: id, keySlot: yield* keys.store(wrappedKey), salt, passphraseSalt, payload })
@@ -199,7 +204,12 @@ export function* write(
 ): Step<StoredPush> {
   if (decided === null) return before
   const { after, now, entry } = decided
-  const push = yield* writeState(after, entry && { kind: entry.kind, at: now, visit: entry.visit }, room)
+  const push = yield* writeState(
+    updateState,
+    after,
+    entry && { kind: entry.kind, at: now, visit: entry.visit },
+    room,
+  )
   if (MUTABLE.some((name) => before[name] !== push[name])) yield* updatePush(push)
   if (before.expiredOn === null && push.expiredOn !== null) {
     const isLastView = entry?.kind === 'view'
@@ -208,14 +218,11 @@ export function* write(
   return push
 }
 
-/** What a visit changes, and its entry. */
-function* writeState(push: StoredPush, entry: NewEntry | null, room: Room): Step<StoredPush> {
+/** Writes what a visit has changed, and its entry unless that is only counted. */
+function* writeState(how: Writing, push: StoredPush, entry: NewEntry | null, room: Room): Step<StoredPush> {
   const { push: counted, add } = entry === null ? { push, add: null } : appending(push, entry, room)
-  if (add === null) yield* updateState(counted)
-  else {
-    yield* add
-    yield* updateStateAndLog(counted)
-  }
+  if (add !== null) yield* add
+  yield* (add === null ? how.plain : how.logged)(counted)
   return counted
 }
 

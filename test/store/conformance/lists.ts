@@ -92,9 +92,8 @@ export function describeLists(open: OpenEngine): void {
     expect((await pushes.findPush(lookup))?.auditEntries).toBe(61)
     expect(await audit.listPage({ id: other.id + 1 }, 1)).toEqual([])
     await pushes.expirePush({ id: other.id, visit: VISIT })
-    expect((await Array.fromAsync(audit.readAll(other))).flat().map(({ kind }) => kind)).toEqual([
-      ...['creation', 'view', 'view', 'view', 'expire'],
-    ])
+    const kinds = (await Array.fromAsync(audit.readAll(other))).flat().map(({ kind }) => kind)
+    expect(kinds.join()).toBe('creation,view,view,view,expire')
     opened.clock.advance(1)
     expect(await expiry.purgeExpired({ of: 'owned', until: opened.clock.now() })).toBe(1)
     expect(await audit.listPage(other, 1)).toEqual([])
