@@ -10,7 +10,11 @@ export function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
   return runCommandLine(argv, { env, now: Date.now, uptime })
 }
 
+/** Until then the executable hardly compiles anything, because a start runs most of its code once. */
+const STARTED_MS = 1_000
+
 if (import.meta.main) {
+  setTimeout(() => Bun.unsafe.setJITPolicy(1), STARTED_MS).unref()
   // No file created here may be accessible to other users of the machine.
   process.umask(0o077)
   const streams = watchStreams(process)

@@ -9,7 +9,7 @@ const SRC = resolve(import.meta.dir, '../src')
 
 /** What a room may import besides itself, and how many lines of code it may have at most: neither blank nor comment. */
 const ROOMS: Record<string, { imports: string[]; lines: number }> = {
-  main: { imports: ['env', 'cli'], lines: 12 },
+  main: { imports: ['env', 'cli'], lines: 14 },
   env: { imports: [], lines: 2 },
   'embedded-files': { imports: [], lines: 52 },
   app: {
