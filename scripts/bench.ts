@@ -1,125 +1,153 @@
-// Measures the built binary: `npm run bench`, with `-- --million` also on a folder of a million pushes. It only
-// reports: the exit code is 0 unless an error occurred.
+// Measures the built binary and prints a Markdown table: `npm run bench`. It only reports: the exit code is 0 unless an error
+// occurred.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { measureBlocks } from './bench/blocks.ts'
 import { divideCores } from './bench/cores.ts'
-import { measureEmptyFolder } from './bench/empty-folder.ts'
 import { measureFiles } from './bench/files.ts'
-import { measureFullFolder } from './bench/full-folder.ts'
-import { measureBare } from './bench/loads.ts'
-import { describeMachine } from './bench/page.ts'
-import { measurePages } from './bench/pages.ts'
+import {
+  measureAmong,
+  measureLoadedMemory,
+  measureNewFolder,
+  measurePages,
+  measureTls,
+  startSubjects,
+} from './bench/folder.ts'
+import { measureHostile } from './bench/hostile.ts'
+import type { Bench } from './bench/measure.ts'
+import { type PlottedLoad, renderPage } from './bench/plots.ts'
 import { measurePostgres } from './bench/postgres.ts'
-import { createReport } from './bench/report.ts'
 import { createSandbox, type Sandbox } from './bench/sandbox.ts'
-import { measureScaling } from './bench/scaling.ts'
 import { startBare } from './bench/servers.ts'
-import { measureSteps } from './bench/steps.ts'
-import { measureTls } from './bench/tls.ts'
+import { measureSlowDisk } from './bench/slow-disk.ts'
+import { measureStarts } from './bench/starts.ts'
+import { describeMachine, formatTable, type Row } from './bench/table.ts'
+
+const DIST = join(import.meta.dir, '..', 'dist')
+const BINARY = join(DIST, process.platform === 'win32' ? 'oncebox.exe' : 'oncebox')
+
+/** Of fewer, some would lose their last view while they are retrieved. */
+const FEWEST_AMONG = 20_000
 
 const USAGE = `npm run bench -- [options]
-  --seconds N    how long each load lasts (8)
-  --files        also send files of a gigabyte, alone and eight at once (needs 10 GiB)
-  --million      also fill the folder with a million pushes and measure again
-  --postgres     measure nodes over PostgreSQL beside a server with SQLite, and a bucket; with --million also when full
-  --pushes N     another number than a million; implies --million
-  --report FILE  where the page with plots is written (dist/bench.html)
-  --dir FOLDER   where the temporary folder is made (the system's place for such)
-  --binary FILE  what is measured (dist/oncebox)`
+  --against FILE    measure another binary too, in turns with this one, and print a column for each
+  --slow-disk MS    also measure on a disk that takes so much longer for each sync; may be given several times
+  --million         measure memory after a million requests
+  --files           also send files of a gigabyte, alone and eight at once (needs 10 GiB)
+  --postgres        also measure one node and two over PostgreSQL
+  --among N         how many pushes a folder is filled with (1000000)
+  --seconds N       how long each load lasts in each of its three rounds (3)
+  --dir FOLDER      where the temporary folder is made (the system's place for such)
+  --binary FILE     what is measured (dist/oncebox)`
 
 interface Options {
-  readonly seconds: number
-  readonly pushes: number | undefined
+  readonly binaries: readonly string[]
+  readonly slowDisks: readonly number[]
+  readonly million: boolean
   readonly files: boolean
   readonly postgres: boolean
+  readonly among: number
+  readonly seconds: number
   readonly parent: string | undefined
-  readonly binary: string
-  readonly page: string
 }
 
-function readOptions(): Options {
+/** Null when only help is asked for. */
+function readOptions(): Options | null {
   const { values } = parseArgs({
     options: {
-      seconds: { type: 'string', default: '8' },
+      against: { type: 'string' },
+      'slow-disk': { type: 'string', multiple: true, default: [] },
+      million: { type: 'boolean', default: false },
       files: { type: 'boolean', default: false },
       postgres: { type: 'boolean', default: false },
-      million: { type: 'boolean', default: false },
-      pushes: { type: 'string' },
+      among: { type: 'string', default: '1000000' },
+      seconds: { type: 'string', default: '3' },
       dir: { type: 'string' },
-      report: { type: 'string', default: join(import.meta.dir, '..', 'dist', 'bench.html') },
-      binary: { type: 'string', default: defaultBinary() },
+      binary: { type: 'string', default: BINARY },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   })
-  const pushes = values.pushes ?? (values.million ? '1000000' : undefined)
+  if (values.help) return null
+  const { binary, against, million, files, postgres } = values
   return {
-    seconds: positive('--seconds', values.seconds),
-    pushes: pushes === undefined ? undefined : positive('--pushes', pushes),
-    files: values.files,
-    postgres: values.postgres,
+    binaries: [
+      findBinary('--binary', binary),
+      ...(against === undefined ? [] : [findBinary('--against', against)]),
+    ],
+    slowDisks: values['slow-disk'].map((text) => atLeast('--slow-disk', text, 1)),
+    among: atLeast('--among', values.among, FEWEST_AMONG),
+    seconds: atLeast('--seconds', values.seconds, 1),
     parent: values.dir,
-    binary: values.binary,
-    page: values.report,
+    ...{ million, files, postgres },
   }
 }
 
-function defaultBinary(): string {
-  return join(import.meta.dir, '..', 'dist', process.platform === 'win32' ? 'oncebox.exe' : 'oncebox')
+function findBinary(flag: string, path: string): string {
+  if (!existsSync(path)) throw new Error(`${flag}: there is no file ${path}`)
+  return resolve(path)
 }
 
-function positive(flag: string, text: string): number {
+function atLeast(flag: string, text: string, least: number): number {
   const value = Number(text)
-  if (!(Number.isFinite(value) && value >= 1))
-    throw new Error(`${flag} takes a number of 1 or more, not ${text}`)
+  if (!(Number.isInteger(value) && value >= least))
+    throw new Error(`${flag} takes a whole number of ${least} or more, not ${text}`)
   return value
 }
 
 async function measure(sandbox: Sandbox, options: Options): Promise<void> {
-  const { binary, seconds, pushes, files, postgres, page } = options
+  const { binaries, seconds } = options
   const cores = divideCores()
-  const report = createReport()
-  console.log(`${cores.description}; 64 connections, ${seconds} s a load; data in ${sandbox.folder}`)
+  const rows: Row[] = []
+  const loads: PlottedLoad[] = []
+  const bench: Bench = {
+    ...{ binaries, seconds, sandbox, cores },
+    bare: await startBare({ sandbox, prefix: cores.serverPrefix }),
+    sent: new Map(),
+    addRow: (row) => void rows.push(row),
+    addLoad: (name, result) => void loads.push({ name, result }),
+  }
   if (sandbox.inMemory)
-    console.log('That folder is in memory, where an fsync costs nothing: choose another with --dir.')
-
-  const bare = await startBare({ sandbox, prefix: cores.serverPrefix })
-  // The bare server's first seconds are its slowest, so they are not used for comparison.
-  await measureBare(bare)
-  report.addRow({ what: 'bare Bun.serve', result: await measureBare(bare) })
-  const stage = { binary, seconds, sandbox, cores, report, bare }
+    console.error('The temporary folder is in memory, where a sync costs nothing: choose another with --dir.')
   try {
-    const served = await measureEmptyFolder(stage)
-    if (postgres) {
-      await served.server.stop()
-      await measurePostgres(stage, { pushes, parent: options.parent })
-      return
-    }
-    await measureTls(stage, served)
-    await measurePages(stage, served)
-    await measureBlocks(stage, served)
-    await measureScaling(stage, pushes)
-    report.addSteps(await measureSteps(sandbox))
-    if (pushes === undefined) await served.server.stop()
-    else await measureFullFolder(stage, { served, pushes })
-    await bare.stop()
-    if (files) await measureFiles(stage)
+    await measureAll(bench, options)
   } finally {
-    report.print()
-    await Bun.write(page, report.page(describeMachine(cores.description)))
-    console.log(`\nThe report with plots is ${page}`)
+    const machine = describeMachine(cores.description)
+    const table = formatTable(rows, binaries)
+    console.log(`\n${table}\n\n${machine}`)
+    const page = join(DIST, 'bench.html')
+    await Bun.write(page, renderPage({ machine, table, loads }))
+    console.error(`\nThe same with plots: ${page}`)
   }
 }
 
+async function measureAll(bench: Bench, options: Options): Promise<void> {
+  const { among, slowDisks, million } = options
+  const fresh = await startSubjects(bench, { name: 'new' })
+  await measureNewFolder(bench, fresh)
+  await measureAmong(bench, { fresh, among })
+  await measureTls(bench, fresh)
+  for (const milliseconds of slowDisks) await measureSlowDisk(bench, milliseconds)
+  await measurePages(bench, fresh)
+  await measureStarts(bench)
+  await measureLoadedMemory(bench, { subjects: fresh, untilMillion: million })
+  await measureHostile(bench, fresh)
+  for (const { server } of fresh) await server.stop()
+  if (options.files) await measureFiles(bench)
+  if (options.postgres) await measurePostgres(bench, options.parent)
+}
+
 async function main(): Promise<number> {
-  let options: Options
+  let options: Options | null
   try {
     options = readOptions()
-    if (!existsSync(options.binary)) throw new Error(`${options.binary} does not exist: npm run build`)
   } catch (cause) {
     console.error(`${cause instanceof Error ? cause.message : cause}\n\n${USAGE}`)
     return 2
+  }
+  if (options === null) {
+    console.log(USAGE)
+    return 0
   }
   const sandbox = createSandbox(options.parent)
   try {

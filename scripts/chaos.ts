@@ -40,7 +40,7 @@ disk of the temporary folder, and waits for it.
   --seed N     what is drawn at random (a new one each time)
   --list       only name the scenarios
 Scenarios:
-${SCENARIOS.map(({ name, what, rounds }) => `  ${name.padEnd(13)}  ${what} (${rounds} rounds)`).join('\n')}`
+${SCENARIOS.map(({ name, what, rounds }) => `  ${name.padEnd(13)}  ${what} (${rounds} ${rounds === 1 ? 'round' : 'rounds'})`).join('\n')}`
 
 type Options = { scenarios: readonly Scenario[]; rounds: number | null; nodes: number; seed: number }
 

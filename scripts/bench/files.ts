@@ -2,69 +2,78 @@
 
 import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { addOwners } from './accounts.ts'
 import { download, type Owner, rateOf, SIZE, timed, upload, watchMemory } from './gigabyte.ts'
-import { residentMebibytes } from './memory.ts'
-import { startOncebox } from './servers.ts'
-import type { Stage } from './stage.ts'
+import type { Bench } from './measure.ts'
+import { residentMebibytes } from './processes.ts'
+import { cleanEnvironment, startOncebox } from './servers.ts'
+import type { Row } from './table.ts'
 import { targets } from './targets.ts'
 
 const AT_ONCE = 8
 
-export async function measureFiles({ binary, sandbox, cores, report }: Stage): Promise<void> {
-  const dataDir = join(sandbox.folder, 'data-files')
-  const server = await startOncebox({ sandbox, prefix: cores.serverPrefix, binary, dataDir })
-  const [token = ''] = await addOwners({ sandbox, binary, dataDir }, 1)
-  const owner = { url: `http://127.0.0.1:${server.port}/api/v2/pushes`, token }
-  const plain = measurePlain(join(sandbox.folder, 'plain'))
-  const before = residentMebibytes(server.pid) ?? 0
+type Figures = { up: number; down: number; added: number; addedTogether: number; p99: number }
 
-  console.error('… a gigabyte up and down')
+export async function measureFiles(bench: Bench): Promise<void> {
+  console.error(`… a gigabyte up and down, alone and ${AT_ONCE} at once`)
+  const plain = measurePlain(join(bench.sandbox.folder, 'plain'))
+  const figures: Figures[] = []
+  for (const [n, binary] of bench.binaries.entries())
+    figures.push(await carryFiles(bench, { binary, dataDir: join(bench.sandbox.folder, `files-${n}`) }))
+  const add = (row: Omit<Row, 'cells'>, name: keyof Figures) =>
+    bench.addRow({ ...row, cells: figures.map((ofBinary) => ({ measured: ofBinary[name] })) })
+  const half = (target: number, rate: number) => ({ atLeast: Math.min(target, rate / 2) })
+  const plainly = (rate: number) => `(plain file access: ${rate.toFixed(0)} MiB/s)`
+  const { upload, download, fileMemory, filesMemory, filesP99 } = targets
+  add(
+    { what: `upload of 1 GiB ${plainly(plain.write)}`, unit: 'MiB/s', wanted: half(upload, plain.write) },
+    'up',
+  )
+  add(
+    { what: `download of 1 GiB ${plainly(plain.read)}`, unit: 'MiB/s', wanted: half(download, plain.read) },
+    'down',
+  )
+  add({ what: 'memory added by both', unit: 'MiB', wanted: fileMemory }, 'added')
+  add({ what: `memory added by ${AT_ONCE} at once`, unit: 'MiB', wanted: filesMemory }, 'addedTogether')
+  add({ what: 'p99 of creates meanwhile', unit: 'ms', wanted: filesP99 }, 'p99')
+}
+
+async function carryFiles(
+  { sandbox, cores }: Bench,
+  { binary, dataDir }: { binary: string; dataDir: string },
+): Promise<Figures> {
+  const server = await startOncebox({ sandbox, prefix: cores.serverPrefix, binary, dataDir })
+  const token = addOwner(binary, dataDir)
+  const owner = { url: `http://127.0.0.1:${server.port}/api/v2/pushes`, token }
+  const before = residentMebibytes(server.pid) ?? Number.NaN
   const alone = watchMemory(server.pid)
   const up = await timed(() => upload(owner))
   const down = await timed(() => download(up.result))
-  const peak = alone()
-
-  console.error(`… ${AT_ONCE} gigabytes up and down at once`)
+  const added = alone() - before
   const together = watchMemory(server.pid)
   const meanwhile = watchRequests(owner)
   const links = await Promise.all(Array.from({ length: AT_ONCE }, () => upload(owner)))
   await Promise.all(links.map(download))
   const p99 = await meanwhile()
-  const peakTogether = together()
+  const addedTogether = together() - before
   await server.stop()
-
-  const rates = [
-    { what: 'upload of 1 GiB', rate: up.rate, target: targets.upload, beside: plain.write },
-    { what: 'download of 1 GiB', rate: down.rate, target: targets.download, beside: plain.read },
-  ]
-  for (const { what, rate, target, beside } of rates) {
-    const limit = { atLeast: Math.min(target, beside / 2) }
-    report.judge({
-      what,
-      measured: rate,
-      unit: 'MiB/s',
-      limit,
-      remark: `plainly ${Math.round(beside)} MiB/s`,
-    })
-  }
-  const memory = { unit: 'MiB' as const, remark: `${before.toFixed(0)} MiB before` }
-  report.judge({
-    what: 'memory added by both',
-    measured: peak - before,
-    limit: targets.fileMemory,
-    ...memory,
-  })
-  const added = peakTogether - before
-  report.judge({
-    what: `memory added by ${AT_ONCE} at once`,
-    measured: added,
-    limit: targets.filesMemory,
-    ...memory,
-  })
-  report.judge({ what: 'p99 of creates meanwhile', measured: p99, unit: 'ms', limit: targets.filesP99 })
+  rmSync(dataDir, { recursive: true })
+  return { up: up.rate, down: down.rate, added, addedTogether, p99 }
 }
 
+/** An account, which files need, and its API token. */
+function addOwner(binary: string, dataDir: string): string {
+  const run = (words: string[], input: string) => {
+    const { success, stdout, stderr } = Bun.spawnSync([binary, ...words, '--data-dir', dataDir], {
+      stdin: Buffer.from(input),
+      env: cleanEnvironment(),
+    })
+    if (!success) throw new Error(`oncebox ${words.join(' ')} failed:\n${stderr}`)
+    return stdout.toString().trim()
+  }
+  const email = 'ann@example.org'
+  run(['user', 'add', email, '--password-stdin'], `${crypto.randomUUID()}\n`)
+  return run(['token', 'create', email], '')
+}
 /** Writing with one fsync at the end, and reading, in MiB a second. */
 function measurePlain(path: string): { write: number; read: number } {
   const chunk = Buffer.alloc(256 * 1024, 7)

@@ -1,6 +1,6 @@
 // A file of a gigabyte, up and down.
 
-import { residentMebibytes } from './memory.ts'
+import { residentMebibytes } from './processes.ts'
 
 const MIB = 1024 * 1024
 export const SIZE = 1024 * MIB

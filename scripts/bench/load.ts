@@ -3,23 +3,29 @@
 import type { Socket } from 'bun'
 import { type Answer, readAnswer } from './framing.ts'
 import { createLatencies, type Latencies } from './latencies.ts'
+import type { Running } from './servers.ts'
 
 const SILENCE_NANOSECONDS = 10e9
 const RECONNECTS_ALLOWED = 200
 
-export interface Load {
-  readonly port: number
+/** What is asked, and of whom. */
+export interface Requests {
+  /** Its certificate is not checked. */
+  readonly server: Pick<Running, 'port' | 'pid' | 'isTls'>
   /** More servers, over which the connections are spread in turn. */
   readonly otherPorts?: readonly number[]
-  /** Whether to speak TLS, without checking whom to. */
-  readonly isTls?: boolean
-  readonly connections: number
-  /** The load ends after this number of seconds or requests. */
-  readonly until: { readonly seconds: number } | { readonly requests: number }
   /** The bytes of the next request on connection 0, 1, …; they may be reused once it asks for the one after. */
   readonly next: (connection: number) => Uint8Array
   /** Checks the body of a 2xx response; false counts as an error. */
-  readonly accept?: (body: Buffer) => boolean
+  readonly accept: (body: Buffer) => boolean
+}
+
+export interface Load extends Requests {
+  readonly connections: number
+  /** The load ends after this number of seconds or requests. */
+  readonly until: { readonly seconds: number } | { readonly requests: number }
+  /** How long each connection waits before its next request; not at all by default. */
+  readonly pauseMilliseconds?: number
 }
 
 export interface LoadResult {
@@ -141,7 +147,8 @@ async function connect(connection: Connection): Promise<void> {
   run.connectsLeft -= 1
   if (run.connectsLeft < 0) return run.settle(new Error(`the server closes connections: ${run.firstError}`))
   try {
-    const { port, otherPorts = [], isTls = false } = run.load
+    const { server, otherPorts = [] } = run.load
+    const { port, isTls } = server
     const ports = [port, ...otherPorts]
     await Bun.connect({
       hostname: '127.0.0.1',
@@ -151,7 +158,7 @@ async function connect(connection: Connection): Promise<void> {
       ...(isTls ? { tls: { rejectUnauthorized: false } } : {}),
     })
   } catch (cause) {
-    run.settle(new Error(`cannot connect to 127.0.0.1:${run.load.port}`, { cause }))
+    run.settle(new Error(`cannot connect to 127.0.0.1:${run.load.server.port}`, { cause }))
   }
 }
 
@@ -212,7 +219,9 @@ function receive(connection: Connection, bytes: Buffer): void {
     lose(connection, String(cause))
     return
   }
-  sendNext(connection)
+  const { pauseMilliseconds } = connection.run.load
+  if (pauseMilliseconds === undefined) sendNext(connection)
+  else setTimeout(sendNext, pauseMilliseconds, connection)
 }
 
 function count(connection: Connection, answer: Answer): void {
@@ -230,7 +239,7 @@ function count(connection: Connection, answer: Answer): void {
 
 function isAccepted({ accept }: Load, body: Buffer): boolean {
   try {
-    return accept?.(body) ?? true
+    return accept(body)
   } catch {
     return false
   }

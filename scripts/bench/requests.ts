@@ -1,60 +1,96 @@
-// The requests of the benchmark as bytes, and the checks of their responses.
+// The requests of the benchmark as bytes, the checks of their answers, and the links that they use.
 
-import type { TokenList } from './token-list.ts'
+import type { Requests } from './load.ts'
+import type { Running } from './servers.ts'
 
-const PAYLOAD = 'correct horse battery staple 012'
-const VIEWS_ALLOWED = 100
-const BODY = JSON.stringify({ push: { payload: PAYLOAD, expire_after_views: VIEWS_ALLOWED } })
+export const PUSH = { payload: 'correct horse battery staple 012', expire_after_views: 100 }
+const BODY = JSON.stringify({ push: PUSH })
+/** So many pushes that none loses its last view in a run of the usual length. */
+const RETRIEVED = 20_000
+const TOKEN_BYTES = 26
+const MEMBER = Buffer.from('"url_token":"')
 
-/** The most views used of one push, so far below its limit that no push expires. */
-export const VIEWS_USED = 90
+/** The link tokens of created pushes in one buffer, because a million strings would slow the load generator. */
+export interface Tokens {
+  count(): number
+  add(token: string): void
+  /** Adds the token in the answer to a create; false when it has none. */
+  addFrom(answer: Buffer): boolean
+  at(place: number): string
+  copy(place: number, target: Buffer, at: number): void
+}
 
-function headOf(port: number, requestLine: string, headers: readonly string[]): string {
+export function createTokens(): Tokens {
+  let packed: Buffer = Buffer.alloc(65_536 * TOKEN_BYTES)
+  let count = 0
+
+  function add(token: string): void {
+    if ((count + 1) * TOKEN_BYTES > packed.length)
+      packed = Buffer.concat([packed, Buffer.alloc(packed.length)])
+    packed.write(token, count * TOKEN_BYTES, 'latin1')
+    count += 1
+  }
+
+  function addFrom(answer: Buffer): boolean {
+    const start = answer.indexOf(MEMBER) + MEMBER.length
+    if (start < MEMBER.length) return false
+    add(answer.toString('latin1', start, start + TOKEN_BYTES))
+    return true
+  }
+
+  return {
+    count: () => count,
+    add,
+    addFrom,
+    at: (place) => packed.toString('latin1', place * TOKEN_BYTES, (place + 1) * TOKEN_BYTES),
+    copy: (place, target, at) => void packed.copy(target, at, place * TOKEN_BYTES, (place + 1) * TOKEN_BYTES),
+  }
+}
+
+export function gets(
+  server: Running,
+  path: string,
+  accept: (body: Buffer) => boolean = () => true,
+): Requests {
+  const request = Buffer.from(headOf(server, `GET ${path} HTTP/1.1`))
+  return { server, next: () => request, accept }
+}
+
+/** Anonymous creates of a push of 32 characters. */
+export function creates(server: Running, tokens: Tokens): Requests {
+  const headers = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(BODY)}`]
+  const request = Buffer.from(headOf(server, 'POST /api/v2/pushes HTTP/1.1', headers) + BODY)
+  return { server, next: () => request, accept: tokens.addFrom }
+}
+
+/** Retrieves of as many pushes as are needed, in turn. */
+export function retrieves(server: Running, tokens: Tokens): Requests {
+  let turn = 0
+  return retrievesBy(server, { tokens, pick: () => turn++ % Math.min(RETRIEVED, tokens.count()) })
+}
+
+/** Retrieves of any of the pushes, at random. */
+export function randomRetrieves(server: Running, tokens: Tokens): Requests {
+  return retrievesBy(server, { tokens, pick: () => Math.floor(Math.random() * tokens.count()) })
+}
+
+function retrievesBy(server: Running, from: { tokens: Tokens; pick: () => number }): Requests {
+  const before = 'GET /api/v2/pushes/'
+  const head = Buffer.from(headOf(server, `${before}${'-'.repeat(TOKEN_BYTES)} HTTP/1.1`))
+  function next(): Buffer {
+    const request = Buffer.from(head)
+    from.tokens.copy(from.pick(), request, before.length)
+    return request
+  }
+  return { server, next, accept: isLivePush }
+}
+
+function headOf({ port }: Running, requestLine: string, headers: readonly string[] = []): string {
   const common = [`Host: 127.0.0.1:${port}`, 'User-Agent: oncebox-bench', 'Accept: application/json']
   return `${[requestLine, ...common, ...headers].join('\r\n')}\r\n\r\n`
 }
 
-export function getRequest(port: number, from: { path: string; apiToken?: string }): Buffer {
-  const headers = from.apiToken === undefined ? [] : [`Authorization: Bearer ${from.apiToken}`]
-  return Buffer.from(headOf(port, `GET ${from.path} HTTP/1.1`, headers))
-}
-
-/** Creates a push with a payload of 32 characters, for an account if there is a token, else anonymous. */
-export function createRequest(port: number, apiToken?: string): Buffer {
-  const headers = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(BODY)}`]
-  if (apiToken !== undefined) headers.push(`Authorization: Bearer ${apiToken}`)
-  return Buffer.from(headOf(port, 'POST /api/v2/pushes HTTP/1.1', headers) + BODY)
-}
-
-/**
- * Retrieves of the pushes that `pick` names by their place in the list. Each connection has bytes of its own, into
- * which the link's token is written anew each time.
- */
-export function retrieveRequests(from: {
-  port: number
-  connections: number
-  tokens: TokenList
-  pick: () => number
-}): (connection: number) => Buffer {
-  const { port, tokens, pick } = from
-  const before = 'GET /api/v2/pushes/'
-  const request = headOf(port, `${before}${'-'.repeat(tokens.width())} HTTP/1.1`, [])
-  const requests = Array.from({ length: from.connections }, () => Buffer.from(request))
-  return (connection) => {
-    const bytes = requests[connection] as Buffer
-    tokens.copy(pick(), bytes, before.length)
-    return bytes
-  }
-}
-
-/** Whether the response has a payload and the push is still live. */
-export function isPayload(body: Buffer): boolean {
+function isLivePush(body: Buffer): boolean {
   const push = JSON.parse(body.toString()) as { payload?: unknown; expired?: unknown }
-  return push.payload === PAYLOAD && push.expired === false
-}
-
-/** The number of pushes on a page of a list; 0 if it is not a list. */
-export function pageLength(body: Buffer): number {
-  const page: unknown = JSON.parse(body.toString())
-  return Array.isArray(page) ? page.length : 0
+  return push.payload === PUSH.payload && push.expired === false
 }

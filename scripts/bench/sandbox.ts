@@ -16,7 +16,6 @@ export interface Sandbox {
   readonly folder: string
   /** Whether the folder is in memory, where an fsync costs nothing. */
   readonly inMemory: boolean
-  freeBytes(): number
   /** Registers a process to kill at the end if it still runs. */
   adopt<T extends Child>(child: T): T
   close(): Promise<void>
@@ -45,7 +44,6 @@ export function createSandbox(parent: string | undefined): Sandbox {
   return {
     folder,
     inMemory: process.platform === 'linux' && statfsSync(folder).type === TMPFS,
-    freeBytes: () => statfsSync(folder).bavail * statfsSync(folder).bsize,
     adopt,
     close,
   }

@@ -2,6 +2,9 @@
 
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { runLoad } from './load.ts'
+import { withoutErrors } from './measure.ts'
+import { gets } from './requests.ts'
 import type { Sandbox } from './sandbox.ts'
 
 const READY_MILLISECONDS = 60_000
@@ -46,6 +49,12 @@ export function startOncebox(
     isTls,
     env,
   })
+}
+
+/** Milliseconds from the start of a server's process to its first answer. */
+export async function measureFirstAnswer(server: Running): Promise<number> {
+  withoutErrors(await runLoad({ ...gets(server, '/up'), connections: 1, until: { requests: 1 } }))
+  return performance.now() - server.startedAt
 }
 
 async function start(from: {

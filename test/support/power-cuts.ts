@@ -4,26 +4,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { buildPreload } from './preload.ts'
 
 const SOURCE = resolve(import.meta.dir, 'disk-recorder.c')
 
 /** Builds the recorder; null where there is no C compiler. */
 export function buildRecorder(folder: string): string | null {
-  const compiler = Bun.which('cc') ?? Bun.which('gcc')
-  if (compiler === null || process.platform !== 'linux') return null
-  const built = join(folder, 'disk-recorder.so')
-  const { exitCode, stderr } = Bun.spawnSync([
-    compiler,
-    '-shared',
-    '-fPIC',
-    '-O2',
-    '-o',
-    built,
-    SOURCE,
-    '-ldl',
-  ])
-  if (exitCode !== 0) throw new Error(stderr.toString())
-  return built
+  return buildPreload(SOURCE, folder)
 }
 
 /** `of` is what has to be synced: the file, or the folder of one that was removed. */

@@ -10,7 +10,8 @@ import {
   hostileText,
   type MakeBody,
 } from '../../test/support/hostile.ts'
-import type { Served, Stage } from './stage.ts'
+import type { Subject } from './folder.ts'
+import type { Bench } from './measure.ts'
 import { targets } from './targets.ts'
 
 const TRIES = 3
@@ -34,43 +35,52 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 type Sent = { path: string; init: RequestInit }
 
-/** Of every kind, the alphabet with which others waited longest. */
-export async function measureBlocks({ report }: Stage, { server }: Pick<Served, 'server'>): Promise<void> {
+/** Such as `header cookie: emoji`. */
+type Named = [name: string, make: () => Sent]
+type Wait = { measured: number; remark: string }
+
+/** The longest wait of all, each the shortest of several tries; that of each kind is only told. */
+export async function measureHostile(bench: Bench, subjects: readonly Subject[]): Promise<void> {
   console.error('… hostile requests')
-  const base = `http://127.0.0.1:${server.port}`
-  for (const [kind, requests] of kinds()) {
-    let longest = { alphabet: '', milliseconds: 0 }
-    for (const [alphabet, make] of requests) {
-      const sent = make()
-      let milliseconds = Number.POSITIVE_INFINITY
-      for (let tries = 0; tries < TRIES; tries += 1)
-        milliseconds = Math.min(milliseconds, await longestWait(base, sent))
-      if (milliseconds > longest.milliseconds) longest = { alphabet, milliseconds }
+  const cells = []
+  for (const { server } of subjects) {
+    const waits = new Map<string, Wait>()
+    for (const [remark, make] of hostileRequests()) {
+      const [kind = ''] = remark.split(': ')
+      const measured = await shortestOfTries(`http://127.0.0.1:${server.port}`, make())
+      if (measured > (waits.get(kind)?.measured ?? 0)) waits.set(kind, { measured, remark })
     }
-    const remark = longest.alphabet === '' ? {} : { remark: longest.alphabet }
-    const what = `wait beside ${kind}`
-    report.judge({ what, measured: longest.milliseconds, unit: 'ms', limit: targets.block, ...remark })
+    const longestFirst = [...waits.values()].toSorted((a, b) => b.measured - a.measured)
+    for (const { measured, remark } of longestFirst)
+      console.error(`  ${measured.toFixed(1)} ms beside ${remark}`)
+    cells.push(longestFirst[0] ?? { measured: undefined })
   }
+  bench.addRow({ what: 'longest wait beside a hostile request', unit: 'ms', wanted: targets.hostile, cells })
 }
 
-type Kinds = Map<string, [alphabet: string, make: () => Sent][]>
+async function shortestOfTries(base: string, sent: Sent): Promise<number> {
+  let shortest = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < TRIES; tries += 1) shortest = Math.min(shortest, await longestWait(base, sent))
+  return shortest
+}
 
-function kinds(): Kinds {
-  const found: Kinds = new Map()
-  const add = (kind: string, alphabet: string, make: () => Sent) =>
-    found.set(kind, [...(found.get(kind) ?? []), [alphabet, make]])
-  for (const [name, make] of Object.entries(HOSTILE_BODIES)) {
-    const [kind = name, alphabet = ''] = name.split(': ')
-    add(kind, alphabet, () => posted(make))
-  }
+function hostileRequests(): Named[] {
+  const found: Named[] = Object.entries(HOSTILE_BODIES).map(([name, make]) => [name, () => posted(make)])
   for (const [alphabet, unit] of Object.entries(ALPHABETS)) {
     const bodies = hostileFields({ names: FIELDS, unit, start: 'http://', others: { kind: 'url' } })
-    for (const [kind, make] of Object.entries(bodies)) add(`fields of ${kind}`, alphabet, () => posted(make))
+    for (const [kind, make] of Object.entries(bodies))
+      found.push([`fields of ${kind}: ${alphabet}`, () => posted(make)])
     const text = Buffer.from(hostileText(unit.toWellFormed(), HEAD_BYTES)).toString('latin1')
     if (/[\r\n]/.test(text)) continue
     for (const [name, start] of Object.entries(HEADERS))
-      add(`header ${name}`, alphabet, () => ({ path: '/', init: { headers: { [name]: start + text } } }))
-    add('query', alphabet, () => ({ path: `/?name=${encodeURI(text).slice(0, HEAD_BYTES)}`, init: {} }))
+      found.push([
+        `header ${name}: ${alphabet}`,
+        () => ({ path: '/', init: { headers: { [name]: start + text } } }),
+      ])
+    found.push([
+      `query: ${alphabet}`,
+      () => ({ path: `/?name=${encodeURI(text).slice(0, HEAD_BYTES)}`, init: {} }),
+    ])
   }
   return found
 }
