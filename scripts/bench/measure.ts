@@ -84,8 +84,8 @@ export async function measureShares(
     const others = rounds.get(base) ?? []
     plotLast(bench, nameOf(bench, what, n), own)
     const shares = own.map(({ result }, round) => result.rate / (others[round]?.result.rate ?? 0))
-    const remark = `${formatRate(rateOf(own))} of ${formatRate(rateOf(others))} a second, ${details(own)}`
-    return { measured: median(shares) * 100, remark }
+    const rates = `${formatRate(rateOf(own))} of ${formatRate(rateOf(others))} a second`
+    return { measured: median(shares) * 100, remark: `${rates}, ${details(own)}${shareOfWork(own, others)}` }
   })
   bench.addRow({ what, unit: '%', wanted, cells })
 }
@@ -117,6 +117,18 @@ function rateOf(rounds: readonly Round[]): number {
 
 function details(rounds: readonly Round[]): string {
   const p99 = `p99 ${median(rounds.map(({ result }) => result.latencies.percentile(0.99))).toFixed(1)} ms`
-  const works = rounds.flatMap(({ microseconds }) => microseconds ?? [])
-  return works.length === 0 ? p99 : `${p99}, ${median(works).toFixed(0)} µs of processor time each`
+  const work = workOf(rounds)
+  return work === undefined ? p99 : `${p99}, ${work.toFixed(0)} µs of processor time each`
+}
+
+/** The share by processor time, which is steady where other programs take turns with the servers. */
+function shareOfWork(own: readonly Round[], others: readonly Round[]): string {
+  const [work, base] = [workOf(own), workOf(others)]
+  return work === undefined || base === undefined ? '' : `, ${((base / work) * 100).toFixed(1)} % by that`
+}
+
+/** Microseconds for each request. */
+function workOf(rounds: readonly Round[]): number | undefined {
+  const known = rounds.flatMap(({ microseconds }) => microseconds ?? [])
+  return known.length === 0 ? undefined : median(known)
 }
