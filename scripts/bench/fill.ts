@@ -11,13 +11,13 @@ import { PUSH, type Tokens } from './requests.ts'
 const IN_A_TRANSACTION = 50_000
 
 type Values = Record<string, string | number | Uint8Array | null>
-/** What differs between a row of the first push and its copy. */
+/** What differs between a row of the first push and its copy. A column that the tables of another version lack is left out. */
 type Copy = { table: string; key: string; changes: (id: number, own: Own) => Values }
 type Own = { lookup: Uint8Array; salt: Uint8Array; payload: Uint8Array; wrappedKey: Uint8Array }
 
 const COPIES: readonly Copy[] = [
   { table: 'pushes', key: 'id', changes: (id, { lookup }) => ({ id, lookup }) },
-  { table: 'push_state', key: 'push_id', changes: (id) => ({ push_id: id }) },
+  { table: 'push_state', key: 'push_id', changes: (id) => ({ push_id: id, last_entry: id }) },
   {
     table: 'push_secrets',
     key: 'push_id',
@@ -28,7 +28,8 @@ const COPIES: readonly Copy[] = [
     key: 'slot',
     changes: (id, { wrappedKey }) => ({ slot: id, wrapped_key: wrappedKey }),
   },
-  { table: 'audit_entries', key: 'push_id', changes: (id) => ({ push_id: id }) },
+  // Each log has one entry.
+  { table: 'audit_entries', key: 'push_id', changes: (id) => ({ id, push_id: id }) },
 ]
 
 /** Copies the push with the number 1, each copy with a link of its own, until there are so many. */
@@ -57,8 +58,9 @@ function prepareCopy(database: Database, { table, key, changes }: Copy): (id: nu
   if (first === null)
     throw new Error(`the first push has no row in ${table}: fill.ts no longer fits the tables`)
   const columns = Object.keys(first)
-  const insert = database.prepare<unknown, [Values]>(
-    `INSERT INTO ${table} (${columns}) VALUES (${columns.map((column) => `$${column}`)})`,
-  )
-  return (id, own) => void insert.run({ ...first, ...changes(id, own) })
+  const insert = database.prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`)
+  return (id, own) => {
+    const values: Values = { ...first, ...changes(id, own) }
+    insert.run(...columns.map((column) => values[column] ?? null))
+  }
 }
