@@ -12,7 +12,7 @@ import { answersAnyHost, type HostRules, readHost } from './host.ts'
 import { createRefusalOfSite } from './other-sites.ts'
 import { canonicalPath, isDecodable, pathOf } from './paths.ts'
 import type { LimitRate } from './rate-limit.ts'
-import type { AnswerRoute } from './router.ts'
+import type { Answer, AnswerRoute } from './router.ts'
 
 /** Called once a request has been answered. `route` is a pattern, never the path. */
 export type LogRequest = (line: {
@@ -52,6 +52,11 @@ async function headersAlone(response: Response): Promise<Response> {
   return new Response(null, { status, headers })
 }
 
+/** Answers at once when there is no limit to look at: a promise would cost each request turns of the queue. */
+function whenWithin(limit: Promise<void> | null, answer: () => Answer): Answer {
+  return limit === null ? answer() : limit.then(answer)
+}
+
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { answerRoute, readForwarded, hostRules, cors, limitRate, limitOtherSites } = options
   const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls } = options
@@ -61,19 +66,23 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   })
 
   /** Throws for another site, for too many requests and for a foreign Host. */
-  async function answerOrThrow(exchange: Exchange): Promise<Response> {
-    const { request, path, clientAddress, host } = exchange
+  function answerOrThrow(exchange: Exchange): Answer {
+    const { request, path, clientAddress } = exchange
     const isExempt = EXEMPT_PATHS.has(path)
     const refusal = refusalOfSite(exchange)
     if (refusal !== null) {
       // Has limits of its own, so that other sites cannot use up those of the person at the browser.
-      if (!isExempt) await limitOtherSites(clientAddress)
-      throw refusal
+      return whenWithin(isExempt ? null : limitOtherSites(clientAddress), () => {
+        throw refusal
+      })
     }
     const preflight = cors.answerPreflight(request, path)
     if (preflight !== null) return preflight
-    const limited = isExempt ? null : limitRate(clientAddress)
-    if (limited !== null) await limited
+    return whenWithin(isExempt ? null : limitRate(clientAddress), () => answerByRoute(exchange))
+  }
+
+  function answerByRoute(exchange: Exchange): Answer {
+    const { path, host } = exchange
     if (!answersAnyHost(path)) hostRules.check(host, exchange)
     if (!isDecodable(path)) throw new DomainError('not_found', 'not-found')
     return answerRoute(exchange)
