@@ -47,25 +47,19 @@ export function createRetrieve(options: RetrieveDependencies) {
   /** Hands out the payload only after the view has been counted durably. */
   async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
     const { viewer, ownLook, makeRoom } = options
-    const asking = { viewer, makeRoom, lookBy: ownLook ? viewer.account : null }
+    const lookBy = ownLook ? viewer.account : null
+    const asking = { viewer, makeRoom, lookBy }
     const isThere = finder.requireShort(urlToken, viewer.visit)
     if (isThere !== null) await isThere
-    return (await retrievePlain(urlToken, asking)) ?? retrieveGuarded(urlToken, { ...options, asking })
-  }
-
-  /** Finds, opens and claims in one store operation. Returns null for a push with a passphrase or files. */
-  async function retrievePlain(
-    urlToken: string,
-    { viewer, lookBy, makeRoom }: Asking,
-  ): Promise<Retrieval | null> {
     for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
       const open = (found: SealedPush) => {
         const content = openPush({ ...found, urlToken, instanceKey }, null)
         makeRoom(sizeOf(content))
         return content
       }
+      // Finds, opens and claims in one store operation, without a passphrase and files.
       const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, open })
-      if (claimed === 'not_plain') return null
+      if (claimed === 'not_plain') return retrieveGuarded(urlToken, { ...options, asking })
       if (claimed === null) continue
       const { outcome, push, content } = claimed
       if (outcome !== 'view' || content === null) return { outcome: 'expired', push, urlToken }
