@@ -2,7 +2,7 @@
 
 import { MAX_PAGE } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
-import { type Exchange, queryOf } from '../http/door/exchange.ts'
+import { type Exchange, findInQuery } from '../http/door/exchange.ts'
 import type { Asked } from '../http/door/router.ts'
 import { Type } from '../http/intake/members.ts'
 import { KEY_LENGTH } from '../pushes/idempotency.ts'
@@ -60,7 +60,7 @@ export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
 export function readPassphrase(exchange: Exchange): string | null {
   const header = exchange.request.headers.get(PARAMETERS.passphraseHeader.name)
   const passphrase =
-    header === null ? queryOf(exchange).get(PARAMETERS.passphrase.name) : decodeHeader(header)
+    header === null ? findInQuery(exchange, PARAMETERS.passphrase.name) : decodeHeader(header)
   return passphrase === '' ? null : passphrase
 }
 
@@ -74,13 +74,13 @@ function decodeHeader(value: string): string {
 
 /** Null if none was given. */
 export function readBefore(exchange: Exchange): string | null {
-  return queryOf(exchange).get(PARAMETERS.before.name) || null
+  return findInQuery(exchange, PARAMETERS.before.name) || null
 }
 
 /** An empty page number means page 1. */
 export function readPage(exchange: Exchange): number {
   const { minimum = 1, maximum = 1, default: first } = pages
-  const page = queryOf(exchange).get(PARAMETERS.page.name) || String(first)
+  const page = findInQuery(exchange, PARAMETERS.page.name) || String(first)
   const number = /^\d{1,3}$/.test(page) ? Number(page) : 0
   if (number >= minimum && number <= maximum) return number
   throw new DomainError('malformed', `page must be between ${minimum} and ${maximum}`)

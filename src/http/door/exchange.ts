@@ -41,3 +41,8 @@ export function queryOf({ request }: Exchange): URLSearchParams {
   const mark = request.url.indexOf('?')
   return new URLSearchParams(mark === -1 ? '' : request.url.slice(mark))
 }
+
+/** Null for a parameter that the query lacks. Most requests have no query, and need not parse one. */
+export function findInQuery(exchange: Exchange, name: string): string | null {
+  return exchange.request.url.includes('?') ? queryOf(exchange).get(name) : null
+}
