@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from '../domain/audit.ts'
 import type { FileFacts } from '../domain/files.ts'
-import { daysRemaining, isExpired, type Push, viewsRemaining } from '../domain/push.ts'
+import { daysRemaining, isExpired, viewsRemaining } from '../domain/push.ts'
 import { formatTime } from '../domain/time.ts'
 import { FILES, PREVIOUS_FAMILIES, secretLink } from '../http/urls.ts'
 import type { Created } from '../pushes/create-push.ts'
@@ -14,6 +14,7 @@ export type PresentOptions = { baseUrl: string; now: number }
 
 /** The members that all answers with a push share. */
 function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
+  const isOver = isExpired(push, now)
   return {
     url_token: urlToken,
     html_url: secretLink({ push, urlToken }, baseUrl),
@@ -26,7 +27,8 @@ function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOpt
     days_remaining: daysRemaining(push, now),
     views_remaining: viewsRemaining(push),
     expires_at: formatTime(push.expiresAt),
-    ...presentExpiry(push, now),
+    expired: isOver,
+    expired_on: isOver ? formatTime(push.expiredOn ?? push.expiresAt) : null,
     deleted: push.deleted,
     deletable_by_viewer: push.deletableByViewer,
     retrieval_step: push.retrievalStep,
@@ -76,9 +78,4 @@ type Entry = AnswerBody<'AuditLog'>['logs'][number]
 
 function presentFile({ filename, contentType, size }: FileFacts) {
   return { filename, content_type: contentType, size }
-}
-
-function presentExpiry(push: Push, now: number) {
-  if (!isExpired(push, now)) return { expired: false, expired_on: null }
-  return { expired: true, expired_on: formatTime(push.expiredOn ?? push.expiresAt) }
 }
