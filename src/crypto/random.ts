@@ -15,9 +15,10 @@ export function fillRandomly<Bytes extends Buffer<ArrayBuffer>>(bytes: Bytes): B
 
 /** `characters` letters and digits of 5 random bits each. */
 export function randomBase32(characters: number): string {
-  let text = ''
-  for (const byte of randomKey(characters)) text += ALPHABET[byte & 31]
-  return text
+  const bytes = randomKey(characters)
+  // Writes the letters over the random bytes: joining strings takes four times as long.
+  for (let at = 0; at < characters; at += 1) bytes[at] = ALPHABET.charCodeAt((bytes[at] ?? 0) & 31)
+  return bytes.toString('latin1')
 }
 
 /** Makes request ids, for the log and for error reports. A random prefix keeps them unique across restarts. */
