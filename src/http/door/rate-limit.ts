@@ -13,24 +13,15 @@ export const DEFAULT_RATE_LIMIT: RateLimit = { requests: 1000, seconds: 10 }
 /** Throws `too_many` with the seconds to wait. Returns null when there is nothing to wait for. */
 export type LimitRate = (address: string) => Promise<void> | null
 
-/** Each node limits what reaches it. */
-export function createLimitRate(limit: RateLimit, clientOf: ClientOf): LimitRate {
-  const consume = createConsume(limit)
-  return (address) => {
-    const key = clientOf(address)
-    return key === null ? null : consume(key)
-  }
-}
-
 /** Limits the refusals of what other sites make a browser send. That comes from loopback too, if the server runs beside it. */
 export function createLimitOtherSites(limit: RateLimit, clientOf: ClientOf): LimitRate {
-  const consume = createConsume(limit)
-  return (address) => consume(clientOf(address) ?? 'loopback')
+  return createLimitRate(limit, (address) => clientOf(address) ?? 'loopback')
 }
 
-function createConsume({ requests, seconds }: RateLimit) {
+/** Each node limits what reaches it. */
+export function createLimitRate({ requests, seconds }: RateLimit, clientOf: ClientOf): LimitRate {
   const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
-  return async (key: string): Promise<void> => {
+  const consume = async (key: string): Promise<void> => {
     try {
       await limiter.consume(key)
     } catch (cause) {
@@ -40,5 +31,9 @@ function createConsume({ requests, seconds }: RateLimit) {
       const message = `Too many requests from this address: try again in ${retryAfter} s.`
       throw new DomainError('too_many', message, { retryAfter })
     }
+  }
+  return (address) => {
+    const key = clientOf(address)
+    return key === null ? null : consume(key)
   }
 }
