@@ -2,6 +2,7 @@
 
 import { isLoopbackAddress } from '../domain/client.ts'
 import { answerJson } from '../http/answers.ts'
+import { isForwarded } from '../http/door/client-address.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import { isLoopbackHost } from '../http/door/host.ts'
 import type { Asked } from '../http/door/router.ts'
@@ -32,16 +33,6 @@ export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOpti
 
 type Place = Pick<ReadyOptions, 'hasUndeclaredProxy' | 'baseUrl' | 'hasTrustedProxies'>
 
-/** Headers by which a proxy tells that it forwards. */
-const FORWARDING = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
-]
-
 /**
  * Whether a program of this machine asks. Behind a reverse proxy that is not declared, everybody comes from loopback: so
  * details are kept back when anything hints at one. That is a forwarding header, also of an earlier request, or a public
@@ -49,7 +40,7 @@ const FORWARDING = [
  */
 function isOnThisMachine({ request, clientAddress, host }: Exchange, place: Place): boolean {
   if (!isLoopbackAddress(clientAddress) || host === null || !isLoopbackHost(host)) return false
-  if (FORWARDING.some((name) => request.headers.has(name)) || place.hasUndeclaredProxy()) return false
+  if (isForwarded(request.headers) || place.hasUndeclaredProxy()) return false
   const isPublic = place.baseUrl !== null && !isLoopbackHost(new URL(place.baseUrl).host)
   return place.hasTrustedProxies || !isPublic
 }

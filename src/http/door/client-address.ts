@@ -14,6 +14,14 @@ export type Forwarded = {
   host: string | null
 }
 
+/** Headers by which a proxy tells that it forwards. */
+const HINTS = ['forwarded', 'via', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']
+
+/** Whether anything hints at a proxy, trusted or not. */
+export function isForwarded(headers: Headers): boolean {
+  return HINTS.some((name) => headers.has(name))
+}
+
 /** The peer address of every connection to a Unix socket. */
 export const UNIX_PEER = 'unix'
 

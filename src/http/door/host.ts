@@ -5,6 +5,7 @@ import { isLoopbackAddress, remember } from '../../domain/client.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { spellingsOf } from '../../domain/origin.ts'
 import { EXEMPT_PATHS, FILES } from '../urls.ts'
+import { isForwarded } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
 import { isUnixHost } from './unix-socket.ts'
 
@@ -157,8 +158,6 @@ function schemeOf({ scheme, request }: Asker): 'http' | 'https' {
 }
 
 function undeclaredProxy({ isFromProxy, clientAddress = '', request }: Asker): string | null {
-  const isForwarded = FORWARDED.some((name) => request?.headers.has(name))
-  return isForwarded && !isFromProxy && clientAddress !== '' ? clientAddress : null
+  const mayDeclare = request !== undefined && !isFromProxy && clientAddress !== ''
+  return mayDeclare && isForwarded(request.headers) ? clientAddress : null
 }
-
-const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded']
