@@ -33,10 +33,7 @@ export function decrypt(sealed: Uint8Array, { key, nonce, data }: GcmOptions): B
   }
 }
 
-/** More bytes than this are not copied. */
-const COPIED_BYTES = 4096
-
 /** Copies a short part: a view of bytes that come from SQLite first moves them elsewhere, which takes longer. */
 export function partOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  return end - start > COPIED_BYTES ? bytes.subarray(start, end) : bytes.slice(start, end)
+  return end - start > 4096 ? bytes.subarray(start, end) : bytes.slice(start, end)
 }

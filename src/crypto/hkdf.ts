@@ -3,10 +3,8 @@
 /** What a key is derived from. `material` is concatenated; text counts as UTF-8. An empty salt means none. */
 export type KeySource = { material: readonly (Uint8Array | string)[]; salt?: Uint8Array; info: string }
 
-const NO_SALT = new Uint8Array()
-
 /** 32 bytes: extract, then the only block of expand. */
-export function deriveKey({ material, salt = NO_SALT, info }: KeySource): Buffer {
+export function deriveKey({ material, salt = new Uint8Array(), info }: KeySource): Buffer {
   const extract = new Bun.CryptoHasher('sha256', salt)
   for (const part of material) extract.update(part)
   return new Bun.CryptoHasher('sha256', extract.digest()).update(`${info}\u0001`).digest()

@@ -7,13 +7,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** More would confuse people: the first one is nearly always right. */
 const MAX_OFFERED = 3
 /** Ranges that other machines cannot reach, or only with the name of an interface. */
-const UNREACHABLE: ReadonlySet<string> = new Set([
-  'loopback',
-  'linkLocal',
-  'unspecified',
-  'multicast',
-  'broadcast',
-])
+const UNREACHABLE = new Set(['loopback', 'linkLocal', 'unspecified', 'multicast', 'broadcast'])
 
 /** `held` are the addresses that the server listens on, `own` all addresses of the machine. The likeliest one comes first. */
 export function listReachable({ held, own }: { held: readonly string[]; own: readonly string[] }): string[] {

@@ -52,11 +52,6 @@ async function headersAlone(response: Response): Promise<Response> {
   return new Response(null, { status, headers })
 }
 
-/** Answers at once when there is no limit to look at: a promise would cost each request turns of the queue. */
-function whenWithin(limit: Promise<void> | null, answer: () => Answer): Answer {
-  return limit === null ? answer() : limit.then(answer)
-}
-
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { answerRoute, readForwarded, hostRules, cors, limitRate, limitOtherSites } = options
   const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls } = options
@@ -65,20 +60,21 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     isListed: cors.isListed,
   })
 
-  /** Throws for another site, for too many requests and for a foreign Host. */
+  /** Throws for another site, for too many requests and for a foreign Host. Returns no promise where it need not wait. */
   function answerOrThrow(exchange: Exchange): Answer {
     const { request, path, clientAddress } = exchange
-    const isExempt = EXEMPT_PATHS.has(path)
     const refusal = refusalOfSite(exchange)
-    if (refusal !== null) {
-      // Has limits of its own, so that other sites cannot use up those of the person at the browser.
-      return whenWithin(isExempt ? null : limitOtherSites(clientAddress), () => {
-        throw refusal
-      })
-    }
+    if (refusal !== null) return refuse(refusal, exchange)
     const preflight = cors.answerPreflight(request, path)
     if (preflight !== null) return preflight
-    return whenWithin(isExempt ? null : limitRate(clientAddress), () => answerByRoute(exchange))
+    const limited = EXEMPT_PATHS.has(path) ? null : limitRate(clientAddress)
+    return limited === null ? answerByRoute(exchange) : limited.then(() => answerByRoute(exchange))
+  }
+
+  /** Has limits of its own, so that other sites cannot use up those of the person at the browser. */
+  async function refuse(refusal: DomainError, { path, clientAddress }: Exchange): Promise<never> {
+    if (!EXEMPT_PATHS.has(path)) await limitOtherSites(clientAddress)
+    throw refusal
   }
 
   function answerByRoute(exchange: Exchange): Answer {
