@@ -66,7 +66,7 @@ async function memberOf(name: MemberName, read: MemberSource['read']): Promise<M
     digest.update(piece)
     bytes += piece.length
   }
-  return { name, bytes, sha256: digest.hex(), read }
+  return { name, bytes, sha256: digest.digest('hex'), read }
 }
 
 /** `sources` are the members of the manifest, in the same order. Each is read when its turn comes. */
@@ -169,7 +169,7 @@ async function readEntry(
     digest.update(piece)
     await take(piece)
   }
-  return digest.hex()
+  return digest.digest('hex')
 }
 
 /** `file` names the backup in refusals. Throws `conflict` for anything but a manifest of this format. */

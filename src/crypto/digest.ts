@@ -4,11 +4,8 @@ export function sha256(text: string): Buffer {
   return Bun.CryptoHasher.hash('sha256', text)
 }
 
-export type Digest = { update(bytes: Uint8Array): void; hex(): string }
-
-export function createDigest(): Digest {
-  const hasher = new Bun.CryptoHasher('sha256')
-  return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest('hex') }
+export function createDigest(): Bun.CryptoHasher {
+  return new Bun.CryptoHasher('sha256')
 }
 
 /** HMAC-SHA256; twice as fast as createHmac of node:crypto. */

@@ -192,5 +192,5 @@ function textOf(entry: AuditEntry | undefined): string {
 async function digestOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const digest = createDigest()
   for await (const piece of pieces) digest.update(piece)
-  return digest.hex()
+  return digest.digest('hex')
 }

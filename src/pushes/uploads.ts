@@ -1,6 +1,6 @@
 // Uploads: files sealed to disk as they arrive, before the push they belong to exists.
 
-import { createDigest, type Digest } from '../crypto/digest.ts'
+import { createDigest } from '../crypto/digest.ts'
 import { newDataKey } from '../crypto/push-secrets.ts'
 import { randomBase32 } from '../crypto/random.ts'
 import { deriveFileKey, sealStream } from '../crypto/sealed-stream.ts'
@@ -16,7 +16,7 @@ export type FilePrint = { filename: string; contentType: string; size: number; s
 
 type Begun = { id: string; isKept: boolean; file: StoredFile | null; print: FilePrint | null }
 
-type Counted = { size: number; digest: Digest | null }
+type Counted = { size: number; digest: Bun.CryptoHasher | null }
 
 export type IncomingFile = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
@@ -54,7 +54,7 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       if (isKept) await keep(id, count(content, counted))
       else await drain(count(content, counted))
       entry.file = { id, filename: name, contentType: safeContentType(contentType), size: counted.size }
-      entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.hex() ?? '' }
+      entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.digest('hex') ?? '' }
     }
 
     async function keep(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
