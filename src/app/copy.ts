@@ -24,7 +24,7 @@ export async function copyEverything(ends: CopyEnds, config: CopyConfig, ports: 
   const given = ends.to ?? ends.from
   if (given === null || keyFile === null) throw new Error('the command line was not checked')
   const address = { ...given, password: databasePassword ?? given.password }
-  const bucket = bucketSettingsOf(config)
+  const bucket = bucketSettingsOf({ ...config, maxFileBytes: LARGEST_FILE })
   const toServer = ends.to !== null
   becomeOwner(dataDir)
   const keyring = readKeyFile(keyFile)
@@ -33,8 +33,7 @@ export async function copyEverything(ends: CopyEnds, config: CopyConfig, ports: 
   const [openSource, openTarget] = toServer ? [openFolder, openServer] : [openServer, openFolder]
   const from = await openSource(false)
   return copyStore({
-    ...{ ...ports, from, keyring, toServer, path: dataFolder(dataDir).files },
-    bucket: bucket && { ...bucket, maxFileBytes: LARGEST_FILE },
+    ...{ ...ports, from, keyring, toServer, bucket, path: dataFolder(dataDir).files },
     openTarget: (isCopied) => openTarget(!isCopied),
   }).finally(from.close)
 }

@@ -23,7 +23,7 @@ export type ImportWish = ImportPlace & {
   /** The path of an SQLite file, or the address of a server. */
   database: string
   /** The password of the server's user, in place of the one in the address. */
-  databasePassword: string | null
+  sourcePassword: string | null
   storage: string | null
   /** The file of the master key; null for the key that Password Pusher publishes. */
   masterKeyFile: string | null
@@ -68,7 +68,7 @@ async function openDatabase(wish: ImportWish, { readFile }: ImportPorts): Promis
   const address = parseDatabaseAddress(wish.database)
   if (address === null) return openSqliteDatabase(pathOfSqlite(wish.database))
   if ('problem' in address) throw new DomainError('conflict', `--database: ${address.problem}`)
-  return openServerDatabase({ address, password: wish.databasePassword, readFile })
+  return openServerDatabase({ address, password: wish.sourcePassword, readFile })
 }
 
 function readKeys(

@@ -5,29 +5,21 @@ import { DomainError } from '../domain/errors.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { SurveyOptions } from '../importing/import-source.ts'
 import { createJobs } from '../operating/jobs.ts'
-import type { BucketSettings } from '../settings/bucket.ts'
-import type { DatabaseSettings } from '../settings/database.ts'
+import { databaseSettingsOf } from '../settings/database.ts'
 import { dataFolder, holdsData, requireUsable } from '../store/folder/data-folder.ts'
 import { lookAtKeyring, readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import type { CommandDatabase, Keys, OpenedStore } from '../store/opening/opened-store.ts'
 import { createImportLook } from '../store/pushes/imports.ts'
-import { openAnyStore } from './open-store.ts'
+import { openAnyStore, type StoreConfig } from './open-store.ts'
 
 /** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
 const LARGEST_FILE = 32 * 1024 ** 3
 
-export type ImportPlace = {
-  dataDir: string
-  keyFile: string | null
-  /** PostgreSQL; null for the database in the data folder. */
-  server: DatabaseSettings | null
-  minFreeSpace: number
-  maxClockGap: number
-  /** Null for the data folder. */
-  bucket: BucketSettings | null
-}
+const NOTHING_ACCEPTED = { acceptClock: false, acceptMove: false, acceptDatabase: false }
+
+export type ImportPlace = Omit<StoreConfig, 'maxFileBytes' | keyof typeof NOTHING_ACCEPTED>
 
 export type ImportPlacePorts = {
   now: Now
@@ -46,16 +38,16 @@ export async function openPlace(
 ): Promise<OpenedStore> {
   // The source is open already: its owner may be another user.
   becomeOwner(place.dataDir)
-  const store = await openAnyStore({
-    ...{ ...place, ...ports, isServer: false, acceptClock: false, acceptMove: false, acceptDatabase: false },
-    bucket: place.bucket && { ...place.bucket, maxFileBytes: LARGEST_FILE },
+  const config = { ...place, ...NOTHING_ACCEPTED, maxFileBytes: LARGEST_FILE }
+  const store = await openAnyStore(config, {
+    ...{ ...ports, isServer: false },
     onWarning: say,
     onError: (cause) => say(`oncebox: ${cause instanceof Error ? cause.message : cause}`),
     onFatal: (cause) => {
       throw cause
     },
   })
-  return place.server === null ? store : withHeartbeats(store, say)
+  return place.databaseUrl === null ? store : withHeartbeats(store, say)
 }
 
 /** Without heartbeats, other nodes would take the import for dead after a minute, and its uploads for abandoned. */
@@ -67,7 +59,9 @@ async function withHeartbeats(store: OpenedStore, say: (line: string) => void): 
 }
 
 /** Throws `conflict` when there is nothing to compare a source with. */
-export async function requireData({ server, dataDir }: ImportPlace): Promise<void> {
+export async function requireData(place: ImportPlace): Promise<void> {
+  const { dataDir } = place
+  const server = databaseSettingsOf(place)
   const isThere = server === null ? holdsData(dataFolder(dataDir)) : await holdsTables(server.address)
   if (isThere) return
   const where = server === null ? dataDir : presentDatabaseAddress(server.address)
@@ -81,8 +75,10 @@ type Look = { here: SurveyOptions['here']; close(): Promise<void> }
 const NOTHING: Look = { here: null, close: async () => undefined }
 
 /** What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would. */
-export async function openLook({ server, dataDir, keyFile }: ImportPlace): Promise<Look> {
+export async function openLook(place: ImportPlace): Promise<Look> {
+  const { dataDir, keyFile } = place
   const folder = dataFolder(dataDir)
+  const server = databaseSettingsOf(place)
   if (server !== null) {
     const { address, keyFile } = server
     if (await holdsTables(address)) {

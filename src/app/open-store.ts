@@ -1,35 +1,47 @@
 // Opens the store of a server or of an import: in the data folder, or on PostgreSQL.
 
 import { DamageError } from '../domain/errors.ts'
-import type { Now } from '../domain/time.ts'
+import type { Now, Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure, placeDamage } from '../operating/logging.ts'
-import { bucketSettingsOf } from '../settings/bucket.ts'
-import { type DatabaseSettings, databaseSettingsOf } from '../settings/database.ts'
+import { type BucketConfig, bucketSettingsOf } from '../settings/bucket.ts'
+import { type DatabaseConfig, databaseSettingsOf } from '../settings/database.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
+import type { StoreOptions } from '../store/opening/sqlite-parts.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
-import type { AnyStoreOptions } from './open-server-store.ts'
 
-export type OpenStoreOptions = AnyStoreOptions &
-  Omit<Parameters<typeof openStore>[0], 'clock'> & {
-    /** PostgreSQL; null for the database in the data folder. */
-    server: DatabaseSettings | null
-    now: Now
-  }
+/** What settings say of a store. */
+export type StoreConfig = DatabaseConfig &
+  BucketConfig &
+  Pick<Config, 'dataDir' | 'minFreeSpace' | 'maxFileBytes' | 'maxClockGap'> &
+  Pick<Config, 'acceptClock' | 'acceptMove' | 'acceptDatabase'>
 
-/** Makes what is missing. Throws `conflict` with a sentence for the operator when the place cannot be used. */
-export async function openAnyStore({ server, now, ...options }: OpenStoreOptions): Promise<OpenedStore> {
-  // Loads the client of PostgreSQL only where it is needed.
-  if (server !== null) return (await import('./open-server-store.ts')).openServerStore(server, options)
-  const { uptime, acceptClock: accept, maxClockGap: maxGap } = options
-  return openStore({ ...options, clock: { uptime, accept, maxGap, systemNow: now } })
+type StorePorts = Pick<
+  StoreOptions,
+  'isServer' | 'onWarning' | 'onError' | 'onFatal' | 'onCommitted' | 'onStep'
+> & {
+  now: Now
+  uptime: Uptime
+  /** Gives up waiting for a database server. */
+  abandoned?: AbortSignal | undefined
+  /** In place of a database server's clock, for tests. */
+  serverNow?: Now | undefined
 }
 
-export type ServedStoreOptions = Pick<
-  OpenStoreOptions,
-  'now' | 'uptime' | 'onStep' | 'onCommitted' | 'abandoned'
-> & {
+/** Makes what is missing. Throws `conflict` with a sentence for the operator when the place cannot be used. */
+export async function openAnyStore(config: StoreConfig, ports: StorePorts): Promise<OpenedStore> {
+  const { now, serverNow = null, uptime } = ports
+  const clock = { uptime, accept: config.acceptClock, maxGap: config.maxClockGap }
+  const options = { ...config, ...ports, bucket: bucketSettingsOf(config) }
+  const server = databaseSettingsOf(config)
+  if (server === null) return openStore({ ...options, clock: { ...clock, systemNow: now } })
+  // Loads the client of PostgreSQL only where it is needed.
+  const { openServerStore } = await import('./open-server-store.ts')
+  return openServerStore({ ...options, ...server, clock: { ...clock, systemNow: serverNow } })
+}
+
+type ServedStoreOptions = Pick<StorePorts, 'now' | 'uptime' | 'onStep' | 'onCommitted' | 'abandoned'> & {
   config: Config
   log: Log
   /** Tests put failures before the store. */
@@ -39,13 +51,9 @@ export type ServedStoreOptions = Pick<
 /** Logs warnings and failures. `failed` resolves when the database may be corrupt and the process must end. */
 export async function openServedStore({ config, log, interpose, ...ports }: ServedStoreOptions) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
-  const bucket = bucketSettingsOf(config)
   const onFailure = noteFailure(log, 'a background task of the store failed')
-  const store = await openAnyStore({
-    ...config,
+  const store = await openAnyStore(config, {
     ...ports,
-    server: databaseSettingsOf(config),
-    bucket: bucket && { ...bucket, maxFileBytes: config.maxFileBytes },
     isServer: true,
     onWarning: (warning) => log.warn(warning),
     onError: (cause) => {

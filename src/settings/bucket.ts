@@ -3,18 +3,23 @@
 import { type BucketPlace, bucketPlaceOf } from '../domain/bucket-place.ts'
 import type { Config } from './table.ts'
 
-export type BucketConfig = Pick<Config, 'filesUrl' | 's3AccessKeyId' | 's3SecretAccessKey' | 'keyFile'>
+type BucketPlaceConfig = Pick<Config, 'filesUrl' | 's3AccessKeyId' | 's3SecretAccessKey'>
+export type BucketConfig = BucketPlaceConfig & Pick<Config, 'keyFile'>
 
 export type BucketSettings = {
   place: BucketPlace
   credentials: { accessKeyId: string; secretAccessKey: string }
+  /** Of the largest file. */
+  maxFileBytes: number
 }
 
 /** Null when files are in the data folder. */
-export function bucketSettingsOf(config: Omit<BucketConfig, 'keyFile'>): BucketSettings | null {
-  const { filesUrl, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config
+export function bucketSettingsOf(
+  config: BucketPlaceConfig & Pick<Config, 'maxFileBytes'>,
+): BucketSettings | null {
+  const { filesUrl, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey, maxFileBytes } = config
   if (filesUrl === null || accessKeyId === null || secretAccessKey === null) return null
-  return { place: bucketPlaceOf(filesUrl), credentials: { accessKeyId, secretAccessKey } }
+  return { place: bucketPlaceOf(filesUrl), credentials: { accessKeyId, secretAccessKey }, maxFileBytes }
 }
 
 /** What is missing beside --files-url, a sentence each. */
@@ -26,10 +31,8 @@ export function bucketProblemsIn(config: BucketConfig): string[] {
 const KEY_IS_MISSING =
   '--files-url needs --key-file: the key must be kept apart from the data folder and the bucket, and be backed up by itself'
 
-type Credentials = Omit<BucketConfig, 'keyFile'>
-
 /** The same for a command that opens the bucket, and needs no instance key. */
-export function credentialProblemsIn(config: Credentials): string[] {
+export function credentialProblemsIn(config: BucketPlaceConfig): string[] {
   const { filesUrl, s3AccessKeyId, s3SecretAccessKey } = config
   if (filesUrl === null) return []
   if (s3AccessKeyId === null || s3SecretAccessKey === null) return [KEYS_ARE_MISSING]

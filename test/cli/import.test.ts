@@ -36,7 +36,7 @@ test('the password of a server comes from a file, the address, or the variable o
   const path = join(folder, 'pw.txt')
   writeFileSync(path, 'from file\n')
   const env = { PGPASSWORD: 'pg', MYSQL_PWD: 'my' }
-  const passwordOf = async (...args: string[]) => (await wishOf(args, { env })).wish?.databasePassword
+  const passwordOf = async (...args: string[]) => (await wishOf(args, { env })).wish?.sourcePassword
   expect(await passwordOf('--database', ADDRESS)).toBe('pg')
   expect(await passwordOf('--database', 'mysql2://pwpush@db/pwpush')).toBe('my')
   expect(await passwordOf('--database', WITH_PASSWORD)).toBeNull()

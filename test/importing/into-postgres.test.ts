@@ -42,7 +42,7 @@ const destination: Destination = {
     const { address: text } = await databaseOf(dataDir)
     const address = parseDatabaseAddress(`${text}?sslmode=disable`)
     if (address === null || 'problem' in address) throw new Error('the address of the test server')
-    return { keyFile: null, server: { address, keyFile: keyFileOf(dataDir), connections: 4 } }
+    return { keyFile: keyFileOf(dataDir), databaseUrl: address }
   },
   open: async (dataDir) => {
     const { connect } = await databaseOf(dataDir)
@@ -74,7 +74,7 @@ describe.skipIf(!isInstalled)('into PostgreSQL', () => {
       dataDir: join(folder, 'node'),
     }
     const node = await openTestNode({ ...place, name: 'first' })
-    const beside = { ...wish, bucket: bucket.settings }
+    const beside = { ...wish, ...bucket.config }
     await expect(imports.importReport(beside, START)).rejects.toThrow('Nodes serve the database (first)')
     expect(bucket.listKeys()).toEqual([])
     expect(await node.lists.countPushes()).toEqual({ live: 0, expired: 0 })

@@ -120,12 +120,12 @@ test('files come into the bucket that the server keeps its files in, and are com
   const bucket = await openTestBucket()
   const files = [{ key: 'abcdkey1', filename: 'a.txt', content: Buffer.from('once') }]
   const written = await source([live(1, { files })])
-  const place = { dataDir, keyFile: join(folder, 'instance.key'), bucket: bucket.settings }
+  const place = { dataDir, keyFile: join(folder, 'instance.key'), ...bucket.config }
   const wish = { ...written.wish, ...place }
   expect((await importReport(wish, NOW)).files).toMatchObject({ count: 1 })
   expect(bucket.listKeys()).toHaveLength(1)
   expect(await verification(wish, NOW)).toMatchObject({ differences: [] })
-  const onDisk = runImport({ ...wish, bucket: null }, NOW)
+  const onDisk = runImport({ ...wish, filesUrl: null }, NOW)
   await expect(onDisk).rejects.toThrow('need their files in the bucket')
   await written.close()
   await bucket.close()

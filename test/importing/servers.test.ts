@@ -54,7 +54,7 @@ function serverCases(server: () => DatabaseServer): void {
     return { ...source, folder, dataDir: join(folder, 'box') }
   }
 
-  async function refusal(database: string, parts: { databasePassword?: string } = {}): Promise<string> {
+  async function refusal(database: string, parts: { sourcePassword?: string } = {}): Promise<string> {
     const folder = newFolder()
     const wish = { database, dataDir: join(folder, 'box'), ...parts }
     const message = await runImport(wish, START).then(
@@ -78,7 +78,7 @@ function serverCases(server: () => DatabaseServer): void {
       url.hostname = 'no-such-host.invalid'
     })
     expect(await refusal(nowhere)).toMatch(/no-such-host\.invalid:\d+\/pwpush_\d+: nothing answers there/)
-    expect(await refusal(database, { databasePassword: 'another one' })).toMatch(
+    expect(await refusal(database, { sourcePassword: 'another one' })).toMatch(
       /refuses the user "pwpush" or the password/,
     )
     const missing = address(database, (url) => {
@@ -113,7 +113,7 @@ function serverCases(server: () => DatabaseServer): void {
       const given = {
         ...wish,
         database,
-        databasePassword: server().password,
+        sourcePassword: server().password,
         dataDir,
         mode: 'dry-run' as const,
       }

@@ -27,6 +27,8 @@ export type Seen = {
 export type TestBucket = {
   url: string
   settings: BucketOptions
+  /** The same as the settings of a server name it. */
+  config: { filesUrl: string; s3AccessKeyId: string; s3SecretAccessKey: string }
   credentials: { accessKeyId: string; secretAccessKey: string }
   /** Decides over each request that comes; null lets it pass. */
   failWith(decide: (seen: Seen) => Fault | null): void
@@ -74,6 +76,7 @@ export async function openTestBucket(): Promise<TestBucket> {
   return {
     url,
     settings: { place: bucketPlaceOf(url), credentials: CREDENTIALS, maxFileBytes: 100 * MIB },
+    config: { filesUrl: url, s3AccessKeyId: 'S3RVER', s3SecretAccessKey: 'S3RVER' },
     credentials: CREDENTIALS,
     failWith: (next) => {
       decide = next

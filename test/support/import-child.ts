@@ -15,16 +15,16 @@ let steps = 0
 await importCommand(
   {
     database: join(folder, 'storage/db/production.sqlite3'),
-    databasePassword: null,
+    sourcePassword: null,
     storage: join(folder, 'storage'),
     masterKeyFile: 'key',
     previousKeysFile: null,
     mode: 'import',
     dataDir,
     keyFile: null,
-    server: null,
+    ...{ filesUrl: null, s3AccessKeyId: null, s3SecretAccessKey: null },
+    ...{ databaseUrl: null, databasePassword: null, databaseConnections: 4 },
     minFreeSpace: 0,
-    bucket: null,
     maxClockGap: Number.MAX_SAFE_INTEGER,
   },
   {

@@ -31,15 +31,15 @@ export function importsInto({ partsOf, open }: Destination = FOLDERS) {
   async function runImport(wish: Wish, now: number, say: (line: string) => void = () => undefined) {
     return importCommand(
       {
-        databasePassword: null,
+        sourcePassword: null,
         storage: null,
         masterKeyFile: null,
         previousKeysFile: null,
         mode: 'import',
         keyFile: null,
-        server: null,
+        ...{ filesUrl: null, s3AccessKeyId: null, s3SecretAccessKey: null },
+        ...{ databaseUrl: null, databasePassword: null, databaseConnections: 4 },
         minFreeSpace: 0,
-        bucket: null,
         maxClockGap: Number.MAX_SAFE_INTEGER,
         ...(await partsOf(wish.dataDir)),
         ...wish,

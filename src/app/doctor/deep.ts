@@ -67,8 +67,7 @@ async function openFiles({ config, folder }: Place, read: Steps['read']): Promis
     return existsSync(folder.files) ? createDiskFiles(folder.files).open : async () => null
   const tag = await read(findBucketFolder)
   if (tag === null) return async () => null
-  const { maxFileBytes } = config
-  return openBucket({ ...settings, maxFileBytes, tag, onWarning: () => undefined }).files.open
+  return openBucket({ ...settings, tag, onWarning: () => undefined }).files.open
 }
 
 type StoredFile = { fileId: string; size: number }

@@ -2,8 +2,8 @@
 
 import type { Imported } from '../../app/import-command.ts'
 import { type DatabaseAddress, parseDatabaseAddress } from '../../domain/database-address.ts'
-import { bucketProblemsIn, bucketSettingsOf } from '../../settings/bucket.ts'
-import { databaseProblemsIn, databaseSettingsOf } from '../../settings/database.ts'
+import { bucketProblemsIn } from '../../settings/bucket.ts'
+import { databaseProblemsIn } from '../../settings/database.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 import { command, some, toggle, valued } from '../command.ts'
 import { ToldFailure } from '../failures.ts'
@@ -68,27 +68,15 @@ export const IMPORTS = [
       ...databaseProblemsIn(config),
     ],
     act: async ({ flags, config, shell, app }) => {
-      const { dataDir, keyFile, minFreeSpace, maxClockGap } = config
       const { dryRun, verify, storage, masterKeyFile, previousKeysFile } = flags
       const { text: database = '', address = null } = flags.database ?? {}
       const { now, uptime, readFile, say } = shell
       const tell = createTellProgress(shell)
       const imported = await app.importCommand(
         {
-          ...{
-            database,
-            storage,
-            masterKeyFile,
-            previousKeysFile,
-            dataDir,
-            keyFile,
-            minFreeSpace,
-            maxClockGap,
-          },
-          databasePassword: flags.databasePasswordFile ?? (address && findPassword(address, shell)),
+          ...{ ...config, database, storage, masterKeyFile, previousKeysFile },
+          sourcePassword: flags.databasePasswordFile ?? (address && findPassword(address, shell)),
           mode: dryRun ? 'dry-run' : verify ? 'verify' : 'import',
-          server: databaseSettingsOf(config),
-          bucket: bucketSettingsOf(config),
         },
         {
           ...{ now, uptime, readFile, say },
