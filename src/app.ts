@@ -23,6 +23,7 @@ import { openLogging } from './operating/logging.ts'
 import { createReload } from './operating/reload.ts'
 import { announceReady } from './operating/service-manager.ts'
 import { nameDatabase } from './settings/database.ts'
+import { settings } from './settings/table.ts'
 import { dataFolder } from './store/folder/data-folder.ts'
 import { removeSetupLink } from './store/folder/notes.ts'
 import { explainFailure } from './store/folder/sqlite-failures.ts'
@@ -70,6 +71,8 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
     const branding = await readBranding(config)
     const database = nameDatabase(config) ?? undefined
     log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
+    for (const name of FOR_ONE_START)
+      if (config[name]) log.warn(`--${settings[name].flag} is for one start: leave it out at the next one`)
     const metrics = config.metricsListen === null ? null : (await loadMetrics()).createMetrics()
     const opened = await openServedStore({ ...ports, config, log, onCommitted: metrics?.committed })
     store = opened.store
@@ -85,6 +88,9 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
     throw store === null ? cause : explainFailure(dataFolder(dataDir).database, cause)
   }
 }
+
+/** In a unit or a compose file, each would let every start accept unseen what one was meant to, such as a copy. */
+const FOR_ONE_START = ['acceptClock', 'acceptMove', 'acceptDatabase', 'backupAcceptFolder'] as const
 
 /** Without --metrics-listen nothing is counted and the library is not loaded. */
 const loadMetrics = () => import('./operating/metrics.ts')

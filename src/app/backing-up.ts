@@ -25,11 +25,6 @@ export async function openBackups(options: OpenBackupsOptions): Promise<Backups 
   if (folder === null || startBackup === undefined) return null
   const showsKey = showsInstanceKey(config)
   if (showsKey) log.warn({ folder }, `in ${KEY_WARNING.said}. ${KEY_WARNING.remedy}`)
-  if (acceptFolder)
-    log.warn(
-      { folder },
-      '--backup-accept-folder: leave it out at the next start, or a disk that is not mounted is not noticed',
-    )
   return createBackups({
     plan: { folder, recipients, every: config.backupEvery, keep: config.backupKeep, showsKey },
     ...{ acceptFolder, now, uptime, log },

@@ -19,7 +19,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
-import { judgeLimits } from '../../src/app/doctor/machine.ts'
 import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
 import { configOf, START, startInstance } from '../support/instance.ts'
@@ -43,23 +42,19 @@ type Options = {
   flags?: Record<string, string>
   isDeep?: boolean
   now?: number
-  unit?: string
   names?: Record<string, string[]>
 }
 
 async function look({
   flags = {},
   now = START,
-  unit,
   names = {},
   isDeep = false,
 }: Options = {}): Promise<Finding[]> {
-  const unitPath = join(outside, 'oncebox.service')
-  if (unit !== undefined) writeFileSync(unitPath, unit)
   const { config } = configOf({ 'data-dir': dataDir, 'min-free-space': '0', port: '0', ...flags })
   const lookUp = async (name: string) => names[name] ?? Promise.reject(new Error('unknown'))
   const network = { lookUp, listAddresses: () => [], hostName: () => 'box' }
-  return examine({ config, version: '3.0.0', now: () => now, network, unitPlaces: [unitPath], isDeep })
+  return examine({ config, version: '3.0.0', now: () => now, network, isDeep })
 }
 
 const wrong = (findings: Finding[]) => findings.filter(({ state }) => state !== 'ok')
@@ -166,11 +161,6 @@ test('too little space', async () => {
   expect(await theOnly({ flags: { 'min-free-space': '1024TiB' } })).toContain('problem disk')
 })
 
-test('few open files', () => {
-  const limits = 'Max open files            256                  4096                 files\n'
-  expect(judgeLimits(limits).remedy).toContain('LimitNOFILE=65536')
-})
-
 test('a port that another program has', async () => {
   const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('') })
   const taken = String(other.port)
@@ -247,20 +237,6 @@ test.skipIf(process.geteuid?.() !== 0)('a log file of another user', async () =>
 
 test('a log file that cannot be written', async () => {
   expect(await theOnly({ flags: { 'log-file': '/no/such/folder/x.log' } })).toContain('--log-file')
-})
-
-test.each([
-  ['MemoryDenyWriteExecute=yes', 'Remove MemoryDenyWriteExecute='],
-  ['ExecStart=/bin/sh serve --accept-clock', 'Remove --accept-clock'],
-  ['ExecStart=/bin/sh serve --accept-move', 'Remove --accept-move'],
-  ['Environment=ONCEBOX_PORT=1 ONCEBOX_ACCEPT_MOVE=true', 'ONCEBOX_ACCEPT_MOVE'],
-  ['ExecStart=/no/such/oncebox serve', 'Correct ExecStart='],
-  ['ExecStart=/bin/sh serve --data-dir /elsewhere', 'Give --data-dir /elsewhere'],
-])('a unit with %s', async (line, remedy) => {
-  const start = line.startsWith('ExecStart') ? '' : 'ExecStart=/bin/sh serve\n'
-  expect(await theOnly({ unit: `[Service]\n# MemoryDenyWriteExecute=yes\n${start}${line}\n` })).toContain(
-    remedy,
-  )
 })
 
 test('a folder of backups that cannot be used, one on the same disk, and a last backup that is too old', async () => {

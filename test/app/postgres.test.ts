@@ -126,7 +126,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       const { config } = configOf(given, env)
       const lookUp = async () => []
       const network = { lookUp, listAddresses: () => [], hostName: () => 'box' }
-      return examine({ config, version: '3.0.0', now: Date.now, network, unitPlaces: [], isDeep: true })
+      return examine({ config, version: '3.0.0', now: Date.now, network, isDeep: true })
     }
 
     const of = (part: string, findings: Finding[]) =>

@@ -69,3 +69,11 @@ test('while nothing can be written, /readyz is 503 and names the part, and is we
   beside.close()
   await instance.close()
 })
+
+test('a start warns of what was accepted for one start alone', async () => {
+  const accepting = await startInstance({ flags: { 'accept-clock': 'true', 'accept-move': 'true' } })
+  for (const flag of ['--accept-clock', '--accept-move'])
+    expect(accepting.log.join('\n')).toContain(`warn ${flag} is for one start: leave it out at the next one`)
+  expect(accepting.log.join('\n')).not.toContain('--accept-database is')
+  await accepting.close()
+})

@@ -20,7 +20,6 @@ import { isServed } from '../../store/folder/folder-lock.ts'
 import { isReadableByOthers } from '../../store/folder/key-file.ts'
 import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts'
 import { createDeepChecks } from './deep.ts'
-import { MACHINE_CHECKS } from './machine.ts'
 import { OUTSIDE_CHECKS } from './outside.ts'
 import type { DoctorOptions, Place } from './place.ts'
 import { askServer, REACH_CHECKS } from './reach.ts'
@@ -40,7 +39,7 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const place = { ...options, folder, isUsable, isServed: isUsable && isServedOrUnknown(folder) }
   const rows = await lookAtRows(place)
   try {
-    const checks = { ...OUTSIDE_CHECKS, ...REACH_CHECKS, ...MACHINE_CHECKS }
+    const checks = { ...OUTSIDE_CHECKS, ...REACH_CHECKS }
     const onPlace = Object.entries(checks).map(([part, look]) => [part, () => look(place)] as const)
     const diskChecks = createDiskChecks({ ...config, ...spaceOf(config) })
     const own = await lookAtAll({ ...rows.checks, ...diskChecks, ...Object.fromEntries(onPlace) })

@@ -1,14 +1,17 @@
-// What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket and the backups.
+// What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket, the backups and the log file.
 
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { findFolderFault, isOnOneDisk } from '../../backup/own-backup.ts'
 import { readCertificate } from '../../crypto/certificate-facts.ts'
 import { graceOf } from '../../domain/backup-plan.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime } from '../../domain/time.ts'
 import { openCertificateFiles } from '../../lan/certificate-files.ts'
 import { judgeBackup, judgeCertificate } from '../../operating/checks.ts'
 import { fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
+import { requireLogPlace } from '../../operating/log-file.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
 import { probeBucket } from '../../store/s3/probe.ts'
@@ -19,6 +22,7 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   files: lookAtBucket,
   certificate: lookAtCertificate,
   backup: lookAtBackups,
+  log: lookAtLogFile,
 }
 
 /** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
@@ -106,4 +110,16 @@ const OF_POSTGRES =
 const ON_SAME_DISK = {
   said: 'it is on the disk of the data, and a disk that fails takes both',
   remedy: 'Mount another disk there, or name a folder on one with --backup-dir',
+}
+
+function lookAtLogFile({ config: { logFile: path } }: Place): Looked {
+  if (path === null) return null
+  requireLogPlace(path)
+  try {
+    accessSync(existsSync(path) ? path : dirname(path), constants.W_OK)
+    return fine(`The log goes to ${path}.`)
+  } catch (cause) {
+    const remedy = 'Make its folder and let the user of the server write there, or name another --log-file.'
+    return problem(`The log file ${path} cannot be written: ${reasonOf(cause)}.`, remedy)
+  }
 }

@@ -13,8 +13,6 @@ export type DoctorOptions = {
   network: Network
   /** Reads the whole database and every sealed file as well. */
   isDeep?: boolean
-  /** The paths at which a systemd unit may be. */
-  unitPlaces?: readonly string[]
 }
 
 /** Of the data folder: `isUsable` when it is there and belongs to the user of this process. */
