@@ -180,8 +180,7 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
     const reload = createReload({ reloadables: [...reloadables, ...ofTls], log })
     const managed = announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
     const { urls, trust } = await listening.addresses()
-    notes.keepServing(urls.hereUrl)
-    notes.keepSettings()
+    notes.keep(urls.hereUrl)
     return {
       ...{ ...urls, ...managed, baseUrl, dataDir },
       /** Server and database, without the login; null for the database in the data folder. */

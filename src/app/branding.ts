@@ -6,26 +6,18 @@ import { explainSystemError } from '../domain/system-errors.ts'
 import { type Logo, MAX_LOGO_BYTES, recogniseLogo } from '../pages/frame/logo.ts'
 import type { Config } from '../settings/table.ts'
 
-export type Branding = {
-  name: string
-  contact: string | null
-  notice: string | null
-  /** `#rrggbb`. */
-  color: string | null
-  logo: Logo | null
-}
-
-type BrandConfig = Pick<Config, 'brandName' | 'brandLogo' | 'brandColor' | 'contact' | 'notice'>
+export type Branding = Awaited<ReturnType<typeof readBranding>>
 
 /** Throws `conflict` for a logo that cannot be used. Called before the store is opened. */
-export async function readBranding(config: BrandConfig): Promise<Branding> {
-  return {
-    name: config.brandName,
-    contact: config.contact,
-    notice: config.notice,
-    color: config.brandColor,
-    logo: config.brandLogo === null ? null : await readLogo(config.brandLogo),
-  }
+export async function readBranding({
+  brandName: name,
+  brandColor: color,
+  brandLogo,
+  contact,
+  notice,
+}: Config) {
+  const logo = brandLogo === null ? null : await readLogo(brandLogo)
+  return { name, color, logo, contact, notice }
 }
 
 async function readLogo(path: string): Promise<Logo> {

@@ -35,7 +35,7 @@ import { createShareOf } from '../pushes/shares.ts'
 import { createShortTokens } from '../pushes/short-tokens.ts'
 import { createShownTexts } from '../pushes/shown-texts.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
-import { createUploads, type Uploads } from '../pushes/uploads.ts'
+import { createUploads } from '../pushes/uploads.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
@@ -116,7 +116,7 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
     limits,
     pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
     downloads,
-    ...countedUploads(createUploads({ store, limits, relieve })),
+    uploads: createUploads({ store, limits, relieve }),
     idempotency: createIdempotency({ store, keyring, now }),
     marks: createFormMarks(keyring),
     shownTexts: createShownTexts(keyring),
@@ -194,24 +194,8 @@ function createAcceptClock({ accept, log }: { accept: () => Promise<void>; log: 
   }
 }
 
-/** Counts the files that are being received. */
-export function countedUploads(uploads: Uploads): { uploads: Uploads; countUploads: () => number } {
-  let running = 0
-  const begin: Uploads['begin'] = (options) => {
-    const upload = uploads.begin(options)
-    const add: typeof upload.add = async (file) => {
-      running += 1
-      await upload.add(file).finally(() => {
-        running -= 1
-      })
-    }
-    return { ...upload, add }
-  }
-  return { uploads: { ...uploads, begin }, countUploads: () => running }
-}
-
 /** Counts creates and retrievals. */
-export function meterPushes(pushes: Pushes, meter: Meter): Pushes {
+function meterPushes(pushes: Pushes, meter: Meter): Pushes {
   return {
     ...pushes,
     create: async (wanted, options) => {

@@ -41,8 +41,8 @@ export async function findServerOn(port: number): Promise<string | null> {
   return urls.find((_, index) => answers[index]) ?? null
 }
 
-export type NotesOptions = {
-  config: Pick<Config, 'dataDir' | 'host' | 'keyFile' | 'tlsAuthorityKey' | 'minFreeSpace'>
+type NotesOptions = {
+  config: Config
   settings: readonly NotedSetting[]
   log: Log
 }
@@ -60,17 +60,13 @@ export function createNotes({ config, settings, log }: NotesOptions) {
     }
   }
 
-  function removeServing(): void {
+  const removeServing = () =>
     attempt('the note of where this server listens was not removed', () => removeServingNote(dataDir))
-  }
 
-  function keepServing(url: string): void {
+  /** Where it listens, and the settings in effect, which backups take along. */
+  function keep(url: string): void {
     const note = { pid: process.pid, url, socket: isUnixHost(host) ? socketPath(host) : null }
     attempt('the note of where this server listens was not written', () => writeServingNote(dataDir, note))
-  }
-
-  /** For backups, which take the settings in effect along. */
-  function keepSettings(): void {
     const noted = settings.map(({ flag, value, from }) => ({ flag, value, from }))
     attempt('the note of the settings was not written: a backup holds those of an earlier start', () =>
       writeSettingsNote(dataDir, { settings: noted, keyFile, tlsAuthorityKey, minFreeSpace }),
@@ -87,5 +83,5 @@ export function createNotes({ config, settings, log }: NotesOptions) {
   }
 
   removeServing()
-  return { removeServing, keepServing, keepSettings, keepSetupLink }
+  return { removeServing, keep, keepSetupLink }
 }

@@ -1,6 +1,7 @@
 // The values that the metrics read from a running server whenever Prometheus asks.
 
 import type { Sweeper } from '../pushes/sweeper.ts'
+import type { Uploads } from '../pushes/uploads.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports, PushCounts } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
@@ -17,7 +18,7 @@ export type GaugesOptions = {
   waitingWorks: () => number
   /** Passphrases and passwords that wait for a lane, and those that are worked on. */
   countHashing: () => { waiting: number; running: number }
-  countUploads: () => number
+  uploads: Pick<Uploads, 'countRunning'>
   freeSpace: FreeSpace
   bucket: BucketReport | null
   /** Null when rows are in the data folder. */
@@ -42,7 +43,7 @@ export function createGauges(options: GaugesOptions): Gauged[] {
     gauge('oncebox_swept_total', () => ({ ...sweeper.totals() }), 'what'),
     gauge('oncebox_commit_queue', options.waitingWorks),
     gauge('oncebox_hash_queue', options.countHashing, 'of'),
-    gauge('oncebox_uploads_running', options.countUploads),
+    gauge('oncebox_uploads_running', options.uploads.countRunning),
     gauge('oncebox_disk_free_bytes', async () => (await freeSpace.measure()).free),
     gauge('oncebox_disk_bytes', async () => (await freeSpace.measure()).total),
     gauge('oncebox_disk_free_inodes', inodes, 'disk'),

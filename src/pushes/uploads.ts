@@ -35,6 +35,9 @@ export type UploadsOptions = {
 }
 
 export function createUploads({ store, limits, relieve }: UploadsOptions) {
+  /** Files that are being received. */
+  let running = 0
+
   /** `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. */
   function begin({ isFingerprinted = false } = {}) {
     const dataKey = newDataKey()
@@ -51,8 +54,11 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       begun.push(entry)
       const { id } = entry
       const counted = { size: 0, digest: isFingerprinted ? createDigest() : null }
-      if (isKept) await keep(id, count(content, counted))
-      else await drain(count(content, counted))
+      const arriving = count(content, counted)
+      running += 1
+      await (isKept ? keep(id, arriving) : drain(arriving)).finally(() => {
+        running -= 1
+      })
       entry.file = { id, filename: name, contentType: safeContentType(contentType), size: counted.size }
       entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.digest('hex') ?? '' }
     }
@@ -99,7 +105,7 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
     return { dataKey, listFiles, listPrints, add, compareOnly, discard }
   }
 
-  return { begin }
+  return { begin, countRunning: () => running }
 }
 
 async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {

@@ -37,8 +37,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
   function open({ address }: Pick<TestDatabase, 'address'>, create?: { keyFile: null }) {
     const parsed = parseDatabaseAddress(address, 'disable')
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
-    const ports = { now: () => 0, writeLog: () => undefined }
-    return openAccounts({ dataDir: '/nonexistent', database: parsed, create }, ports)
+    return openAccounts({ dataDir: '/nonexistent', database: parsed, create, now: () => 0 })
   }
 
   test('accounts and tokens are added, changed and removed, by the clock of the database', async () => {
@@ -74,9 +73,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     const { dataDir, remove } = makeNodeFolder()
     mkdirSync(dataDir, { mode: 0o700 })
     writeFileSync(join(dataDir, 'serve.node'), '{}')
-    const ports = { now: () => 0, writeLog: () => undefined }
-    const place = { dataDir, database: null, create: { keyFile: null } }
-    await expect(openAccounts(place, ports)).rejects.toThrow('name that database with --database-url')
+    const place = { dataDir, database: null, create: { keyFile: null }, now: () => 0 }
+    await expect(openAccounts(place)).rejects.toThrow('name that database with --database-url')
     remove()
   })
 

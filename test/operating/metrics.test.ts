@@ -48,7 +48,7 @@ test('values of the parts are read at each scrape, and a failing part does not h
       jobs: { list: () => [{ name: 'sweep', state: 'running', lastDidAt: 5000, lastFailedAt: null }] },
       waitingWorks: () => 4,
       countHashing: () => ({ waiting: 2, running: 3 }),
-      countUploads: () => 5,
+      uploads: { countRunning: () => 5 },
       freeSpace: {
         require: async () => undefined,
         hasRoom: () => true,

@@ -28,10 +28,9 @@ export function accountCommand<F extends Table>({ act, creates, ...row }: Accoun
     act: async (given) => {
       const { shell, app, config } = given
       const { dataDir, keyFile } = config
-      const opened = await app.openAccounts(
-        { dataDir, database: databaseAddressOf(config), create: creates && { keyFile } },
-        { now: shell.now, writeLog: shell.say },
-      )
+      const database = databaseAddressOf(config)
+      const create = creates && { keyFile }
+      const opened = await app.openAccounts({ dataDir, database, create, now: shell.now })
       shell.say(opened.where)
       try {
         await act({ ...given, ...opened, email: given.operands[0] ?? '' })

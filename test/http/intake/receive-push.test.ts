@@ -30,7 +30,8 @@ async function refuse(code: ErrorCode): Promise<{ code: string; isWaited: boolea
     await new Promise((resolve) => setImmediate(resolve))
     isWaited = true
   }
-  const uploads: Uploads = { begin: () => ({ discard }) as unknown as ReturnType<Uploads['begin']> }
+  const begin = () => ({ discard }) as unknown as ReturnType<Uploads['begin']>
+  const uploads: Uploads = { begin, countRunning: () => 0 }
   const receive = createReceivePush({ uploads, limits: LIMITS, body: BODY })
   const request = new Request('http://localhost/', {
     method: 'POST',
