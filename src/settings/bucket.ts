@@ -1,22 +1,13 @@
 // The settings of the bucket for files, as the store takes them.
 
-import { type BucketPlace, bucketPlaceOf } from '../domain/bucket-place.ts'
+import { bucketPlaceOf } from '../domain/bucket-place.ts'
 import type { Config } from './table.ts'
 
 type BucketPlaceConfig = Pick<Config, 'filesUrl' | 's3AccessKeyId' | 's3SecretAccessKey'>
 export type BucketConfig = BucketPlaceConfig & Pick<Config, 'keyFile'>
 
-export type BucketSettings = {
-  place: BucketPlace
-  credentials: { accessKeyId: string; secretAccessKey: string }
-  /** Of the largest file. */
-  maxFileBytes: number
-}
-
-/** Null when files are in the data folder. */
-export function bucketSettingsOf(
-  config: BucketPlaceConfig & Pick<Config, 'maxFileBytes'>,
-): BucketSettings | null {
+/** Null when files are in the data folder. `maxFileBytes`: of the largest file. */
+export function bucketSettingsOf(config: BucketPlaceConfig & Pick<Config, 'maxFileBytes'>) {
   const { filesUrl, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey, maxFileBytes } = config
   if (filesUrl === null || accessKeyId === null || secretAccessKey === null) return null
   return { place: bucketPlaceOf(filesUrl), credentials: { accessKeyId, secretAccessKey }, maxFileBytes }

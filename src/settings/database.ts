@@ -39,10 +39,7 @@ export function nameDatabase({ databaseUrl }: Pick<DatabaseConfig, 'databaseUrl'
 }
 
 /** What is missing beside --database-url, a sentence each. */
-export function databaseProblemsIn({
-  databaseUrl,
-  keyFile,
-}: Pick<DatabaseConfig, 'databaseUrl' | 'keyFile'>): string[] {
+export function databaseProblemsIn({ databaseUrl, keyFile }: DatabaseConfig): string[] {
   return databaseUrl === null || keyFile !== null ? [] : [KEY_IS_MISSING]
 }
 

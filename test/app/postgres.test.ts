@@ -8,7 +8,6 @@ import { openAccounts } from '../../src/app/account-commands.ts'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { wholeMilliseconds } from '../../src/domain/time.ts'
-import { databaseSettingsOf } from '../../src/settings/database.ts'
 import { installedEngines } from '../support/database-servers.ts'
 import { importReport, newFolder, verification } from '../support/import.ts'
 import { live } from '../support/import-cases.ts'
@@ -92,7 +91,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
       'database-url': `${into.address}?sslmode=disable`,
       'key-file': join(folder, 'key'),
     })
-    const wish = { ...written.wish, server: databaseSettingsOf(config), dataDir: join(folder, 'node') }
+    const { databaseUrl, keyFile } = config
+    const wish = { ...written.wish, databaseUrl, keyFile, dataDir: join(folder, 'node') }
     expect((await importReport({ ...wish, mode: 'dry-run' }, 0)).pushes).toMatchObject({ live: 1, known: 0 })
     await expect(verification(wish, 0)).rejects.toThrow(/There is no Oncebox data in postgres:/)
     expect((await importReport(wish, 0)).pushes).toMatchObject({ live: 1, known: 0 })
