@@ -184,7 +184,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.check('#kind-file')
     await page.setInputFiles('#files', path)
     expect(await page.textContent('#files-problem')).toBe(
-      '“too-large.bin” is too large: a file can have at most 1\u00a0GiB.',
+      '“\u2068too-large.bin\u2069” is too large: a file can have at most 1\u00a0GiB.',
     )
     expect(await page.textContent('#files-hint')).toContain('1\u00a0GiB')
   })

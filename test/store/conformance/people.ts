@@ -60,16 +60,17 @@ export function describePeople(open: OpenEngine): void {
     const one = await opened.store.people.measureUsage(ann.id)
     expect(one.pushes).toBe(1)
     expect(one.bytes).toBeGreaterThan(0)
-    for (let n = 1; n < 1_100; n += 1) await store(ann.id)
+    // A hundred at a time: one after another they take a busy database longer than a test may.
+    for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 100 }, () => store(ann.id)))
     await store(bob.id)
     expect(await opened.store.people.measureUsage(ann.id)).toEqual({
-      pushes: 1_100,
-      bytes: 1_100 * one.bytes,
+      pushes: 1_001,
+      bytes: 1_001 * one.bytes,
     })
     await opened.store.pushes.expirePush({ id: first.id, visit: VISIT })
     expect(await opened.store.people.measureUsage(ann.id)).toEqual({
-      pushes: 1_099,
-      bytes: 1_099 * one.bytes,
+      pushes: 1_000,
+      bytes: 1_000 * one.bytes,
     })
   })
 }
