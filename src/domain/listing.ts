@@ -23,6 +23,9 @@ export type PushFilter = { kind: PushKind | null; state: PushState | null; until
 /** Smaller than a page of the API, because a row on the pages shows more. */
 export const LIST_PAGE_SIZE = 25
 
+/** The most opened pushes that stay in the list of the active ones until their owner looks at them. */
+export const MOST_OPENED = 100
+
 /** A filter that is null accepts every push. `until` accepts pushes created at that time or earlier. */
 export function fitsFilter(facts: PushFacts, { kind, state, until }: PushFilter, now: number): boolean {
   if (kind !== null && facts.kind !== kind) return false
@@ -48,6 +51,15 @@ function fitsState(facts: PushFacts, state: PushState, now: number): boolean {
 /** Whether it was opened since its owner looked at it last. */
 export function isUnseen({ views, seenViews }: Pick<PushFacts, 'views' | 'seenViews'>): boolean {
   return views > seenViews
+}
+
+/** Whether it was opened as often as it may be, which is how a push ends that did what it was made for. */
+export function isUsedUp({
+  views,
+  expireAfterViews,
+  lost,
+}: Pick<PushFacts, 'views' | 'expireAfterViews' | 'lost'>) {
+  return views >= expireAfterViews && !lost
 }
 
 /** Whether a live push has only its last view left after earlier ones, or less than a day of a lifetime of several days. */

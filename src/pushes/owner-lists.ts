@@ -50,6 +50,8 @@ export type Overview = {
   /** How many there are with this filter. */
   matching: number
   counts: PushCounts
+  /** How many of the active list have ended by their last view, at which the owner has not looked. */
+  opened: number
   /** Whether older pushes were not looked at, because there are too many. */
   isCut: boolean
 }
@@ -90,27 +92,39 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   async function overview(account: Account, options: OverviewOptions): Promise<Overview> {
     await store.expiry.expireLapsedOf(account.id)
     const counts = await store.lists.countOwned(account.id)
-    return isPlain(options) ? pageOf(account, options, counts) : lookThrough(account, options, counts)
+    const opened = await store.lists.listOpened(account.id)
+    const found = { counts, opened }
+    const page = await (isPlain(options) ? pageOf : lookThrough)(account, options, found)
+    return { ...page, counts, opened: opened.length }
   }
+
+  type Found = { counts: PushCounts; opened: readonly ListedPush[] }
 
   /** Straight from the index, however many there are. */
-  async function pageOf({ id }: Account, options: OverviewOptions, counts: PushCounts): Promise<Overview> {
+  async function pageOf({ id }: Account, options: OverviewOptions, { counts, opened }: Found) {
     const { list, pageNumber, until } = options
     const expired = list === 'expired'
-    const page = await present(
-      await store.lists.listPushes({
-        ...{ ownerId: id, expired, pageNumber, until },
-        pageSize: LIST_PAGE_SIZE,
-      }),
-      LIST_PAGE_SIZE,
-    )
-    return { ...page, matching: expired ? counts.expired : counts.live, counts, isCut: false }
+    const among = expired ? [] : opened.filter(({ push }) => push.createdAt <= (until ?? push.createdAt))
+    const start = (pageNumber - 1) * LIST_PAGE_SIZE
+    // Each of the opened ones moves the live ones back by a place at most.
+    const skip = Math.max(0, start - among.length)
+    const listed = await store.lists.listPushes({
+      ...{ ownerId: id, expired, until, skip, pageNumber: 1 },
+      pageSize: start + LIST_PAGE_SIZE - skip,
+    })
+    const merged = [...listed, ...among].sort((one, other) => other.push.id - one.push.id)
+    const page = await present(merged.slice(start - skip, start - skip + LIST_PAGE_SIZE), LIST_PAGE_SIZE)
+    const matching = expired ? counts.expired : counts.live + opened.length
+    return { ...page, matching, isCut: false }
   }
 
-  async function lookThrough(account: Account, options: OverviewOptions, counts: PushCounts) {
+  async function lookThrough(account: Account, options: OverviewOptions, { opened }: Found) {
     const { list, sort, query, pageNumber } = options
     const live = list === 'expired' ? NOTHING : await collect(account.id, false, options)
-    const expired = list === 'active' ? NOTHING : await collect(account.id, true, options)
+    const expired =
+      list === 'active'
+        ? { facts: opened.map(factsOf).filter((one) => fitsFilter(one, options, now())), isCut: false }
+        : await collect(account.id, true, options)
     const filtered = [...live.facts, ...expired.facts]
     const words = foldedWords(query)
     const needsTexts = words.length > 0 || sort === 'name'
@@ -126,7 +140,6 @@ export function createOwnerLists({ store, keyring, now }: Options) {
       ...page,
       damaged: Math.max(page.damaged, damaged),
       matching: matching.length,
-      counts,
       isCut,
     }
   }
@@ -156,6 +169,10 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   }
 
   return { list, overview }
+}
+
+function factsOf({ push, seenViews }: ListedPush): PushFacts {
+  return { ...push, seenViews }
 }
 
 const NO_NAMES = { names: new Map<number, string>(), damaged: 0 }

@@ -169,14 +169,28 @@ type ListOf = { ownerId: number; expired: boolean }
 export type PushCounts = { live: number; expired: number }
 
 export type PushListStore = {
-  /** Newest first, 50 a page by default, from page 1. `until`: created by that time; `beforeId`: stored before that push. */
+  /**
+   * Newest first, 50 a page by default, from page 1. `until`: created by that time; `beforeId`: stored before that push; `skip`:
+   * how many are left out, in place of whole pages.
+   */
   listPushes(
-    of: ListOf & { pageNumber: number; pageSize?: number; until?: number | null; beforeId?: number | null },
+    of: ListOf & {
+      pageNumber: number
+      pageSize?: number
+      until?: number | null
+      beforeId?: number | null
+      skip?: number
+    },
   ): Promise<ListedPush[]>
   /** The facts of all pushes of a list, newest first, a piece at a time. */
   readFacts(of: ListOf): AsyncIterable<PushFacts[]>
   /** Name and note of those of these pushes that exist, in any order; at most a few hundred at once. */
   readTexts(ids: readonly number[]): Promise<SealedTexts[]>
+  /**
+   * Newest first, those that ended by their last view, at which their owner has not looked since. Looks only through the newest
+   * of the ended pushes, whose number is bounded.
+   */
+  listOpened(ownerId: number): Promise<ListedPush[]>
   /** These pushes in this order, without those that are not this owner's. */
   listByIds(of: { ownerId: number; ids: readonly number[] }): Promise<ListedPush[]>
   countOwned(ownerId: number): Promise<PushCounts>

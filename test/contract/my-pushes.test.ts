@@ -69,6 +69,42 @@ describe('what is shown', () => {
     expect(await isNew()).toEqual(['one'])
   })
 
+  test('a push whose last view was used has succeeded: green, and in the first list until it was seen', async () => {
+    const owner = await newOwner()
+    const { url_token } = await owner.create({ name: 'VPN', expire_after_views: 1 })
+    await owner.create({ name: 'waiting' })
+    await api.retrieve(url_token)
+    api.clock.advance(3 * 60_000)
+    const { text, names } = await list(owner)
+    expect(names).toEqual(['waiting', 'VPN'])
+    expect(text).toMatch(
+      /<span class="chip good"><svg.*?<\/svg><span>Opened <time [^>]*>3 min. ago<\/time>, link used up<\/span><\/span>/s,
+    )
+    expect(text).toContain('Active <span class="count">2</span>')
+    expect((await list(owner, '?sort=name')).names).toEqual(['VPN', 'waiting'])
+    expect((await list(owner, '?kind=url')).names).toEqual([])
+    // The API knows it as expired all the while.
+    expect((await api.list('active', owner.token)).map(({ name }) => name)).toEqual(['waiting'])
+    expect((await api.list('expired', owner.token)).map(({ name }) => name)).toEqual(['VPN'])
+    const { text: page } = await owner.get(`/pushes/${url_token}`)
+    expect(page).toMatch(/class="standing good".*Opened <time [^>]*>3 min. ago<\/time>, link used up/s)
+    expect((await list(owner)).names).toEqual(['waiting'])
+    expect((await list(owner, '?show=expired')).names).toEqual(['VPN'])
+  })
+
+  test('pages of a list have each push once, those among them that have been opened too', async () => {
+    const owner = await newOwner()
+    const names: string[] = []
+    for (let n = 0; n < 60; n += 1) {
+      const { url_token } = await owner.create({ name: `n${n}`, expire_after_views: 1 })
+      if (n < 10 || n % 7 === 0 || n > 55) await api.retrieve(url_token)
+      names.unshift(`n${n}`)
+    }
+    const shown: string[] = []
+    for (const page of [1, 2, 3, 4]) shown.push(...(await list(owner, `?page=${page}`)).names)
+    expect(shown).toEqual(names)
+  })
+
   test('an empty list says what will be in it', async () => {
     expect((await list(await newOwner())).text).toContain('Nothing here yet')
   })
@@ -93,6 +129,7 @@ describe('filters, order and search', () => {
     await api.retrieve(made[0]?.url_token ?? '')
     api.clock.advance(60_000)
     for (const push of [made[2], made[3]]) await api.retrieve(push?.url_token ?? '')
+    await owner.post('/pushes', { push: made[3]?.url_token ?? '', do: 'seen' })
     api.clock.advance(DAY + 1)
   })
 

@@ -350,6 +350,7 @@ export const STOPS: Stop[] = [
       const { url_token } = await push({ name: 'VPN of the Hamburg office', note: 'For Bo, until the move.' })
       await server.retrieve(url_token)
       await push({ kind: 'qr', name: 'Wi-Fi for guests', expire_after_views: 100 })
+      await server.retrieve((await push({ name: 'Door code', expire_after_views: 1 })).url_token)
       await page.goto(`${url}/pushes`)
     },
   },

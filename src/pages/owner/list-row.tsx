@@ -1,5 +1,6 @@
 // A row of an owner's list: what the push is, how far it is used up, and what can be done with it.
 
+import { isUsedUp } from '../../domain/listing.ts'
 import { isExpired } from '../../domain/push.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
 import type { Labelled, OverviewPush } from '../../pushes/owner-lists.ts'
@@ -75,24 +76,28 @@ function State({ listed: { push }, words, now }: { listed: Labelled; words: Word
     <div class="state">
       {isNotable && (
         <Chip tone={tone} icon={icon}>
-          {text}
+          <span>{text}</span>
         </Chip>
       )}
       <span>{words.say('row_views', { n: views, of: expireAfterViews })}</span>
-      <span>
-        {isExpired(push, now) ? (
-          sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
-        ) : (
-          <Relative at={expiresAt} words={words} now={now} />
-        )}
-      </span>
-      <span class="hint">
-        {views === 0
-          ? words.say('row_waiting')
-          : lastViewedAt === 0
-            ? words.say('row_opened_once')
-            : sayWhen('row_opened', lastViewedAt, { words, now })}
-      </span>
+      {!isUsedUp(push) && (
+        <>
+          <span>
+            {isExpired(push, now) ? (
+              sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
+            ) : (
+              <Relative at={expiresAt} words={words} now={now} />
+            )}
+          </span>
+          <span class="hint">
+            {views === 0
+              ? words.say('row_waiting')
+              : lastViewedAt === 0
+                ? words.say('row_opened_once')
+                : sayWhen('row_opened', lastViewedAt, { words, now })}
+          </span>
+        </>
+      )}
     </div>
   )
 }

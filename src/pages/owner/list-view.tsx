@@ -55,10 +55,10 @@ const LIST_WORDS: Record<PushList, WordKey> = {
 }
 
 /** Each tab keeps the filters, to search for the same in another list. */
-function ListTabs({ guest, asked, overview: { counts } }: Props) {
+function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
   const { say, number } = guest.words
   const sizes: Record<PushList, number> = {
-    active: counts.live,
+    active: counts.live + opened,
     expired: counts.expired,
     all: counts.live + counts.expired,
   }

@@ -1,13 +1,14 @@
 // The page of a push for its owner: its state first, its link, its log, then what can be changed about it.
 
 import type { AuditEntry } from '../../domain/audit.ts'
-import { isEnding } from '../../domain/listing.ts'
+import { isEnding, isUsedUp } from '../../domain/listing.ts'
 import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { Owned } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import type { Guest, Member } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Facts } from '../frame/lists.tsx'
@@ -22,6 +23,7 @@ import {
   Notice,
   nameForOwner,
   Relative,
+  sayWhen,
   type Tone,
 } from '../frame/parts.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
@@ -168,9 +170,15 @@ function Lost({ guest, listed: { push, urlToken } }: { guest: Member; listed: La
 }
 
 /** `isNotable`: says more than the number of views and the time do. */
-export type StateText = { tone: Tone; icon: IconName; text: string; isNotable: boolean }
+export type StateText = { tone: Tone; icon: IconName; text: Children; isNotable: boolean }
 
-export function describeState(push: Push, { words: { say }, now }: { words: Words; now: number }): StateText {
+export function describeState(push: Push, { words, now }: { words: Words; now: number }): StateText {
+  const { say } = words
+  if (isUsedUp(push)) {
+    const at = push.lastViewedAt || (push.expiredOn ?? push.expiresAt)
+    const text = sayWhen('state_used', at, { words, now })
+    return { tone: 'good', icon: 'circle-check', text, isNotable: true }
+  }
   if (isExpired(push, now)) {
     const icon = push.lost ? 'history' : 'circle-x'
     return { tone: 'gone', icon, text: say(endOf(push)), isNotable: true }
@@ -190,5 +198,5 @@ function endOf(push: Push) {
   if (push.lost) return 'state_lost'
   if (push.deleted) return 'state_ended'
   if (isEndedByTries(push)) return 'state_guessed'
-  return push.views >= push.expireAfterViews ? 'state_used' : 'state_time'
+  return 'state_time'
 }

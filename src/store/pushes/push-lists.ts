@@ -2,7 +2,7 @@
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
 import type { Trusted } from '../../domain/clock.ts'
-import type { PushFacts } from '../../domain/listing.ts'
+import { MOST_OPENED, type PushFacts } from '../../domain/listing.ts'
 import type { Now } from '../../domain/time.ts'
 import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
@@ -12,6 +12,8 @@ import { presentPush } from './push-rows.ts'
 
 /** Pushes in one piece of `readFacts`. */
 const PIECE = 500
+/** Ended pushes that `listOpened` looks through: about a millisecond. */
+const LOOKED_THROUGH = 500
 /** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
 const COUNT_STEP = 10_000
 
@@ -69,6 +71,11 @@ const FACTS = forLists(2, (isIn) =>
     { of: [pushes, pushState], numbers: ['seenViews'] },
   ),
 )
+const OPENED = listed(
+  `p.id IN (SELECT id FROM pushes WHERE ${isInList(true, null)} ORDER BY id DESC LIMIT ${LOOKED_THROUGH})
+    AND NOT p.lost AND s.views >= p.expire_after_views AND s.views > l.seen_views
+  ORDER BY p.id DESC LIMIT ${MOST_OPENED}`,
+)
 const BY_IDS = forSome((ids) => listed(`p.owner_id = $1 AND p.id IN (${ids})`), 1)
 const TEXTS = forSome((ids) =>
   statement<SealedTexts>(
@@ -119,9 +126,10 @@ export function createPushLists({ steps: { read, write }, now, trusted }: PushLi
     pageSize = PAGE_SIZE,
     until = null,
     beforeId = null,
+    skip = (pageNumber - 1) * pageSize,
   }: Parameters<PushListStore['listPushes']>[0]): Promise<ListedPush[]> {
     const list = { expired, doubted: findDoubted() }
-    const values = [ownerId, beforeId ?? Number.MAX_SAFE_INTEGER, pageSize, (pageNumber - 1) * pageSize]
+    const values = [ownerId, beforeId ?? Number.MAX_SAFE_INTEGER, pageSize, skip]
     const rows = await read(() =>
       until === null ? PAGE(list, ...values) : PAGE_UNTIL(list, ...values, until),
     )
@@ -176,6 +184,7 @@ export function createPushLists({ steps: { read, write }, now, trusted }: PushLi
   return {
     listPushes,
     readFacts,
+    listOpened: async (ownerId) => (await read(() => all(OPENED, ownerId))).map(presentListed),
     readTexts: (ids) => read(() => TEXTS(ids)),
     listByIds,
     countOwned,

@@ -36,6 +36,25 @@ export function describeLists(open: OpenEngine): void {
     expect(await opened.store.lists.countPushes()).toEqual({ live: 52, expired: 1 })
   })
 
+  test('what ended by its last view is listed as opened until its owner looks, and nothing else', async () => {
+    const { store } = opened
+    const opens = async () => (await store.lists.listOpened(ownerId)).map((one) => one.push.id)
+    const [used, twice, timed] = [
+      await push({ expireAfterViews: 1 }),
+      await push({ expireAfterViews: 2 }),
+      await push({ expireAfterViews: 1 }),
+    ]
+    await store.pushes.expirePush({ id: timed.id, visit: VISIT })
+    for (const one of [used, twice, timed]) await view(opened, one)
+    expect(await opens()).toEqual([used.id])
+    await view(opened, twice)
+    expect(await opens()).toEqual([twice.id, used.id])
+    await store.lists.markSeen({ ownerId, ids: [twice.id] })
+    expect(await opens()).toEqual([used.id])
+    expect(await list(true)).toEqual([timed.id, twice.id, used.id])
+    expect(await store.lists.listOpened(ownerId + 1)).toEqual([])
+  })
+
   test('pages that continue after a push are not shifted by pushes that were added or removed', async () => {
     const ids: number[] = []
     for (let n = 0; n < 6; n += 1) ids.unshift((await push()).id)

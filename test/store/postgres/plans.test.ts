@@ -106,6 +106,7 @@ async function useEverything({ store, clock }: Opened): Promise<void> {
   }
   await lists.listByIds({ ownerId, ids: [owned.id, other.id] })
   await lists.readTexts([owned.id, other.id])
+  await lists.listOpened(103)
   await lists.countOwned(103)
   await lists.countPushes()
   await lists.markSeen({ ownerId, ids: [owned.id] })
