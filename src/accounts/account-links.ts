@@ -8,7 +8,7 @@ import { DomainError, invalidFields } from '../domain/errors.ts'
 import type { InLine } from '../domain/waiting-line.ts'
 import type { NewAccountLink } from '../store/accounts-face.ts'
 import type { Store } from '../store/face.ts'
-import { type Passwords, requireGoodPassword } from './passwords.ts'
+import type { Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
 const NOBODY = {
@@ -27,7 +27,7 @@ export type AccountLinks = ReturnType<typeof createAccountLinks>
 
 export type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
-  passwords: Pick<Passwords, 'hashPassword'>
+  passwords: Pick<Passwords, 'requireGoodPassword' | 'hashPassword'>
   inLine: InLine
   limit: Pick<SignInLimit, 'tryLink'>
   /** Called once the setup link has made the first administrator. */
@@ -90,7 +90,7 @@ export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }:
     if (link === null) throw new DomainError('not_found', 'not-found')
     const email = parseEmail(link.email ?? input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
-    requireGoodPassword(input.password)
+    await passwords.requireGoodPassword(input.password, email)
     const passwordHash = await inLine(input.visit.ip, () => passwords.hashPassword(input.password))
     const account = await accountLinks.useLink({ hash: hashToken(input.token), email, passwordHash })
     if (link.purpose === 'setup') onSetUp()

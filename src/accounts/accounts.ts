@@ -3,7 +3,7 @@
 import { type Account, parseEmail } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../store/face.ts'
-import { type Passwords, requireGoodPassword } from './passwords.ts'
+import type { Passwords } from './passwords.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
 
@@ -15,7 +15,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
   /** Throws `invalid` for a bad address or password, `conflict` when the account exists. */
   async function addAccount(input: { email: string; password: string; isAdmin: boolean }): Promise<Account> {
     const email = requireEmail(input.email)
-    requireGoodPassword(input.password)
+    await passwords.requireGoodPassword(input.password, email)
     const passwordHash = await passwords.hashPassword(input.password)
     return accounts.addAccount({ email, passwordHash, isAdmin: input.isAdmin })
   }
@@ -30,8 +30,8 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
   /** `revoke` also removes the API tokens, invitations and reset links that were created with the old password. */
   async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
     const { password, revoke = false } = input
-    const { id } = await requireAccount(input.email)
-    requireGoodPassword(password)
+    const { id, email } = await requireAccount(input.email)
+    await passwords.requireGoodPassword(password, email)
     return accounts.setPasswordHash({ id, passwordHash: await passwords.hashPassword(password), revoke })
   }
 

@@ -1,14 +1,9 @@
 // Passwords of accounts: checking, hashing with argon2id, verifying.
 
 import type { Argon2Cost } from '../crypto/passphrase.ts'
-import { passwordProblem } from '../domain/account.ts'
+import { LEAST_PASSWORD_SCORE, passwordProblem } from '../domain/account.ts'
 import { invalidFields } from '../domain/errors.ts'
-
-/** Throws `invalid`, on the field `password`. */
-export function requireGoodPassword(password: string): void {
-  const problem = passwordProblem(password)
-  if (problem !== null) throw invalidFields({ password: [problem] })
-}
+import type { createScorePassword } from './password-score.ts'
 
 export type Passwords = ReturnType<typeof createPasswords>
 
@@ -20,9 +15,19 @@ export function isBcrypt(hash: string): boolean {
 /** bcrypt as Ruby and most others do it: over the first 72 bytes. Bun would digest longer passwords first. */
 const BCRYPT_BYTES = 72
 
-/** Both work on another thread. */
-export function createPasswords({ memoryKib, passes }: Argon2Cost) {
+/** `instance` is the name of this server. Hashing and verifying work on another thread. */
+export function createPasswords({ memoryKib, passes }: Argon2Cost, { instance = 'Oncebox' } = {}) {
   let nobody: Promise<string> | null = null
+  let scoring: Promise<ReturnType<typeof createScorePassword>> | null = null
+
+  /** Throws `invalid`, on the field `password`: for a short password, and one that is easily guessed. */
+  async function requireGoodPassword(password: string, email: string): Promise<void> {
+    const problem = passwordProblem(password)
+    if (problem !== null) throw invalidFields({ password: [problem] })
+    scoring ??= import('./password-score.ts').then((score) => score.createScorePassword())
+    const score = (await scoring)(password, { instance, email })
+    if (score < LEAST_PASSWORD_SCORE) throw invalidFields({ password: [{ code: 'too_weak' }] })
+  }
 
   function hashPassword(password: string): Promise<string> {
     return Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: passes })
@@ -37,5 +42,5 @@ export function createPasswords({ memoryKib, passes }: Argon2Cost) {
     return isRight && hash !== null
   }
 
-  return { hashPassword, verifyPassword }
+  return { requireGoodPassword, hashPassword, verifyPassword }
 }

@@ -11,7 +11,7 @@ import { MINUTE, type Now } from '../domain/time.ts'
 import type { InLine } from '../domain/waiting-line.ts'
 import type { Credentials } from '../store/accounts-face.ts'
 import type { Store } from '../store/face.ts'
-import { isBcrypt, type Passwords, requireGoodPassword } from './passwords.ts'
+import { isBcrypt, type Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 import { openTotpSecret } from './two-factor.ts'
 
@@ -65,7 +65,7 @@ export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accoun
 
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, inLine, limit, now, systemNow } = options
-  const { hashPassword, verifyPassword } = options.passwords
+  const { requireGoodPassword, hashPassword, verifyPassword } = options.passwords
 
   /** Throws `too_many` after too many wrong passwords. */
   function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
@@ -172,7 +172,7 @@ export function createSessions(options: SessionsOptions) {
     { account, session }: Pick<CurrentSession, 'account' | 'session'>,
     { current, next, revoke, visit }: { current: string; next: string; revoke: boolean; visit: Visit },
   ): Promise<boolean> {
-    requireGoodPassword(next)
+    await requireGoodPassword(next, account.email)
     if ((await testPassword(account, { password: current, visit })) === null) return false
     const passwordHash = await inLine(visit.ip, () => hashPassword(next))
     await store.accounts.setPasswordHash({ id: account.id, passwordHash, keepSession: session.id, revoke })

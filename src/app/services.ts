@@ -126,7 +126,7 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
 
 function createAccountServices({ config, store, systemNow, argon2Cost, clientOf, inLine }: Making) {
   const { keyring, now } = store
-  const passwords = createPasswords(argon2Cost)
+  const passwords = createPasswords(argon2Cost, { instance: config.brandName })
   const accounts = createAccounts({ store, passwords })
   const limit = createSignInLimit({
     budgets: store.shared.budgets,

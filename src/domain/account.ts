@@ -8,6 +8,8 @@ import { DAY, MINUTE } from './time.ts'
 /** RFC 5321 allows a path 256, with its brackets. */
 const MAX_EMAIL_LENGTH = 254
 export const MIN_PASSWORD_LENGTH = 12
+/** Of 0 to 4. A password below takes fewer than 100 million guesses. */
+export const LEAST_PASSWORD_SCORE = 3
 export const MAX_PASSWORD_BYTES = 1024
 export const MAX_TOKEN_NAME_LENGTH = 100
 

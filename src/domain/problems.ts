@@ -6,6 +6,7 @@ const PLAIN = {
   control_characters: 'must not contain control characters',
   without_link: 'must contain {link}',
   not_email: 'must be an address such as ann@example.org',
+  too_weak: 'is easy to guess: take a few random words, or a longer one',
   email_taken: 'has an account already',
   not_text: 'must be a string',
   not_unicode: 'is not valid Unicode text',

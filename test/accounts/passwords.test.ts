@@ -1,8 +1,10 @@
 // Passwords: hashed with the work that is handed in, and verified whatever it was then.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { createPasswords } from '../../src/accounts/passwords.ts'
 import { ARGON2_COST } from '../../src/crypto/passphrase.ts'
+import { workedMs } from '../support/effort.ts'
 
 const LEAST = { memoryKib: 8, passes: 1 }
 
@@ -35,4 +37,67 @@ test('a bcrypt hash of Ruby is verified over the first 72 bytes of the password'
   expect(await verifyPassword(first, hash)).toBe(true)
   expect(await verifyPassword(`${first} and what bcrypt leaves out`, hash)).toBe(true)
   expect(await verifyPassword(first.slice(0, -1), hash)).toBe(false)
+})
+
+describe('a new password', () => {
+  const { requireGoodPassword } = createPasswords(LEAST, { instance: 'Larkspur Vault' })
+  const choose = (password: string) => requireGoodPassword(password, 'zenobia.quill@example.org')
+  const codeOf = (password: string) =>
+    choose(password).then(
+      () => 'good',
+      (cause) => cause.details.problems.password[0].code,
+    )
+
+  test.each([
+    'passwordpassword',
+    'P@ssw0rd1234',
+    '123456789012',
+    'qwertyuiopas',
+    'letmeinletmein',
+    'Larkspur Vault',
+    'zenobia.quill@example.org',
+    'zenobiaquill',
+    'a'.repeat(64),
+  ])('that everybody would try is refused: %s', async (password) => {
+    expect(await codeOf(password)).toBe('too_weak')
+  })
+
+  test.each([
+    'correct horse battery',
+    'river stone cloud',
+    'k3m9-qx2v-n4t8',
+    'a long new password',
+    '紫色の象と静かな湖の夜明け',
+  ])('that is hard to guess is taken: %s', async (password) => {
+    expect(await codeOf(password)).toBe('good')
+  })
+
+  test('is judged by its first 64 characters, and for its length before that', async () => {
+    expect(await codeOf(`${'a'.repeat(64)}k3m9-qx2v-n4t8`)).toBe('too_weak')
+    expect(await codeOf('x'.repeat(1025))).toBe('too_long_bytes')
+    expect(await codeOf('k3m9-qx2v')).toBe('too_short')
+  })
+
+  test('costs little to judge, whatever it is', async () => {
+    await choose('correct horse battery')
+    for (const part of ['0123456789', 'p@ssw0rd', '4@8({[<3691!', 'aA1!', '12/3.', 'ab', '1', 'x ']) {
+      const before = workedMs()
+      await codeOf(part.repeat(64).slice(0, 1024))
+      expect({ part, isQuick: workedMs() - before < 300 }).toEqual({ part, isQuick: true })
+    }
+  })
+
+  test('alone has the lists of common passwords loaded: a start does not', async () => {
+    const script = `
+      import { startInstance } from './test/support/instance.ts'
+      const loaded = () => Object.keys(require.cache).filter((path) => /zxcvbn|password-score/.test(path)).length
+      const server = await startInstance()
+      await server.fetch('/')
+      const counts = [loaded()]
+      await server.addAccount('ann@example.org')
+      console.log(JSON.stringify([...counts, loaded() > 0]))
+      process.exit(0)`
+    const child = Bun.spawn([process.execPath, '-e', script], { cwd: join(import.meta.dir, '../..') })
+    expect(await new Response(child.stdout).json()).toEqual([0, true])
+  })
 })

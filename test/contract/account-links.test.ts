@@ -118,3 +118,21 @@ test('a new administrator sees three next steps; a new member sees the form for 
   const password = { password: 'another long password' }
   expect((await people.post(await reset(EVE), password)).headers.get('location')).toBe('/')
 })
+
+test('a password that is easy to guess makes no account and changes none, and says so beside its field', async () => {
+  const weak = { password: 'passwordpassword' }
+  const links = [await reset(BOB), await invite('x@example.org')]
+  const answers = [
+    ...(await Promise.all(links.map((link) => people.post(link, weak)))),
+    await ann.post('/account/password', { ...weak, current: people.password }),
+  ]
+  for (const { status, text } of answers) {
+    expect(status).toBe(422)
+    expect(text).toMatch(/id="password-problem">This is easy to guess/)
+  }
+  expect(await statuses(links)).toEqual([200, 200])
+  await expect(
+    api.accounts().addAccount({ email: 'y@example.org', isAdmin: true, ...weak }),
+  ).rejects.toThrow()
+  await expect(api.accounts().setPassword({ email: BOB, ...weak })).rejects.toThrow()
+})

@@ -73,6 +73,25 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(again.stdout()).not.toContain('welcome')
   })
 
+  test('a password that is easy to guess makes no administrator, and a script says so before', async () => {
+    const server = await stage.start()
+    const page = await open(server)
+    await page.goto(setupLinkOf(server))
+    await page.fill('#email', ADMIN)
+    await page.fill('#password', 'passwordpassword')
+    if (options.javaScriptEnabled !== false) {
+      await page.locator('[data-strength] output', { hasText: 'easy to guess' }).waitFor()
+      await page.check('[data-reveals] input')
+      expect(await page.getAttribute('#password', 'type')).toBe('text')
+    }
+    await submit(page)
+    expect(await page.textContent('#password-problem')).toContain('easy to guess')
+    expect(await page.getAttribute('#password', 'type')).toBe('password')
+    await page.fill('#password', PASSWORD)
+    await submit(page)
+    expect(page.url()).toBe(`${server.url}/admin/welcome`)
+  })
+
   test('a setup link is replaced at the next start, and void once there is an administrator', async () => {
     const server = await stage.start()
     const first = setupLinkOf(server)

@@ -2,8 +2,8 @@
 
 import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import type { WordKey, Words } from '../../words/words.ts'
-import { Input, type InputProps } from '../frame/fields.tsx'
-import type { Member } from '../frame/guest.ts'
+import { Eye, Input, type InputProps } from '../frame/fields.tsx'
+import type { Guest, Member } from '../frame/guest.ts'
 
 type SecretProps = { words: Words; id?: string; problem?: string | undefined }
 
@@ -16,7 +16,8 @@ export function PasswordInput({
 }: SecretProps & { label?: string; name?: string; autofocus?: boolean }) {
   const { label = words.say('password_current'), name = 'password', autofocus = false } = more
   const attributes = { autocomplete: 'current-password', required: true, autofocus }
-  return <Input {...{ id, name, label, problem, attributes }} type="password" />
+  const trailing = <PasswordEye words={words} controls={id} />
+  return <Input {...{ id, name, label, problem, attributes, trailing }} type="password" />
 }
 
 /** Tells the password manager of a browser whose password is asked for. */
@@ -24,18 +25,44 @@ export function UserName({ guest: { account } }: { guest: Member }) {
   return <input type="hidden" name="username" value={account.email} autocomplete="username" />
 }
 
-/** The field for a new password. */
-export function NewPasswordInput({ words, problem }: SecretProps) {
+/** A browser would not offer to keep what is typed as a text, so a script shows the eye and makes it one. */
+function PasswordEye({ words, controls }: { words: Words; controls: string }) {
   return (
-    <Input
-      id="password"
-      name="password"
-      type="password"
-      label={words.say('password_new')}
-      hint={words.say('password_hint', { n: MIN_PASSWORD_LENGTH })}
-      problem={problem}
-      attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
-    />
+    <span hidden data-reveals={controls}>
+      <Eye words={words} controls={controls} />
+    </span>
+  )
+}
+
+/** The field for a new password. The script `strength` says below it how good the password is. */
+export function NewPasswordInput({ guest, problem }: { guest: Guest; problem: string | undefined }) {
+  const { words, brand } = guest
+  const { say } = words
+  return (
+    <div>
+      <Input
+        id="password"
+        name="password"
+        type="password"
+        label={say('password_new')}
+        hint={say('password_hint', { n: MIN_PASSWORD_LENGTH })}
+        problem={problem}
+        trailing={<PasswordEye words={words} controls="password" />}
+        attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
+      />
+      <p
+        class="how-strong hint"
+        hidden
+        data-strength
+        data-instance={brand.name}
+        data-weak={say('problem_too_weak')}
+        data-fair={say('strength_fair')}
+        data-strong={say('strength_strong')}
+      >
+        <meter min={0} max={5} low={4} high={5} optimum={5} aria-hidden="true" />
+        <output for="password" />
+      </p>
+    </div>
   )
 }
 

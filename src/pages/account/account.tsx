@@ -67,7 +67,7 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
         <ListExportSection guest={guest} />
       </>
     )
-    return answer(content, { guest, title: say('account_title'), status })
+    return answer(content, { guest, title: say('account_title'), status, script: 'strength' })
   }
 
   async function changePassword(guest: Member, form: Form): Promise<Response> {
@@ -108,7 +108,7 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
         <UserName guest={guest} />
         <RefusedFields problems={{ current, password: texts.password }} words={words} />
         <PasswordInput words={words} id="current" name="current" problem={current} />
-        <NewPasswordInput words={words} problem={texts.password} />
+        <NewPasswordInput guest={guest} problem={texts.password} />
         <Tick
           id="revoke"
           name="revoke"

@@ -76,13 +76,13 @@ export function createWelcomePages(options: WelcomePageOptions) {
             value={email ?? shown.typedEmail ?? ''}
             attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}
           />
-          <NewPasswordInput words={words} problem={texts.password} />
+          <NewPasswordInput guest={guest} problem={texts.password} />
           <Submit>{say('welcome_submit')}</Submit>
         </PostForm>
       </>
     )
     const { status = hasProblems ? 422 : 200, headers = {} } = shown
-    return answer(content, { guest, title: say(shown.title), status, headers })
+    return answer(content, { guest, title: say(shown.title), status, headers, script: 'strength' })
   }
 
   async function linkForm(

@@ -13,7 +13,7 @@ import common from './browser/common.js' with { type: 'text' }
 import handover from './browser/handover.js' with { type: 'text' }
 import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
-import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
+import { bundleForBrowser, hashBundle } from './browser-bundles.ts' with { type: 'macro' }
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
 import icon192 from './icon-192.png' with { type: 'file' }
@@ -22,7 +22,7 @@ import { LOGO_POLICY, type Logo } from './logo.ts'
 import { colorStyle, style } from './style.ts'
 
 /** The scripts of the pages. */
-export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive'
+export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive' | 'strength'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 /** What a request asks for, and how long browsers may keep it. */
@@ -65,6 +65,11 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     lists: ofText('lists.js', SCRIPT, lists),
     handover: ofText('handover.js', SCRIPT, handover),
     receive: ofText('receive.js', SCRIPT, receive),
+    strength: {
+      name: `strength-${hashBundle('strength.js')}.js`,
+      type: SCRIPT,
+      read: async () => Buffer.from((await import('./strength-script.ts')).strengthScript),
+    },
     wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),
   }
   const logo = brand?.logo ? ofLogo(brand.logo) : null

@@ -13,6 +13,11 @@ export function joinStyles(): string {
   return files.map((path) => readFileSync(path, 'utf8')).join('\n')
 }
 
+/** What tells one bundle from another in the name of its file. */
+export function hashBundle(name: string): string {
+  return Bun.hash(bundleForBrowser(name)).toString(36)
+}
+
 /** The script in browser/ with everything that it imports, as one text. */
 export function bundleForBrowser(name: string): string {
   const entry = join(import.meta.dir, 'browser', name)

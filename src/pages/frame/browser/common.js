@@ -51,6 +51,21 @@ for (const button of document.querySelectorAll('[data-copies]')) {
   })
 }
 
+// The eye of a password. It is a password again when it is sent, so that the browser offers to keep it.
+for (const eye of document.querySelectorAll('[data-reveals]')) {
+  const field = document.getElementById(eye.dataset.reveals)
+  const [box] = eye.getElementsByTagName('input')
+  eye.hidden = false
+  const show = () => {
+    field.type = box.checked ? 'text' : 'password'
+  }
+  box.addEventListener('change', show)
+  field.form.addEventListener('submit', () => {
+    box.checked = false
+    show()
+  })
+}
+
 // A menu closes when the press or the focus goes elsewhere, and by Escape.
 const menus = [...document.querySelectorAll('details.menu')]
 for (const name of ['pointerdown', 'focusin']) {
