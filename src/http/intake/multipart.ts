@@ -8,6 +8,7 @@ import { ANY_TYPE } from '../../domain/files.ts'
 import { tooLarge } from './body.ts'
 import { readFilename } from './file-part-name.ts'
 import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
+import { decodeUtf8 } from './utf8.ts'
 
 export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
@@ -217,16 +218,7 @@ function createTextReader({ maxTextBytes, limit, take }: MultipartOptions) {
       take(chunk.length)
       chunks.push(chunk)
     }
-    return decodeText(Buffer.concat(chunks))
-  }
-}
-
-/** Keeps a byte order mark, because payloads come back exactly. */
-function decodeText(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw malformed('holds a text part that is not UTF-8')
+    return decodeUtf8(Buffer.concat(chunks), 'The multipart body holds a text part that is not UTF-8.')
   }
 }
 

@@ -7,6 +7,7 @@ import { type BodyLimits, readBody, streamBody } from './body.ts'
 import type { Wire } from './members.ts'
 import { type FilePart, readMultipart } from './multipart.ts'
 import { parseUrlencoded } from './urlencoded.ts'
+import { decodeUtf8, WITHOUT_MARK } from './utf8.ts'
 
 export type PushBodyOptions = BodyLimits & {
   /** The allowed names of the object with the fields, the expected one first. */
@@ -101,7 +102,7 @@ function parseJson(body: Uint8Array, { isLenient = false }: PushBodyOptions): un
   if (excess === 'depth') throw malformed(`The JSON body is nested more than ${MOST.depth} levels deep`)
   if (excess === 'members')
     throw malformed(`The JSON body has more than ${MOST.members} members, in all objects and lists together`)
-  const text = decodeUtf8(body)
+  const text = decodeUtf8(body, 'The body is not UTF-8', WITHOUT_MARK)
   try {
     return JSON.parse(text)
   } catch {
@@ -132,14 +133,6 @@ function addToList(list: unknown, value: unknown): unknown {
   if (!Array.isArray(list)) return [value]
   list.push(value)
   return list
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw malformed('The body is not UTF-8')
-  }
 }
 
 function isObject(value: unknown): value is Wire {

@@ -2,6 +2,7 @@
 
 import { DomainError } from '../../domain/errors.ts'
 import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
+import { decodeUtf8 } from './utf8.ts'
 
 /** Where the fields stand, for refusals. */
 export type Place = 'form' | 'query'
@@ -26,21 +27,14 @@ export function parseUrlencoded(bytes: Uint8Array, place: Place): [name: string,
 function parsePair(pair: Buffer, place: Place): [string, string] {
   const equals = pair.indexOf(EQUALS)
   const end = equals === -1 ? pair.length : equals
-  const name = decodeComponent(pair.subarray(0, end), place)
+  const decode = (sent: Buffer) => decodeUtf8(unescaped(sent), `The ${place} holds bytes that are not UTF-8`)
+  const name = decode(pair.subarray(0, end))
   if (name.length > MAX_FIELD_NAME)
     throw malformed(place, `has a field whose name is longer than ${MAX_FIELD_NAME} characters`)
-  return [name, decodeComponent(pair.subarray(end + 1), place)]
+  return [name, decode(pair.subarray(end + 1))]
 }
 
-/** Keeps a stray %. Refuses bytes that are not UTF-8 instead of replacing them. */
-function decodeComponent(sent: Buffer, place: Place): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(unescaped(sent))
-  } catch {
-    throw malformed(place, 'holds bytes that are not UTF-8')
-  }
-}
-
+/** Keeps a stray %. */
 function unescaped(sent: Buffer): Uint8Array {
   if (!sent.includes(PERCENT) && !sent.includes(PLUS)) return sent
   const bytes = new Uint8Array(sent.length)
