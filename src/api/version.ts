@@ -1,6 +1,6 @@
 // Presents this instance for `GET /version` of both versions of the API.
 
-import type { PushLimits, Range } from '../domain/new-push.ts'
+import type { PushLimits } from '../domain/new-push.ts'
 import type { AnswerBody } from './answer-tables.ts'
 
 export const API_VERSION = '2.1'
@@ -34,14 +34,10 @@ export function presentVersion({
       payload_bytes: limits.payloadBytes,
       file_bytes: limits.fileBytes,
       files: limits.files,
-      expire_after_days: presentRange(limits.days),
-      expire_after_views: presentRange(limits.views),
+      expire_after_days: limits.days,
+      expire_after_views: limits.views,
     },
   }
-}
-
-function presentRange({ min, max, default: preset }: Range) {
-  return { min, max, default: preset }
 }
 
 export function presentPreviousVersion({ applicationVersion }: VersionFacts): AnswerBody<'PreviousVersion'> {
