@@ -39,7 +39,7 @@ export function createForwarding(
   onUndeclaredProxy: (warning: string) => void,
 ) {
   const networks = trustedProxies.filter((proxy) => proxy !== UNIX_PEER).map(parseNetwork)
-  const isTrusted = (address: Address) => networks.some((network) => contains(network, address))
+  const isTrusted = (address: Address) => ipaddr.subnetMatch(address, { trusted: networks }, '') === 'trusted'
   /** At most one address of each kind: a proxy that forwards to `localhost` may use either. */
   const undeclared = new Map<string, string>()
   const readSocket = remember((peer: string) => {
@@ -112,10 +112,6 @@ function parseNetwork(text: string): Network {
   if (text.includes('/')) return ipaddr.parseCIDR(text)
   const address = ipaddr.process(text)
   return [address, address.kind() === 'ipv4' ? 32 : 128]
-}
-
-function contains([network, bits]: Network, address: Address): boolean {
-  return network.kind() === address.kind() && address.match(network, bits)
 }
 
 function lastOf(list: string | null): string | null {
