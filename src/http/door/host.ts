@@ -79,7 +79,10 @@ export function readHost(host: string | null): string | null {
   return host !== null && host.length > MAX_NAME + ':65535'.length ? null : host
 }
 
-/** The name without its port, in lower case; null when no URL can hold it, such as `a:99999`, `[::1::]` and `09`. */
+/**
+ * The name without its port, in lower case; null when no URL can hold it, such as `a:99999`, `[::1::]` and `09`. Its characters
+ * have no special meaning in HTML, JSON or a shell.
+ */
 const nameOf = remember((host: string): string | null => {
   if (readHost(host) === null) return null
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host)
@@ -136,7 +139,7 @@ export type RefusedAsker = Asker & { basePath: string; listensOnLoopback: boolea
 
 /** `host` is what the client sent. It is repeated only if it is a plain name, address and port. */
 export function refuseHost(host: string | null, asker: RefusedAsker): DomainError {
-  const origin = host === null || !PLAIN.test(host) ? null : URL.parse(`${schemeOf(asker)}://${host}`)
+  const origin = host === null || nameOf(host) === null ? null : URL.parse(`${schemeOf(asker)}://${host}`)
   if (origin === null) return new DomainError('unknown_host', REFUSAL)
   const flags = [`--base-url ${origin.origin}${asker.basePath}`]
   const proxy = undeclaredProxy(asker)
@@ -147,8 +150,6 @@ export function refuseHost(host: string | null, asker: RefusedAsker): DomainErro
   return new DomainError('unknown_host', `${start}${hint}`, { host: { name, flags: flags.join(' ') } })
 }
 
-/** Names and addresses whose characters have no special meaning in HTML, JSON or a shell. */
-const PLAIN = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(:\d{1,5})?$/i
 const REFUSAL = 'This server does not answer to that host name. Start it with --base-url to name its address.'
 const PROXY_HINT = ' (and with --trusted-proxy ADDRESS if a reverse proxy forwards to it)'
 /** Believes an undeclared proxy too, because the scheme only goes into the text. */
