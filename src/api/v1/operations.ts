@@ -24,45 +24,28 @@ const LENIENT =
 const REFUSED_PASSPHRASE =
   'A token or a passphrase is missing or not valid. For a passphrase, `error` always is "This push has a passphrase that was incorrect or not provided."; `message` says which.'
 
-type Named = { summary: string; operationId: string }
+type Operation = { operationId: string; responses: object }
 
 function operationsOf({ wrapper, of, name, example }: (typeof FAMILIES)[keyof typeof FAMILIES]) {
-  const previous = <T extends Named>(operation: T, verb: string) => ({
-    ...operation,
-    tags: [TAG],
-    operationId: `${verb}${name}`,
-  })
+  const previous = (operation: Operation, changes: object = {}) => {
+    const operationId = operation.operationId.replace(/Push(es)?$/, name)
+    return { ...operation, tags: [TAG], operationId, ...changes }
+  }
+  const answering = (operation: Operation, answers: object) =>
+    previous(operation, { responses: { ...operation.responses, ...answers } })
+  const { create, retrieve, expire, preview, audit, active, expired } = OPERATIONS
   return {
-    create: {
-      ...previous(OPERATIONS.create, 'create'),
+    create: previous(create, {
       summary: `Create a ${of}`,
       description: `${LENIENT} \`${wrapper}[expire_after_days]=3\` in the query counts if the body lacks it.`,
       requestBody: describeBody({ wrapper, form: `${name}Form`, example }),
-    },
-    retrieve: {
-      ...previous(OPERATIONS.retrieve, 'retrieve'),
-      responses: {
-        ...OPERATIONS.retrieve.responses,
-        401: describeAnswer('PassphraseError', REFUSED_PASSPHRASE),
-      },
-    },
-    expire: previous(OPERATIONS.expire, 'expire'),
-    preview: previous(OPERATIONS.preview, 'preview'),
-    audit: {
-      ...previous(OPERATIONS.audit, 'audit'),
-      responses: {
-        ...OPERATIONS.audit.responses,
-        200: describeAnswer('PreviousAuditLog', 'The entries.'),
-      },
-    },
-    active: {
-      ...previous(OPERATIONS.active, 'listActive'),
-      description: 'Also at `/en/d/active.json`, with any language.',
-    },
-    expired: {
-      ...previous(OPERATIONS.expired, 'listExpired'),
-      description: 'Also at `/en/d/expired.json`, with any language.',
-    },
+    }),
+    retrieve: answering(retrieve, { 401: describeAnswer('PassphraseError', REFUSED_PASSPHRASE) }),
+    expire: previous(expire),
+    preview: previous(preview),
+    audit: answering(audit, { 200: describeAnswer('PreviousAuditLog', 'The entries.') }),
+    active: previous(active, { description: 'Also at `/en/d/active.json`, with any language.' }),
+    expired: previous(expired, { description: 'Also at `/en/d/expired.json`, with any language.' }),
   }
 }
 
