@@ -65,6 +65,12 @@ describe('a JSON body', () => {
     expect((await send(text, 'application/json')).status).toBe(400)
   })
 
+  test('that breaks off within a character leaves nothing behind for the next one', async () => {
+    const text = Uint8Array.from([...bytes('{"push": {"payload": "a'), 0xe2, 0x82])
+    expect((await send(text, 'application/json')).status).toBe(400)
+    expect((await send('{"push": {"payload": "€"}}', 'application/json')).status).toBe(201)
+  })
+
   test('that holds half a surrogate pair is refused: it could not come back exactly', async () => {
     const { status, body } = await send('{"push": {"payload": "a\\ud83d"}}', 'application/json')
     expect([status, Object.keys(body)]).toEqual([422, ['error', 'payload']])
