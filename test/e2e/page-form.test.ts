@@ -4,10 +4,11 @@ import { describe, expect, test } from 'bun:test'
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { skipBrowserTests } from '../support/chromium.ts'
-import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
+import { fillCreateForm, generateWords, SUBMIT, unfold } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
 import { MEMBER, signIn } from '../support/tour.ts'
 import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ flags: ['--max-file-bytes', '1GiB'], isExpected: /status of 422/ })
@@ -40,47 +41,73 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   test('the generator makes what it says, and remembers its options', async () => {
     const page = await open(SCRIPTED)
     await page.goto(it.server.url)
-    await unfold(page, 'generator')
-    await page.locator('#generated:not(:empty)').waitFor()
     const made = new Set<string>()
     for (let n = 0; n < 20; n += 1) {
-      made.add((await page.textContent('#generated')) ?? '')
-      await page.click('[data-again]')
+      await page.click('[data-generates]')
+      made.add(await page.inputValue('#payload'))
     }
     expect(made.size).toBe(20)
     for (const text of made)
       expect(text).toMatch(/^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%&*+\-=?@^_~]).{20}$/)
+    await unfold(page, 'generator')
     expect(await page.textContent('[data-strength]')).toContain('Excellent')
     await page.fill('#generator-length', '8')
     await page.locator('#generator-length').press('Enter')
     for (const name of ['upper', 'marks', 'lower']) await page.uncheck(`#generator-${name}`)
-    expect(await page.textContent('#generated')).toMatch(/^\d{8}$/)
+    expect(await page.inputValue('#payload')).toMatch(/^\d{8}$/)
     expect(await page.textContent('[data-strength]')).toContain('Weak')
-    await page.selectOption('#generator-mode', 'words')
-    await page.locator('#generated', { hasText: /^[a-z]+(-[a-z]+){5}$/ }).waitFor()
-    await page.click('[data-use]')
-    expect(await page.inputValue('#payload')).toBe((await page.textContent('#generated')) ?? '-')
+    await generateWords(page)
     expect(page.url()).toBe(`${it.server.url}/`)
     await page.reload()
-    await unfold(page, 'generator')
-    await page.locator('#generated', { hasText: /^[a-z]+(-[a-z]+){5}$/ }).waitFor()
+    await page.click('[data-generates]')
+    await waitUntil(async () => /^[a-z]+(-[a-z]+){5}$/.test(await page.inputValue('#payload')))
     expect(await page.isChecked('#generator-upper')).toBe(false)
   })
 
-  test('the generator unfolds directly below its field, and its button is there again once it is closed', async () => {
+  test('one press generates a password and one more creates the link; another press replaces the password alone', async () => {
     const page = await open(SCRIPTED)
     await page.goto(it.server.url)
-    const opener = page.locator('[data-opens=generator]')
-    expect(await page.isVisible('details.generator')).toBe(false)
-    await opener.click()
-    const [field, box] = [page.locator('#payload'), page.locator('details.generator')]
-    const [above, below] = [await field.boundingBox(), await box.boundingBox()]
-    expect((below?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeWithin(0, 80)
-    expect(await opener.getAttribute('aria-expanded')).toBe('true')
-    await page.keyboard.press('Enter')
-    await box.waitFor({ state: 'hidden' })
-    expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true)
-    expect(await opener.getAttribute('aria-expanded')).toBe('false')
+    const button = page.locator('[data-generates]')
+    expect(await button.textContent()).toBe('Generate a password')
+    await page.fill('#payload', 'user: ann\npassword: ')
+    await button.click()
+    const first = await page.inputValue('#payload')
+    expect(first).toMatch(/^user: ann\npassword: \S{20}$/)
+    expect(await button.textContent()).toBe('Generate another')
+    await button.click()
+    const second = await page.inputValue('#payload')
+    expect(second).toMatch(/^user: ann\npassword: \S{20}$/)
+    expect(second).not.toBe(first)
+    // What was typed is nobody's to replace.
+    await page.fill('#payload', 'my own')
+    await unfold(page, 'generator')
+    await page.fill('#generator-length', '9')
+    await page.locator('#generator-length').press('Enter')
+    expect(await page.inputValue('#payload')).toBe('my own')
+    await page.keyboard.press('Escape')
+    await page.fill('#payload', '')
+    await button.click()
+    const made = await page.inputValue('#payload')
+    expect(made).toHaveLength(9)
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    await page.goto(await linkOf(page))
+    await press(page)
+    expect(await it.readText(page)).toBe(made)
+  })
+
+  test('the options of the generator cover what follows, and move nothing', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(it.server.url)
+    const places = () =>
+      page.locator('.create > *').evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().y))
+    const before = await places()
+    await unfold(page, 'generator')
+    await page.locator('.generator .sheet').waitFor()
+    expect(await places()).toEqual(before)
+    await page.keyboard.press('Escape')
+    await page.locator('.generator .sheet').waitFor({ state: 'hidden' })
+    expect(await page.locator('.generator > summary:focus').count()).toBe(1)
   })
 
   test('what is typed is counted, and hidden and shown', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { launchBrowser, skipBrowserTests } from '../support/chromium.ts'
-import { fillCreateForm, unfold } from '../support/create-page.ts'
+import { fillCreateForm, generateWords } from '../support/create-page.ts'
 import { follow, hear } from '../support/pressing.ts'
 import { PASSWORD } from '../support/tour.ts'
 
@@ -131,9 +131,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const creating = await weigh(server, (page) => page.goto(server.url))
     const generating = await weigh(server, async (page) => {
       await page.goto(server.url)
-      await unfold(page, 'generator')
-      await page.selectOption('#generator-mode', 'words')
-      await page.locator('#generated', { hasText: '-' }).waitFor()
+      await generateWords(page)
     })
     const drawing = await weigh(server, async (page) => {
       await page.goto(server.url)

@@ -1,14 +1,21 @@
 // The form that creates a push, as a person fills it in: whatever is folded away is opened first.
 
 import type { Page } from 'playwright-core'
+import { waitUntil } from './waiting.ts'
 
 export const SUBMIT = 'form.create > .actions button[type=submit]'
 
 /** Opens a folded part, unless it is open. */
 export async function unfold(page: Page, part: 'expiry' | 'options' | 'generator'): Promise<void> {
   const details = page.locator(`details.${part}`)
-  const opener = part === 'generator' ? page.locator('[data-opens=generator]') : details.locator('> summary')
-  if ((await details.getAttribute('open')) === null) await opener.click()
+  if ((await details.getAttribute('open')) === null) await details.locator('> summary').click()
+}
+
+/** Has the generator make words, and waits for them in the field. */
+export async function generateWords(page: Page): Promise<void> {
+  await unfold(page, 'generator')
+  await page.selectOption('#generator-mode', 'words')
+  await waitUntil(async () => /^[a-z]+(-[a-z]+){5}$/.test(await page.inputValue('#payload')))
 }
 
 /** Where a kind has its content. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import type { Started } from './binary.ts'
-import { fillCreateForm, unfold } from './create-page.ts'
+import { fillCreateForm, generateWords, unfold } from './create-page.ts'
 import { follow } from './pressing.ts'
 
 export const PASSWORD = 'correct horse battery staple'
@@ -140,9 +140,7 @@ export const STOPS: Stop[] = [
     as: 'stranger',
     visit: async (page, { url }) => {
       await page.goto(url)
-      await unfold(page, 'generator')
-      await page.selectOption('#generator-mode', 'words')
-      await page.locator('#generated', { hasText: '-' }).waitFor()
+      await generateWords(page)
     },
   },
   {

@@ -95,12 +95,13 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, creat
           class="bare"
           hidden
           data-kind="text"
-          data-opens="generator"
-          aria-expanded="false"
+          data-generates="payload"
+          data-again={say('generator_again')}
         >
           <Icon name="wand-sparkles" />
-          {say('generator')}
+          <span>{say('generator')}</span>
         </button>
+        <Generator words={words} wordlist={createScripts.wordlist} />
         <button
           type="button"
           class="bare"
@@ -112,7 +113,6 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, creat
           {say('hide')}
         </button>
       </div>
-      <Generator words={words} wordlist={createScripts.wordlist} />
     </div>
   )
 }

@@ -1,7 +1,8 @@
 // Passwords and passphrases from the browser's own randomness, with options that it remembers.
 
 const box = document.querySelector('[data-generator]')
-const output = document.getElementById('generated')
+const button = document.querySelector('[data-generates]')
+const payload = document.getElementById(button.dataset.generates)
 const strength = document.querySelector('[data-strength]')
 const field = (name) => document.getElementById(`generator-${name}`)
 
@@ -17,48 +18,47 @@ const REMEMBERED = 'oncebox-generator'
 const OPTIONS = ['mode', 'length', 'count', 'separator', ...Object.keys(SETS), 'clear']
 
 let words = null
+/** What was generated last. */
+let last = ''
 
 recall()
-const opener = document.querySelector('[data-opens=generator]')
-opener.hidden = false
-opener.addEventListener('click', () => {
-  box.hidden = false
-  box.open = !box.open
-  if (box.open) box.querySelector('summary').focus()
-})
-box.addEventListener('toggle', () => {
-  opener.setAttribute('aria-expanded', box.open)
-  if (box.open) return generate()
-  if (box.contains(document.activeElement)) opener.focus()
-  box.hidden = true
-})
-box.addEventListener('change', ({ target }) => {
-  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
-    remember()
-    void generate()
-  }
-})
-box.querySelector('[data-again]').addEventListener('click', generate)
-box.querySelector('[data-use]').addEventListener('click', () => {
-  const payload = document.getElementById('payload')
-  payload.value = output.textContent
-  payload.dispatchEvent(new Event('input', { bubbles: true }))
-  payload.focus()
-})
-// Enter in one of these fields makes another, and does not send the form.
+showMode()
+button.hidden = box.hidden = false
+button.addEventListener('click', generate)
+box.addEventListener('change', change)
+// Enter in one of these fields does not send the form.
 box.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.target.tagName !== 'INPUT') return
   event.preventDefault()
-  remember()
-  void generate()
+  change()
 })
 
-async function generate() {
+/** Other options make another, but never change what was typed. */
+function change() {
+  remember()
+  showMode()
+  if (payload.value === '' || isThere()) void generate()
+}
+
+function isThere() {
+  return last !== '' && payload.value.includes(last)
+}
+
+function showMode() {
   const mode = field('mode').value
   for (const part of box.querySelectorAll('[data-mode]')) part.hidden = part.dataset.mode !== mode
-  const { text, bits } = mode === 'words' ? await phrase() : characters()
-  output.textContent = text
+}
+
+/** Fills the field, and then replaces what it filled in. Other text stays: the first one goes where the cursor is. */
+async function generate() {
+  const { text, bits } = field('mode').value === 'words' ? await phrase() : characters()
+  const start = isThere() ? payload.value.indexOf(last) : payload.selectionStart
+  const end = isThere() ? start + last.length : payload.selectionEnd
+  payload.setRangeText(text, start, end, 'end')
+  last = text
   strength.textContent = strength.dataset[wordFor(bits)]
+  button.querySelector('span').textContent = button.dataset.again
+  payload.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
 function characters() {
