@@ -85,6 +85,7 @@ async function run(scenario: Scenario, { rounds, nodes, seed }: Options): Promis
       office,
       rounds: rounds ?? scenario.rounds,
       draw: createDraw(seed),
+      pauseMs: 0,
       recoveryMs: RECOVERY_MS,
       otherBinary,
       onStep: (step) => console.log(`  … ${step}`),

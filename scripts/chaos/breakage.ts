@@ -19,8 +19,8 @@ export async function breakAgainAndAgain(
   trial: Trial,
   { name, after, breakOnce }: Breakage,
 ): Promise<Outcome> {
-  const { office, rounds, draw, onStep } = trial
-  const load = createLoad(office, draw)
+  const { rounds, draw, onStep } = trial
+  const load = createLoad(trial)
   let longest = 0
   let checked = 0
   for (let round = 0; round < rounds; round += 1) {

@@ -16,7 +16,7 @@ export const bucket: Scenario = {
   rounds: 3,
   run: async (trial) => {
     const { office, rounds, draw, onStep } = trial
-    const load = createLoad(office, draw)
+    const load = createLoad(trial)
     for (let round = 0; round < rounds; round += 1) {
       for (const fault of ['reset', 'swallow', BROKEN] as const) {
         onStep(`round ${round + 1} of ${rounds}, ${load.client.countRequests()} requests`)
@@ -40,8 +40,8 @@ export const silentBucket: Scenario = {
   what: 'the server of the bucket stalling, refusing everything, and full: only files are refused',
   rounds: 3,
   run: async (trial) => {
-    const { office, rounds, draw, onStep } = trial
-    const load = createLoad(office, draw)
+    const { rounds, onStep } = trial
+    const load = createLoad(trial)
     for (let round = 0; round < rounds; round += 1) {
       for (const fault of ['stall', BROKEN, FULL] as const) {
         onStep(`round ${round + 1} of ${rounds}: ${JSON.stringify(fault)}`)

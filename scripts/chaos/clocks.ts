@@ -21,9 +21,9 @@ export const clocks: Scenario = {
   rounds: 5,
   office: { environmentOf: wrongClock },
   run: async (trial) => {
-    const { office, rounds, draw, onStep } = trial
+    const { rounds, draw, onStep } = trial
     if (findFaketime() === null) return { tried: 'nothing', faults: ['apt-get install faketime'] }
-    const load = createLoad(office, draw)
+    const load = createLoad(trial)
     await recover(trial, load)
     for (let round = 0; round < rounds; round += 1) {
       onStep(`${round} of ${rounds} rounds, ${load.client.countRequests()} requests`)

@@ -10,9 +10,12 @@ const VIEWS = 3
 const RECENT = 200
 const FILE_BYTES = 40_000
 
+/** `pauseMs`: how long each client rests after an answer. */
+export type Loading = { office: Pick<Office, 'nodes' | 'auth'>; draw: Draw; pauseMs: number }
+
 export type Load = ReturnType<typeof createLoad>
 
-export function createLoad({ nodes, auth }: Pick<Office, 'nodes' | 'auth'>, draw: Draw) {
+export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) {
   const ledger = createLedger()
   const client = createClient(nodes, ledger.faults)
   const owned = new Set<string>()
@@ -22,7 +25,7 @@ export function createLoad({ nodes, auth }: Pick<Office, 'nodes' | 'auth'>, draw
     let isOver = false
     const work = async () => {
       // What is not healed is a fault in the ledger already.
-      while (!isOver) await act().catch(() => undefined)
+      for (; !isOver; await Bun.sleep(pauseMs)) await act().catch(() => undefined)
     }
     const working = Array.from({ length: CLIENTS }, work)
     return async () => {

@@ -11,6 +11,8 @@ export type Trial = {
   office: Office
   rounds: number
   draw: Draw
+  /** How long each client rests after an answer, in milliseconds. */
+  pauseMs: number
   /** How soon a node must work again once what it needs does, in milliseconds. */
   recoveryMs: number
   /** Another build of the binary, for upgrades. */

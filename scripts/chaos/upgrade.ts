@@ -11,7 +11,7 @@ export const upgrade: Scenario = {
   rounds: 2,
   run: async (trial) => {
     const { office, rounds, draw, otherBinary, onStep } = trial
-    const load = createLoad(office, draw)
+    const load = createLoad(trial)
     const stop = load.start()
     for (let round = 0; round < rounds; round += 1) {
       for (const binary of [otherBinary, BINARY]) {

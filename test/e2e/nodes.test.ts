@@ -19,6 +19,8 @@ const isMissing = findPostgres() === null
 if (isMissing) console.warn('\nSKIPPED: nodes over PostgreSQL: apt-get install postgresql\n')
 /** A machine that runs other tests beside these is slow. */
 const RECOVERY_MS = 40_000
+/** A hundred requests a second are under way at a failure too, and leave the processor to other tests. */
+const PAUSE_MS = 100
 
 describe.skipIf(isMissing)('three nodes', () => {
   let office: Office
@@ -39,6 +41,7 @@ describe.skipIf(isMissing)('three nodes', () => {
       office,
       rounds,
       draw,
+      pauseMs: PAUSE_MS,
       recoveryMs: RECOVERY_MS,
       otherBinary: BINARY,
       onStep: () => undefined,
