@@ -6,14 +6,13 @@ import { ARGON2_COST } from '../crypto/passphrase.ts'
 import { parseDatabaseAddress, pathOfSqlite } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { IncomingSource } from '../domain/incoming.ts'
-import type { ImportReport } from '../importing/import-report.ts'
 import { importSource, surveySource } from '../importing/import-source.ts'
 import type { ForeignDatabase } from '../importing/source/foreign-database.ts'
 import { openPasswordPusher } from '../importing/source/password-pusher.ts'
 import { PUBLISHED_KEY, parseMasterKeys } from '../importing/source/sealed-columns.ts'
 import { openServerDatabase } from '../importing/source/server-database.ts'
 import { openSqliteDatabase } from '../importing/source/sqlite-database.ts'
-import { type VerifyReport, verifySource } from '../importing/verify.ts'
+import { verifySource } from '../importing/verify.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import { createUploads } from '../pushes/uploads.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
@@ -37,15 +36,12 @@ export type ImportPorts = ImportPlacePorts & {
   onProgress: (step: string, done: number, total: number) => void
 }
 
-export type Imported = { source: { version: string; isDefaultKey: boolean } } & (
-  | { mode: 'import' | 'dry-run'; report: ImportReport }
-  | { mode: 'verify'; report: VerifyReport }
-)
+export type Imported = Awaited<ReturnType<typeof importCommand>>
 
 const COLLECT = () => Bun.gc(true)
 
 /** Throws `conflict` when nothing can be imported at all: then nothing is. */
-export async function importCommand(wish: ImportWish, ports: ImportPorts): Promise<Imported> {
+export async function importCommand(wish: ImportWish, ports: ImportPorts) {
   const masterKeys = readKeys(wish, ports.readFile)
   const database = await openDatabase(wish, ports)
   const source = await openPasswordPusher({ ...wish, database, masterKeys, relieve: createRelieve(COLLECT) })
@@ -68,7 +64,7 @@ async function openDatabase(wish: ImportWish, { readFile }: ImportPorts): Promis
   const address = parseDatabaseAddress(wish.database)
   if (address === null) return openSqliteDatabase(pathOfSqlite(wish.database))
   if ('problem' in address) throw new DomainError('conflict', `--database: ${address.problem}`)
-  return openServerDatabase({ address, password: wish.sourcePassword, readFile })
+  return openServerDatabase({ ...address, password: wish.sourcePassword ?? address.password }, readFile)
 }
 
 function readKeys(
@@ -112,11 +108,7 @@ async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts)
   }
 }
 
-function bring(
-  source: IncomingSource,
-  store: OpenedStore,
-  { onProgress }: ImportPorts,
-): Promise<ImportReport> {
+function bring(source: IncomingSource, store: OpenedStore, { onProgress }: ImportPorts) {
   const { keyring, now } = store
   const limits = { files: Number.POSITIVE_INFINITY, fileBytes: Number.POSITIVE_INFINITY }
   const uploads = createUploads({ store, limits, relieve: createRelieve(COLLECT) })
@@ -127,14 +119,14 @@ function bring(
   })
 }
 
-function verify(source: IncomingSource, store: OpenedStore, ports: ImportPorts): Promise<VerifyReport> {
+function verify(source: IncomingSource, store: OpenedStore, ports: ImportPorts) {
   const { keyring, now } = store
   const onProgress = (done: number, total: number) => ports.onProgress('comparing', done, total)
   return verifySource(source, { store, keyring, now, onProgress })
 }
 
 /** Makes no folder and no tables, and changes nothing in those that are there. */
-async function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts): Promise<ImportReport> {
+async function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts) {
   const onProgress = (done: number, total: number) => ports.onProgress('reading', done, total)
   const { here, close } = await openLook(wish)
   return surveySource(source, { now: ports.now(), here, onProgress }).finally(close)

@@ -39,11 +39,6 @@ export type ShownKey = {
 /** The first key seals. */
 export type ShownKeys = { file: string; keys: ShownKey[] }
 
-export type RotatedKey = ShownKeys & {
-  /** Those that nothing needed any more. */
-  removed: Omit<ShownKey, 'uses'>[]
-}
-
 /** Makes the key file that all nodes of one database share, and returns the fingerprint of its key. */
 export function makeNewKey(path: string): string {
   return fingerprint(makeKeyFile(path).sealing.verifier)
@@ -65,11 +60,9 @@ export async function showKeys(place: KeyPlace): Promise<ShownKeys> {
  * Puts a new key first, seals under it what accounts keep, and removes keys that nothing needs any more. Throws `conflict` while a
  * server runs. Each moment leaves a key file that opens everything in the database: the new key comes behind the others first, and
  * seals once the rows name it. What a killed run has left, the next one removes. `onStep` is called before and after each step.
+ * `removed` are the keys that nothing needed any more.
  */
-export async function rotateKey(
-  place: KeyPlace,
-  onStep: (step: string) => void = () => undefined,
-): Promise<RotatedKey> {
+export async function rotateKey(place: KeyPlace, onStep: (step: string) => void = () => undefined) {
   const { rows, file } = await open(place, { isAlone: true })
   try {
     const text = readKeyText(file)

@@ -150,7 +150,7 @@ const MARK_TEXT =
   'An Oncebox server makes its backups in this folder, and only while this file is here: without it, the disk of the folder is\n' +
   'not mounted. Leave the file here, and take it along when you move the backups to another disk.\n'
 
-export async function isOnOneDisk(one: string, other: string): Promise<boolean> {
+async function isOnOneDisk(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([stat(one), stat(other)])
   return first.dev === second.dev
 }

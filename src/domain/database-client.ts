@@ -2,20 +2,15 @@
 
 import type { DatabaseAddress } from './database-address.ts'
 
-export type ClientOptions = {
-  address: DatabaseAddress
-  /** In place of the one in the address; null when neither a file nor a variable holds one. */
-  password: string | null
-  /** Reads the PEM files of the address. */
-  readFile: (path: string) => string
-}
+/** Reads the PEM files of an address. */
+export type ReadFile = (path: string) => string
 
 /**
  * Names every option, because Bun would take what is left out from variables that mean another database. Connections stay
  * open until they are closed: Bun ends them in the middle of a query otherwise.
  */
-export function databaseClientOptions({ address, password, readFile }: ClientOptions) {
-  const { engine, host, port, socket, user, database, tls } = address
+export function databaseClientOptions(address: DatabaseAddress, readFile: ReadFile) {
+  const { engine, host, port, socket, user, password, database, tls } = address
   return {
     url: `${engine}://${engine}/?sslmode=${tls.mode}`,
     adapter: engine,
@@ -24,16 +19,16 @@ export function databaseClientOptions({ address, password, readFile }: ClientOpt
     ...(socket === null ? {} : { path: socket }),
     ...(user === null ? {} : { username: user }),
     // In place of an empty text Bun would take PGPASSWORD; in place of this it does not.
-    password: () => password ?? address.password ?? '',
+    password: () => password ?? '',
     database,
-    ...tlsOptions({ address, readFile }),
+    ...tlsOptions(tls, readFile),
     ...(engine === 'mysql' ? { allowPublicKeyRetrieval: isLoopback(host) } : {}),
     idleTimeout: 0,
     maxLifetime: 0,
   }
 }
 
-function tlsOptions({ address: { tls }, readFile }: Pick<ClientOptions, 'address' | 'readFile'>) {
+function tlsOptions(tls: DatabaseAddress['tls'], readFile: ReadFile) {
   const read = (path: string | null) => (path === null ? undefined : readFile(path))
   const isVerified = tls.mode === 'verify-ca' || tls.mode === 'verify-full'
   const files = { ca: read(tls.ca), cert: read(tls.cert), key: read(tls.key) }

@@ -176,7 +176,7 @@ function serverCases(server: () => DatabaseServer): void {
   const openDatabase = (database: string) => {
     const parsed = parseDatabaseAddress(database)
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
-    return openServerDatabase({ address: parsed, password: null, readFile: () => '' })
+    return openServerDatabase(parsed, () => '')
   }
 
   const openServer = async (database: string) =>

@@ -3,8 +3,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { findFolderFault, isOnOneDisk } from '../../backup/own-backup.ts'
-import { readCertificate } from '../../crypto/certificate-facts.ts'
+import { findFolderFault } from '../../backup/own-backup.ts'
 import { graceOf } from '../../domain/backup-plan.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime } from '../../domain/time.ts'
@@ -51,26 +50,18 @@ const KEPT = 'The bucket keeps versions, so the sealed files of pushes that ende
 const UNVERSIONED =
   'Take a bucket without versioning and object lock; where that cannot be, give it a rule that removes noncurrent versions after a day.'
 
-/** Makes none. */
-async function lookAtCertificate({ config, folder, isUsable, now }: Place): Promise<Looked> {
+/** Only one from files: the server makes its own by itself, and tells when it cannot. */
+async function lookAtCertificate({ config, now }: Place): Promise<Looked> {
   const { tls, tlsCert, tlsKey, baseUrl } = config
-  if (tls === 'off' || (tls === 'auto' && !isUsable)) return null
-  if (tls === 'auto' && !existsSync(folder.tlsCertificate)) return fine('The next start makes one.')
-  const read = (path: string) => readFile(path, 'utf8')
-  const files = { certPath: tlsCert ?? '', keyPath: tlsKey ?? '', readFile: read, now }
-  const pem =
-    tls === 'auto'
-      ? await read(folder.tlsCertificate)
-      : (await openCertificateFiles(files)).current().certificate
-  const facts = readCertificate(pem)
-  const known = [...facts.names, ...facts.addresses]
+  if (tls !== 'files') return null
+  const files = { certPath: tlsCert ?? '', keyPath: tlsKey ?? '', now }
+  const readText = (path: string) => readFile(path, 'utf8')
+  const { facts, authority } = await openCertificateFiles({ ...files, readFile: readText })
+  const { names, addresses } = facts()
+  const known = [...names, ...addresses]
   const name = baseUrl === null ? null : new URL(baseUrl).hostname.toLowerCase().replace(/^\[|\]$/g, '')
-  const isForName = name === null || known.some((one) => covers(one.toLowerCase(), name))
-  const judged = judgeCertificate({ facts: () => facts, authority: null }, now())
-  if (isForName && judged.state === 'ok') return judged
-  // The running server tells when it could not.
-  if (tls === 'auto') return fine('The server makes another one by itself.')
-  if (isForName) return judged
+  if (name === null || known.some((one) => covers(one.toLowerCase(), name)))
+    return judgeCertificate({ facts, authority }, now())
   const said = `The certificate is not for ${name}, the name of --base-url (it is for ${known.join(', ')}).`
   return problem(said, 'Get one for that name, or correct --base-url.')
 }
@@ -96,8 +87,10 @@ async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict>
   const isOverdue = !isServed && now() - last.at > every + graceOf(every)
   const judged = judgeBackup({ folder, last, making: null, failure: null, isOverdue })
   if (judged.state !== 'ok') return judged
-  const isOnSameDisk = await isOnOneDisk(folder, dataDir)
-  const advice = [...(isOnSameDisk ? [ON_SAME_DISK] : []), ...(showsInstanceKey(config) ? [KEY_WARNING] : [])]
+  const advice = [
+    ...(last.isSameDisk ? [ON_SAME_DISK] : []),
+    ...(showsInstanceKey(config) ? [KEY_WARNING] : []),
+  ]
   const join = (name: keyof typeof KEY_WARNING) => advice.map((one) => `${one[name]}.`).join(' ')
   if (advice.length > 0) return warning(`Of ${folder}: ${join('said')}`, join('remedy'))
   const { length } = backupRecipients

@@ -2,19 +2,18 @@
 // transaction that sees a single moment and can write nothing.
 
 import { SQL } from 'bun'
-import { type DatabaseEngine, presentDatabaseAddress } from '../../domain/database-address.ts'
-import { type ClientOptions, databaseClientOptions } from '../../domain/database-client.ts'
+import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
+import { databaseClientOptions, type ReadFile } from '../../domain/database-client.ts'
 import type { ForeignDatabase, Row } from './foreign-database.ts'
 import { explainServer } from './server-errors.ts'
 
 const CONNECT_SECONDS = 15
 
 /** Throws `conflict`, naming the server and what helps. */
-export async function openServerDatabase(options: ClientOptions): Promise<ForeignDatabase> {
-  const { address } = options
+export async function openServerDatabase(address: DatabaseAddress, readFile: ReadFile) {
   const { begin, others, ...dialect } = ENGINES[address.engine]
   const name = presentDatabaseAddress(address)
-  const client = connect(options)
+  const client = connect(address, readFile)
   try {
     const connection = await client.reserve()
     // Without prepared statements, which the server would keep, and behind poolers may mix up.
@@ -41,11 +40,11 @@ export async function openServerDatabase(options: ClientOptions): Promise<Foreig
   }
 }
 
-function connect(options: ClientOptions): SQL {
-  const { engine, searchPath } = options.address
+function connect(address: DatabaseAddress, readFile: ReadFile): SQL {
+  const { engine, searchPath } = address
   const path = searchPath === null ? {} : { search_path: searchPath }
   return new SQL({
-    ...databaseClientOptions(options),
+    ...databaseClientOptions(address, readFile),
     ...(engine === 'postgres' ? { connection: { application_name: 'oncebox import', ...path } } : {}),
     max: 1,
     connectionTimeout: CONNECT_SECONDS,
@@ -61,7 +60,7 @@ type Engine = Pick<ForeignDatabase, 'textType' | 'columns'> & {
 
 const COLUMNS = 'SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns'
 
-const ENGINES: Record<DatabaseEngine, Engine> = {
+const ENGINES: Record<DatabaseAddress['engine'], Engine> = {
   postgres: {
     textType: 'text',
     columns: `${COLUMNS} WHERE table_schema = ANY (current_schemas(false))`,

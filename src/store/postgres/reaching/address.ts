@@ -15,7 +15,7 @@ const CONNECT_SECONDS = 10
 export function connectTo(address: DatabaseAddress): Connect {
   const { ca, cert, key } = address.tls
   const readFile = (path: string) => readPem(path, address)
-  const options = databaseClientOptions({ address, password: null, readFile })
+  const options = databaseClientOptions(address, readFile)
   const { tls = {} }: { tls?: ConnectionOptions } = options
   try {
     // The client would tell of an unfit file only when it connects, and without its name.

@@ -25,7 +25,7 @@ postgres.describe('the client of Bun', () => {
     const parsed = parseDatabaseAddress(`${url}?sslmode=disable`)
     const address = parsed && { ...parsed, ...login }
     if (address === null || 'problem' in address) throw new Error('no address')
-    const options = databaseClientOptions({ address, password: null, readFile: () => '' })
+    const options = databaseClientOptions(address, () => '')
     expect(options).toMatchObject({ idleTimeout: 0, maxLifetime: 0 })
     return new SQL({ ...options, max })
   }
