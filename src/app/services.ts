@@ -31,6 +31,7 @@ import { createPageNonces } from '../pushes/page-nonces.ts'
 import { createPassphrases } from '../pushes/passphrases.ts'
 import { createPushes, type Pushes } from '../pushes/pushes.ts'
 import { createRelieve } from '../pushes/relief.ts'
+import { createSenderMarks } from '../pushes/sender-marks.ts'
 import { createShareOf } from '../pushes/shares.ts'
 import { createShortTokens } from '../pushes/short-tokens.ts'
 import { createShownTexts } from '../pushes/shown-texts.ts'
@@ -119,6 +120,7 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
     uploads: createUploads({ store, limits, relieve }),
     idempotency: createIdempotency({ store, keyring, now }),
     marks: createFormMarks(keyring),
+    senders: createSenderMarks(keyring),
     shownTexts: createShownTexts(keyring),
     nonces: createPageNonces({ nonces: store.shared.nonces, keyring, now }),
   }

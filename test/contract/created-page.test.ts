@@ -16,6 +16,28 @@ const page = async (path: string, init = {}) => {
   return { status: response.status, text: await response.text() }
 }
 
+const HOST = { host: 'once.example' }
+
+/** Creates a push as the form does, and returns its path and the sender's cookie. */
+async function send(fields: Record<string, string> = {}) {
+  const form = (await page('/box/')).text
+  const hidden = [...form.matchAll(/<input type="hidden" name="(push\[[^"]+)" value="([^"]*)"/g)]
+  const unseen = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]))
+  const answer = await api.fetch('/box/', {
+    body: new URLSearchParams({ ...unseen, 'push[payload]': 'correct horse', ...fields }).toString(),
+    headers: { ...HOST, 'content-type': 'application/x-www-form-urlencoded', origin: 'https://once.example' },
+  })
+  expect(answer.status).toBe(303)
+  const path = answer.headers.get('location') ?? ''
+  const cookie = answer.headers.get('set-cookie') ?? ''
+  return { path, cookie, urlToken: path.split('/').at(-2) ?? '' }
+}
+
+const asSender = (cookie: string) => ({ headers: { ...HOST, cookie: cookie.split(';', 1)[0] ?? '' } })
+/** As a script asks: by the mark in the page, without cookies. */
+const questionIn = (text: string) => (/data-asks-again="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
+const openAs = (urlToken: string) => api.fetch(`/box/api/v2/pushes/${urlToken}`, { headers: HOST })
+
 const create = (push = {}) => api.create(push, { headers: { host: 'once.example' } })
 
 test('shows the link and its self-contained QR code, and counts nothing', async () => {
@@ -42,4 +64,54 @@ test('says when the push has expired, and is 404 for an unknown push', async () 
   expect(expired.text).not.toContain('class="qr"')
   expect((await page('/p/0123456789abcdefghjkmnpqrs/preview')).status).toBe(404)
   expect((await page('/f/abc/preview')).status).toBe(301)
+})
+
+test('tells its sender, and nobody else, whether the link was opened', async () => {
+  const { path, cookie, urlToken } = await send({ 'push[expire_after_views]': '2' })
+  expect(cookie).toContain('HttpOnly; SameSite=Lax')
+  const before = await page(path, asSender(cookie))
+  expect(before.text).toContain('Not opened yet')
+  expect(before.text).toContain('<title>Your link is ready')
+  const ask = questionIn(before.text)
+  expect((await page(ask)).text).toContain('Not opened yet')
+  expect((await page(path)).text).not.toContain('Not opened yet')
+
+  await openAs(urlToken)
+  for (const asked of [await page(path, asSender(cookie)), await page(ask)]) {
+    expect(asked.text).toContain('<title>(1) Your link is ready')
+    expect(asked.text).toMatch(/Opened <time[^>]*>[^<]+<\/time>/)
+    expect(asked.text).toContain('1/2 views')
+  }
+  expect((await page(path)).text).not.toContain('Opened <time')
+
+  await openAs(urlToken)
+  const used = await page(ask)
+  expect(used.text).toContain('<h1>It was opened</h1>')
+  expect(used.text).toContain('link used up')
+  expect((await page(path)).text).toContain('<h1>This link no longer works</h1>')
+})
+
+test('a mark of another push, an altered one and one of another server tell nothing', async () => {
+  const [one, other] = [await send(), await send()]
+  const mark = (of: { cookie: string }) => of.cookie.split(';', 1)[0]?.split('=')[1] ?? ''
+  for (const wrong of [mark(other), `${mark(one).slice(0, -2)}AA`, 'x'.repeat(4000), '', '%00'])
+    expect((await page(`${one.path}?sender=${wrong}`)).text).not.toContain('Not opened yet')
+  expect((await page(`${one.path}?sender=${mark(one)}`)).text).toContain('Not opened yet')
+})
+
+test('its owner is told without a mark, also when somebody else created it since', async () => {
+  const { cookie } = await send()
+  const token = await api.addAccount('ann@example.org')
+  const own = await api.create({ name: 'Wi-Fi for Ben' }, { headers: HOST, token })
+  await openAs(own.url_token)
+  const signedIn = await api.fetch('/box/sign-in', {
+    body: new URLSearchParams({ email: 'ann@example.org', password: 'correct horse battery' }).toString(),
+    headers: { ...HOST, 'content-type': 'application/x-www-form-urlencoded', origin: 'https://once.example' },
+  })
+  const session = signedIn.headers.get('set-cookie')?.split(';', 1)[0]
+  const both = { headers: { ...HOST, cookie: `${session}; ${cookie.split(';', 1)[0]}` } }
+  const { text } = await page(`/box/p/${own.url_token}/preview`, both)
+  expect(text).toContain('Opened <time')
+  expect(text).toContain('<bdi>Wi-Fi for Ben</bdi>')
+  expect(text).toContain(`href="/box/pushes/${own.url_token}"`)
 })

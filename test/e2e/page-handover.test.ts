@@ -27,6 +27,33 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await expectGone(reader, link)
   })
 
+  test('the page of a new link tells when it is opened, and when it is used up', async () => {
+    const sender = await open(SCRIPTED)
+    const link = await createOn(sender, { payload: 'to be opened', views: 2 })
+    expect(await sender.textContent('#opened')).toBe('Not opened yet')
+    const readOnce = async () => {
+      const reader = await open(SCRIPTED)
+      await reader.goto(link)
+      await press(reader)
+    }
+    await readOnce()
+    await sender.waitForFunction(() => document.title.startsWith('(1) '))
+    expect(await sender.textContent('#opened')).toContain('1/2 views')
+    await readOnce()
+    await sender.waitForSelector('h1:text("It was opened")')
+    expect(await sender.textContent('main')).toContain('link used up')
+  })
+
+  test('without scripts the page of a new link tells it when it is asked again', async () => {
+    const sender = await open(UNSCRIPTED)
+    const link = await createOn(sender, { payload: 'to be opened', views: 1 })
+    const reader = await open(UNSCRIPTED)
+    await reader.goto(link)
+    await press(reader)
+    await sender.click('.opened a')
+    expect(await sender.textContent('h1')).toBe('It was opened')
+  })
+
   test.each(MODES)('a link says where it leads before it leads there, %s', async (_name, options) => {
     const address = 'https://files.example.org/a?b=c&d=%20#e'
     const link = await createOn(await open(options), { kind: 'url', payload: address, views: 1 })

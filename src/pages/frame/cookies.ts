@@ -1,4 +1,4 @@
-// The two cookies of the pages: who is signed in, and the chosen language. Receivers get neither.
+// The cookies of the pages: who is signed in, the chosen language, and who created a push. Receivers get none of them.
 
 import { SESSION_LIFETIME } from '../../domain/account.ts'
 import { DAY } from '../../domain/time.ts'
@@ -6,6 +6,7 @@ import type { Exchange } from '../../http/door/exchange.ts'
 
 const SESSION = 'oncebox_session'
 const LANGUAGE = 'oncebox_language'
+const SENDER = 'oncebox_sender'
 
 /**
  * Over TLS, browsers accept a cookie with this prefix only from this host, over TLS and for every path (RFC 6265bis,
@@ -33,6 +34,15 @@ export function noSessionCookie(place: CookiePlace): string {
 
 export function languageCookie(language: string, place: CookiePlace): string {
   return cookie(LANGUAGE, { value: language, maxAge: 365 * DAY, ...place })
+}
+
+/** Of the push that this browser created last. */
+export function senderMarkIn(place: CookiePlace): string | null {
+  return cookieIn(SENDER, place)
+}
+
+export function senderCookie(mark: string, place: CookiePlace): string {
+  return cookie(SENDER, { value: mark, maxAge: DAY, ...place })
 }
 
 /** Servers under different paths of one host use cookies of different names. */

@@ -53,7 +53,7 @@ export function Card({ id, title, children }: { id: string; title: string; child
   )
 }
 
-type EmblemProps = { icon: IconName; tone?: 'gone' | 'bad'; title: string; children: Children }
+type EmblemProps = { icon: IconName; tone?: 'gone' | 'bad' | 'good'; title: string; children: Children }
 
 /** The card of a page with a single message: for recipients, of a lapsed link, of an error. */
 export function EmblemCard({ icon, tone, title, children }: EmblemProps) {

@@ -1,65 +1,124 @@
 // The page of a new push: its link to hand over, and when it expires. Opening this page is never a view.
 
 import type { MessageTemplates } from '../../accounts/preferences.ts'
+import { isUsedUp } from '../../domain/listing.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Addressed } from '../../pushes/owner-lists.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
-import type { Pushes } from '../../pushes/pushes.ts'
+import type { Owned, Pushes } from '../../pushes/pushes.ts'
+import type { SenderMarks } from '../../pushes/sender-marks.ts'
 import type { Words } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
+import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { ButtonLink, EmblemCard, fillIn, LinkBox, Moment } from '../frame/parts.tsx'
+import { ButtonLink, EmblemCard, fillIn, KIND_WORDS, LinkBox, Moment } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { ReceiveForm } from '../receive/receive-form.tsx'
 import { lifetimeText } from './create/expiry-chips.ts'
 import { Message, Ways } from './handover.tsx'
 import { messageFor } from './message.ts'
+import { isSender, Opened, whatBecame } from './opened.tsx'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'preview'>
+  pushes: Pick<Pushes, 'preview' | 'getOwned'>
   messages: Pick<MessageTemplates, 'find'>
   nonces: PageNonces
+  senders: SenderMarks
   now: Now
 }
 
-export function createCreatedPage({ answer, pushes, messages, nonces, now }: CreatedPageOptions) {
+export function createCreatedPage(options: CreatedPageOptions) {
+  const { answer, pushes, messages, nonces, senders, now } = options
+
   return async (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Promise<Response> => {
     const addressed = await pushes.preview(url_token, guest.viewer)
-    const { say } = guest.words
-    const link = secretLink(addressed, guest.exchange.baseUrl)
-    const isOver = isExpired(addressed.push, now())
-    const title = say(isOver ? 'gone_title' : 'created_title')
-    const content = isOver ? (
-      <EmblemCard icon="hourglass" tone="gone" title={title}>
-        <p>{say('created_expired')}</p>
-        <Another guest={guest} />
-      </EmblemCard>
-    ) : (
+    const { push } = addressed
+    const { account } = guest.viewer
+    const { say, number } = guest.words
+    const time = now()
+    const isOwn = isOwner(push, account)
+    const isSent = isOwn || isSender(guest, url_token, senders)
+    if (isExpired(push, time)) {
+      const title = say(isSent && isUsedUp(push) ? 'created_opened_title' : 'gone_title')
+      const content = <Over guest={guest} push={push} title={title} isSent={isSent} now={time} />
+      return answer(content, { guest, title, width: 'narrow', script: 'handover' })
+    }
+    const owned = isOwn && account !== null ? await pushes.getOwned(url_token, account) : null
+    const title = say('created_title')
+    const content = (
       <>
+        <p class="emblem good">
+          <Icon name="check" />
+        </p>
         <h1>{title}</h1>
+        <About guest={guest} push={push} owned={owned} />
+        {isSent && (
+          <Opened guest={guest} push={push} urlToken={url_token} mark={senders.seal(url_token)} now={time} />
+        )}
         <LocalhostNotice guest={guest} path={guest.path} />
-        <Live guest={guest} {...addressed} link={link} template={await messages.find(guest.viewer.account)} />
-        {mayExpire(addressed.push, guest.viewer.account) && (
+        <Live
+          guest={guest}
+          {...addressed}
+          link={secretLink(addressed, guest.exchange.baseUrl)}
+          template={await messages.find(account)}
+        />
+        {mayExpire(push, account) && (
           <ExpireForm
             guest={guest}
             urlToken={url_token}
             nonce={nonces.issue(`expire/${url_token}`)}
-            isOwner={isOwner(addressed.push, guest.viewer.account)}
+            isOwner={isOwn}
             ends="push"
           />
         )}
         <Another guest={guest} />
       </>
     )
-    const width = isOver ? 'narrow' : 'medium'
-    return answer(content, { guest, title, width, script: 'handover' })
+    const counted = isSent && push.views > 0 ? `(${number(push.views)}) ${title}` : title
+    return answer(content, { guest, title: counted, width: 'medium', script: 'handover' })
   }
+}
+
+type OverProps = { guest: Guest; push: Push; title: string; isSent: boolean; now: number }
+
+/** For its sender, a link that was opened as often as it may be has done its work. */
+function Over({ guest, push, title, isSent, now }: OverProps) {
+  const { words } = guest
+  const isOpened = isSent && isUsedUp(push)
+  return (
+    <EmblemCard icon={isOpened ? 'check' : 'hourglass'} tone={isOpened ? 'good' : 'gone'} title={title}>
+      <p>{isOpened ? whatBecame(push, { words, now }) : words.say('created_expired')}</p>
+      <Another guest={guest} />
+    </EmblemCard>
+  )
+}
+
+/** What it is and for whom; the rest of what its owner may know is on a page of its own. */
+function About({ guest, push, owned }: { guest: Guest; push: Push; owned: Owned | null }) {
+  const { say } = guest.words
+  return (
+    <p class="hint">
+      {say(KIND_WORDS[push.kind])}
+      {owned !== null && (
+        <>
+          {owned.name !== '' && (
+            <>
+              {' · '}
+              <bdi>{owned.name}</bdi>
+            </>
+          )}
+          {' · '}
+          <a href={guest.href(PAGES.push.href({ url_token: owned.urlToken }))}>{say('created_log')}</a>
+        </>
+      )}
+    </p>
+  )
 }
 
 function Another({ guest }: { guest: Guest }) {

@@ -1,4 +1,4 @@
-// Runs in the browser, where the message of a secret link is written: takes it into an e-mail, shares it, or previews it.
+// Runs in the browser, where a secret link is handed over: takes the message into an e-mail, shares or previews it, and tells when the link is opened.
 
 for (const link of document.querySelectorAll('a[data-mails]')) {
   const message = document.getElementById(link.dataset.mails)
@@ -31,3 +31,28 @@ for (const preview of document.querySelectorAll('[data-previews]')) {
     preview.textContent = text.replace(/\{(link|expires|views)\}/g, (_, name) => preview.dataset[name])
   })
 }
+
+// Asks whether the link was opened while the page is looked at: every few seconds at first, later every minute.
+const opened = document.querySelector('[data-asks-again]')
+const begun = Date.now()
+
+async function askAgain() {
+  const answer = await fetch(opened.dataset.asksAgain, { credentials: 'omit' })
+  // Purged, or of a server that was set up anew: there is nothing more to ask.
+  if (answer.status === 404) return false
+  if (!answer.ok) return true
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const fresh = page.getElementById('opened')
+  if (fresh === null) document.querySelector('main').replaceWith(page.querySelector('main'))
+  else if (fresh.textContent !== opened.textContent) opened.replaceChildren(...fresh.childNodes)
+  document.title = page.title
+  return fresh !== null
+}
+
+async function keepAsking() {
+  // The server may be away for a moment.
+  const goesOn = document.hidden || (await askAgain().catch(() => true))
+  if (goesOn) setTimeout(keepAsking, Math.min(60_000, 4000 + (Date.now() - begun) / 30))
+}
+
+if (opened !== null) setTimeout(keepAsking, 4000)

@@ -9,7 +9,9 @@ import { PAGES } from '../../../http/urls.ts'
 import type { Created } from '../../../pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../pushes/idempotency.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
+import type { SenderMarks } from '../../../pushes/sender-marks.ts'
 import type { Upload, Uploads } from '../../../pushes/uploads.ts'
+import { senderCookie } from '../../frame/cookies.ts'
 import { askToSignIn, type Guest } from '../../frame/guest.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { readCreateForm } from './create-reader.ts'
@@ -22,6 +24,7 @@ export type CreatePageOptions = CreatePageParts & {
   pushes: Pick<Pushes, 'create' | 'getOwned'>
   uploads: Uploads
   idempotency: Idempotency
+  senders: SenderMarks
   body: BodyLimits
   /** Without it only accounts may create. */
   anonymousAccess: boolean
@@ -39,7 +42,7 @@ type Sending = {
 }
 
 export function createCreatePage(options: CreatePageOptions) {
-  const { pushes, idempotency, marks, choices, anonymousAccess } = options
+  const { pushes, idempotency, marks, senders, choices, anonymousAccess } = options
   const receivePush = createReceivePush(options)
   const { show, showShared, showAgain } = createShowForm(options)
 
@@ -55,7 +58,8 @@ export function createCreatePage(options: CreatePageOptions) {
     const sending: Sending = { guest, fields, typed, made: null, files, isUnknown: outage !== null }
     try {
       const { urlToken } = await readAndCreate(sending)
-      return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })))
+      const cookie = senderCookie(senders.seal(urlToken), guest)
+      return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })), { 'set-cookie': cookie })
     } catch (cause) {
       return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
     }
