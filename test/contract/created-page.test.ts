@@ -35,7 +35,8 @@ async function send(fields: Record<string, string> = {}) {
 
 const asSender = (cookie: string) => ({ headers: { ...HOST, cookie: cookie.split(';', 1)[0] ?? '' } })
 /** As a script asks: by the mark in the page, without cookies. */
-const questionIn = (text: string) => (/data-asks-again="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
+const questionIn = (text: string) =>
+  (/data-asks-again="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
 const openAs = (urlToken: string) => api.fetch(`/box/api/v2/pushes/${urlToken}`, { headers: HOST })
 
 const create = (push = {}) => api.create(push, { headers: { host: 'once.example' } })
