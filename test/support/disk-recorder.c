@@ -1,4 +1,4 @@
-// Preloaded into a process: notes what it writes, cuts off and syncs in files whose path begins with RECORD_UNDER, and the answers
+// Preloaded into a process: notes what it writes, cuts off, renames and syncs in files whose path begins with RECORD_UNDER, and the answers
 // that it gives, in the order in which they happen, in the file RECORD_TO.
 //
 // SYNC_MS: each sync takes so many milliseconds longer. FAIL_SYNC: the sync of this number of a log (-wal) fails; what it should have made
@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WRITE = 1, TRUNCATE, REMOVE, SYNC_BEGINS, SYNC_RETURNS, SYNC_FAILED, ANSWER };
+enum { WRITE = 1, TRUNCATE, REMOVE, SYNC_BEGINS, SYNC_RETURNS, SYNC_FAILED, ANSWER, RENAME };
 
 struct entry { uint32_t kind, sync, path_bytes, data_bytes; uint64_t offset; };
 
@@ -27,6 +27,7 @@ static ssize_t (*real_write)(int, const void *, size_t);
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static int (*real_truncate)(int, off_t);
 static int (*real_unlink)(const char *);
+static int (*real_rename)(const char *, const char *);
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 
@@ -35,6 +36,7 @@ __attribute__((constructor)) static void begin(void) {
   real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
   real_truncate = dlsym(RTLD_NEXT, "ftruncate64");
   real_unlink = dlsym(RTLD_NEXT, "unlink");
+  real_rename = dlsym(RTLD_NEXT, "rename");
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   record = open(getenv("RECORD_TO"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -113,6 +115,24 @@ int unlink(const char *path) {
   return failed;
 }
 
+int rename(const char *from, const char *to) {
+  pthread_mutex_lock(&lock);
+  const int failed = real_rename(from, to);
+  if (!failed && is_watched(to)) note(RENAME, 0, to, 0, from, strlen(from));
+  pthread_mutex_unlock(&lock);
+  return failed;
+}
+
+// Bun writes files with system calls of its own, which cannot be noted: those that it replaces whole are noted when they are synced.
+static void note_whole(const char *path) {
+  static char content[1 << 20];
+  if (strstr(path, ".oncebox-new") == NULL) return;
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = read(file, content, sizeof content);
+  close(file);
+  if (bytes > 0) note(WRITE, 0, path, 0, content, (size_t)bytes);
+}
+
 static int synced(int fd, int (*real)(int)) {
   char path[PATH_MAX];
   if (*path_of(fd, path) == 0) return real(fd);
@@ -120,6 +140,7 @@ static int synced(int fd, int (*real)(int)) {
   const uint32_t number = ++syncs;
   const size_t bytes = strlen(path);
   const uint32_t of_log = bytes > 4 && strcmp(path + bytes - 4, "-wal") == 0 ? ++log_syncs : 0;
+  note_whole(path);
   note(SYNC_BEGINS, number, path, 0, "", 0);
   pthread_mutex_unlock(&lock);
   const char *ms = getenv("SYNC_MS"), *fails = getenv("FAIL_SYNC");

@@ -13,8 +13,12 @@ export function buildRecorder(folder: string): string | null {
   return buildPreload(SOURCE, folder)
 }
 
-/** `of` is what has to be synced: the file, or the folder of one that was removed. */
-type Change = { path: string; of: string } & ({ offset: number; data: Buffer } | { size: number })
+/** `of` is what has to be synced: the file, or the folder of one that was removed or renamed. */
+type Change = { path: string; of: string } & (
+  | { offset: number; data: Buffer }
+  | { size: number }
+  | { from: string }
+)
 
 export type Event =
   | { kind: 'change'; change: Change }
@@ -31,6 +35,7 @@ const KINDS = [
   'sync returns',
   'sync fails',
   'answer',
+  'rename',
 ] as const
 
 export function readRecord(path: string): Event[] {
@@ -51,6 +56,8 @@ export function readRecord(path: string): Event[] {
       events.push({ kind: 'change', change: { path: name, of: name, size: offset } })
     else if (word === 'remove')
       events.push({ kind: 'change', change: { path: name, of: dirname(name), size: 0 } })
+    else if (word === 'rename')
+      events.push({ kind: 'change', change: { path: name, of: dirname(name), from: data.toString() } })
     else if (word === 'answer') events.push({ kind: 'answer', text: data.toString() })
     else if (word !== undefined && word !== '') events.push({ kind: word, path: name, sync })
   }
@@ -114,6 +121,11 @@ function apply(files: Map<string, Buffer>, change: Change): void {
     files.set(change.path, after)
     return
   }
+  if ('from' in change) {
+    files.set(change.path, files.get(change.from) ?? Buffer.alloc(0))
+    files.delete(change.from)
+    return
+  }
   const { offset, data } = change
   const after = Buffer.alloc(Math.max(before.length, offset + data.length))
   before.copy(after)
@@ -154,7 +166,7 @@ function leave(
 
 /** A write in the pieces that a disk writes whole. */
 function piecesOf(change: Change, size: number): Change[] {
-  if ('size' in change) return [change]
+  if (!('data' in change)) return [change]
   const { offset, data } = change
   const pieces: Change[] = []
   for (let at = offset; at < offset + data.length; ) {

@@ -12,7 +12,7 @@ import {
   rmSync,
   type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -56,6 +56,12 @@ export function writeNew(path: string, text: string): void {
   syncFolder(dirname(path))
 }
 
+/** Writes a whole file, over an empty one too. A `kill -9` at any step leaves all of it or nothing. */
+export function writeWhole(path: string, content: Uint8Array): void {
+  renameSync(writeBeside(path, content), path)
+  syncFolder(dirname(path))
+}
+
 /** Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new one. */
 export function replaceText(path: string, text: string): void {
   renameSync(writeBeside(path, text, statSync(path)), path)
@@ -63,12 +69,12 @@ export function replaceText(path: string, text: string): void {
 }
 
 /** Returns the path of a file that is complete and has another name. `like`: whose owner and mode it gets. */
-function writeBeside(path: string, text: string, like?: Stats): string {
+function writeBeside(path: string, content: string | Uint8Array, like?: Stats): string {
   const unfinished = `${path}.${process.pid}${NEW}`
   rmSync(unfinished, { force: true })
   const file = openSync(unfinished, 'wx', 0o600)
   try {
-    writeSync(file, text)
+    writeFileSync(file, content)
     if (like !== undefined && process.platform !== 'win32') {
       fchownSync(file, like.uid, like.gid)
       fchmodSync(file, like.mode & 0o777)

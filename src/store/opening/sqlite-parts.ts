@@ -3,7 +3,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Keyring } from '../../crypto/keyring.ts'
 import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
-import { conflict } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
@@ -53,7 +52,6 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const { database } = connection
   const clock = readClock(opening, (doubt) => keeping.changed(doubt))
   const { now, trusted, doubt } = clock
-  emptyLogOfLastProcess(database)
   const checkpointer = createCheckpointer(database, options)
   const reserve = createReserve(folder.reserve)
   const space = { path: folder.path, floor: options.minFreeSpace, isFull: reserve.isSpent }
@@ -158,13 +156,6 @@ function openCommits({ connection: { database }, options }: Opening, parts: Writ
     onCommitted: options.onCommitted,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
-}
-
-/** Throws `conflict` when it cannot: nothing may be acknowledged on top of what a former process could not sync. */
-function emptyLogOfLastProcess(database: Database): void {
-  if (truncateLog(database)) return
-  const message = `Another process reads ${database.filename}, so its log cannot be emptied: end that process first.`
-  throw conflict(message)
 }
 
 /** Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on Windows. */

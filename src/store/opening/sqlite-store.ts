@@ -1,17 +1,26 @@
 // Opens the store in a data folder for the one process that serves it: checks the database, brings it up to date, and makes the
 // folder its home.
 
+import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
+import { conflict } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
-import { dataFolder, prepareDataFolder, refuseBereft } from '../folder/data-folder.ts'
+import { dataFolder, holdsData, prepareDataFolder, refuseBereft } from '../folder/data-folder.ts'
 import { makeRoomToStart } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { isReadableByOthers, readKeyring } from '../folder/key-file.ts'
 import { explainFailure, isBusy, isFull } from '../folder/sqlite-failures.ts'
+import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openConnection } from '../sqlite/engine/database.ts'
 import { arrive, requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { refuseCopied, requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
-import { MIGRATIONS, migrate, requireOwnTables, schemaVersion } from '../sqlite/engine/migrate.ts'
+import {
+  MIGRATIONS,
+  makeDatabase,
+  migrate,
+  requireOwnTables,
+  schemaVersion,
+} from '../sqlite/engine/migrate.ts'
 import { copyBeforeMigration } from '../sqlite/engine/migration-copy.ts'
 import { removeCopyPlaces } from './backup-source.ts'
 import type { OpenedStore } from './opened-store.ts'
@@ -29,6 +38,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   try {
     removeCopyPlaces(folder)
     const keyring = readKeyring(folder, keyFile)
+    if (!holdsData(folder)) makeDatabase(folder)
     const isLogLost = takeLog(folder)
     const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
     try {
@@ -66,9 +76,18 @@ async function verify(opening: Opening, isLogLost: boolean): Promise<string | nu
   migrate(database)
   requireOwnTables(database)
   refuseCopied(connection)
+  // Before what this start writes, which is then moved into the database only once.
+  emptyLogOfLastProcess(database)
   verifyKeys(connection, keyring)
   if (options.isServer) await settle(opening)
   return copy
+}
+
+/** Throws `conflict` when it cannot: nothing may be acknowledged on top of what a former process could not sync. */
+function emptyLogOfLastProcess(database: Database): void {
+  if (truncateLog(database)) return
+  const message = `Another process reads ${database.filename}, so its log cannot be emptied: end that process first.`
+  throw conflict(message)
 }
 
 /** A server starts on a full disk too. A database that fails otherwise cannot be trusted. */

@@ -2,7 +2,7 @@
 // database and `serve.home` both hold and which changes at each start and clean end. A copy has another path; a database that
 // was put back has an old mark.
 
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { DataFolder } from '../../folder/data-folder.ts'
@@ -95,8 +95,15 @@ async function writeMarks(folder: DataFolder, marks: readonly string[]): Promise
 
 export type ChangeOptions = { folder: DataFolder; onStep?: ((step: string) => void) | undefined }
 
-/** Makes this the home of the folder. A process that is killed meanwhile leaves it at home. */
-async function changeMark({ orm }: Connection, { folder, onStep }: ChangeOptions): Promise<void> {
+/**
+ * Makes this the home of the folder. A process that is killed meanwhile leaves it at home. The last sync makes durable what
+ * `meanwhile` does in the folder.
+ */
+async function changeMark(
+  { orm }: Connection,
+  { folder, onStep }: ChangeOptions,
+  meanwhile?: () => void,
+): Promise<void> {
   const last = orm.select().from(home).get()?.mark ?? NONE
   const row = { mark: randomKey(MARK_BYTES).toString('hex'), path: realpathSync(folder.path) }
   onStep?.('before the next mark is written')
@@ -107,6 +114,7 @@ async function changeMark({ orm }: Connection, { folder, onStep }: ChangeOptions
     .values({ id: 1, ...row })
     .onConflictDoUpdate({ target: home.id, set: row })
     .run()
+  meanwhile?.()
   onStep?.('before the last mark is forgotten')
   await writeMarks(folder, [row.mark])
   onStep?.('after the last mark was forgotten')
@@ -114,8 +122,8 @@ async function changeMark({ orm }: Connection, { folder, onStep }: ChangeOptions
 
 /** The commit of the mark has made the log, which stays until the database is closed. */
 export async function arrive(connection: Connection, options: ChangeOptions): Promise<void> {
-  await changeMark(connection, options)
-  await createClosedFile(options.folder.serving).write(`${SERVING_TEXT}\n`)
+  const { serving } = options.folder
+  await changeMark(connection, options, () => writeFileSync(serving, `${SERVING_TEXT}\n`, { mode: 0o600 }))
 }
 
 /** Call this before the database is closed. Changes the mark, so that a copy made meanwhile is from another time. */

@@ -1,8 +1,10 @@
 // Brings a database to this version's schema, by `PRAGMA user_version`; all pending steps in one transaction.
 
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { DomainError } from '../../../domain/errors.ts'
+import { type DataFolder, explained } from '../../folder/data-folder.ts'
+import { writeWhole } from '../../folder/durable-files.ts'
 import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
 import * as tables from '../../tables.ts'
 import firstHome from './migrations/0001-home.sql' with { type: 'text' }
@@ -35,6 +37,17 @@ export function migrate(database: Database, migrations: readonly string[] = MIGR
   } finally {
     database.run('PRAGMA foreign_keys = ON')
   }
+}
+
+/** Makes the file of an empty database, whole or not at all. SQLite itself would wait for the disk seven times. */
+export function makeDatabase(folder: DataFolder): void {
+  const made = new Database(':memory:')
+  migrate(made)
+  const bytes = made.serialize()
+  made.close()
+  // What a database with a write-ahead log says in its header (https://sqlite.org/fileformat2.html, 1.3.3).
+  bytes.fill(2, 18, 20)
+  explained('write', folder.database, () => writeWhole(folder.database, bytes))
 }
 
 /** For commands beside the server, which never migrate: throws unless the schema is exactly this version's. */
