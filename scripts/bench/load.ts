@@ -13,7 +13,7 @@ export interface Requests {
   /** Its certificate is not checked. */
   readonly server: Pick<Running, 'port' | 'pid' | 'isTls'>
   /** More servers, over which the connections are spread in turn. */
-  readonly otherPorts?: readonly number[]
+  readonly others?: readonly Pick<Running, 'port' | 'pid'>[]
   /** The bytes of the next request on connection 0, 1, …; they may be reused once it asks for the one after. */
   readonly next: (connection: number) => Uint8Array
   /** Checks the body of a 2xx response; false counts as an error. */
@@ -147,9 +147,9 @@ async function connect(connection: Connection): Promise<void> {
   run.connectsLeft -= 1
   if (run.connectsLeft < 0) return run.settle(new Error(`the server closes connections: ${run.firstError}`))
   try {
-    const { server, otherPorts = [] } = run.load
+    const { server, others = [] } = run.load
     const { port, isTls } = server
-    const ports = [port, ...otherPorts]
+    const ports = [server, ...others].map((one) => one.port)
     await Bun.connect({
       hostname: '127.0.0.1',
       port: ports[connection.number % ports.length] ?? port,

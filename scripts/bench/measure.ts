@@ -29,7 +29,7 @@ export interface Bench {
 
 interface Round {
   readonly result: LoadResult
-  /** Processor time of the server for each request; undefined where the system does not tell. */
+  /** Processor time of the servers for each request; undefined where the system does not tell. */
   readonly microseconds: number | undefined
 }
 
@@ -43,13 +43,18 @@ async function inTurns(bench: Bench, loads: readonly Requests[]): Promise<Map<Re
 }
 
 async function run({ sent }: Bench, load: Requests, seconds: number): Promise<Round> {
-  const { pid } = load.server
-  const before = workedMilliseconds(pid)
+  const { server, others = [] } = load
+  const before = workOf([server, ...others])
   const result = withoutErrors(await runLoad({ ...load, connections: CONNECTIONS, until: { seconds } }))
-  const after = workedMilliseconds(pid)
-  sent.set(pid, (sent.get(pid) ?? 0) + result.requests)
+  const after = workOf([server, ...others])
+  sent.set(server.pid, (sent.get(server.pid) ?? 0) + result.requests)
   if (before === undefined || after === undefined) return { result, microseconds: undefined }
   return { result, microseconds: ((after - before) * 1000) / result.requests }
+}
+
+function workOf(servers: readonly { pid: number }[]): number | undefined {
+  const works = servers.flatMap(({ pid }) => workedMilliseconds(pid) ?? [])
+  return works.length < servers.length ? undefined : works.reduce((sum, work) => sum + work, 0)
 }
 
 export async function runRequests(load: Requests, requests: number): Promise<void> {
@@ -117,18 +122,18 @@ function rateOf(rounds: readonly Round[]): number {
 
 function details(rounds: readonly Round[]): string {
   const p99 = `p99 ${median(rounds.map(({ result }) => result.latencies.percentile(0.99))).toFixed(1)} ms`
-  const work = workOf(rounds)
+  const work = workOfEach(rounds)
   return work === undefined ? p99 : `${p99}, ${work.toFixed(0)} µs of processor time each`
 }
 
 /** The share by processor time, which is steady where other programs take turns with the servers. */
 function shareOfWork(own: readonly Round[], others: readonly Round[]): string {
-  const [work, base] = [workOf(own), workOf(others)]
+  const [work, base] = [workOfEach(own), workOfEach(others)]
   return work === undefined || base === undefined ? '' : `, ${((base / work) * 100).toFixed(1)} % by that`
 }
 
 /** Microseconds for each request. */
-function workOf(rounds: readonly Round[]): number | undefined {
+function workOfEach(rounds: readonly Round[]): number | undefined {
   const known = rounds.flatMap(({ microseconds }) => microseconds ?? [])
   return known.length === 0 ? undefined : median(known)
 }

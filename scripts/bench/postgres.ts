@@ -52,7 +52,7 @@ async function measureNodes(
   const loads = offices.flatMap(({ nodes: [first, ...others], tokens }) => {
     if (first === undefined) return []
     const base = make(first, tokens)
-    return [{ base, load: { ...base, otherPorts: others.map(({ port }) => port) } }]
+    return [{ base, load: { ...base, others } }]
   })
   const one = `${what} of one node over PostgreSQL`
   await measureRates(bench, { what: one, wanted, of: loads.map(({ base }) => base) })
