@@ -1,4 +1,4 @@
-// What an account has chosen: the message for its secret links, and what it filled into the create form last.
+// What an account has chosen: the message for its secret links, and the limits that it asked to use again.
 //
 // Choices are kept on the server, not in the browser, so that they follow the account to every device, work without JavaScript
 // and leave nothing on a shared computer. They hold no content, name or passphrase.

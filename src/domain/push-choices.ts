@@ -1,4 +1,4 @@
-// The choices of an account's last push. The create form offers them again for the next one, within the current limits.
+// The choices that an account asked to use again. The create form starts with them, within the current limits.
 
 import type { NewPush, PushLimits, Range } from './new-push.ts'
 import { DAY } from './time.ts'

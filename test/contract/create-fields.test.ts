@@ -177,9 +177,17 @@ describe('the choices of an account', () => {
   const CHOICES = {
     ...{ payload: 'SECRET', passphrase: 'PASS', name: 'NAME', note: 'NOTE', kind: 'text' },
     ...{ expire_after_duration: 'exact', expire_after: '36', expire_unit: 'hours', views: '1' },
-    ...{ retrieval_step: 'false', deletable_by_viewer: 'false' },
+    ...{ retrieval_step: 'false', deletable_by_viewer: 'false', remember: 'true' },
   }
   const asAnn = (fields: Fields) => send({ form: ann.form, ...fields }, { cookie: ann.cookie })
+
+  test('are not kept unless that is asked for', async () => {
+    expect((await asAnn({ ...CHOICES, remember: '' })).status).toBe(303)
+    const { text } = await ann.get('/')
+    expect(text).toContain('Use these next time')
+    for (const id of ['expire-exact', 'views-0', 'remember'])
+      expect({ id, isChecked: isChecked(text, id) }).toEqual({ id, isChecked: false })
+  })
 
   test('are offered again on every device, without the secret, name or note', async () => {
     expect((await asAnn(CHOICES)).status).toBe(303)

@@ -229,7 +229,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.setInputFiles('#files', [file('small', 1), file('large', 1_100_000)])
     await page.click(SUBMIT)
     expect(await page.textContent('#files-problem')).toContain(
-      '“large” is too large: a file can have at most 1\u00a0MiB',
+      '“\u2068large\u2069” is too large: a file can have at most 1\u00a0MiB',
     )
     expect(sent).toEqual([])
     await page.getByRole('button', { name: 'Remove: large' }).click()

@@ -4,7 +4,7 @@
 import { DURATIONS } from '../../../domain/new-push.ts'
 import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
 import type { WordKey } from '../../../words/words.ts'
-import { Field, Input } from '../../frame/fields.tsx'
+import { Field, Input, Tick } from '../../frame/fields.tsx'
 import { Icon } from '../../frame/icons.tsx'
 import { Choice, type Pick } from './choice.tsx'
 import type { PartProps } from './create-props.ts'
@@ -46,6 +46,15 @@ export function Expiry(props: PartProps) {
         <ExactViews {...props} trouble={viewTrouble} />
       </Choice>
       <p class="hint">{say('expires_hint')}</p>
+      {props.isOfAccount && (
+        <Tick
+          id="remember"
+          name="push[remember]"
+          label={say('use_next_time')}
+          hint={say('use_next_time_hint')}
+          isTicked={props.typed('remember') === 'true'}
+        />
+      )}
     </details>
   )
 }

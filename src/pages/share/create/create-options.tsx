@@ -12,16 +12,13 @@ export function Options(props: PartProps) {
       <summary>{say('more_options')}</summary>
       <Ticks {...props} />
       {isOfAccount && (
-        <>
-          <LabelFields
-            words={words}
-            fields={{ name: 'push[name]', note: 'push[note]' }}
-            values={{ name: typed('name'), note: typed('note') }}
-            texts={texts}
-            noteRows={2}
-          />
-          <p class="hint">{say('options_remembered')}</p>
-        </>
+        <LabelFields
+          words={words}
+          fields={{ name: 'push[name]', note: 'push[note]' }}
+          values={{ name: typed('name'), note: typed('note') }}
+          texts={texts}
+          noteRows={2}
+        />
       )}
     </details>
   )

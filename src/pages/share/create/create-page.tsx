@@ -63,7 +63,7 @@ export function createShowForm(options: CreatePageParts) {
     return answerWith(guest, { typed, refused: null, again })
   }
 
-  /** What was shared is worth more than the choices of the last push, while the store is away. */
+  /** What was shared is worth more than the choices of the account, while the store is away. */
   async function findChosen(guest: Guest): Promise<PushChoices> {
     try {
       return await choices.find(guest.viewer.account)

@@ -1,5 +1,5 @@
-// The values that a new form starts with: those in its address, for links such as "share again like this"; else those of the
-// account's last push; else the defaults of this server.
+// The values that a new form starts with: those in its address, for links such as "share again like this"; else those that the
+// account asked to use again; else the defaults of this server.
 
 import { DURATIONS, type PushLimits } from '../../../domain/new-push.ts'
 import { fitChoices, type PushChoices } from '../../../domain/push-choices.ts'

@@ -119,7 +119,8 @@ export function createCreatePage(options: CreatePageOptions) {
   async function createAndRemember(received: Received<Upload>, sending: Sending): Promise<Created> {
     const created = await createOnce(received, sending)
     const { account } = sending.guest.viewer
-    if (account !== null) await choices.remember(account, received.push)
+    const isAsked = sending.typed('remember') === 'true'
+    if (account !== null && isAsked) await choices.remember(account, received.push)
     return created
   }
 
