@@ -1,12 +1,17 @@
 // A backup that is killed at any step of it: it is there whole or not at all, and the next one removes what it has left.
 
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { countPushes, makeOld } from '../support/backup.ts'
+import { buildChild } from '../support/built-child.ts'
 import { openTestStore, storePush } from '../support/store.ts'
 
-const CHILD = resolve(import.meta.dir, '../support/backup-child.ts')
+let program: string
+beforeAll(async () => {
+  program = await buildChild('backup-child.ts')
+})
+
 /** SQLite keeps these beside a database as long as it is open. */
 const OF_SQLITE = /-(wal|shm)$/
 
@@ -14,10 +19,11 @@ async function runChild(
   dataDir: string,
   { file, killAt }: { file: string; killAt: number },
 ): Promise<string> {
-  const child = Bun.spawn([process.execPath, CHILD, dataDir, file, String(killAt)], { stderr: 'inherit' })
-  const stdout = await new Response(child.stdout).text()
-  await child.exited
-  return stdout.trim()
+  const command = [process.execPath, program, dataDir, file, String(killAt)]
+  const { stdout, exited } = Bun.spawn(command, { stderr: 'inherit' })
+  const said = await new Response(stdout).text()
+  await exited
+  return said.trim()
 }
 
 test('a backup that is killed at any step is whole or not there, and the next one leaves nothing of it', async () => {

@@ -3,17 +3,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { startApi } from '../support/api.ts'
+import { buildChild } from '../support/built-child.ts'
 import { backupOf } from '../support/packed-backup.ts'
 
-const CHILD = resolve(import.meta.dir, '../support/restore-child.ts')
 const room = mkdtempSync(join(tmpdir(), 'oncebox-restore-steps-'))
 const file = join(room, 'backup.tar')
+let program: string
 let token: string
 let links: string[]
 
 beforeAll(async () => {
+  program = await buildChild('restore-child.ts')
   const api = await startApi({ dataDir: join(room, 'data') })
   token = await api.addAccount('ann@example.org')
   links = []
@@ -25,7 +27,7 @@ afterAll(() => rmSync(room, { recursive: true, force: true }))
 
 /** The number of steps; null when it was killed before the end. */
 async function runChild(dataDir: string, killAt: number): Promise<number | null> {
-  const child = Bun.spawn([process.execPath, CHILD, file, dataDir, String(killAt)], {
+  const child = Bun.spawn([process.execPath, program, file, dataDir, String(killAt)], {
     ...{ stdout: 'pipe', stderr: 'pipe' },
   })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
