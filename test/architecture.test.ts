@@ -17,7 +17,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
       ...['operating', 'pushes', 'accounts', 'store', 'crypto', 'domain'],
     ],
-    lines: 2105,
+    lines: 2080,
   },
   cli: {
     imports: [
@@ -44,11 +44,11 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1270 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1300 },
-  operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1120 },
+  operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1070 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1595 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 690 },
   store: { imports: ['crypto', 'domain'], lines: 8775 },
-  settings: { imports: ['domain'], lines: 1050 },
+  settings: { imports: ['domain'], lines: 1043 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 150 },
   crypto: { imports: [], lines: 680 },

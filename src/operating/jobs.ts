@@ -11,15 +11,9 @@ export type JobStatus = {
   lastFailedAt: number | null
 }
 
-export type Jobs = {
-  /** Starts all, or none: when one throws, the others are stopped before this rejects. */
-  start(): Promise<void>
-  /** Resolves when no job runs any more. A job that fails to stop is logged and does not keep the others from stopping. */
-  stop(): Promise<void>
-  list(): JobStatus[]
-}
+export type Jobs = ReturnType<typeof createJobs>
 
-export type JobsOptions = {
+type JobsOptions = {
   jobs: readonly Job[]
   now: Now
   log: { error(fields: { job: string; err?: unknown }, message: string): void }
@@ -33,7 +27,7 @@ const PASSES_MS = 30 * SECOND
 /** Of a database server that is away, takes no changes, or has a full disk. */
 const REFUSALS = ['overloaded', 'disk_full'] as const
 
-export function createJobs({ jobs, now, log, isOut }: JobsOptions): Jobs {
+export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
   const entries = jobs.map((job): { job: Job; status: JobStatus } => ({
     job,
     status: { name: job.name, state: 'stopped', lastDidAt: null, lastFailedAt: null },
@@ -71,6 +65,7 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions): Jobs {
     else log.error({ job, err: cause }, 'a job failed')
   }
 
+  /** Starts all, or none: when one throws, the others are stopped before this rejects. */
   async function start(): Promise<void> {
     try {
       for (const { job, status } of entries) {
@@ -83,6 +78,7 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions): Jobs {
     }
   }
 
+  /** Resolves when no job runs any more. One that fails to stop is logged and does not keep the others from stopping. */
   async function stop(): Promise<void> {
     await Promise.all(entries.map(stopJob))
   }

@@ -10,30 +10,21 @@ import { type Belonging, requireOwn } from '../store/folder/ownership.ts'
 /** The most characters that wait for a slow or full disk. Further lines are dropped, so that they cannot fill the memory. */
 const MAX_WAITING = 4 * 1024 * 1024
 
-export type LogFile = {
-  /** Takes one line without its newline. Never throws, and returns at once. */
-  write(line: string): void
-  /** Opens the path again. Throws `conflict` when that fails; the log then goes on in the old file. */
-  reopen(): Promise<void>
-  /** Writes all waiting lines synchronously, for a process that ends without closing the log. */
-  flushNow(): void
-  close(): Promise<void>
-}
-
-export type LogFileOptions = {
+type LogFileOptions = {
   path: string
   /** Called when lines are lost; not again until a write has succeeded. */
   onError: (problem: string) => void
 }
 
 /** Throws `conflict` when the file cannot be opened. */
-export async function openLogFile({ path, onError }: LogFileOptions): Promise<LogFile> {
+export async function openLogFile({ path, onError }: LogFileOptions) {
   let file = await openLog(path)
   let waiting = ''
   let lost = 0
   let isFailing = false
   let writing: Promise<void> | null = null
 
+  /** Takes one line without its newline. Never throws, and returns at once. */
   function write(line: string): void {
     if (waiting.length + line.length > MAX_WAITING) lost += 1
     else waiting += `${line}\n`
@@ -63,6 +54,7 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
     }
   }
 
+  /** Opens the path again. Throws `conflict` when that fails; the log then goes on in the old file. */
   async function reopen(): Promise<void> {
     const next = await openLog(path)
     await writing
@@ -71,6 +63,7 @@ export async function openLogFile({ path, onError }: LogFileOptions): Promise<Lo
     await before.close()
   }
 
+  /** Writes all waiting lines synchronously, for a process that ends without closing the log. */
   function flushNow(): void {
     if (waiting === '') return
     try {

@@ -3,18 +3,10 @@
 import { DamageError, isDomainError } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import { createLog, type Log, type LogFormat } from './log.ts'
-import { type LogFile, openLogFile } from './log-file.ts'
+import { openLogFile } from './log-file.ts'
 import type { Reloadable } from './reload.ts'
 
-export type Logging = {
-  log: Log
-  reloadables: Reloadable[]
-  /** Logs an uncaught error, if the log is a file. The command writes it to standard error in any case. */
-  noteCrash(cause: unknown): void
-  close(): Promise<void>
-}
-
-export type LoggingOptions = {
+type LoggingOptions = {
   config: { logFile: string | null; logFormat: LogFormat }
   now: Now
   /** Writes one line to standard error. */
@@ -22,24 +14,23 @@ export type LoggingOptions = {
 }
 
 /** Throws `conflict` when the file cannot be opened. */
-export async function openLogging({ config, now, writeLine }: LoggingOptions): Promise<Logging> {
+export async function openLogging({ config, now, writeLine }: LoggingOptions) {
   const logTo = (write: (line: string) => void) => createLog({ format: config.logFormat, now, write })
   const outer = logTo(writeLine)
-  if (config.logFile === null)
-    return { log: outer, reloadables: [], noteCrash: () => undefined, close: async () => undefined }
-  const file = await openLogFile({ path: config.logFile, onError: (problem) => outer.error(problem) })
-  return { log: logTo(file.write), ...ofFile(file, logTo(file.write)) }
-}
+  const path = config.logFile
+  const file = path === null ? null : await openLogFile({ path, onError: (problem) => outer.error(problem) })
+  const log = file === null ? outer : logTo(file.write)
+  const reloadables: Reloadable[] =
+    file === null ? [] : [{ name: 'log file', reload: () => file.reopen().then(() => true) }]
 
-function ofFile(file: LogFile, log: Log): Omit<Logging, 'log'> {
-  return {
-    reloadables: [{ name: 'log file', reload: () => file.reopen().then(() => true) }],
-    noteCrash: (err) => {
-      log.fatal({ err }, 'the server ends because of an error that nothing caught')
-      file.flushNow()
-    },
-    close: file.close,
+  /** Logs an uncaught error, if the log is a file. The command writes it to standard error in any case. */
+  function noteCrash(err: unknown): void {
+    if (file === null) return
+    log.fatal({ err }, 'the server ends because of an error that nothing caught')
+    file.flushNow()
   }
+
+  return { log, reloadables, noteCrash, close: async () => file?.close() }
 }
 
 /** Logs what failed beside a request. While the database does not answer, the log says so already. */

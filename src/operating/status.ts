@@ -2,42 +2,11 @@
 
 import type { Doubt } from '../domain/clock.ts'
 import { MINUTE, type Now, SECOND } from '../domain/time.ts'
-import type { LastSweep, Sweeper } from '../pushes/sweeper.ts'
+import type { Sweeper } from '../pushes/sweeper.ts'
 import type { DatabaseReport, NodeReport } from '../store/database-face.ts'
 import type { PushCounts, Store } from '../store/face.ts'
 
-export type Status = PushCounts & {
-  /** Bytes of the disk that holds the data folder. */
-  free: number
-  total: number
-  /** False when rows and files are elsewhere, so that nobody needs room there. */
-  needsDisk: boolean
-  /** The name of the bucket that holds the files; null when they are in the data folder. */
-  bucket: string | null
-  /** Null when rows are in the data folder. */
-  database: DatabaseStatus | null
-  lastSweep: LastSweep | null
-  /** Null when the clock is trusted. */
-  doubt: Doubt | null
-}
-
-export type DatabaseStatus = {
-  /** Server and database, without the login. */
-  name: string
-  /** Those that serve, in the order of their starts. */
-  nodes: ServingNode[]
-  /** The newest version, and how many nodes have an older one; null when all have the same. */
-  upgrade: { newest: string; older: number } | null
-}
-
-export type ServingNode = Pick<NodeReport, 'name' | 'version' | 'startedAt' | 'isThis'> & {
-  /** Milliseconds since its last heartbeat. */
-  silence: number
-  /** Whether it has missed more than one. */
-  isSilent: boolean
-  /** Whether another node has a newer version. */
-  isOlder: boolean
-}
+export type Status = Awaited<ReturnType<ReturnType<typeof createReadStatus>>>
 
 /** Nodes write a heartbeat every five seconds. */
 const SILENT_MS = 12 * SECOND
@@ -62,31 +31,34 @@ export function createCountPushes({ lists, now }: Pick<Store, 'lists'> & { now: 
   }
 }
 
-export function createReadStatus(options: StatusOptions): () => Promise<Status> {
-  const { countPushes, store, sweeper, now, doubt, databaseName } = options
+export function createReadStatus(options: StatusOptions) {
+  const { countPushes, store, sweeper, now, doubt, databaseName: name } = options
+  const { database, bucket, freeSpace } = store
   return async () => ({
     ...(await countPushes()),
-    ...(await store.freeSpace.measure()),
-    needsDisk: store.database === null || store.bucket === null,
-    bucket: store.bucket?.name ?? null,
-    database: store.database && (await lookAtDatabase(store.database, { name: databaseName, now: now() })),
+    /** Bytes of the disk that holds the data folder. */
+    ...(await freeSpace.measure()),
+    /** False when rows and files are elsewhere, so that nobody needs room there. */
+    needsDisk: database === null || bucket === null,
+    /** The name of the bucket that holds the files; null when they are in the data folder. */
+    bucket: bucket?.name ?? null,
+    /** Null when rows are in the data folder. `name`: server and database, without the login. */
+    database: database && { name, ...describeNodes(await database.listNodes(), now()) },
     lastSweep: sweeper.last(),
+    /** Null when the clock is trusted. */
     doubt: doubt(),
   })
 }
 
-async function lookAtDatabase(
-  { listNodes }: DatabaseReport,
-  { name, now }: { name: string; now: number },
-): Promise<DatabaseStatus> {
-  return { name, ...describeNodes(await listNodes(), now) }
-}
+export type DatabaseStatus = { name: string } & ReturnType<typeof describeNodes>
+export type ServingNode = DatabaseStatus['nodes'][number]
 
-/** `now`: by the clock of the database, which wrote down when each was seen. */
-export function describeNodes(
-  listed: readonly NodeReport[],
-  now: number,
-): Pick<DatabaseStatus, 'nodes' | 'upgrade'> {
+/**
+ * The nodes that serve, in the order of their starts: how long each has been silent, whether it has missed more than one heartbeat,
+ * and whether another one has a newer version. `upgrade` is null when all have the same. `now`: by the clock of the database, which
+ * wrote down when each was seen.
+ */
+export function describeNodes(listed: readonly NodeReport[], now: number) {
   const alive = listed.filter(({ isAlive }) => isAlive)
   const newest =
     alive

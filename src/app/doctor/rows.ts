@@ -10,19 +10,15 @@ import { type Checks, fine, problem, type Verdict, warning } from '../../operati
 import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
 import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-database.ts'
-import type { Steps } from '../../store/steps.ts'
 import type { Place } from './place.ts'
 
-export type Rows = {
-  checks: Checks
-  /** Reads rows; null when the database cannot be read. */
-  read: Steps['read'] | null
-  /** Throws, in the words of a start, when the key file cannot be used with this database; null when there is none yet. */
-  readKeys: () => Promise<Keyring | null>
-  close(): Promise<void>
-}
+/**
+ * `read` reads rows, and is null when the database cannot be read. `readKeys` throws, in the words of a start, when the key file
+ * cannot be used with this database; null when there is none yet.
+ */
+export type Rows = Awaited<ReturnType<typeof lookAtFolderRows>>
 
-export async function lookAtFolderRows(place: Place): Promise<Rows> {
+export async function lookAtFolderRows(place: Place) {
   const { folder, config, now, isUsable, isDeep = false } = place
   const keyFile = config.keyFile ?? folder.key
   let look: DatabaseLook | null = null
@@ -63,7 +59,7 @@ function tellLeftLog({ folder, isServed }: Place): string {
   return isServed || size === 0 ? '' : ' The last server was killed; the next start finishes its log.'
 }
 
-export async function lookAtKey(path: string, readKeys: Rows['readKeys']): Promise<Verdict> {
+export async function lookAtKey(path: string, readKeys: () => Promise<Keyring | null>): Promise<Verdict> {
   const keyring = await readKeys()
   if (keyring === null) return fine(`There is no key file ${path} yet: the first start makes it.`)
   if (existsSync(path) && isReadableByOthers(path))
