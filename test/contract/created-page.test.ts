@@ -56,6 +56,20 @@ test('shows the link and its self-contained QR code, and counts nothing', async 
   expect(api.entries()).toHaveLength(before)
 })
 
+test('what the recipient sees is the card that the recipient sees', async () => {
+  const push = await create({ expire_after_views: 1, passphrase: 'sesame' })
+  const cardIn = (text: string) =>
+    /<div class="card">.*?works until <time.*?<\/time>/s
+      .exec(text)?.[0]
+      .replace(/ name="nonce" value="[^"]*"/, '')
+      .replaceAll('replica-', '')
+  const { text } = await page(`/box/p/${push.url_token}/preview`)
+  const card = cardIn(text)
+  for (const shown of ['You can open this only once.', 'once.example', 'Enter only the passphrase'])
+    expect(card).toContain(shown)
+  expect(card).toBe(cardIn((await page(new URL(push.html_url).pathname)).text))
+})
+
 test('says when the push has expired, and is 404 for an unknown push', async () => {
   const push = await create()
   await api.expire(push.url_token, { headers: { host: 'once.example' } })

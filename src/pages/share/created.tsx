@@ -18,7 +18,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { ButtonLink, EmblemCard, fillIn, KIND_WORDS, LinkBox, Moment } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
-import { ReceiveForm } from '../receive/receive-form.tsx'
+import { Receive } from '../receive/receive-views.tsx'
 import { lifetimeText } from './create/expiry-chips.ts'
 import { Message, Ways } from './handover.tsx'
 import { messageFor } from './message.ts'
@@ -153,7 +153,13 @@ function Live({ guest, push, urlToken, link, template }: LiveProps) {
       <details class="unprinted">
         <summary>{say('created_preview')}</summary>
         <div class="replica" inert>
-          <ReceiveForm guest={guest} push={push} urlToken={urlToken} nonce="" idPrefix="replica-" />
+          <Receive
+            {...{ push, urlToken }}
+            guest={asRecipient(guest, link)}
+            nonce=""
+            notice={undefined}
+            idPrefix="replica-"
+          />
         </div>
         <p>
           <a href={guest.href(secretHref({ push, urlToken }))}>{say('created_open')}</a>
@@ -161,6 +167,12 @@ function Live({ guest, push, urlToken, link, template }: LiveProps) {
       </details>
     </>
   )
+}
+
+/** Nobody in particular, who followed the link. */
+function asRecipient(guest: Guest, link: string): Guest {
+  const host = URL.parse(link)?.host ?? guest.exchange.host
+  return { ...guest, session: null, exchange: { ...guest.exchange, host } }
 }
 
 /** "5 views or 7 days, whichever comes first, until 27 November 2026, 14:05". */
