@@ -84,14 +84,6 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     return answerRoute(exchange)
   }
 
-  /** Large answers hold their room until the client has received them. */
-  async function send(answer: Response, exchange: Exchange): Promise<Response> {
-    const sent = exchange.isHead ? await headersAlone(answer) : answer
-    if (bodyRoom.isHeldBy(exchange)) return sendInPieces(sent, { exchange, bodyRoom })
-    bodyRoom.giveBack(exchange)
-    return sent
-  }
-
   function open(request: Request, peer: string, stayOpen: () => void): Exchange {
     const { headers } = request
     const forwarded = readForwarded(peer, headers)
@@ -124,7 +116,9 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     } catch (cause) {
       response = await presentError(cause, exchange)
     }
-    if (exchange.isHead || exchange.heldBytes > 0) response = await send(response, exchange)
+    if (exchange.isHead) response = await headersAlone(response)
+    // Large answers hold their room until the client has received them.
+    if (bodyRoom.isHeldBy(exchange)) response = await sendInPieces(response, { exchange, bodyRoom })
     const { status, headers } = response
     const { requestId, route } = exchange
     headers.set('x-request-id', requestId)
