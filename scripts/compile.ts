@@ -17,6 +17,9 @@ const FLAGS = [
   '--format=esm',
   // What a start runs once is not worth compiling: a quarter of its processor time. `main.ts` ends this after a second.
   '--compile-jit-policy=8',
+  // Puts the functions that a start runs side by side, so that it reads 5 MiB less. Functions that have changed since only lie elsewhere.
+  // To record them anew, serve with BUN_BYTECODE_ORDER_OUT=FILE, open a page and end it; the lines from `F` and the first are enough.
+  '--bytecode-order=scripts/start.order',
   // What is imported when it is needed takes no memory until then.
   '--splitting',
   // The executable must not load a bunfig.toml or a .env from the folder where it is started.
