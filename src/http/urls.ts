@@ -163,6 +163,8 @@ export const PAGES = {
   withdrawInvitation: post('/admin/invitations/:id/remove', 'admin'),
   disableAccount: post('/admin/accounts/:id/disable', 'admin'),
   enableAccount: post('/admin/accounts/:id/enable', 'admin'),
+  promoteAccount: post('/admin/accounts/:id/promote', 'admin'),
+  demoteAccount: post('/admin/accounts/:id/demote', 'admin'),
   resetAccount: post('/admin/accounts/:id/reset', 'admin'),
   removeAccount: post('/admin/accounts/:id/remove', 'admin'),
   acceptClock: post('/admin/clock', 'admin'),

@@ -147,7 +147,8 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
 
 /** The pages of administrators. */
 function adminRoutes({ member, form, confirmedForm }: PageGuards, options: PagesOptions): Route[] {
-  const { show, invite, withdraw, disable, enable, reset, remove } = createAdminPages(options)
+  const { show, invite, withdraw, disable, enable, promote, demote, reset, remove } =
+    createAdminPages(options)
   return [
     member(PAGES.admin, show),
     member(PAGES.firstSteps, createShowFirstSteps(options.answer)),
@@ -156,6 +157,8 @@ function adminRoutes({ member, form, confirmedForm }: PageGuards, options: Pages
     form(PAGES.withdrawInvitation, withdraw),
     confirmedForm(PAGES.disableAccount, disable),
     confirmedForm(PAGES.enableAccount, enable),
+    confirmedForm(PAGES.promoteAccount, promote),
+    confirmedForm(PAGES.demoteAccount, demote),
     confirmedForm(PAGES.resetAccount, reset),
     confirmedForm(PAGES.removeAccount, remove),
     // Asks for the password, because pushes that have ended by this clock are destroyed then.

@@ -75,6 +75,32 @@ test('a thousand accounts are paged and searched, and an action leads back to th
     expect(withoutTags((await ann.get(`/admin?page=${page}`)).text)).toContain('Page 1 of 3')
 })
 
+test('an administrator is made and unmade, by another one alone', async () => {
+  await api.addAccount(BOB)
+  const bob = await createPeople(api).signIn(BOB)
+  const { text } = await ann.get('/admin')
+  const actions = [...text.matchAll(/\/admin\/accounts\/(\d+)\/promote/g)]
+  expect(actions).toHaveLength(1)
+  const promote = actions[0]?.[0] ?? ''
+  expect((await bob.get('/admin')).status).toBe(403)
+  expect((await bob.post(promote, {})).status).toBe(403)
+  expect((await ann.post(promote, {})).headers.get('location')).toBe('/admin')
+  expect(rowOf((await ann.get('/admin')).text, BOB)).toContain('Administrator')
+  expect((await bob.get('/admin')).status).toBe(200)
+  const demote = promote.replace('promote', 'demote')
+  expect((await bob.post(demote, {})).status).toBe(403)
+  await ann.post(demote, {})
+  expect((await bob.get('/admin')).status).toBe(403)
+  expect(rowOf((await ann.get('/admin')).text, BOB)).not.toContain('Administrator')
+})
+
+test('what needs attention comes first', async () => {
+  const { text } = await ann.get('/admin')
+  const attention = text.slice(text.indexOf('id="attention"'), text.indexOf('people-title'))
+  expect(withoutTags(attention)).toContain('No backups are made. What to do')
+  expect(attention).toContain('href="#backups"')
+})
+
 test('a search matches text literally, without wildcards', async () => {
   const { status, text } = await ann.get(`/admin?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
   expect(status).toBe(200)

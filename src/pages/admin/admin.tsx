@@ -22,8 +22,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, LinkBox, Notice } from '../frame/parts.tsx'
 import { AuthorityPart } from '../trust/trust-page.tsx'
 import { Backups } from './backups.tsx'
-import { ClockNotice } from './clock.tsx'
-import { Health, ProxyNotice } from './health.tsx'
+import { Attention, Health } from './health.tsx'
 import { Nodes } from './nodes.tsx'
 import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
@@ -67,6 +66,7 @@ export function createAdminPages(options: AdminPageOptions) {
     const hasProblems = Object.keys(problems).length > 0
     const asked = askedOf(guest)
     const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
+    const [jobs, backups] = [listJobs(), readBackups()]
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
@@ -77,8 +77,11 @@ export function createAdminPages(options: AdminPageOptions) {
           </>
         )}
         {notice && <Notice kind="plain">{say(notice)}</Notice>}
-        <ClockNotice guest={guest} doubt={status.doubt} />
-        <ProxyNotice addresses={listUndeclaredProxies()} words={guest.words} />
+        <Attention
+          {...{ guest, status, findings, jobs }}
+          proxies={listUndeclaredProxies()}
+          lacksBackups={status.database === null && backups === null}
+        />
         <PeopleSection
           guest={guest}
           listed={{ ...asked, ...(await people.listPeople(asked)) }}
@@ -91,9 +94,9 @@ export function createAdminPages(options: AdminPageOptions) {
           {...{ problems, email, isForAdmin }}
         />
         {authority && <AuthorityPart guest={guest} authority={authority} />}
-        <Health guest={guest} status={status} findings={findings} jobs={listJobs()} />
+        <Health guest={guest} status={status} jobs={jobs} />
         <Nodes database={status.database} words={guest.words} />
-        <Backups guest={guest} status={readBackups()} isOnServer={status.database !== null} />
+        <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
         <Settings guest={guest} settings={settings} />
       </>
     )
@@ -167,6 +170,16 @@ export function createAdminPages(options: AdminPageOptions) {
     return back(guest)
   }
 
+  async function promote(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.makeAdmin((await requireOther(guest, params)).email)
+    return back(guest)
+  }
+
+  async function demote(guest: Member, _form: Form, params: Params): Promise<Response> {
+    await accounts.unmakeAdmin((await requireOther(guest, params)).email)
+    return back(guest)
+  }
+
   /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
@@ -184,7 +197,10 @@ export function createAdminPages(options: AdminPageOptions) {
     return back(guest)
   }
 
-  return { show: (guest: Member) => show(guest), invite, withdraw, disable, enable, reset, remove }
+  return {
+    show: (guest: Member) => show(guest),
+    ...{ invite, withdraw, disable, enable, promote, demote, reset, remove },
+  }
 }
 
 const INVITE_SUBJECT = 'admin/invite'

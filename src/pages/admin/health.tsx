@@ -1,4 +1,5 @@
-// The health of the server on the administration page: its proxies, its checks as /readyz tells them, its disk and its jobs.
+// The health of the server on the administration page: first what needs attention, such as what /readyz tells, later its disk and
+// its jobs.
 
 import { type Finding, wordOf } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
@@ -6,28 +7,76 @@ import type { Status } from '../../operating/status.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts, Table } from '../frame/lists.tsx'
-import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
+import { Card, Chip, Moment, Notice, type NoticeKind } from '../frame/parts.tsx'
+import { ClockNotice } from './clock.tsx'
 
-export function ProxyNotice({ addresses, words }: { addresses: string[]; words: Words }) {
-  return addresses.length === 0 ? null : (
-    <Notice kind="bad">
-      <p>{words.say('admin_proxy')}</p>
+export type AttentionProps = {
+  guest: Member
+  status: Status
+  findings: readonly Finding[]
+  jobs: readonly JobStatus[]
+  /** Addresses of a reverse proxy on this machine that should be declared. */
+  proxies: readonly string[]
+  /** Whether this server could make backups, and makes none. */
+  lacksBackups: boolean
+}
+
+/** What an administrator should look at first. */
+export function Attention({ guest, status, findings, jobs, proxies, lacksBackups }: AttentionProps) {
+  const { words } = guest
+  const { say } = words
+  // A clock in doubt has a button.
+  const told = findings.filter(({ part, state }) => state !== 'ok' && !(part === 'clock' && status.doubt))
+  const failing = jobs.filter(isFailing).length
+  const isFine = told.length === 0 && failing === 0 && proxies.length === 0 && status.doubt === null
+  return (
+    <section id="attention">
+      <ClockNotice guest={guest} doubt={status.doubt} />
+      {proxies.length > 0 && (
+        <Notice kind="bad">
+          <p>{say('admin_proxy')}</p>
+          <p>
+            <code dir="ltr">{proxies.map((address) => `--trusted-proxy ${address}`).join(' ')}</code>
+          </p>
+        </Notice>
+      )}
+      {told.map((found) => (
+        <Notice kind={found.state === 'problem' ? 'bad' : 'low'}>
+          {/* In English, as everywhere that the checks are told. */}
+          <p lang="en" dir="ltr">
+            <strong>{found.part}</strong>: {wordOf(found)}
+          </p>
+        </Notice>
+      ))}
+      {failing > 0 && (
+        <Leading kind="bad" text={say('jobs_failing', { n: failing })} to="#health" words={words} />
+      )}
+      {lacksBackups && <Leading kind="low" text={say('admin_no_backups')} to="#backups" words={words} />}
+      {isFine && !lacksBackups && <Notice kind="good">{say('admin_nothing')}</Notice>}
+    </section>
+  )
+}
+
+type LeadingProps = { kind: NoticeKind; text: string; to: string; words: Words }
+
+function Leading({ kind, text, to, words }: LeadingProps) {
+  return (
+    <Notice kind={kind}>
       <p>
-        <code dir="ltr">{addresses.map((address) => `--trusted-proxy ${address}`).join(' ')}</code>
+        {text} <a href={to}>{words.say('admin_what_to_do')}</a>
       </p>
     </Notice>
   )
 }
 
-type HealthProps = { guest: Member; status: Status; findings: readonly Finding[]; jobs: readonly JobStatus[] }
+type HealthProps = { guest: Member; status: Status; jobs: readonly JobStatus[] }
 
-export function Health({ guest, status, findings, jobs }: HealthProps) {
+export function Health({ guest, status, jobs }: HealthProps) {
   const { words } = guest
   const { say, number } = words
   const { database, bucket, needsDisk } = status
   return (
     <Card id="health" title={say('admin_health')}>
-      <Findings findings={findings.filter((found) => !isTold(found, status))} />
       <Facts
         of={[
           [say('admin_live'), number(status.live)],
@@ -41,22 +90,6 @@ export function Health({ guest, status, findings, jobs }: HealthProps) {
       <Jobs words={words} jobs={jobs} />
     </Card>
   )
-}
-
-/** Backups have a part of their own on this page, and a clock in doubt has a button. */
-function isTold({ part, state }: Finding, { doubt }: Status): boolean {
-  return state === 'ok' || part === 'backup' || (part === 'clock' && doubt !== null)
-}
-
-/** In English, as everywhere that the checks are told. */
-function Findings({ findings }: { findings: readonly Finding[] }) {
-  return findings.map((found) => (
-    <Notice kind={found.state === 'problem' ? 'bad' : 'low'}>
-      <p lang="en" dir="ltr">
-        <strong>{found.part}</strong>: {wordOf(found)}
-      </p>
-    </Notice>
-  ))
 }
 
 /** A fuller disk than this shows as bad. */

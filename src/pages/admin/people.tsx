@@ -93,6 +93,11 @@ function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
       <summary aria-label={say('labelled', { label: say('account_change'), text: account.email })}>
         {say('account_change')}
       </summary>
+      {account.isAdmin ? (
+        <ButtonForm guest={guest} action={to(PAGES.demoteAccount)} label={say('account_demote')} />
+      ) : (
+        <ButtonForm guest={guest} action={to(PAGES.promoteAccount)} label={say('account_promote')} />
+      )}
       {account.disabledAt === null ? (
         <ButtonForm guest={guest} action={to(PAGES.disableAccount)} label={say('account_disable')} />
       ) : (
