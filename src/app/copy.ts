@@ -27,13 +27,13 @@ export async function copyEverything(ends: CopyEnds, config: CopyConfig, ports: 
   const bucket = bucketSettingsOf({ ...config, maxFileBytes: LARGEST_FILE })
   const toServer = ends.to !== null
   becomeOwner(dataDir)
-  const keyring = readKeyFile(keyFile)
+  const keys = { keyring: readKeyFile(keyFile), keyFile }
   const openFolder = (create: boolean) => openFolderEnd(dataDir, { create, keyFile, ...ports })
   const openServer = (create: boolean) => openServerEnd(address, create)
   const [openSource, openTarget] = toServer ? [openFolder, openServer] : [openServer, openFolder]
   const from = await openSource(false)
   return copyStore({
-    ...{ ...ports, from, keyring, toServer, bucket, path: dataFolder(dataDir).files },
+    ...{ ...ports, from, keys, toServer, bucket, path: dataFolder(dataDir).files },
     openTarget: (isCopied) => openTarget(!isCopied),
   }).finally(from.close)
 }

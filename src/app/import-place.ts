@@ -6,11 +6,12 @@ import type { Now, Uptime } from '../domain/time.ts'
 import type { SurveyOptions } from '../importing/import-source.ts'
 import { createJobs } from '../operating/jobs.ts'
 import { databaseSettingsOf } from '../settings/database.ts'
+import { type Keys, requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder, holdsData, requireUsable } from '../store/folder/data-folder.ts'
 import { lookAtKeyring, readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
-import type { CommandDatabase, Keys, OpenedStore } from '../store/opening/opened-store.ts'
+import type { CommandDatabase, OpenedStore } from '../store/opening/opened-store.ts'
 import { createImportLook } from '../store/pushes/imports.ts'
 import { openAnyStore, type StoreConfig } from './open-store.ts'
 
@@ -95,9 +96,9 @@ export async function openLook(place: ImportPlace): Promise<Look> {
   return lookInto(await openFolderDatabase({ dataDir }), { keyring, keyFile: keyFile ?? folder.key })
 }
 
-async function lookInto({ steps, requireKeys, close }: CommandDatabase, keys: Keys): Promise<Look> {
+async function lookInto({ steps, close }: CommandDatabase, keys: Keys): Promise<Look> {
   try {
-    await requireKeys(keys)
+    await steps.read(() => requireKeys(keys))
     return { here: { ...createImportLook(steps), keyring: keys.keyring }, close }
   } catch (cause) {
     await close()

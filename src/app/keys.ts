@@ -6,6 +6,7 @@ import { lookupOf } from '../crypto/url-token.ts'
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { DamageError } from '../domain/errors.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
+import { requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
@@ -49,7 +50,7 @@ export async function showKeys(place: KeyPlace): Promise<ShownKeys> {
   const { rows, file } = await open(place, { isAlone: false })
   try {
     const keyring = readKeyFile(file)
-    await rows.requireKeys({ keyring, keyFile: file })
+    await rows.steps.read(() => requireKeys({ keyring, keyFile: file }))
     return { file, keys: present(keyring, await rows.steps.read(listKeyUses)) }
   } finally {
     await rows.close()
@@ -66,7 +67,7 @@ export async function rotateKey(place: KeyPlace, onStep: (step: string) => void 
   const { rows, file } = await open(place, { isAlone: true })
   try {
     const text = readKeyText(file)
-    await rows.requireKeys({ keyring: parseKeyFile(text), keyFile: file })
+    await rows.steps.read(() => requireKeys({ keyring: parseKeyFile(text), keyFile: file }))
     const added = addKey(text)
     const keyring = parseKeyFile(putKeyFirst(added.text, { first: added.number, dropped: [] }))
     onStep('before the key file has the new key')

@@ -95,10 +95,10 @@ export async function examine(source: AsyncIterable<Uint8Array>, options: Examin
     rmSync(from)
     const own = members.get('instance.key')
     const inside = own === undefined ? null : parseOwn(own.toString('utf8'), file)
-    if (inside !== null) requireFit(store, inside, `The instance key in ${file}`)
+    if (inside !== null) store.requireKeys({ keyring: inside, keyFile: `instance.key in ${file}` })
     // A key file that is named decides, because the server will use that one.
     const outside = keyFile === null ? null : readKeyFile(keyFile)
-    if (outside !== null) requireFit(store, outside, `The key file ${keyFile}`)
+    if (outside !== null && keyFile !== null) store.requireKeys({ keyring: outside, keyFile })
     const told: VerifiedBackup = {
       ...{ seal, manifest, schema: store.schema, content: store.read(now()) },
       key: outside !== null ? 'in the file' : inside !== null ? 'in the backup' : 'none',
@@ -139,15 +139,6 @@ async function unpack(source: AsyncIterable<Uint8Array>, options: Examining) {
     return { seal, manifest, members }
   } finally {
     await database.close()
-  }
-}
-
-function requireFit(store: RestoredStore, keyring: Keyring, name: string): void {
-  try {
-    store.requireKeys(keyring)
-  } catch (cause) {
-    if (!(cause instanceof DomainError)) throw cause
-    throw conflict(`${name} does not fit the database in the backup. ${cause.message}`)
   }
 }
 

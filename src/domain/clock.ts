@@ -3,6 +3,7 @@
 // Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in doubt, pushes that
 // have ended by it answer as expired, and the sweeper, which alone destroys by time, does nothing.
 
+import { conflict } from './errors.ts'
 import { DAY, formatTime, HOUR, MINUTE, type Now, SECOND, type Uptime } from './time.ts'
 
 /** A longer step between two readings is checked against the machine's uptime. */
@@ -34,14 +35,27 @@ export type ClockOptions = {
   systemNow: Now
   uptime: Uptime
   stored: ClockMark
+  /** Accepts the clock, whatever it says. */
+  accept: boolean
+  /** Of which machine the clock is, for people. */
+  whose?: string
   /** Milliseconds since the last use beyond which a start doubts the clock. */
   maxGap: number
   /** Called when doubt begins or ends. */
   onChange: (doubt: Doubt | null) => void
 }
 
-export function createClock({ systemNow, uptime, stored, maxGap, onChange }: ClockOptions): Clock {
+/** Throws `conflict` when the system's clock is more than a day behind the last use. */
+export function createClock(options: ClockOptions): Clock {
+  const { systemNow, uptime, accept, whose = 'this machine', onChange } = options
   const first = systemNow()
+  const stored = accept ? { mark: Math.min(options.stored.mark, first), doubted: null } : options.stored
+  const maxGap = accept ? Number.POSITIVE_INFINITY : options.maxGap
+  if (stored.mark - first > DAY)
+    throw conflict(
+      `The clock of ${whose} says ${formatTime(first)}, but what is stored here was in use at ${formatTime(stored.mark)}. ` +
+        'Set the clock right, or accept its time with --accept-clock.',
+    )
   /** The last trusted reading. */
   let latest = stored.mark
   /** The latest doubted reading. */

@@ -259,11 +259,13 @@ describe('keys', () => {
 
   test('a key that does not fit is refused, from a file or from the backup', async () => {
     await makeBackup({ members: { 'instance.key': newKeyFile() } })
-    await expect(restore()).rejects.toThrow('does not fit the database in the backup')
+    await expect(restore()).rejects.toThrow('does not belong to this database')
     await makeOther()
     const other = join(room, 'other.key')
     writeFileSync(other, newKeyFile(), { mode: 0o600 })
-    await expect(restore({ keyFile: other })).rejects.toThrow(`The key file ${other} does not fit`)
+    await expect(restore({ keyFile: other })).rejects.toThrow(
+      `The key file ${other} does not belong to this database`,
+    )
     await expect(restore({ keyFile: join(room, 'missing') })).rejects.toThrow('there is no such file')
     writeFileSync(other, 'nonsense')
     await expect(restore({ keyFile: other })).rejects.toThrow('line 1 is not')

@@ -71,7 +71,7 @@ test('a key file is compared, wherever its flag stands', async () => {
   writeFileSync(join(room, 'other.key'), newKeyFile(), { mode: 0o600 })
   const { code, err } = await verify('--key-file', join(room, 'other.key'))
   expect(code).toBe(1)
-  expect(err.join()).toContain('does not fit the database in the backup')
+  expect(err.join()).toContain('does not belong to this database')
   expect((await verify('--key-file', '/nowhere')).code).toBe(1)
 })
 

@@ -15,6 +15,7 @@ function start(options: { at?: number; stored?: ClockMark; maxGap?: number } = {
     uptime: () => wholeMilliseconds(machine.up),
     stored,
     maxGap,
+    accept: false,
     onChange: (doubt) => told.push(doubt),
   })
   const pass = (ms: number) => {

@@ -364,7 +364,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     writeFileSync(wrong, newKeyFile(), { mode: 0o600 })
     const flags = [...toServer(room), '--files-url', bucket.url]
     expect((await copy(...flags, '--key-file', wrong)).stderr).toMatch(
-      /The key file is not that of the source, which was written with key 1, fingerprint/,
+      /The key file \S+ does not belong to this database: its key 1 has the fingerprint/,
     )
     expect(await copy(...toServer(other), '--files-url', bucket.url)).toMatchObject({ code: 0 })
     const full = await copy(...toServer({ ...room, address: other.address }), '--files-url', bucket.url)

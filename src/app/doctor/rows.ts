@@ -7,6 +7,7 @@ import { createClock } from '../../domain/clock.ts'
 import { wholeMilliseconds } from '../../domain/time.ts'
 import { judgeClock } from '../../operating/checks.ts'
 import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
+import { readClockMark, requireKeys } from '../../store/every-engine/instance.ts'
 import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
 import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-database.ts'
@@ -32,7 +33,7 @@ export async function lookAtFolderRows(place: Place) {
     }
   const readKeys = async () => {
     const keyring = lookAtKeyring(folder, config.keyFile)
-    if (keyring !== null) await look?.requireKeys({ keyring, keyFile })
+    if (keyring !== null) await look?.read(() => requireKeys({ keyring, keyFile }))
     return keyring
   }
   const checks: Checks = {
@@ -68,10 +69,10 @@ export async function lookAtKey(path: string, readKeys: () => Promise<Keyring | 
 }
 
 /** As the next start would take it. */
-function lookAtClock(look: DatabaseLook | null, here: number, maxGap: number): Verdict {
-  const stored = look?.readClockMark(here) ?? { mark: 0, doubted: null }
+async function lookAtClock(look: DatabaseLook | null, here: number, maxGap: number): Promise<Verdict> {
+  const stored = (await look?.read(readClockMark)) ?? { mark: 0, doubted: null }
   const clock = createClock({
-    ...{ stored, maxGap },
+    ...{ stored, maxGap, accept: false },
     systemNow: () => here,
     uptime: () => wholeMilliseconds(0),
     onChange: () => undefined,

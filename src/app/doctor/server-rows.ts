@@ -5,6 +5,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { judgeClock } from '../../operating/checks.ts'
 import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
+import { requireKeys } from '../../store/every-engine/instance.ts'
 import { lookAtKeyring } from '../../store/folder/key-file.ts'
 import { createNodeNoteFile } from '../../store/folder/notes.ts'
 import type { CommandDatabase } from '../../store/opening/opened-store.ts'
@@ -23,7 +24,7 @@ export async function lookAtServerRows({ address, keyFile }: DatabaseSettings, p
   let opened: CommandDatabase | null = null
   const readKeys = async () => {
     const keyring = lookAtKeyring(folder, keyFile)
-    if (keyring !== null) await opened?.requireKeys({ keyring, keyFile })
+    if (keyring !== null) await opened?.steps.read(() => requireKeys({ keyring, keyFile }))
     return keyring
   }
   const close = async () => opened?.close()

@@ -1,11 +1,11 @@
 // Copies everything of one store to an empty one: the files, then all rows in one transaction; only then the source is left. Which
 // engines the two ends have is settled elsewhere.
 
-import { findKey, fingerprint, type Keyring } from '../../crypto/keyring.ts'
 import { randomBase32 } from '../../crypto/random.ts'
 import { conflict } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
+import { type Keys, requireKeys } from '../every-engine/instance.ts'
 import { all, type Statement, type Step } from '../steps.ts'
 import {
   copyFiles,
@@ -13,7 +13,6 @@ import {
   destroy,
   findPlaces,
   isEmpty,
-  KEYS,
   type OnProgress,
   type PlacesOptions,
   type Run,
@@ -41,7 +40,8 @@ export type CopyOptions = PlacesOptions & {
   from: CopyEnd
   /** `isCopied`: everything is there already, so that nothing has to be made. */
   openTarget(isCopied: boolean): Promise<CopyEnd>
-  keyring: Keyring
+  /** Of the source. */
+  keys: Keys
   now: number
   onProgress: OnProgress
 }
@@ -80,12 +80,12 @@ type Left = { mark: string; other: string; counts: Copied['counts'] }
 
 /** Within a transaction of the source, whose commit leaves it. Copies nothing if it was left already. */
 async function leave(read: Run, options: Copying): Promise<Left> {
-  const { from, openTarget, keyring } = options
+  const { from, openTarget, keys } = options
   const found = await read(readCopyState())
   if (found?.state === 'left') return { ...found, counts: null }
   const why = found && explainCopy(found)
   if (why) throw conflict(`${from.name} cannot be copied. ${why}`)
-  await requireKeys(read, keyring)
+  await read(requireKeys(keys))
   const to = await openTarget(false)
   try {
     const mark = randomBase32(MARK_CHARACTERS)
@@ -97,15 +97,6 @@ async function leave(read: Run, options: Copying): Promise<Left> {
     throw added(cause, `Nothing was destroyed: ${from.name} is as it was, and can be served as before.`)
   } finally {
     await to.close()
-  }
-}
-
-async function requireKeys(read: Run, keyring: Keyring): Promise<void> {
-  for (const { number, verifier } of await read(all(KEYS))) {
-    const key = findKey(keyring, number)
-    if (key !== null && Buffer.from(verifier).equals(key.verifier)) continue
-    const wanted = `which was written with key ${number}, fingerprint ${fingerprint(verifier)}`
-    throw conflict(`The key file is not that of the source, ${wanted}: name that with --key-file.`)
   }
 }
 

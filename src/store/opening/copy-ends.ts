@@ -15,7 +15,7 @@ import { drive } from '../postgres/engine/run-steps.ts'
 import { SCHEMA } from '../postgres/engine/session.ts'
 import { listOthers } from '../postgres/instance/instance.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
-import { openConnection } from '../sqlite/engine/database.ts'
+import { openDatabase } from '../sqlite/engine/database.ts'
 import { requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
@@ -43,18 +43,17 @@ export async function openFolderEnd(
   let close = async () => release()
   try {
     const isLogLost = takeLog(folder)
-    const connection = openConnection(folder.database, { create, busyTimeout: BUSY_MS })
-    const { database } = connection
-    const opened = operate(connection, release)
+    const database = openDatabase(folder.database, { create, busyTimeout: BUSY_MS })
+    const opened = operate(database, release)
     close = opened.close
-    requireIntact(connection)
+    requireIntact(database)
     if (create) migrate(database)
     requireCurrentSchema(database)
-    await requireHome(connection, { folder, isLogLost, acceptMove: false, onWarning })
+    await requireHome(database, { folder, isLogLost, acceptMove: false, onWarning })
     const transact: CopyEnd['transact'] = async (work) => {
       const copying = opened.transactAlone(() => {
         database.run('PRAGMA defer_foreign_keys = ON')
-        return work(async (step) => opened.steps.within(step))
+        return work(async (step) => opened.drive(step))
       })
       const value = await copying.catch((cause) => {
         throw isDomainError(cause, 'disk_full') ? conflict(`The disk of ${name} is full: make room`) : cause

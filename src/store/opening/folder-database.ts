@@ -2,7 +2,7 @@
 
 import { constants, Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { enterKeys, type Keys, refuseCopied } from '../every-engine/instance.ts'
 import {
   type DataFolder,
   dataFolder,
@@ -15,20 +15,14 @@ import { readKeyring } from '../folder/key-file.ts'
 import { becomeOwner } from '../folder/ownership.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
-import { type Connection, openConnection } from '../sqlite/engine/database.ts'
+import { openDatabase } from '../sqlite/engine/database.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { isLogLost, requireHome, takeLog } from '../sqlite/engine/home.ts'
-import {
-  readClockMark,
-  refuseCopied,
-  requireIntact,
-  requireKeys,
-  verifyKeys,
-} from '../sqlite/engine/instance.ts'
+import { requireIntact } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
-import { createSteps } from '../sqlite/engine/run-steps.ts'
-import type { Step } from '../steps.ts'
-import type { CommandDatabase, Keys } from './opened-store.ts'
+import { createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
+import type { Step, Steps } from '../steps.ts'
+import type { CommandDatabase } from './opened-store.ts'
 
 /** Milliseconds that a command waits for another process. */
 export const BUSY_MS = 5_000
@@ -53,8 +47,8 @@ export async function openFolderDatabase({ dataDir, create, isAlone = false }: F
   else requireDataFolder(folder)
   const lock = isAlone ? await lockFolder(folder, { patience: 0 }) : null
   try {
-    const connection = isAlone ? openChecked(folder, false) : openBeside(folder, create)
-    return { ...operate(connection, () => lock?.release()), owner }
+    const database = isAlone ? openChecked(folder, false) : openBeside(folder, create)
+    return { ...operate(database, () => lock?.release()), owner }
   } catch (cause) {
     lock?.release()
     throw explainFailure(folder.database, cause)
@@ -62,7 +56,7 @@ export async function openFolderDatabase({ dataDir, create, isAlone = false }: F
 }
 
 /** A server that is only starting gets a moment to make or upgrade the database. */
-function openBeside(folder: DataFolder, create: FolderPlace['create']): Connection {
+function openBeside(folder: DataFolder, create: FolderPlace['create']): Database {
   const started = performance.now()
   for (;;) {
     let isServed = false
@@ -80,16 +74,16 @@ function openBeside(folder: DataFolder, create: FolderPlace['create']): Connecti
 }
 
 /** Checks what a server checks at its start. One that runs has looked at the structure already. */
-function openChecked(folder: DataFolder, isServed: boolean): Connection {
+function openChecked(folder: DataFolder, isServed: boolean): Database {
   if (!isServed) takeLog(folder)
-  const connection = openConnection(folder.database, { create: false, busyTimeout: BUSY_MS })
+  const database = openDatabase(folder.database, { create: false, busyTimeout: BUSY_MS })
   try {
-    if (!isServed) requireIntact(connection)
-    requireCurrentSchema(connection.database)
-    refuseCopied(connection)
-    return connection
+    if (!isServed) requireIntact(database)
+    requireCurrentSchema(database)
+    createDrive(database)(refuseCopied())
+    return database
   } catch (cause) {
-    connection.close()
+    database.close(true)
     throw cause
   }
 }
@@ -97,36 +91,36 @@ function openChecked(folder: DataFolder, isServed: boolean): Connection {
 /** As the first start of a server does. Makes the key first, because no key is ever made beside a database. */
 function makeDatabase(folder: DataFolder, keyFile: string | null): void {
   const keyring = readKeyring(folder, keyFile)
-  const connection = openConnection(folder.database, { create: true, busyTimeout: BUSY_MS })
+  const database = openDatabase(folder.database, { create: true, busyTimeout: BUSY_MS })
   try {
-    migrate(connection.database)
-    verifyKeys(connection, keyring)
+    migrate(database)
+    createDrive(database)(enterKeys({ keyring, keyFile: keyFile ?? folder.key }))
   } finally {
-    connection.close()
+    database.close(true)
   }
 }
 
 /** `transactAlone` runs steps within one transaction, with other work between them. */
-export function operate(connection: Connection, onClosed: () => void) {
-  const { database } = connection
+export function operate(database: Database, onClosed: () => void) {
   const onFatal = (cause: unknown) => {
     throw cause
   }
   const { transact, transactAlone } = createGroupCommit({ database, onFatal })
   // A command removes no files: a running server does, or the next start. `close` empties the write-ahead log.
-  const steps = createSteps(database, transact, () => undefined)
+  const drive = createDrive(database)
+  const steps = createSteps({ drive, transact, onEffect: () => undefined })
   return {
     steps,
+    drive,
     transactAlone,
-    requireKeys: async ({ keyring }: Keys) => void requireKeys(connection, keyring),
-    changeKeys: <T>(step: () => Step<T>, { keyring }: Keys) =>
-      transact(() => {
-        verifyKeys(connection, keyring)
-        return steps.within(step())
+    changeKeys: <T>(step: () => Step<T>, keys: Keys) =>
+      steps.write(function* () {
+        yield* enterKeys(keys)
+        return yield* step()
       }),
     close: async () => {
       truncateLog(database)
-      connection.close()
+      database.close(true)
       onClosed()
     },
   } satisfies CommandDatabase & Record<string, unknown>
@@ -137,11 +131,11 @@ export function readSchema(dataDir: string): number {
   const folder = dataFolder(dataDir)
   becomeOwner(folder.path)
   requireDataFolder(folder)
-  const { database, close } = openForReading(folder, isServed(folder))
+  const database = openForReading(folder, isServed(folder))
   try {
     return schemaVersion(database)
   } finally {
-    close()
+    database.close(true)
   }
 }
 
@@ -151,29 +145,29 @@ export type LookOptions = {
   isDeep: boolean
 }
 
-export type DatabaseLook = Awaited<ReturnType<typeof lookIntoDatabase>>
+export type DatabaseLook = Pick<Steps, 'read'> & { close(): void }
 
 /**
  * For a report: changes nothing. Throws, in the words of a start, what keeps the database from being served. The caller closes it.
  */
-export async function lookIntoDatabase(folder: DataFolder, { isServed, isDeep }: LookOptions) {
+export async function lookIntoDatabase(
+  folder: DataFolder,
+  { isServed, isDeep }: LookOptions,
+): Promise<DatabaseLook> {
   try {
-    const connection = openForReading(folder, isServed)
+    const database = openForReading(folder, isServed)
+    const drive = createDrive(database)
     try {
-      requireCurrentSchema(connection.database)
-      refuseCopied(connection)
-      requireIntact(connection, isDeep ? Number.POSITIVE_INFINITY : undefined)
+      requireCurrentSchema(database)
+      drive(refuseCopied())
+      requireIntact(database, isDeep ? Number.POSITIVE_INFINITY : undefined)
       // The server that runs has looked, and may know the folder by another path.
-      if (!isServed) await requireHome(connection, { folder, isLogLost: isLogLost(folder), ...REFUSING })
+      if (!isServed) await requireHome(database, { folder, isLogLost: isLogLost(folder), ...REFUSING })
     } catch (cause) {
-      connection.close()
+      database.close(true)
       throw cause
     }
-    const { steps, requireKeys } = operate(connection, () => undefined)
-    return {
-      ...{ read: steps.read, requireKeys, close: connection.close },
-      readClockMark: (now: number) => readClockMark(connection, { now, accept: false }),
-    }
+    return { read: async (step) => drive(step()), close: () => database.close(true) }
   } catch (cause) {
     throw explainFailure(folder.database, cause)
   }
@@ -182,12 +176,12 @@ export async function lookIntoDatabase(folder: DataFolder, { isServed, isDeep }:
 const REFUSING = { acceptMove: false, onWarning: () => undefined }
 
 /** A database without a log is opened as immutable: it is complete then, and reading it otherwise would create a log file. */
-function openForReading({ database: path }: DataFolder, isServed: boolean): Connection {
+function openForReading({ database: path }: DataFolder, isServed: boolean): Database {
   const isImmutable = !isServed && !existsSync(`${path}-wal`)
   const address = `${Bun.pathToFileURL(path).href}${isImmutable ? '?immutable=1' : ''}`
   const database = new Database(address, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI)
   // Refusals name the file, and not this address.
   Object.assign(database, { filename: path })
   database.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
-  return { database, orm: drizzle({ client: database }), close: () => database.close(true) }
+  return database
 }

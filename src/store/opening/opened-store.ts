@@ -5,19 +5,15 @@ import type { Doubt, Trusted } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Now, Uptime } from '../../domain/time.ts'
 import type { DatabaseReport } from '../database-face.ts'
+import type { Keys } from '../every-engine/instance.ts'
 import type { Store } from '../face.ts'
 import type { BucketOptions } from '../s3/bucket.ts'
 import type { SharedState } from '../shared-face.ts'
 import type { Step, Steps } from '../steps.ts'
 
-/** A keyring, and the file that it is from. */
-export type Keys = { keyring: Keyring; keyFile: string }
-
 /** What a command has of a database, without its operations. */
 export type CommandDatabase = {
   steps: Steps
-  /** Throws `conflict` unless these are the keys that the database was written with. */
-  requireKeys(keys: Keys): Promise<void>
   /** Runs a step in one transaction, which also remembers the keys. For a database that was opened alone. */
   changeKeys<T>(step: () => Step<T>, keys: Keys): Promise<T>
   close(): Promise<void>

@@ -1,10 +1,10 @@
 // Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, heartbeats, files,
 // operations.
 
-import type { Keyring } from '../../crypto/keyring.ts'
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
 import { type Now, SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
+import { type Keys, trustClock } from '../every-engine/instance.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
 import { openFiles } from '../files/open-files.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
@@ -79,6 +79,7 @@ async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
   const { read: readNote, write: save } = createNodeNoteFile(folder.path)
   const note = await readNote()
   const keyring = await readNodeKeys({ connect, keyFile, isNewFolder: note === null })
+  const keys = { keyring, keyFile }
   await migrate({ connect })
   let node: Node | undefined
   const database = createDatabase({
@@ -87,14 +88,14 @@ async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
     onConnect: async (session) => node?.look(session),
   })
   try {
-    const state = await enterInstance(database, { keyring, keyFile, note, acceptDatabase })
+    const state = await enterInstance(database, { keys, note, acceptDatabase })
     const clock = createDatabaseClock({ ...options.clock, first: state, onChange: tellDoubt(onWarning) })
     node = createNode({
       ...{ state, note, save, clock, label, beatMs },
       onChange: (problem) => onWarning(problem ?? 'The database is served again.'),
       onBeat: outage?.onBeat ?? (() => undefined),
     })
-    return await serveNode(options, { database, node, clock, keyring, folder })
+    return await serveNode(options, { database, node, clock, keys, folder })
   } catch (cause) {
     await database.close()
     throw cause
@@ -114,7 +115,7 @@ const tellDoubt = (onWarning: (warning: string) => void) => (doubt: Doubt | null
 
 type Serving = {
   folder: DataFolder
-  keyring: Keyring
+  keys: Keys
   database: PostgresDatabase
   node: Node
   clock: DatabaseClock
@@ -127,11 +128,12 @@ const MANY_WAITING = 5000
 
 /** Runs the heartbeats of the node, its files, and the operations. */
 async function serveNode(options: PostgresStoreOptions, serving: Serving): Promise<OpenedStore> {
-  const { database, node, clock, folder, keyring } = serving
+  const { database, node, clock, folder, keys } = serving
+  const { keyring, keyFile } = keys
   const { now, trusted } = clock
   const { onError, outage, label } = options
   const guarded = node.guard(database)
-  if (options.clock.accept) await writeTime(database, clock.now())
+  if (options.clock.accept) await database.transact((session) => drive(trustClock(clock.now()), session))
   const beats = node.start({
     database,
     clearUp: (session) => clearUp(session, now()),
@@ -167,7 +169,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
     jobs: [beats.job],
     freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
     findWriteProblem: () => findWriteProblem([folder.path]),
-    findKeyProblem: () => findKeyProblem(options.keyFile, keyring),
+    findKeyProblem: () => findKeyProblem(keyFile, keyring),
     database: {
       ...{ look, count: database.count, isFull: database.isFull },
       ...{ sinceHeartbeat: beats.sinceHeartbeat, listNodes: beats.list, findRefusal: node.problem },
@@ -196,13 +198,6 @@ async function clearUp(session: Changing, now: number): Promise<void> {
     giveUpAbandoned((node) => alive.has(node.toHex()), now),
     session,
   )
-}
-
-/** Only here does the mark go back. */
-function writeTime({ transact }: PostgresDatabase, time: number): Promise<void> {
-  return transact(async ({ query }) => {
-    await query('UPDATE instance SET clock_mark = $1, clock_doubted = NULL', [time])
-  })
 }
 
 /** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */

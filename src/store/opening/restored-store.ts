@@ -1,21 +1,18 @@
 // The database of a backup while it is restored: its rows in a new database of this program, made ready for its first start.
 
+import type { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
-import { and, asc, count, eq, gt, isNull, type SQL } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Keyring } from '../../crypto/keyring.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { conflict, type DomainError } from '../../domain/errors.ts'
+import { type Keys, readClockMark, requireKeys, trustClock } from '../every-engine/instance.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { type Linked, type OwnedPush, relinkSome } from '../pushes/rekeying.ts'
-import { requireKeys, writeClockMark } from '../sqlite/engine/instance.ts'
 import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS, migrate } from '../sqlite/engine/migrate.ts'
-import { createSteps } from '../sqlite/engine/run-steps.ts'
-import { instance } from '../sqlite/engine/schema.ts'
-import { accounts, apiTokens, auditEntries, pushes } from '../tables.ts'
+import { createDrive } from '../sqlite/engine/run-steps.ts'
+import { statement } from '../statements.ts'
+import { all, first, run } from '../steps.ts'
 
 export type BackupToken = { email: string; name: string; prefix: string; lastUsedAt: number | null }
 
@@ -66,9 +63,8 @@ export function openRestoredStore({ from, path, name }: RestoredStoreOptions) {
       const leftOut = write({ isServed: false })
       database.run('DETACH source')
       migrate(database)
-      const connection = { database, orm: drizzle({ client: database }), close: () => database.close(true) }
       /** `schema`: the version that the backup was made with. */
-      return { schema, ...createOperations(connection, leftOut) }
+      return { schema, ...createOperations(database, leftOut) }
     } catch (cause) {
       database.close()
       throw cause
@@ -79,44 +75,43 @@ export function openRestoredStore({ from, path, name }: RestoredStoreOptions) {
   }
 }
 
-type Connection = Parameters<typeof requireKeys>[0] & { close(): void }
+type Counts = Pick<BackupContent, 'accounts' | 'pushes' | 'active' | 'entries'>
 
-function createOperations(connection: Connection, leftOut: number) {
-  const { database, orm } = connection
-  const { within } = createSteps(database, refuseToWait, () => undefined)
+const COUNTS = statement<Counts>(
+  `SELECT (SELECT count(*) FROM accounts) AS accounts, (SELECT count(*) FROM pushes) AS pushes,
+    (SELECT count(*) FROM audit_entries) AS entries,
+    (SELECT count(*) FROM pushes WHERE expired_on IS NULL AND expires_at > $1) AS active`,
+)
+const LIVE = statement<{ count: number }>('SELECT count(*) AS count FROM pushes WHERE expired_on IS NULL')
+const API_TOKENS = statement<BackupToken>(
+  `SELECT email, name, prefix, last_used_at AS "lastUsedAt"
+    FROM api_tokens JOIN accounts ON accounts.id = account_id ORDER BY email, api_tokens.id`,
+)
+const REVOKE_API_TOKENS = statement('DELETE FROM api_tokens')
 
-  const sizeOf = (table: SQLiteTable, where?: SQL) =>
-    orm.select({ n: count() }).from(table).where(where).get()?.n ?? 0
+function createOperations(database: Database, leftOut: number) {
+  const drive = createDrive(database)
 
   /** `now` tells the pushes that can still be opened from those whose time is over. */
   function read(now: number): BackupContent {
-    const { name, prefix, lastUsedAt } = apiTokens
-    const tokens = orm
-      .select({ email: accounts.email, name, prefix, lastUsedAt })
-      .from(apiTokens)
-      .innerJoin(accounts, eq(accounts.id, apiTokens.accountId))
-      .orderBy(asc(accounts.email), asc(apiTokens.id))
-    return {
-      ...{ accounts: sizeOf(accounts), pushes: sizeOf(pushes), entries: sizeOf(auditEntries) },
-      active: sizeOf(pushes, and(isNull(pushes.expiredOn), gt(pushes.expiresAt, now))),
-      ...{ leftOut, apiTokens: tokens.all() },
-    }
+    const counts = drive(first(COUNTS, now)) ?? { accounts: 0, pushes: 0, active: 0, entries: 0 }
+    return { ...counts, leftOut, apiTokens: drive(all(API_TOKENS)) }
   }
 
   /** Expires as lost what was live, and gives the pushes of accounts fresh links. Resolves to the number of lost pushes. */
   async function endLive({ now, visit, relink, onProgress }: EndLive): Promise<number> {
-    const total = sizeOf(pushes, isNull(pushes.expiredOn))
+    const total = drive(first(LIVE))?.count ?? 0
     let [done, lost] = [0, 0]
-    const loseNext = database.transaction(() => within(loseSome({ now, visit })))
+    const loseNext = database.transaction(() => drive(loseSome({ now, visit })))
     for (let some = loseNext(); some.found > 0; some = loseNext()) {
       done += some.found
       lost += some.lost
       onProgress(done, total)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    const relinkNext = database.transaction((after: number) => within(relinkSome(after, relink)))
+    const relinkNext = database.transaction((after: number) => drive(relinkSome(after, relink)))
     for (let after: number | null = 0; after !== null; ) after = relinkNext(after)
-    writeClockMark(connection, now)
+    drive(trustClock(now))
     return lost
   }
 
@@ -124,16 +119,12 @@ function createOperations(connection: Connection, leftOut: number) {
     read,
     endLive,
     /** Throws `conflict` unless these are the keys that the database was written with. */
-    requireKeys: (keyring: Keyring) => void requireKeys(connection, keyring),
+    requireKeys: (keys: Keys) => void drive(requireKeys(keys)),
     /** The latest time that the server had seen when the backup was made. */
-    lastUsed: () => orm.select({ mark: instance.clockMark }).from(instance).get()?.mark ?? 0,
-    revokeApiTokens: () => void orm.delete(apiTokens).run(),
-    close: connection.close,
+    lastUsed: () => drive(readClockMark()).mark,
+    revokeApiTokens: () => drive(run(REVOKE_API_TOKENS)),
+    close: () => database.close(true),
   }
-}
-
-function refuseToWait(): never {
-  throw new Error('nothing else writes to the database of a backup')
 }
 
 function newer(name: string, schema: number): DomainError {

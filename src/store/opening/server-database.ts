@@ -1,19 +1,18 @@
 // Opens a PostgreSQL database for a command, beside its nodes or while none runs.
 
 import type { DatabaseAddress } from '../../domain/database-address.ts'
-import { conflict } from '../../domain/errors.ts'
 import { HOUR, MINUTE } from '../../domain/time.ts'
-import { explainCopy } from '../copy/state.ts'
+import { enterKeys, type Keys, refuseCopied } from '../every-engine/instance.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
 import { createSteps, drive } from '../postgres/engine/run-steps.ts'
 import { type Connect, onOwnConnection } from '../postgres/engine/session.ts'
-import { readInstance, requireAlone } from '../postgres/instance/instance.ts'
-import { readKeys, requireKnownKeys } from '../postgres/instance/keys.ts'
+import { DATABASE_TIME, requireAlone } from '../postgres/instance/instance.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
 import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
-import type { Step } from '../steps.ts'
-import type { CommandDatabase, Keys } from './opened-store.ts'
+import { statement } from '../statements.ts'
+import { first, type Step } from '../steps.ts'
+import type { CommandDatabase } from './opened-store.ts'
 
 const CONNECTIONS = 2
 /** Commands also read all rows of a table. */
@@ -32,25 +31,21 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
   const database = await openTables(address, create)
   const { read, transact, close } = database
   try {
-    const state = await read((session) => readInstance(session))
-    const why = explainCopy(state.copy)
-    if (why !== null) throw conflict(why)
+    // A command removes no files: a node does.
+    const steps = createSteps({ read: (work) => read(work, READING), transact, onDue: () => undefined })
+    await steps.read(refuseCopied)
     if (isAlone) await transact(requireAlone)
-    const offset = state.time - performance.now()
+    const time = (await steps.read(() => first(TIME)))?.time ?? 0
+    const offset = time - performance.now()
     return {
-      // A command removes no files: a node does.
-      steps: createSteps({ read: (work) => read(work, READING), transact, onDue: () => undefined }),
+      steps,
       /** The server's clock, which all nodes share. */
       now: () => Math.floor(offset + performance.now()),
-      requireKeys: ({ keyring, keyFile }: Keys) =>
-        read(async (session) => requireKnownKeys(await readKeys(session), keyring, keyFile)),
-      changeKeys: <T>(step: () => Step<T>, { keyring, keyFile }: Keys) =>
+      changeKeys: <T>(step: () => Step<T>, keys: Keys) =>
         transact(
           async (session) => {
             await requireAlone(session)
-            requireKnownKeys(await readKeys(session), keyring, keyFile)
-            const { number, verifier } = keyring.sealing
-            await session.query(SEALS, [number, Buffer.from(verifier)])
+            await drive(enterKeys(keys), session)
             return await drive(step(), session)
           },
           { within: HOUR },
@@ -63,7 +58,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
   }
 }
 
-const SEALS = 'INSERT INTO instance_keys (number, verifier) VALUES ($1, $2) ON CONFLICT (number) DO NOTHING'
+const TIME = statement<{ time: number }>(`SELECT ${DATABASE_TIME} AS time`)
 
 /** `create`: makes them in an empty database. */
 export async function openTables(address: DatabaseAddress, create: boolean) {

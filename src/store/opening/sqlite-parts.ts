@@ -1,10 +1,10 @@
 // What runs over a SQLite database that was verified, in this order: clock, disk, commits, files, operations.
 
 import type { Database } from 'bun:sqlite'
-import type { Keyring } from '../../crypto/keyring.ts'
-import { type Clock, createClock, type Doubt, explainDoubt } from '../../domain/clock.ts'
+import { createClock, explainDoubt } from '../../domain/clock.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
+import { type Keys, readClockMark } from '../every-engine/instance.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
 import { openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
@@ -13,14 +13,13 @@ import { findKeyProblem } from '../folder/key-file.ts'
 import { createImport, createImportLook } from '../pushes/imports.ts'
 import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
-import type { Connection } from '../sqlite/engine/database.ts'
 import { openLogSync } from '../sqlite/engine/disk-threads.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { leave, watchPlace } from '../sqlite/engine/home.ts'
-import { createClockMarker, readClockMark } from '../sqlite/engine/instance.ts'
+import { createClockMarker } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
-import { createSteps } from '../sqlite/engine/run-steps.ts'
+import { createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
 import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { createOperations } from './operations.ts'
@@ -41,22 +40,27 @@ export type StoreOptions = CommonStoreOptions & {
   onStep?: OnStep | undefined
 }
 
-export type Opening = { connection: Connection; keyring: Keyring; folder: DataFolder; options: StoreOptions }
+export type Opening = { database: Database; keys: Keys; folder: DataFolder; options: StoreOptions }
 
 /** Names the one process that serves in the rows of its uploads. */
 const THIS_PROCESS = new Uint8Array(1)
 
 /** `copy` is the name of the one that was made before a migration, if any. */
 export async function openParts(opening: Opening, copy: string | null): Promise<OpenedStore> {
-  const { connection, keyring, folder, options } = opening
-  const { database } = connection
-  const clock = readClock(opening, (doubt) => keeping.changed(doubt))
+  const { database, keys, folder, options } = opening
+  const { keyring, keyFile } = keys
+  const drive = createDrive(database)
+  const clock = createClock({
+    ...options.clock,
+    stored: drive(readClockMark()),
+    onChange: (doubt) => keeping.changed(doubt),
+  })
   const { now, trusted, doubt } = clock
   const checkpointer = createCheckpointer(database, options)
   const reserve = createReserve(folder.reserve)
   const space = { path: folder.path, floor: options.minFreeSpace, isFull: reserve.isSpent }
   const freeSpace = createFreeSpace(space)
-  const marker = createClockMarker(connection, clock)
+  const marker = createClockMarker(database, clock)
   const isInPlace = watchPlace(database.filename)
   const log = options.isServer && SYNCS_APART ? syncApart(database, checkpointer) : null
   const commits = openCommits(opening, { checkpointer, reserve, marker, isInPlace, log })
@@ -64,13 +68,14 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     if (effect === 'due') files.removeDue()
     else checkpointer.request()
   }
-  const steps = createSteps(database, commits.transact, onEffect, commits.durable)
+  const { transact, durable } = commits
+  const steps = createSteps({ drive, transact, onEffect, settled: durable })
   await steps.write(() => giveUpAbandoned(() => false, now()))
   const place = { path: folder.files, address: 'the data folder', findOther: async () => null }
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
   const { systemNow } = options.clock
   const keeping = createClockKeeping({ ...options, steps, clock, forgetMark: marker.undo, systemNow })
-  const step = createImport(async (one) => steps.within(one), now)
+  const step = createImport(async (one) => drive(one), now)
   const doubted = doubt()
   // A server tells it with the rest of its health.
   if (doubted !== null && !options.isServer) options.onWarning(explainDoubt(doubted))
@@ -80,9 +85,9 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     await commits.idle()
     await keeping.close()
     await log?.close()
-    if (options.isServer) await leave(connection, { ...options, folder })
+    if (options.isServer) await leave(database, { ...options, folder })
     truncateLog(database)
-    connection.close()
+    database.close(true)
   }
 
   return {
@@ -105,21 +110,13 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     waitingWorks: commits.waiting,
     jobs: [checkpointer, reserve, keeping.job],
     confirmStart: () => removeOldCopies(folder, copy),
-    isAlive: async () => isInPlace() && canRead(opening),
+    isAlive: async () => isInPlace() && canRead(database),
     findWriteProblem: async () =>
       (await findWriteProblem([folder.path, folder.database])) ?? commits.findWriteProblem(),
-    findKeyProblem: () => findKeyProblem(options.keyFile ?? folder.key, keyring),
+    findKeyProblem: () => findKeyProblem(keyFile, keyring),
     database: null,
     close,
   }
-}
-
-/** Throws when the system's clock is more than a day behind the last reading. Reports doubts to `onChange`. */
-function readClock({ connection, options }: Opening, onChange: (doubt: Doubt | null) => void): Clock {
-  const { systemNow, uptime, accept } = options.clock
-  const stored = readClockMark(connection, { now: systemNow(), accept })
-  const maxGap = accept ? Number.POSITIVE_INFINITY : options.clock.maxGap
-  return createClock({ systemNow, uptime, stored, maxGap, onChange })
 }
 
 type Writing = {
@@ -130,7 +127,7 @@ type Writing = {
   log: Pick<ReturnType<typeof syncApart>, 'sync' | 'notice'> | null
 }
 
-function openCommits({ connection: { database }, options }: Opening, parts: Writing) {
+function openCommits({ database, options }: Opening, parts: Writing) {
   const { checkpointer, reserve, marker, isInPlace, log } = parts
   // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
   database.run('PRAGMA busy_timeout = 0')
@@ -187,7 +184,7 @@ function syncApart(database: Database, { makeRoom }: Checkpointer) {
 const REMOVED = new Error('The database or its log was removed or replaced while it was served')
 
 /** False also when the database throws. */
-function canRead({ connection: { database } }: Opening): boolean {
+function canRead(database: Database): boolean {
   try {
     return schemaVersion(database) > 0
   } catch {

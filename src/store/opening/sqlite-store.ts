@@ -5,15 +5,16 @@ import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { conflict } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { enterKeys, refuseCopied } from '../every-engine/instance.ts'
 import { dataFolder, holdsData, prepareDataFolder, refuseBereft } from '../folder/data-folder.ts'
 import { makeRoomToStart } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { isReadableByOthers, readKeyring } from '../folder/key-file.ts'
 import { explainFailure, isBusy, isFull } from '../folder/sqlite-failures.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
-import { openConnection } from '../sqlite/engine/database.ts'
+import { openDatabase } from '../sqlite/engine/database.ts'
 import { arrive, requireHome, takeLog } from '../sqlite/engine/home.ts'
-import { refuseCopied, requireIntact, verifyKeys } from '../sqlite/engine/instance.ts'
+import { requireIntact } from '../sqlite/engine/instance.ts'
 import {
   MIGRATIONS,
   makeDatabase,
@@ -22,6 +23,7 @@ import {
   schemaVersion,
 } from '../sqlite/engine/migrate.ts'
 import { copyBeforeMigration } from '../sqlite/engine/migration-copy.ts'
+import { createDrive } from '../sqlite/engine/run-steps.ts'
 import { removeCopyPlaces } from './backup-source.ts'
 import type { OpenedStore } from './opened-store.ts'
 import { type Opening, openParts, type StoreOptions } from './sqlite-parts.ts'
@@ -37,19 +39,19 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const lock = await lockFolder(folder, { onWarning })
   try {
     removeCopyPlaces(folder)
-    const keyring = readKeyring(folder, keyFile)
+    const keys = { keyring: readKeyring(folder, keyFile), keyFile: keyFile ?? folder.key }
     if (!holdsData(folder)) makeDatabase(folder)
     const isLogLost = takeLog(folder)
-    const connection = openConnection(folder.database, { create: true, busyTimeout: START_BUSY_MS })
+    const database = openDatabase(folder.database, { create: true, busyTimeout: START_BUSY_MS })
     try {
-      const opening = { connection, keyring, folder, options }
+      const opening = { database, keys, folder, options }
       const copy = await verify(opening, isLogLost)
       const store = await openParts(opening, copy)
-      warnOfReaders(keyFile ?? folder.key, onWarning)
+      warnOfReaders(keys.keyFile, onWarning)
       return { ...store, close: () => store.close().then(lock.release) }
     } catch (cause) {
       if (!isLogLost) rmSync(folder.serving, { force: true })
-      connection.close()
+      database.close(true)
       throw explainFailure(folder.database, cause)
     }
   } catch (cause) {
@@ -63,22 +65,22 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
  * server was removed. Returns the name of the copy that was made before a migration, if any.
  */
 async function verify(opening: Opening, isLogLost: boolean): Promise<string | null> {
-  const { connection, keyring, folder, options } = opening
-  const { database } = connection
-  requireIntact(connection)
+  const { database, keys, folder, options } = opening
+  requireIntact(database)
   const version = schemaVersion(database)
   if (version === 0) refuseBereft(folder)
   else if (version <= MIGRATIONS.length && options.isServer)
-    await requireHome(connection, { ...options, folder, isLogLost })
+    await requireHome(database, { ...options, folder, isLogLost })
   const isOld = version > 0 && version < MIGRATIONS.length
   const now = options.clock.systemNow()
   const copy = isOld ? copyBeforeMigration({ ...options, now, folder, version }) : null
   migrate(database)
   requireOwnTables(database)
-  refuseCopied(connection)
+  const drive = createDrive(database)
+  drive(refuseCopied())
   // Before what this start writes, which is then moved into the database only once.
   emptyLogOfLastProcess(database)
-  verifyKeys(connection, keyring)
+  drive(enterKeys(keys))
   if (options.isServer) await settle(opening)
   return copy
 }
@@ -91,9 +93,9 @@ function emptyLogOfLastProcess(database: Database): void {
 }
 
 /** A server starts on a full disk too. A database that fails otherwise cannot be trusted. */
-async function settle({ connection, folder, options }: Opening): Promise<void> {
+async function settle({ database, folder, options }: Opening): Promise<void> {
   try {
-    await arrive(connection, { ...options, folder })
+    await arrive(database, { ...options, folder })
   } catch (cause) {
     if (codeOf(cause).startsWith('SQLITE_') && !isFull(cause) && !isBusy(cause)) throw cause
     options.onWarning(

@@ -302,7 +302,9 @@ test('rows with a value that they cannot have are left out and counted, with wha
 test('keys fit or are refused with both fingerprints', async () => {
   await fillAndCopy()
   const store = open()
-  store.requireKeys(parseKeyFile(readFileSync(join(dataDir, 'instance.key'), 'utf8')))
-  expect(() => store.requireKeys(parseKeyFile(newKeyFile()))).toThrow('does not belong to this database')
+  store.requireKeys(keysOf(readFileSync(join(dataDir, 'instance.key'), 'utf8')))
+  expect(() => store.requireKeys(keysOf(newKeyFile()))).toThrow('does not belong to this database')
   store.close()
 })
+
+const keysOf = (text: string) => ({ keyring: parseKeyFile(text), keyFile: 'the.key' })

@@ -2,8 +2,7 @@
 // it does not matter whether the clocks of the nodes differ.
 
 import { type Clock, createClock, type Doubt } from '../../../domain/clock.ts'
-import { DomainError } from '../../../domain/errors.ts'
-import { DAY, formatTime, HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
+import { HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
 
 /** What the database says of the time, in milliseconds since 1970. The mark is the latest time of all nodes. */
 export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
@@ -35,9 +34,9 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
   const clock = createClock({
     systemNow: estimate,
     uptime,
-    stored: storedOf(first, { now: estimate(), accept }),
-    maxGap: accept ? Number.POSITIVE_INFINITY : maxGap,
-    onChange,
+    stored: { mark: first.clockMark, doubted: first.clockDoubted },
+    whose: 'the database server',
+    ...{ accept, maxGap, onChange },
   })
 
   function learn({ clockMark, clockDoubted }: Pick<DatabaseTime, 'clockMark' | 'clockDoubted'>): void {
@@ -68,16 +67,3 @@ function estimateClock(first: number, uptime: Uptime) {
 }
 
 const WINDOW = 30 * SECOND
-
-function storedOf(
-  { clockMark, clockDoubted }: DatabaseTime,
-  { now, accept }: { now: number; accept: boolean },
-) {
-  if (accept) return { mark: Math.min(clockMark, now), doubted: null }
-  if (clockMark - now <= DAY) return { mark: clockMark, doubted: clockDoubted }
-  throw new DomainError(
-    'conflict',
-    `The clock of the database server says ${formatTime(now)}, but this database was in use at ${formatTime(clockMark)}. ` +
-      'Set the clock right, or accept its time with --accept-clock.',
-  )
-}

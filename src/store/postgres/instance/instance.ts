@@ -1,17 +1,17 @@
 // The row of the instance, the rows of its nodes, and whether a node that starts may serve the database.
 
-import type { Keyring } from '../../../crypto/keyring.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
 import { explainCopy } from '../../copy/state.ts'
 import type { NodeReport } from '../../database-face.ts'
+import { enterKeys, type Keys } from '../../every-engine/instance.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
 import { serverText } from '../engine/failures.ts'
 import type { Session } from '../engine/lanes.ts'
+import { drive } from '../engine/run-steps.ts'
 import type { SchemaVersion } from '../schema/migrate.ts'
 import type { DatabaseTime } from './clock.ts'
-import { enterKeys } from './keys.ts'
 
 /** The row of the instance, and what the server says of itself. */
 export type InstanceState = DatabaseTime &
@@ -101,8 +101,7 @@ export async function requireAlone(session: Session): Promise<InstanceState> {
 const ENTER_MS = 10 * MINUTE
 
 export type EnterOptions = {
-  keyring: Keyring
-  keyFile: string
+  keys: Keys
   /** Of the data folder; null when it was never served. */
   note: NodeNote | null
   /** The operator says that the database was moved, and not restored. */
@@ -112,7 +111,7 @@ export type EnterOptions = {
 /** Throws `conflict` when the database may not be served, or with another key. */
 export function enterInstance(
   { transact }: Pick<PostgresDatabase, 'transact'>,
-  { note, keyring, keyFile, acceptDatabase }: EnterOptions,
+  { note, keys, acceptDatabase }: EnterOptions,
 ): Promise<InstanceState> {
   const node = note === null ? null : Buffer.from(note.node, 'hex')
   return transact(
@@ -122,7 +121,7 @@ export function enterInstance(
       if (why !== null) throw new DomainError('conflict', why)
       await session.query('UPDATE instance SET place = $1', [state.here])
       const hasOthers = (await listOthers(session, node)).length > 0
-      await enterKeys(session, { keyring, keyFile, hasOthers })
+      await drive(enterKeys(keys, { hasOthers }), session)
       return state
     },
     { within: ENTER_MS },

@@ -2,18 +2,10 @@
 
 import { Database } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
-import { type BunSQLiteDatabase, drizzle } from 'drizzle-orm/bun-sqlite'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 import { explainFailure } from '../../folder/sqlite-failures.ts'
 
-export type Connection = {
-  database: Database
-  orm: BunSQLiteDatabase
-  /** Finalizes every statement and closes, so that no write-ahead log stays behind. */
-  close(): void
-}
-
-export type ConnectionOptions = {
+export type OpenOptions = {
   create: boolean
   /** Milliseconds to wait for another process's lock; 0 in the server, because a wait would block all requests. */
   busyTimeout: number
@@ -26,8 +18,11 @@ const RESTORE = 'Restore the folder from a backup.'
 /** A database has at least one page, and no page is smaller. */
 const MIN_BYTES = 512
 
-/** Throws a DomainError that names the file when it is not a database or cannot be opened. */
-export function openConnection(path: string, options: ConnectionOptions): Connection {
+/**
+ * Throws a DomainError that names the file when it is not a database or cannot be opened. Close it by `close(true)`: this finalizes
+ * every statement, so that no write-ahead log stays behind.
+ */
+export function openDatabase(path: string, options: OpenOptions): Database {
   try {
     refuseRemnant(path)
     return open(path, options)
@@ -40,22 +35,19 @@ export function openConnection(path: string, options: ConnectionOptions): Connec
 function refuseRemnant(path: string): void {
   const size = existsSync(path) ? statSync(path).size : 0
   if (size > 0 && size < MIN_BYTES)
-    throw new DomainError(
-      'conflict',
-      `The database ${path} is damaged: only ${size} bytes of it are left. ${RESTORE}`,
-    )
+    throw conflict(`The database ${path} is damaged: only ${size} bytes of it are left. ${RESTORE}`)
 }
 
-function open(path: string, { create, busyTimeout }: ConnectionOptions): Connection {
+function open(path: string, { create, busyTimeout }: OpenOptions): Database {
   const database = new Database(path, { readwrite: true, create, strict: true })
   try {
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`)
-    for (const pragma of pragmas()) database.run(`PRAGMA ${pragma}`)
+    for (const pragma of PRAGMAS) database.run(`PRAGMA ${pragma}`)
+    return database
   } catch (cause) {
     database.close()
     throw cause
   }
-  return { database, orm: drizzle({ client: database }), close: () => database.close(true) }
 }
 
 /** A commit and a checkpoint wait until the disk has what they wrote. */
@@ -64,15 +56,13 @@ export const SYNCED = [
   ...(process.platform === 'darwin' ? ['fullfsync = ON', 'checkpoint_fullfsync = ON'] : []),
 ]
 
-function pragmas(): string[] {
-  return [
-    'journal_mode = WAL',
-    ...SYNCED,
-    'foreign_keys = ON',
-    'secure_delete = ON',
-    'trusted_schema = OFF',
-    'temp_store = MEMORY',
-    `cache_size = -${CACHE_KIB}`,
-    `wal_autocheckpoint = ${WAL_PAGES}`,
-  ]
-}
+const PRAGMAS = [
+  'journal_mode = WAL',
+  ...SYNCED,
+  'foreign_keys = ON',
+  'secure_delete = ON',
+  'trusted_schema = OFF',
+  'temp_store = MEMORY',
+  `cache_size = -${CACHE_KIB}`,
+  `wal_autocheckpoint = ${WAL_PAGES}`,
+]

@@ -2,13 +2,12 @@
 // database and `serve.home` both hold and which changes at each start and clean end. A copy has another path; a database that
 // was put back has an old mark.
 
+import type { Database } from 'bun:sqlite'
 import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { randomKey } from '../../../crypto/random.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 import type { DataFolder } from '../../folder/data-folder.ts'
 import { createClosedFile, syncFolder } from '../../folder/durable-files.ts'
-import type { Connection } from './database.ts'
-import { home } from './schema.ts'
 
 const MARK_BYTES = 16
 const HOME_TEXT = '# Oncebox: by this file a database that was put back is noticed. Leave it here.'
@@ -38,31 +37,34 @@ export type RequireHomeOptions = {
 }
 
 /** Throws `conflict` for a folder that is not at home, unless that is accepted; then a warning says what it means. */
-export async function requireHome(connection: Connection, options: RequireHomeOptions): Promise<void> {
+export async function requireHome(database: Database, options: RequireHomeOptions): Promise<void> {
   const { folder, acceptMove, onWarning } = options
-  const move = await findMove(connection, options)
+  const move = await findMove(database, options)
   if (move === null) {
     if (acceptMove)
       onWarning('--accept-move was not needed at this start: leave it out, or a copy will not be noticed.')
     return
   }
-  if (!acceptMove) throw new DomainError('conflict', `${refusalOf(folder, move)} ${REMEDY}`)
+  if (!acceptMove) throw conflict(`${refusalOf(folder, move)} ${REMEDY}`)
   onWarning(
     `--accept-move: ${folder.path} is served from here now. ${move} Whatever was read, expired or deleted since can be opened ` +
       'here again. Never start the original again.',
   )
 }
 
+type Home = { mark: string; path: string }
+
+const readHome = (database: Database) => database.query<Home, []>('SELECT mark, path FROM home').get()
+
 async function findMove(
-  { orm }: Connection,
+  database: Database,
   { folder, isLogLost }: RequireHomeOptions,
 ): Promise<string | null> {
-  const known = orm.select().from(home).get()
+  const known = readHome(database)
   const here = realpathSync(folder.path)
   if (isLogLost)
     return `Its server was killed, and the log ${folder.database}-wal, which held the latest changes, was removed since.`
-  if (known !== undefined && known.path !== here)
-    return `It was last served as ${known.path}; now it is ${here}.`
+  if (known !== null && known.path !== here) return `It was last served as ${known.path}; now it is ${here}.`
   return (await readMarks(folder)).includes(known?.mark ?? NONE)
     ? null
     : `${folder.database} and ${folder.home} are from different times: one of them was put back or removed.`
@@ -100,36 +102,35 @@ export type ChangeOptions = { folder: DataFolder; onStep?: ((step: string) => vo
  * `meanwhile` does in the folder.
  */
 async function changeMark(
-  { orm }: Connection,
+  database: Database,
   { folder, onStep }: ChangeOptions,
   meanwhile?: () => void,
 ): Promise<void> {
-  const last = orm.select().from(home).get()?.mark ?? NONE
-  const row = { mark: randomKey(MARK_BYTES).toString('hex'), path: realpathSync(folder.path) }
+  const last = readHome(database)?.mark ?? NONE
+  const next = randomKey(MARK_BYTES).toString('hex')
   onStep?.('before the next mark is written')
-  await writeMarks(folder, [last, row.mark])
+  await writeMarks(folder, [last, next])
   onStep?.('before the mark changes')
-  orm
-    .insert(home)
-    .values({ id: 1, ...row })
-    .onConflictDoUpdate({ target: home.id, set: row })
-    .run()
+  database.run('INSERT OR REPLACE INTO home (id, mark, path) VALUES (1, ?, ?)', [
+    next,
+    realpathSync(folder.path),
+  ])
   meanwhile?.()
   onStep?.('before the last mark is forgotten')
-  await writeMarks(folder, [row.mark])
+  await writeMarks(folder, [next])
   onStep?.('after the last mark was forgotten')
 }
 
 /** The commit of the mark has made the log, which stays until the database is closed. */
-export async function arrive(connection: Connection, options: ChangeOptions): Promise<void> {
+export async function arrive(database: Database, options: ChangeOptions): Promise<void> {
   const { serving } = options.folder
-  await changeMark(connection, options, () => writeFileSync(serving, `${SERVING_TEXT}\n`, { mode: 0o600 }))
+  await changeMark(database, options, () => writeFileSync(serving, `${SERVING_TEXT}\n`, { mode: 0o600 }))
 }
 
 /** Call this before the database is closed. Changes the mark, so that a copy made meanwhile is from another time. */
-export async function leave(connection: Connection, options: ChangeOptions): Promise<void> {
+export async function leave(database: Database, options: ChangeOptions): Promise<void> {
   // Nothing is lost on a full disk: the last mark stays.
-  await changeMark(connection, options).catch(() => undefined)
+  await changeMark(database, options).catch(() => undefined)
   rmSync(options.folder.serving, { force: true })
   syncFolder(options.folder.path)
 }

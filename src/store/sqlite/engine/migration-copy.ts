@@ -17,7 +17,7 @@ import { type DataFolder, isCopy } from '../../folder/data-folder.ts'
 import { syncFile, syncFolder } from '../../folder/durable-files.ts'
 import { besideServer } from '../../folder/folder-lock.ts'
 import { isFull } from '../../folder/sqlite-failures.ts'
-import { openConnection } from './database.ts'
+import { openDatabase } from './database.ts'
 import { openKeylessCopy } from './keyless-copy.ts'
 
 const MIB = 1024 * 1024
@@ -78,7 +78,7 @@ export function putCopyBack(folder: DataFolder, version: number): void {
         `A server runs on ${folder.path}, and its database has to be replaced. Stop it, and repeat this. Nothing was changed.`,
       )
     // Moves its log into it, which SQLite would apply to the copy otherwise.
-    openConnection(folder.database, { create: false, busyTimeout: 0 }).close()
+    openDatabase(folder.database, { create: false, busyTimeout: 0 }).close(true)
     for (const end of ['-wal', '-shm']) rmSync(`${folder.database}${end}`, { force: true })
     renameSync(join(folder.path, copyName(version)), folder.database)
     // The copy has no mark, and is at home where there is none.

@@ -7,20 +7,13 @@ import type { Transact, WorkOptions } from './group-commit.ts'
 type Bindings = SQLQueryBindings[]
 type Prepared = (values: Bindings) => Record<string, unknown>[]
 
-export type SqliteSteps = Steps & {
-  /** Runs a step at once, within a transaction that something else began, or outside any. Tells of no effects. */
-  within<T>(step: Step<T>): T
-}
+/** Runs a step to its end at once, within a transaction that something else began, or outside any. Tells `note` of its effects. */
+export type Drive = <T>(step: Step<T>, note?: OnEffect) => T
 
 /** Told of what changes that are durable have brought about. */
 export type OnEffect = (effect: Effect) => void
 
-export function createSteps(
-  database: Database,
-  transact: Transact,
-  onEffect: OnEffect,
-  settled: () => Promise<void> = async () => undefined,
-): SqliteSteps {
+export function createDrive(database: Database): Drive {
   const known = new Map<Statement<unknown>, Prepared>()
 
   function ask({ statement, values }: Ask, note?: OnEffect): readonly unknown[] {
@@ -34,7 +27,6 @@ export function createSteps(
     return prepared(values as Bindings)
   }
 
-  /** Runs a step to its end at once. */
   function drive<T>(step: Step<T>, note?: OnEffect): T {
     let next = step.next()
     while (!next.done) {
@@ -45,6 +37,22 @@ export function createSteps(
     return next.value
   }
 
+  return drive
+}
+
+export type StepsOptions = {
+  drive: Drive
+  transact: Transact
+  onEffect: OnEffect
+  settled?: () => Promise<void>
+}
+
+export function createSteps({
+  drive,
+  transact,
+  onEffect,
+  settled = async () => undefined,
+}: StepsOptions): Steps {
   async function write<T>(step: () => Step<T>, options?: WorkOptions): Promise<T> {
     let effects: Set<Effect> | undefined
     const note = (effect: Effect) => {
@@ -56,7 +64,7 @@ export function createSteps(
     return value
   }
 
-  return { read: async (step) => drive(step()), settled, write, within: drive }
+  return { read: async (step) => drive(step()), settled, write }
 }
 
 function prepare(database: Database, { text, flags, id }: Statement<unknown>): Prepared {
