@@ -2,7 +2,7 @@
 // look for them elsewhere is refused.
 
 import { randomBase32 } from '../../crypto/random.ts'
-import { DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import { locked, type RowOf, select, statement } from '../statements.ts'
 import { all, run, type Step, type Steps } from '../steps.ts'
 import { bucketFolder, filesDue, pushFiles } from '../tables.ts'
@@ -47,16 +47,14 @@ export async function settleFilePlace({ steps, place, findOther, holds }: FilePl
   if (before.isUsed === place.isUsed && (before.mark === place.mark || address === place.address)) return tag
   const other = await findOther()
   if (other !== null)
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `The node ${other} serves this database with its files in ${address}. All nodes of one database keep their files in one bucket: ` +
         'give each of them the same --files-url.',
     )
   const needed = await steps.read(listNeeded)
   const held = before.isUsed && place.isUsed ? await Promise.all(needed.map((id) => holds(tag, id))) : []
   if (needed.length > 0 && !held.includes(true))
-    throw new DomainError(
-      'conflict',
+    throw conflict(
       `Live pushes, or downloads after a last view, need their files in ${address}, and ${place.address} lacks them: start ` +
         `${before.isUsed ? 'with the --files-url of before' : 'without --files-url there'} until they have ended, and some minutes longer.`,
     )

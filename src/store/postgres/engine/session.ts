@@ -1,7 +1,7 @@
 // What each connection to PostgreSQL is set to, and the three questions that a server is asked before a node trusts it.
 
 import type { ReservedSQL, SQL } from 'bun'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 
 /** Opens a pool of at most `max` connections. `onClose` is called when one of them is lost. */
 export type Connect = (max: number, onClose?: () => void) => SQL
@@ -94,6 +94,6 @@ const NO_FSYNC =
 export function requireServer(connect: Connect): Promise<void> {
   return onOwnConnection(connect, async (session) => {
     const problems = findServerProblems((await session.unsafe(`SELECT ${SERVER_FACTS}`))[0])
-    if (problems.length > 0) throw new DomainError('conflict', problems.join(' '))
+    if (problems.length > 0) throw conflict(problems.join(' '))
   })
 }

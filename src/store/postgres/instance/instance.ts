@@ -1,6 +1,6 @@
 // The row of the instance, the rows of its nodes, and whether a node that starts may serve the database.
 
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
 import { explainCopy } from '../../copy/state.ts'
 import type { NodeReport } from '../../database-face.ts'
@@ -83,8 +83,7 @@ export async function listOthers(session: Session, node: Uint8Array | null): Pro
 export async function refuseBesideNodes(session: Session, thisNode: Uint8Array | null): Promise<void> {
   const alive = await listOthers(session, thisNode)
   if (alive.length === 0) return
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     `Nodes serve the database (${alive.join(', ')}), or did within the last minute. Nothing was changed. ` +
       'Stop all of them, wait for a minute where one was killed or the copy is that young, and run this again.',
   )
@@ -118,7 +117,7 @@ export function enterInstance(
     async (session) => {
       const state = await readInstance(session, { lock: true, node })
       const why = findRefusal(state, note, acceptDatabase)
-      if (why !== null) throw new DomainError('conflict', why)
+      if (why !== null) throw conflict(why)
       await session.query('UPDATE instance SET place = $1', [state.here])
       const hasOthers = (await listOthers(session, node)).length > 0
       await drive(enterKeys(keys, { hasOthers }), session)

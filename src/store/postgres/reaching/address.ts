@@ -5,7 +5,7 @@ import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { SQL } from 'bun'
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
 import { databaseClientOptions, isLoopback } from '../../../domain/database-client.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict, type DomainError } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
 import { type Connect, SESSION_SETTINGS } from '../engine/session.ts'
 
@@ -54,5 +54,5 @@ function readPem(path: string, address: DatabaseAddress): string {
 }
 
 function unfit(address: DatabaseAddress, why: string): DomainError {
-  return new DomainError('conflict', `${presentDatabaseAddress(address)}: ${why}.`)
+  return conflict(`${presentDatabaseAddress(address)}: ${why}.`)
 }

@@ -1,7 +1,7 @@
 // Waits at the start for a server that is not there yet, so that node and database may be started in any order.
 
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 import { SECOND } from '../../../domain/time.ts'
 import { type Connect, requireServer } from '../engine/session.ts'
 import { explainUnreachable } from './unreachable.ts'
@@ -29,7 +29,7 @@ export async function reachServer(options: ReachOptions): Promise<void> {
       (failure: unknown) => failure,
     )
     if (cause === null) return
-    if (abandoned?.aborted) throw new DomainError('conflict', 'Stopped before the database could be reached.')
+    if (abandoned?.aborted) throw conflict('Stopped before the database could be reached.')
     const unreachable = explainUnreachable(address, cause)
     if (!unreachable?.mayPass || performance.now() >= until) throw unreachable?.error ?? cause
     if (tries === 0)

@@ -1,7 +1,7 @@
 // Why a server of PostgreSQL cannot be connected to, as sentences for the operator. None holds a password.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict, DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
 import { serverText, stateOf } from '../engine/failures.ts'
 import { SCHEMA } from '../engine/session.ts'
@@ -25,7 +25,7 @@ export function explainUnreachable(address: DatabaseAddress, cause: unknown): Un
   const said = serverText(cause.message).replace(/\.?$/, '')
   const text = `${presentDatabaseAddress(address)}: ${fill(found?.words ?? '', address)} (${said}).`
   return {
-    error: new DomainError('conflict', text),
+    error: conflict(text),
     mayPass: found?.reasons !== LASTING,
     isAway: found?.reasons === AWAY,
   }

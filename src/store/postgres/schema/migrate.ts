@@ -2,7 +2,7 @@
 // older node goes on with tables that are newer but compatible, so that nodes can be upgraded one after another.
 
 import type { SQL } from 'bun'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 import { MINUTE, SECOND } from '../../../domain/time.ts'
 import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
 import { stateOf } from '../engine/failures.ts'
@@ -65,7 +65,7 @@ export function migrate({
       await takePending(session, migrations)
       await session.unsafe('COMMIT').simple()
     } catch (cause) {
-      throw stateOf(cause) === '55P03' ? new DomainError('conflict', IN_USE) : cause
+      throw stateOf(cause) === '55P03' ? conflict(IN_USE) : cause
     }
   })
 }
@@ -97,8 +97,7 @@ async function refuseForeign(session: SQL): Promise<void> {
      ORDER BY 1 LIMIT 1`,
   )
   if (foreign === undefined) return
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     `The database ${foreign.database} holds no Oncebox data but other tables (such as ${foreign.name}). Make an empty ` +
       'database for Oncebox alone, and name it with --database-url.',
   )
@@ -136,7 +135,7 @@ async function requireServable(
 ): Promise<SchemaVersion> {
   const found = await readSchemaVersion(session)
   const problem = findSchemaProblem(found, migrations.length)
-  if (problem !== null) throw new DomainError('conflict', problem)
+  if (problem !== null) throw conflict(problem)
   return found
 }
 
@@ -144,8 +143,7 @@ async function requireServable(
 export async function requireCurrentSchema(session: Pick<SQL, 'unsafe'>): Promise<void> {
   const { version } = await requireServable(session)
   if (version >= MIGRATIONS.length) return
-  throw new DomainError(
-    'conflict',
+  throw conflict(
     version === 0
       ? 'The database holds no Oncebox data. Start "oncebox serve" once, or name the right database with --database-url.'
       : 'The database was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.',

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 import { type DataFolder, explained } from '../../folder/data-folder.ts'
 import { writeWhole } from '../../folder/durable-files.ts'
 import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
@@ -55,7 +55,7 @@ export function requireCurrentSchema(database: Database): void {
   refuseNewer(database, MIGRATIONS)
   if (schemaVersion(database) < MIGRATIONS.length) {
     const message = `${database.filename} was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.`
-    throw new DomainError('conflict', message)
+    throw conflict(message)
   }
   requireOwnTables(database)
 }
@@ -67,7 +67,7 @@ export function requireOwnTables(database: Database): void {
     const found = columns.all(table.name).map(({ name }) => name)
     if (table.columns.every(({ name }) => found.includes(name))) continue
     const message = `The database ${database.filename} is damaged (its table ${table.name} has other columns).`
-    throw new DomainError('conflict', `${message} Restore the folder from a backup.`)
+    throw conflict(`${message} Restore the folder from a backup.`)
   }
 }
 
@@ -75,8 +75,5 @@ function refuseNewer(database: Database, migrations: readonly string[]): void {
   const version = schemaVersion(database)
   if (version <= migrations.length) return
   const known = `its schema is version ${version}, this Oncebox knows ${migrations.length}`
-  throw new DomainError(
-    'conflict',
-    `${database.filename} was written by a newer Oncebox (${known}). Run that one.`,
-  )
+  throw conflict(`${database.filename} was written by a newer Oncebox (${known}). Run that one.`)
 }

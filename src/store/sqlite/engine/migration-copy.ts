@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DomainError } from '../../../domain/errors.ts'
+import { conflict } from '../../../domain/errors.ts'
 import { type DataFolder, isCopy } from '../../folder/data-folder.ts'
 import { syncFile, syncFolder } from '../../folder/durable-files.ts'
 import { besideServer } from '../../folder/folder-lock.ts'
@@ -73,8 +73,7 @@ function copyWithoutKeys(options: MigrationCopyOptions, path: string): boolean {
 export function putCopyBack(folder: DataFolder, version: number): void {
   besideServer(folder, (isServed) => {
     if (isServed)
-      throw new DomainError(
-        'conflict',
+      throw conflict(
         `A server runs on ${folder.path}, and its database has to be replaced. Stop it, and repeat this. Nothing was changed.`,
       )
     // Moves its log into it, which SQLite would apply to the copy otherwise.
