@@ -4,7 +4,7 @@
 import { randomKey } from '../../crypto/random.ts'
 import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
 import { formatLength } from '../../domain/time.ts'
-import { S3Failure } from './failures.ts'
+import { isFailure, S3Failure } from './failures.ts'
 import { type Credentials, createSendOnce, type S3Answer, type S3Request } from './signed-requests.ts'
 
 /** Milliseconds. */
@@ -65,7 +65,7 @@ export function createClient({ place, credentials, patience = PATIENCE, onChange
       } catch (cause) {
         const pause = patience.pause * 2 ** (tried - 1) * (0.5 + jitter())
         const isOver = performance.now() + pause >= end || tried === MAX_TRIES
-        if (isOver || !(cause instanceof S3Failure && cause.isPassing)) throw cause
+        if (isOver || !isFailure(cause, 'failing')) throw cause
         counts.retried += 1
         await Bun.sleep(pause)
       }

@@ -3,20 +3,20 @@
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { valueIn } from './xml.ts'
 
-/** `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation. */
+/**
+ * `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation. `failing`: the
+ * same request may succeed a moment later.
+ */
 export type FailureKind = 'missing' | 'full' | 'unsupported' | 'refused' | 'failing'
 
 /** The message continues a sentence about the store ("it answers …"), for the operator. */
 export class S3Failure extends Error {
   override name = 'S3Failure'
   readonly kind: FailureKind
-  /** Whether the same request may succeed a moment later. */
-  readonly isPassing: boolean
 
-  constructor(kind: FailureKind, message: string, { isPassing = false } = {}) {
+  constructor(kind: FailureKind, message: string) {
     super(message)
     this.kind = kind
-    this.isPassing = isPassing
   }
 }
 
@@ -43,8 +43,10 @@ export function explainRefusal({ status, headers, body, method }: Refusal): S3Fa
   const values: Record<string, string> = {
     ...{ method, answer: answer.trim(), code: code || String(status), place: quote(place) },
   }
-  const message = words.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
-  return new S3Failure(kind, message, { isPassing: kind === 'failing' })
+  return new S3Failure(
+    kind,
+    words.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? ''),
+  )
 }
 
 type Meaning = readonly [answer: RegExp, kind: FailureKind, words: string]
@@ -106,5 +108,5 @@ export function explainBreak(cause: unknown, seconds: number): S3Failure {
   const late = seconds < 1 ? 'it did not answer in time' : `it did not answer within ${seconds} s`
   const code = codeOf(cause)
   const words = CERTIFICATE.test(code) ? `${NOT_TRUSTED} (${code})` : (REASONS[code] ?? reasonOf(cause))
-  return new S3Failure('failing', isTimeout ? late : words, { isPassing: true })
+  return new S3Failure('failing', isTimeout ? late : words)
 }
