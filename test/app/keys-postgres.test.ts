@@ -54,8 +54,8 @@ postgres.describe('two nodes', () => {
     const { keys } = await rotateKey(place)
     expect(keys.map(({ number }) => number)).toEqual([2, 1])
     expect(await showKeys(place)).toMatchObject({ keys })
-    await expect(start(1)).rejects.toThrow('Key 2 is missing from the key file')
-    await expect(showKeys({ ...place, keyFile: other })).rejects.toThrow('Key 2 is missing')
+    await expect(start(1)).rejects.toThrow(/Key 2 .*is missing from the key file/)
+    await expect(showKeys({ ...place, keyFile: other })).rejects.toThrow(/Key 2 .*is missing/)
     cpSync(own, other)
 
     const after = await startBoth()

@@ -3,7 +3,7 @@
 
 import { findKey, fingerprint, type Keyring } from '../../crypto/keyring.ts'
 import type { ClockMark } from '../../domain/clock.ts'
-import { conflict, type DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
 import { explainCopy, readCopyState } from '../copy/state.ts'
 import { isKeyNeeded } from '../pushes/rekeying.ts'
 import { statement } from '../statements.ts'
@@ -38,15 +38,18 @@ export function* requireKeys({ keyring, keyFile }: Keys, { hasOthers = false } =
         `The key file ${keyFile} does not belong to this database: its key ${number} has the fingerprint ` +
           `${fingerprint(key.verifier)}, the database was written with ${fingerprint(verifier)}. Name the right file with --key-file.`,
       )
-    if (key === null && (hasOthers || (yield* isKeyNeeded(number)))) throw missingKey(number, keyFile)
+    if (key === null && (hasOthers || (yield* isKeyNeeded(number))))
+      throw conflict(
+        `Key ${number} (${fingerprint(verifier)}) is missing from the key file ${keyFile}, which holds ${nameKeys(keyring.keys)}. ` +
+          'Pushes, accounts or other nodes still need it: put it back.',
+      )
   }
   return known
 }
 
-function missingKey(number: number, keyFile: string): DomainError {
-  return conflict(
-    `Key ${number} is missing from the key file ${keyFile}. Pushes, accounts or other nodes still need it: put it back.`,
-  )
+/** For people. */
+export function nameKeys(keys: readonly KnownKey[]): string {
+  return keys.map(({ number, verifier }) => `key ${number} (${fingerprint(verifier)})`).join(', ')
 }
 
 /** The same, and remembers a new first key, and forgets those that nothing needs. Other nodes have to know both before. */

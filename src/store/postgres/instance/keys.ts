@@ -1,9 +1,9 @@
 // The key file of a node: all nodes of one database have the same.
 
 import { existsSync } from 'node:fs'
-import { fingerprint, type Keyring } from '../../../crypto/keyring.ts'
+import type { Keyring } from '../../../crypto/keyring.ts'
 import { conflict } from '../../../domain/errors.ts'
-import { listKnownKeys } from '../../every-engine/instance.ts'
+import { listKnownKeys, nameKeys } from '../../every-engine/instance.ts'
 import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import { drive } from '../engine/run-steps.ts'
 import { type Connect, onOwnConnection } from '../engine/session.ts'
@@ -27,9 +27,8 @@ export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions)
     if (existsSync(keyFile)) return readKeyFile(keyFile)
     const known = version === 0 ? [] : await drive(listKnownKeys(), { query: (text) => session.unsafe(text) })
     if (known.length === 0) return makeKeyFile(keyFile)
-    const keys = known.map(({ number, verifier }) => `key ${number} (${fingerprint(verifier)})`).join(', ')
     throw conflict(
-      `The key file ${keyFile} is missing, and the database was written with ${keys}. Copy the file from another node, or name ` +
+      `The key file ${keyFile} is missing, and the database was written with ${nameKeys(known)}. Copy the file from another node, or name ` +
         'it with --key-file. A new key would open nothing of it.',
     )
   })
