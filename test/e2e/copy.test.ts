@@ -183,7 +183,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     const logs = await readLogs(second, room)
     const back = join(stage.folder(), 'back')
     const from = fromServer({ address, keyFile }, back)
-    expect((await copy(...from)).stderr).toMatch(/Nodes serve postgres:.* stop all of them/)
+    expect((await copy(...from)).stderr).toMatch(/Nodes serve the database.* Stop all of them/)
     await second.end()
 
     const returned = await copy(...from)

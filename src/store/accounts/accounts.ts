@@ -90,18 +90,14 @@ export function createAccounts({ steps: { read, write }, now }: { steps: Steps; 
 
   return {
     addAccount: (account) =>
-      write(function* () {
-        return presentAccount(yield* insertAccount({ ...account, createdAt: now() }))
-      }),
+      write(() => insertAccount({ ...account, createdAt: now() })).then(presentAccount),
     findAccount,
     findCredentials,
     findById,
     listAccounts: async () => (await read(() => all(LIST))).map(presentAccount),
     setPasswordHash: (password) => write(() => replacePassword(password)),
-    rehashPassword: ({ id, tested, passwordHash }) =>
-      write(function* () {
-        return (yield* first(REHASH, id, tested, passwordHash)) !== null
-      }),
+    rehashPassword: async ({ id, tested, passwordHash }) =>
+      (await write(() => first(REHASH, id, tested, passwordHash))) !== null,
     setDisabled: ({ id, disabled, keepAdmin = false }) =>
       write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
     setAdmin: (change) => write(() => setAdmin(change)),

@@ -24,14 +24,9 @@ export function createTwoFactor({ read, write }: Steps): TwoFactorStore {
   return {
     set: (factor) => write(() => setTwoFactor(factor)),
     remove: (accountId) => write(() => removeTwoFactor(accountId)),
-    useStep: ({ accountId, step }) =>
-      write(function* () {
-        return (yield* first(USE_STEP, accountId, step)) !== null
-      }),
-    useRecoveryCode: ({ accountId, hash }) =>
-      write(function* () {
-        return (yield* first(USE_CODE, accountId, hash)) !== null
-      }),
+    useStep: async ({ accountId, step }) => (await write(() => first(USE_STEP, accountId, step))) !== null,
+    useRecoveryCode: async ({ accountId, hash }) =>
+      (await write(() => first(USE_CODE, accountId, hash))) !== null,
     countRecoveryCodes: async (accountId) => (await read(() => all(CODES, accountId))).length,
   }
 }

@@ -169,16 +169,11 @@ export type NodeNote = {
   next: string
 }
 
-export type NodeNoteFile = {
-  /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
-  read(): Promise<NodeNote | null>
-  /** Survives a power cut. */
-  write(note: NodeNote): Promise<void>
-}
-
-export function createNodeNoteFile(dataDir: string): NodeNoteFile {
+/** Its writes survive a power cut. */
+export function createNodeNoteFile(dataDir: string) {
   const file = createClosedFile(dataFolder(dataDir).node)
 
+  /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
   async function read(): Promise<NodeNote | null> {
     const text = await file.read()
     if (text === null) return null
@@ -191,7 +186,7 @@ export function createNodeNoteFile(dataDir: string): NodeNoteFile {
     )
   }
 
-  return { read, write: (note) => file.write(`${JSON.stringify(note)}\n`) }
+  return { read, write: (note: NodeNote) => file.write(`${JSON.stringify(note)}\n`) }
 }
 
 function isTime(value: unknown): value is number {

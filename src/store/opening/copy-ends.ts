@@ -13,7 +13,7 @@ import type { Session } from '../postgres/engine/database.ts'
 import { stateOf } from '../postgres/engine/failures.ts'
 import { drive } from '../postgres/engine/run-steps.ts'
 import { SCHEMA } from '../postgres/engine/session.ts'
-import { listOthers } from '../postgres/instance/instance.ts'
+import { refuseBesideNodes } from '../postgres/instance/instance.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openDatabase } from '../sqlite/engine/database.ts'
 import { requireHome, takeLog } from '../sqlite/engine/home.ts'
@@ -98,9 +98,7 @@ const LOCK_TIMED_OUT = '55P03'
 
 /** A statement with parameters comes first, because Bun sends others before the BEGIN. */
 async function workAlone<T>(session: Session, name: string, work: (run: Run) => Promise<T>): Promise<T> {
-  const alive = await listOthers(session, null)
-  const why = `Nodes serve ${name} (${alive.join(', ')}), or did within the last minute: stop all of them, and run this again.`
-  if (alive.length > 0) throw conflict(why)
+  await refuseBesideNodes(session, null)
   await session.query(LOCK).catch((cause) => {
     throw stateOf(cause) === LOCK_TIMED_OUT ? conflict(`${name} ${IN_USE}`) : cause
   })

@@ -1,14 +1,14 @@
 // What runs over a SQLite database that was verified, in this order: clock, disk, commits, files, operations.
 
 import type { Database } from 'bun:sqlite'
-import { createClock, explainDoubt } from '../../domain/clock.ts'
+import { type Clock, createClock, explainDoubt } from '../../domain/clock.ts'
 import type { Now } from '../../domain/time.ts'
 import type { OnStep } from '../every-engine/durable-steps.ts'
 import { type Keys, readClockMark } from '../every-engine/instance.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
 import { openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
-import { createFreeSpace, createReserve, findWriteProblem, type Reserve } from '../folder/disk-space.ts'
+import { createFreeSpace, createReserve, findWriteProblem } from '../folder/disk-space.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
 import { createImport, createImportLook } from '../pushes/imports.ts'
 import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
@@ -56,14 +56,9 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     onChange: (doubt) => keeping.changed(doubt),
   })
   const { now, trusted, doubt } = clock
-  const checkpointer = createCheckpointer(database, options)
-  const reserve = createReserve(folder.reserve)
-  const space = { path: folder.path, floor: options.minFreeSpace, isFull: reserve.isSpent }
-  const freeSpace = createFreeSpace(space)
-  const marker = createClockMarker(database, clock)
-  const isInPlace = watchPlace(database.filename)
-  const log = options.isServer && SYNCS_APART ? syncApart(database, checkpointer) : null
-  const commits = openCommits(opening, { checkpointer, reserve, marker, isInPlace, log })
+  const { commits, checkpointer, reserve, log, isInPlace, forgetMark } = openWriting(opening, clock)
+  const { path } = folder
+  const freeSpace = createFreeSpace({ path, floor: options.minFreeSpace, isFull: reserve.isSpent })
   const onEffect = (effect: Effect) => {
     if (effect === 'due') files.removeDue()
     else checkpointer.request()
@@ -74,7 +69,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const place = { path: folder.files, address: 'the data folder', findOther: async () => null }
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
   const { systemNow } = options.clock
-  const keeping = createClockKeeping({ ...options, steps, clock, forgetMark: marker.undo, systemNow })
+  const keeping = createClockKeeping({ ...options, steps, clock, forgetMark, systemNow })
   const step = createImport(async (one) => drive(one), now)
   const doubted = doubt()
   // A server tells it with the rest of its health.
@@ -112,26 +107,23 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     confirmStart: () => removeOldCopies(folder, copy),
     isAlive: async () => isInPlace() && canRead(database),
     findWriteProblem: async () =>
-      (await findWriteProblem([folder.path, folder.database])) ?? commits.findWriteProblem(),
+      (await findWriteProblem([path, folder.database])) ?? commits.findWriteProblem(),
     findKeyProblem: () => findKeyProblem(keyFile, keyring),
     database: null,
     close,
   }
 }
 
-type Writing = {
-  checkpointer: Checkpointer
-  reserve: Reserve
-  marker: ReturnType<typeof createClockMarker>
-  isInPlace: () => boolean
-  log: Pick<ReturnType<typeof syncApart>, 'sync' | 'notice'> | null
-}
-
-function openCommits({ database, options }: Opening, parts: Writing) {
-  const { checkpointer, reserve, marker, isInPlace, log } = parts
+/** The group commit, and what it does with the disk. */
+function openWriting({ database, folder, options }: Opening, clock: Clock) {
+  const checkpointer = createCheckpointer(database, options)
+  const reserve = createReserve(folder.reserve)
+  const { mark, undo: forgetMark } = createClockMarker(database, clock)
+  const isInPlace = watchPlace(database.filename)
+  const log = options.isServer && SYNCS_APART ? syncApart(database, checkpointer) : null
   // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
   database.run('PRAGMA busy_timeout = 0')
-  return createGroupCommit({
+  const commits = createGroupCommit({
     database,
     sync: log?.sync,
     noticeSync: log?.notice,
@@ -140,10 +132,10 @@ function openCommits({ database, options }: Opening, parts: Writing) {
         options.onFatal(REMOVED)
         throw REMOVED
       }
-      marker.mark()
+      mark()
     },
-    onUndone: marker.undo,
-    forceWrite: marker.undo,
+    onUndone: forgetMark,
+    forceWrite: forgetMark,
     onFull: () => {
       const hasRoom = reserve.spend()
       checkpointer.makeRoom()
@@ -153,6 +145,7 @@ function openCommits({ database, options }: Opening, parts: Writing) {
     onCommitted: options.onCommitted,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
+  return { commits, checkpointer, reserve, log, isInPlace, forgetMark }
 }
 
 /** Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on Windows. */

@@ -8,16 +8,6 @@ import type { Steps } from '../../steps.ts'
 
 const TRUSTED = 'The clock of this machine is trusted again.'
 
-export type ClockKeeping = {
-  job: Job
-  /** An administrator says that the clock is right. Resolves once that is durable. */
-  accept(): Promise<void>
-  /** A doubt began or ended. */
-  changed(doubt: Doubt | null): void
-  /** Stores the mark for the next start, if the database can be written to. */
-  close(): Promise<void>
-}
-
 export type ClockKeepingOptions = {
   clock: Clock
   steps: Pick<Steps, 'write'>
@@ -28,7 +18,7 @@ export type ClockKeepingOptions = {
   onError: (cause: unknown) => void
 }
 
-export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
+export function createClockKeeping(options: ClockKeepingOptions) {
   const { clock, systemNow, steps, forgetMark, onWarning, onError } = options
   let timer: Timer | undefined
   let isEnded = false
@@ -46,7 +36,7 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
     await setBackDates(steps, clock)
   }
 
-  /** What the health checks tell as well is told in the log when it begins. */
+  /** A doubt began or ended. The health checks tell of it as well. */
   function changed(doubt: Doubt | null): void {
     const behind = explainBehind({ said: systemNow(), was: clock.now() })
     onWarning(doubt === null ? (behind ?? TRUSTED) : explainDoubt(doubt))
@@ -67,11 +57,13 @@ export function createClockKeeping(options: ClockKeepingOptions): ClockKeeping {
 
   return {
     job,
+    /** An administrator says that the clock is right. Resolves once that is durable. */
     accept: async () => {
       clock.accept()
       await keep()
     },
     changed,
+    /** Stores the mark for the next start, if the database can be written to. */
     close: () => {
       isEnded = true
       return keep().catch(() => undefined)

@@ -1,19 +1,11 @@
 // A copy of the database as it was before a migration, for the case that the new version does not work out. It opens
 // nothing: what opens a push, and sessions and one-time links, are not in it, and in it all pushes have ended.
 
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { conflict } from '../../../domain/errors.ts'
 import { type DataFolder, isCopy } from '../../folder/data-folder.ts'
+import { freeBytes } from '../../folder/disk-space.ts'
 import { syncFile, syncFolder } from '../../folder/durable-files.ts'
 import { besideServer } from '../../folder/folder-lock.ts'
 import { isFull } from '../../folder/sqlite-failures.ts'
@@ -37,7 +29,10 @@ export function copyBeforeMigration(options: MigrationCopyOptions): string | nul
   const { folder, version, onWarning } = options
   const name = copyName(version)
   const path = join(folder.path, name)
-  if (!copyWithoutKeys(options, path)) return tellOfNoRoom(onWarning)
+  if (!copyWithoutKeys(options, path)) {
+    onWarning('The disk has no room for a copy of the database before this update: going on without one.')
+    return null
+  }
   onWarning(
     `The database as it was before this update is kept until the next start: ${path} (it opens no push)`,
   )
@@ -96,14 +91,8 @@ export function removeOldCopies(folder: DataFolder, made: string | null): void {
 function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
   const log = `${folder.database}-wal`
   const bytes = statSync(folder.database).size + (existsSync(log) ? statSync(log).size : 0)
-  const { bavail, bsize } = statfsSync(folder.path)
-  const free = bavail * bsize
+  const free = freeBytes(folder.path)
   return free - bytes >= minFreeSpace && free >= 2 * bytes + MIB
-}
-
-function tellOfNoRoom(onWarning: (warning: string) => void): null {
-  onWarning('The disk has no room for a copy of the database before this update: going on without one.')
-  return null
 }
 
 /** The files of the pushes are due, and stay in the same folder of a bucket. */
