@@ -51,12 +51,14 @@ export function readKeyFile(path: string): Keyring {
 
 /** The text of a key file that can be parsed. Throws `conflict` as `readKeyFile` does. */
 export function readKeyText(path: string): string {
-  return explained('use the key file', path, () => {
-    requireOwn(path, KEY_FILE, { mayBeRoots: true })
+  requireOwn(path, KEY_FILE, { mayBeRoots: true })
+  try {
     const text = readFileSync(path, 'utf8')
     parseKeyFile(text)
     return text
-  })
+  } catch (cause) {
+    throw conflict(`Cannot use the key file ${path}: ${reasonOf(cause)}.`)
+  }
 }
 
 /** Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text is there. */
