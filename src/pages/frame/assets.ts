@@ -4,7 +4,6 @@
 // then come as that node has them. A script only runs on pages of its own version: the others work as without JavaScript.
 
 import { promisify } from 'node:util'
-import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { DomainError } from '../../domain/errors.ts'
 import { answerAsset, type Kept } from '../../http/answers.ts'
 import type { Asked } from '../../http/door/router.ts'
@@ -13,7 +12,7 @@ import common from './browser/common.js' with { type: 'text' }
 import handover from './browser/handover.js' with { type: 'text' }
 import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
-import { bundleForBrowser, hashBundle } from './browser-bundles.ts' with { type: 'macro' }
+import { bundleForBrowser, hashBundle, scriptOfWords } from './browser-bundles.ts' with { type: 'macro' }
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
 import icon192 from './icon-192.png' with { type: 'file' }
@@ -70,7 +69,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
       type: SCRIPT,
       read: async () => Buffer.from((await import('./strength-script.ts')).strengthScript),
     },
-    wordlist: ofText('words.js', SCRIPT, `export const wordlist = ${JSON.stringify(wordlist)}\n`),
+    wordlist: ofText('words.js', SCRIPT, scriptOfWords()),
   }
   const logo = brand?.logo ? ofLogo(brand.logo) : null
   const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]

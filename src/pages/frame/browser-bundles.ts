@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
 
 /** The files of the style sheet by part. Later ones may override earlier ones. */
 const STYLES = `tokens base header forms buttons parts tables
@@ -11,6 +12,11 @@ const STYLES = `tokens base header forms buttons parts tables
 export function joinStyles(): string {
   const files = STYLES.split(/\s+/).map((name) => join(import.meta.dir, 'styles', `${name}.css`))
   return files.map((path) => readFileSync(path, 'utf8')).join('\n')
+}
+
+/** The words of generated passphrases. As one text, a start need not make each of them. */
+export function scriptOfWords(): string {
+  return `export const wordlist = ${JSON.stringify(wordlist)}\n`
 }
 
 /** What tells one bundle from another in the name of its file. */
