@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
+import { createPeople } from '../support/people.ts'
 
 let api: Api
 afterEach(() => api.close())
@@ -51,11 +52,25 @@ test('an invitation is offered as a link by the address of the machine', async (
   expect(shown).toMatch(/href="http:\/\/192\.168\.1\.20:5100\/welcome\/\w{32}"/)
 })
 
-test.each<Record<string, string>>([
-  { host: 'localhost' },
-  { host: '0.0.0.0', 'base-url': 'https://once.example' },
-])('a server with %j has nothing to warn of', async (flags) => {
-  await start(flags)
+test('a server for this machine alone says in amber on the page of a link how others can reach it', async () => {
+  await start({ host: 'localhost' })
+  const { url_token } = await api.create({}, { from: '127.0.0.1' })
+  expect(await page(`/p/${url_token}/preview`)).toMatch(
+    /<div class="notice low".*localhost:5100 work only on this machine.*<code class="flag" dir="ltr">--host 0.0.0.0</s,
+  )
+  // Nothing is handed out there.
+  expect(await page('/')).not.toContain('work only on this machine')
+})
+
+test('the first page of a new administrator warns of localhost', async () => {
+  await start({ host: 'localhost' })
+  await api.addAccount('ann@example.org', { isAdmin: true })
+  const { cookie } = await createPeople(api).signIn('ann@example.org')
+  expect(await page('/admin/welcome', { ...LOCAL, cookie })).toContain('work only on this machine')
+})
+
+test('a server with a base URL has nothing to warn of', async () => {
+  await start({ host: '0.0.0.0', 'base-url': 'https://once.example' })
   const { url_token } = await api.create({}, { from: '127.0.0.1' })
   for (const path of ['/', `/p/${url_token}/preview`])
     expect(await page(path)).not.toContain('work only on this machine')

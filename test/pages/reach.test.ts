@@ -43,7 +43,11 @@ test.each([
   '0.0.0.0:5100',
   '[::]:5100',
 ])('for %s it is an address of the local network first, with the port of the request', (host) => {
-  expect(find({ host })).toEqual(['http://192.168.1.20:5100', 'http://192.0.2.2:5100'])
+  const { origins, flag } = find({ host }) ?? {}
+  expect({ origins, flag }).toEqual({
+    origins: ['http://192.168.1.20:5100', 'http://192.0.2.2:5100'],
+    flag: null,
+  })
 })
 
 test.each(['192.168.1.20:5100', 'nas:5100', 'nas.local', 'localhost.evil.org', '', null])(
@@ -53,32 +57,39 @@ test.each(['192.168.1.20:5100', 'nas:5100', 'nas.local', 'localhost.evil.org', '
   },
 )
 
-test('a server for this machine alone, and one with a base URL, have nothing to warn of', () => {
-  expect(find({}, { addresses: ['127.0.0.1', '::1'] })).toBeNull()
-  expect(find({}, { addresses: ['localhost'] })).toBeNull()
+test('a server for this machine alone names the flag that opens it, and one with a base URL has nothing to warn of', () => {
+  const closed = { host: 'localhost:5100', origins: [], flag: '--host 0.0.0.0' }
+  expect(find({}, { addresses: ['127.0.0.1', '::1'] })).toEqual(closed)
+  expect(find({}, { addresses: ['localhost'] })).toEqual(closed)
+  expect(find({ isFromProxy: true }, { addresses: ['localhost'] })?.flag).toStartWith('--base-url ')
+  expect(find({ host: 'once.example', isFromProxy: true }, { addresses: ['localhost'] })).toBeNull()
   expect(find({}, { baseUrl: 'https://once.example' })).toBeNull()
+  expect(find({ host: 'once.example' }, { baseUrl: 'http://localhost:5100/box' })).toMatchObject({
+    host: 'localhost:5100',
+    flag: expect.stringContaining('--base-url '),
+  })
 })
 
 test('only addresses that the server listens on are offered', () => {
-  expect(find({}, { addresses: ['::'] })).toEqual([
+  expect(find({}, { addresses: ['::'] })?.origins).toEqual([
     'http://192.168.1.20:5100',
     'http://192.0.2.2:5100',
     'http://[fd00::2]:5100',
   ])
-  expect(find({}, { addresses: ['192.0.2.2'] })).toEqual(['http://192.0.2.2:5100'])
-  expect(find({ host: 'localhost' })).toEqual(['http://192.168.1.20', 'http://192.0.2.2'])
+  expect(find({}, { addresses: ['192.0.2.2'] })?.origins).toEqual(['http://192.0.2.2:5100'])
+  expect(find({ host: 'localhost' })?.origins).toEqual(['http://192.168.1.20', 'http://192.0.2.2'])
 })
 
 test('when this server speaks TLS, the offered addresses do too', () => {
-  expect(find({ scheme: 'https' })?.[0]).toBe('https://192.168.1.20:5100')
+  expect(find({ scheme: 'https' })?.origins[0]).toBe('https://192.168.1.20:5100')
 })
 
 test('behind a proxy or the forwarded port of a container nothing is offered, and the warning stays', () => {
-  expect(find({ scheme: 'http', isFromProxy: true })).toEqual([])
-  expect(find({ isFromProxy: true })).toEqual([])
-  expect(find({ clientAddress: '172.17.0.1' })).toEqual([])
-  expect(find({ clientAddress: '192.168.1.20' })).not.toEqual([])
-  expect(find({}, { machine: [] })).toEqual([])
+  expect(find({ scheme: 'http', isFromProxy: true })?.origins).toEqual([])
+  expect(find({ isFromProxy: true })?.origins).toEqual([])
+  expect(find({ clientAddress: '172.17.0.1' })?.origins).toEqual([])
+  expect(find({ clientAddress: '192.168.1.20' })?.origins).not.toEqual([])
+  expect(find({}, { machine: [] })?.origins).toEqual([])
 })
 
 test('a system that cannot list its addresses does not break the page', () => {
@@ -99,5 +110,5 @@ test('a system that cannot list its addresses does not break the page', () => {
       heldBytes: 0,
     },
   }
-  expect(findElsewhere(exchange)).toEqual([])
+  expect(findElsewhere(exchange)?.origins).toEqual([])
 })

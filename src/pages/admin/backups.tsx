@@ -6,9 +6,8 @@ import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
-import type { Children } from '../frame/html.ts'
 import { type Fact, Facts } from '../frame/lists.tsx'
-import { Card, Chip, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { Card, Chip, Moment, Notice, withFlag } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 
 export type BackupsProps = {
@@ -67,16 +66,6 @@ function Trouble({ status: { failure, isOverdue, last, showsKey }, words }: Stat
       )}
     </>
   )
-}
-
-/** A text with a flag, which is written from left to right in every language and is not broken. */
-function withFlag(text: string, flag: string): Children {
-  const written = (
-    <code class="flag" dir="ltr">
-      {flag}
-    </code>
-  )
-  return fillIn(text, 'flag', written)
 }
 
 function factsOf({ making, nextAt, folder, keep, last, recipients }: BackupStatus, words: Words): Fact[] {

@@ -5,6 +5,7 @@ import type { WordKey } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 
 type Step = { icon: IconName; href: string; title: WordKey; text: WordKey }
@@ -35,6 +36,7 @@ export function createShowFirstSteps(answer: AnswerGuest) {
     const content = (
       <>
         <h1>{say('first_title')}</h1>
+        <LocalhostNotice guest={guest} path={PAGES.firstSteps.href()} />
         <p class="lead">{say('first_lead')}</p>
         <ol class="next-steps">
           {steps.map(({ icon, href, title, text }) => (

@@ -10,7 +10,7 @@ import { publicPath } from '../../http/door/paths.ts'
 import { PAGES } from '../../http/urls.ts'
 import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../words/words.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
-import type { FindElsewhere } from './reach.ts'
+import type { Elsewhere, FindElsewhere } from './reach.ts'
 
 export type Brand = {
   name: string
@@ -41,8 +41,8 @@ export type Guest = {
   path: string
   basePath: string
   brand: Brand
-  /** Origins to use instead of localhost; null when links work as they are. */
-  findElsewhere(): string[] | null
+  /** What to use instead of localhost; null when links work as they are. */
+  findElsewhere(): Elsewhere | null
   /** The cookie that remembers the requested language; null when the address names no supported language. */
   languageCookie: string | null
 }

@@ -131,6 +131,16 @@ export function fillIn(text: string, name: string, element: Children): Children 
   return after === undefined ? before : [before, element, after]
 }
 
+/** A text with a flag, which is written from left to right in every language and is not broken. */
+export function withFlag(text: string, flag: string): Children {
+  const written = (
+    <code class="flag" dir="ltr">
+      {flag}
+    </code>
+  )
+  return fillIn(text, 'flag', written)
+}
+
 /** A time in UTC; a script shows it in the reader's time zone. */
 export function Moment({ at, words }: { at: number; words: Words }) {
   return <time datetime={formatTime(at)}>{words.moment(at)}</time>

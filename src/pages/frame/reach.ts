@@ -1,15 +1,21 @@
-// Addresses under which other machines reach this server, for pages that were opened as localhost.
+// What makes links work on other machines, for pages whose links say localhost.
 
 import ipaddr from 'ipaddr.js'
 import type { Exchange } from '../../http/door/exchange.ts'
 import { isLoopbackName } from '../../http/door/host.ts'
 import { listReachable } from '../../http/door/reachable.ts'
 
-/**
- * Null when links with the request's own host work from other machines. Otherwise origins that work instead, the likeliest
- * first; none when this server cannot know them.
- */
-export type FindElsewhere = (exchange: Exchange) => string[] | null
+export type Elsewhere = {
+  /** The host in the links. */
+  host: string
+  /** Origins that work instead, the likeliest first; none when this server cannot know them. */
+  origins: string[]
+  /** What this server has to be started with; null when it can be reached already. */
+  flag: string | null
+}
+
+/** Null when links work from other machines. */
+export type FindElsewhere = (exchange: Exchange) => Elsewhere | null
 
 export type ReachOptions = {
   baseUrl: string | null
@@ -19,12 +25,17 @@ export type ReachOptions = {
   listAddresses: () => readonly string[]
 }
 
+const EVERYWHERE = '--host 0.0.0.0'
+const BASE_URL = '--base-url https://…'
+
 export function createFindElsewhere({ baseUrl, addresses, listAddresses }: ReachOptions): FindElsewhere {
-  const isReachable = baseUrl === null && !addresses.every(isLoopbackName)
+  const isClosed = addresses.every(isLoopbackName)
   return (exchange) => {
-    const name = isReachable ? URL.parse(`http://${exchange.host}`)?.hostname : undefined
-    if (name === undefined || !isThisMachine(name)) return null
-    return isNextToIt(exchange) ? offer(exchange) : []
+    const { host, hostname } = URL.parse(baseUrl ?? `http://${exchange.host}`) ?? {}
+    if (host === undefined || hostname === undefined || !isThisMachine(hostname)) return null
+    if (baseUrl !== null || (isClosed && exchange.isFromProxy)) return { host, origins: [], flag: BASE_URL }
+    if (isClosed) return { host, origins: [], flag: EVERYWHERE }
+    return { host, origins: isNextToIt(exchange) ? offer(exchange) : [], flag: null }
   }
 
   /** Whether the client connects directly. Through a proxy or a container's port, this machine's addresses are of no use. */

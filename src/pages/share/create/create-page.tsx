@@ -118,7 +118,7 @@ export function createShowForm(options: CreatePageParts) {
         {refused && <WhyRefused guest={guest} refused={refused} />}
         <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
         {shared && <SharedFiles files={shared.files} />}
-        <LocalhostNotice guest={guest} path={PAGES.create.href()} />
+        {guest.findElsewhere()?.flag === null && <LocalhostNotice guest={guest} path={PAGES.create.href()} />}
       </>
     )
     const { status = 200, headers = {} } = refused ?? {}
