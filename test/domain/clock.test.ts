@@ -6,8 +6,8 @@ import { DAY, HOUR, MINUTE, SECOND, wholeMilliseconds } from '../../src/domain/t
 
 const START = Date.parse('2026-11-20T12:00:00.000Z')
 
-function start(options: { at?: number; stored?: ClockMark; maxGap?: number } = {}) {
-  const { at = START, stored = { mark: 0, doubted: null }, maxGap = 7 * DAY } = options
+function start(options: { at?: number; stored?: ClockMark; maxGap?: number; accept?: boolean } = {}) {
+  const { at = START, stored = { mark: 0, doubted: null }, maxGap = 7 * DAY, accept = false } = options
   const machine = { time: at, up: 0 }
   const told: (Doubt | null)[] = []
   const clock = createClock({
@@ -15,7 +15,7 @@ function start(options: { at?: number; stored?: ClockMark; maxGap?: number } = {
     uptime: () => wholeMilliseconds(machine.up),
     stored,
     maxGap,
-    accept: false,
+    accept,
     onChange: (doubt) => told.push(doubt),
   })
   const pass = (ms: number) => {
@@ -27,6 +27,16 @@ function start(options: { at?: number; stored?: ClockMark; maxGap?: number } = {
   }
   return { clock, pass, jump, told }
 }
+
+test('a start more than a day before the last use is refused, naming both times, unless the clock is accepted', () => {
+  const late = { mark: START + DAY + 1, doubted: null }
+  expect(() => start({ stored: late })).toThrow(/this machine says .*12:00.* was in use at .*--accept-clock/)
+  expect(start({ stored: { mark: START + DAY, doubted: null } }).clock.now()).toBe(START + DAY)
+  expect(start({ stored: late, accept: true }).clock.now()).toBe(START)
+  const doubted = { mark: START - 30 * DAY, doubted: START }
+  expect(start({ stored: doubted }).clock.doubt()).not.toBeNull()
+  expect(start({ stored: doubted, accept: true }).clock.doubt()).toBeNull()
+})
 
 test('it never runs backwards', () => {
   const { clock, pass, jump } = start({ stored: { mark: START + MINUTE, doubted: null } })
