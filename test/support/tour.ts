@@ -383,7 +383,7 @@ export const STOPS: Stop[] = [
       await server.retrieve(url_token)
       await push({ name: 'Old key of the archive' })
       await page.goto(`${url}/pushes?kind=text&sort=name`)
-      await page.check('input[name=push]')
+      await page.check('li:has([name=only]) input[name=push]')
       await page.click('button[value=expire]')
       await page.click('.ask .danger')
       await page.waitForSelector('.notice.good')
@@ -395,7 +395,7 @@ export const STOPS: Stop[] = [
     visit: async (page, { url, push }) => {
       await push({ name: 'Router in Oslo' })
       await page.goto(`${url}/pushes`)
-      await page.check('input[name=push]')
+      await page.check('li:has([name=only]) input[name=push]')
       await page.click('button[value=expire]')
       await page.locator('.ask .danger').waitFor()
     },
