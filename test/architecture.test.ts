@@ -17,7 +17,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
       ...['operating', 'pushes', 'accounts', 'store', 'crypto', 'domain'],
     ],
-    lines: 2081,
+    lines: 2082,
   },
   cli: {
     imports: [
@@ -47,12 +47,12 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1070 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1595 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 690 },
-  store: { imports: ['crypto', 'domain'], lines: 8612 },
+  store: { imports: ['crypto', 'domain'], lines: 8627 },
   settings: { imports: ['domain'], lines: 1043 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 150 },
   crypto: { imports: [], lines: 680 },
-  domain: { imports: [], lines: 1858 },
+  domain: { imports: [], lines: 1859 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }

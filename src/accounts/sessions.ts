@@ -152,14 +152,14 @@ export function createSessions(options: SessionsOptions) {
     return begin(found, visit)
   }
 
-  /** Null for an unknown token. Records the use. */
+  /** Null for an unknown token. Records the use, which keeps the session alive, unless `isUse` is false. */
   async function findSession(
     sessionToken: string,
-    onError: (cause: unknown) => void,
+    { isUse, onError }: { isUse: boolean; onError: (cause: unknown) => void },
   ): Promise<CurrentSession | null> {
     const found = await store.sessions.findByHash(hashToken(sessionToken))
     if (found === null) return null
-    store.sessions.noteUse(found.session).catch(onError)
+    if (isUse) store.sessions.noteUse(found.session).catch(onError)
     const formToken = formTokenOf(sessionToken)
     return { ...found, formToken, isFormToken: (given) => isSameSecret(given, formToken) }
   }

@@ -106,6 +106,7 @@ function createGuests(options: DoorOptions, basePath: string) {
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
     findSession: services.sessions.findSession,
+    countUnseen: services.pushes.countUnseen,
     basePath,
     brand: { ...branding, logo: assets.logoHref },
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),

@@ -26,6 +26,9 @@ export const LIST_PAGE_SIZE = 25
 /** The most opened pushes that stay in the list of the active ones until their owner looks at them. */
 export const MOST_OPENED = 100
 
+/** The navigation counts so many opened pushes at most, and shows the last number as “9+”. */
+export const MOST_UNSEEN = 10
+
 /** A filter that is null accepts every push. `until` accepts pushes created at that time or earlier. */
 export function fitsFilter(facts: PushFacts, { kind, state, until }: PushFilter, now: number): boolean {
   if (kind !== null && facts.kind !== kind) return false

@@ -122,6 +122,7 @@ export function createPushes(options: PushesOptions) {
     unlock,
     list,
     overview,
+    countUnseen: ({ id }: Account) => store.lists.countUnseen(id),
     ...exporting,
   }
 }

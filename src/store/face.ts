@@ -191,6 +191,11 @@ export type PushListStore = {
    * of the ended pushes, whose number is bounded.
    */
   listOpened(ownerId: number): Promise<ListedPush[]>
+  /**
+   * How many were opened since their owner looked, `MOST_UNSEEN` at most. Looks only through the newest of the live and of the
+   * ended pushes, whose number is bounded.
+   */
+  countUnseen(ownerId: number): Promise<number>
   /** These pushes in this order, without those that are not this owner's. */
   listByIds(of: { ownerId: number; ids: readonly number[] }): Promise<ListedPush[]>
   countOwned(ownerId: number): Promise<PushCounts>

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const DAY = 86_400_000
 
@@ -90,6 +91,44 @@ describe('what is shown', () => {
     expect(page).toMatch(/class="standing good".*Opened <time [^>]*>3 min. ago<\/time>, link used up/s)
     expect((await list(owner)).names).toEqual(['waiting'])
     expect((await list(owner, '?show=expired')).names).toEqual(['VPN'])
+  })
+
+  test('every page says in the menu how many were opened since their owner looked, up to nine', async () => {
+    const owner = await newOwner()
+    const unseenOn = async (path: string) => {
+      const counts = [...(await owner.get(path)).text.matchAll(/last looked: <\/span><bdi>([^<]+)</g)]
+      return counts.map(([, count]) => count)
+    }
+    const pushes: PushBody[] = []
+    for (let n = 0; n < 11; n += 1) pushes.push(await owner.create({ expire_after_views: 1 + (n % 2) }))
+    const [used, live] = pushes.map(({ url_token }) => url_token)
+    expect(await unseenOn('/')).toEqual([])
+    await api.retrieve(used ?? '')
+    await api.retrieve(live ?? '')
+    // In the line of wide windows, and on phones on the menu and in it.
+    for (const path of ['/', '/pushes', '/account', `/pushes/${pushes[2]?.url_token}`])
+      expect({ path, unseen: await unseenOn(path) }).toEqual({ path, unseen: ['2', '2', '2'] })
+    expect(await unseenOn(`/pushes/${used}`)).toEqual(['1', '1', '1'])
+    expect(await unseenOn('/')).toEqual(['1', '1', '1'])
+    for (const { url_token } of pushes) await api.retrieve(url_token)
+    expect((await unseenOn('/'))[0]).toBe('9+')
+    expect((await (await newOwner()).get('/')).text).not.toContain('last looked')
+  })
+
+  test('looking at the list keeps no session alive, and any other request does, whatever its headers', async () => {
+    const look = { headers: { 'oncebox-look': '1' } }
+    const isSignedIn = async (owner: Owner) => (await owner.get('/pushes', look)).status === 200
+    const used = [await newOwner(), await newOwner(), await newOwner()] as const
+    const looked = await newOwner()
+    api.clock.advance(6 * DAY)
+    expect((await looked.get('/pushes?q=vpn', look)).status).toBe(200)
+    await used[0].get('/pushes')
+    await used[1].get('/account', look)
+    await used[2].post('/pushes', { push: 'x', do: 'seen' }, look)
+    api.clock.advance(2 * DAY)
+    // Uses are noted beside the answer.
+    for (const owner of used) await waitUntil(() => isSignedIn(owner))
+    expect(await isSignedIn(looked)).toBe(false)
   })
 
   test('pages of a list have each push once, those among them that have been opened too', async () => {

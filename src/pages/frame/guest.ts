@@ -8,6 +8,7 @@ import { answerSeeOther } from '../../http/answers.ts'
 import { type Exchange, queryOf, visitOf } from '../../http/door/exchange.ts'
 import { publicPath } from '../../http/door/paths.ts'
 import { PAGES } from '../../http/urls.ts'
+import type { Pushes } from '../../pushes/pushes.ts'
 import { chooseLanguage, type Language, languageOf, type Words, wordsOf } from '../../words/words.ts'
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
 import type { Elsewhere, FindElsewhere } from './reach.ts'
@@ -32,6 +33,8 @@ export type Guest = {
   words: Words
   viewer: Viewer
   session: CurrentSession | null
+  /** How many of their pushes were opened since they looked, `MOST_UNSEEN` at most. */
+  unseen: number
   /** Whether the browser has a session that was not looked up: then the page offers neither signing in nor an account. */
   isUnknown: boolean
   query: URLSearchParams
@@ -50,8 +53,12 @@ export type Guest = {
 /** A guest who is signed in. */
 export type Member = Guest & { session: CurrentSession; account: Account }
 
+/** The header of a script that looks at the list again while nobody uses the page. */
+export const LOOK_HEADER = 'oncebox-look'
+
 export type GuestOptions = {
   findSession: Sessions['findSession']
+  countUnseen: Pushes['countUnseen']
   basePath: string
   brand: Brand
   findElsewhere: FindElsewhere
@@ -60,15 +67,23 @@ export type GuestOptions = {
 
 export type GetGuest = ReturnType<typeof createGetGuest>
 
-export function createGetGuest({ findSession, basePath, brand, findElsewhere, onError }: GuestOptions) {
+export function createGetGuest(options: GuestOptions) {
+  const { findSession, countUnseen, basePath, brand, findElsewhere, onError } = options
+
   /** A value at once for a browser without a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
     const sessionToken = sessionTokenIn({ exchange, basePath })
     if (sessionToken === null) return describe(exchange, null)
-    return findSession(sessionToken, onError).then((session) => describe(exchange, session))
+    return findMember(exchange, sessionToken)
   }
 
-  function describe(exchange: Exchange, session: CurrentSession | null): Guest {
+  async function findMember(exchange: Exchange, sessionToken: string): Promise<Guest> {
+    const session = await findSession(sessionToken, { isUse: !isLook(exchange), onError })
+    if (session === null) return describe(exchange, null)
+    return describe(exchange, session, await countUnseen(session.account))
+  }
+
+  function describe(exchange: Exchange, session: CurrentSession | null, unseen = 0): Guest {
     const { request } = exchange
     const query = queryOf(exchange)
     const asked = query.get(LANGUAGE_PARAMETER) ?? query.get(OLDER_PARAMETER)
@@ -80,6 +95,7 @@ export function createGetGuest({ findSession, basePath, brand, findElsewhere, on
       words: wordsOf(language),
       viewer: { account: session?.account ?? null, visit: visitOf(exchange) },
       session,
+      unseen,
       isUnknown: false,
       query,
       href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
@@ -97,6 +113,11 @@ export function createGetGuest({ findSession, basePath, brand, findElsewhere, on
     isUnknown: sessionTokenIn({ exchange, basePath }) !== null,
   })
   return getGuest
+}
+
+/** A look does not keep a session alive. It reads the list and nothing else: any other request is a use, whatever its headers. */
+function isLook({ request, path }: Exchange): boolean {
+  return request.method === 'GET' && path === PAGES.pushes.path && request.headers.has(LOOK_HEADER)
 }
 
 /** The query of a page without the language that was asked for. */

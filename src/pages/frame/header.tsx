@@ -1,5 +1,6 @@
 // The top of every page: name and navigation for people who push, name and host for recipients.
 
+import { MOST_UNSEEN } from '../../domain/listing.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { BrandName, linked } from './brand.tsx'
@@ -82,6 +83,9 @@ function Navigation({ guest }: { guest: Guest }) {
         <summary>
           <Icon name={session === null ? 'menu' : 'circle-user-round'} />
           <span class={session === null ? undefined : 'on-phone'}>{words.say('menu')}</span>
+          <span class="on-phone">
+            <Unseen guest={guest} />
+          </span>
           {session !== null && <bdi class="on-wide">{session.account.email}</bdi>}
         </summary>
         <div class="sheet">
@@ -124,7 +128,19 @@ function NavLink({ link: { to, label, icon }, guest }: { link: Link; guest: Gues
       <a href={guest.href(to)} aria-current={isHere ? 'page' : undefined}>
         <Icon name={icon} />
         {guest.words.say(label)}
+        {to === PUSHES.to && <Unseen guest={guest} />}
       </a>
     </li>
+  )
+}
+
+/** How many of their pushes were opened since the member looked. */
+function Unseen({ guest: { words, unseen } }: { guest: Guest }) {
+  if (unseen === 0) return null
+  return (
+    <span class="count">
+      <span class="visually-hidden">{words.say('pushes_unseen')}: </span>
+      <bdi>{unseen < MOST_UNSEEN ? words.number(unseen) : `${words.number(MOST_UNSEEN - 1)}+`}</bdi>
+    </span>
   )
 }

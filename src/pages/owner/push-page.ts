@@ -32,8 +32,9 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
 
   async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
     const owned = await pushes.getOwned(url_token, guest.account)
-    if (owned.isUnseen) await noteLook(guest, url_token)
-    return answerPush(guest, owned, null)
+    if (!owned.isUnseen) return answerPush(guest, owned, null)
+    await noteLook(guest, url_token)
+    return answerPush({ ...guest, unseen: Math.max(0, guest.unseen - 1) }, owned, null)
   }
 
   /** Marks the push as seen. If that fails, the mark in the list stays, and the page is shown all the same. */

@@ -2,7 +2,7 @@
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
 import type { Trusted } from '../../domain/clock.ts'
-import { MOST_OPENED, type PushFacts } from '../../domain/listing.ts'
+import { MOST_OPENED, MOST_UNSEEN, type PushFacts } from '../../domain/listing.ts'
 import type { Now } from '../../domain/time.ts'
 import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
@@ -14,6 +14,8 @@ import { presentPush } from './push-rows.ts'
 const PIECE = 500
 /** Ended pushes that `listOpened` looks through: about a millisecond. */
 const LOOKED_THROUGH = 500
+/** Of the live and of the ended pushes, those that `countUnseen` looks through: 0.1 ms with every page of a signed-in person. */
+const LOOKED_THROUGH_BY_PAGES = 100
 /** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
 const COUNT_STEP = 10_000
 
@@ -75,6 +77,18 @@ const OPENED = listed(
   `p.id IN (SELECT id FROM pushes WHERE ${isInList(true, null)} ORDER BY id DESC LIMIT ${LOOKED_THROUGH})
     AND NOT p.lost AND s.views >= p.expire_after_views AND s.views > l.seen_views
   ORDER BY p.id DESC LIMIT ${MOST_OPENED}`,
+)
+const newest = (expired: boolean) =>
+  `SELECT * FROM (
+    SELECT id FROM pushes WHERE ${isInList(expired, null)} ORDER BY id DESC LIMIT ${LOOKED_THROUGH_BY_PAGES}
+  ) AS newest`
+const UNSEEN = statement<{ n: number }>(
+  `SELECT count(*) AS n FROM (
+    SELECT 1 FROM (${newest(false)} UNION ALL ${newest(true)}) AS p
+    JOIN push_state s ON s.push_id = p.id JOIN push_labels l ON l.push_id = p.id
+    WHERE s.views > l.seen_views LIMIT ${MOST_UNSEEN}
+  ) AS unseen`,
+  { numbers: ['n'] },
 )
 const BY_IDS = forSome((ids) => listed(`p.owner_id = $1 AND p.id IN (${ids})`), 1)
 const TEXTS = forSome((ids) =>
@@ -185,6 +199,7 @@ export function createPushLists({ steps: { read, write }, now, trusted }: PushLi
     listPushes,
     readFacts,
     listOpened: async (ownerId) => (await read(() => all(OPENED, ownerId))).map(presentListed),
+    countUnseen: async (ownerId) => (await read(() => first(UNSEEN, ownerId)))?.n ?? 0,
     readTexts: (ids) => read(() => TEXTS(ids)),
     listByIds,
     countOwned,

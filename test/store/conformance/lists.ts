@@ -1,6 +1,7 @@
 // What every engine promises about order, pages and time: lists, audit logs, expiry, idempotency keys.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { MOST_UNSEEN } from '../../../src/domain/listing.ts'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
@@ -53,6 +54,24 @@ export function describeLists(open: OpenEngine): void {
     expect(await opens()).toEqual([used.id])
     expect(await list(true)).toEqual([timed.id, twice.id, used.id])
     expect(await store.lists.listOpened(ownerId + 1)).toEqual([])
+  })
+
+  test('counts what was opened since the owner looked, among the newest of the live and of the ended ones', async () => {
+    const { store } = opened
+    const count = () => store.lists.countUnseen(ownerId)
+    const [live, used, old] = [await push(), await push({ expireAfterViews: 1 }), await push()]
+    expect(await count()).toBe(0)
+    for (const one of [live, used, old]) await view(opened, one)
+    expect(await count()).toBe(3)
+    expect(await store.lists.countUnseen(ownerId + 1)).toBe(0)
+    await store.lists.markSeen({ ownerId, ids: [live.id] })
+    expect(await count()).toBe(2)
+    await view(opened, live)
+    expect(await count()).toBe(3)
+    for (let n = 0; n < 100; n += 1) await push()
+    expect(await count()).toBe(1)
+    for (let n = 0; n < 12; n += 1) await view(opened, await push())
+    expect(await count()).toBe(MOST_UNSEEN)
   })
 
   test('pages that continue after a push are not shifted by pushes that were added or removed', async () => {
