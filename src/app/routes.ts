@@ -82,6 +82,7 @@ function createFileRoutes(options: RoutesOptions): Route[] {
     { url: FILES.download, answer: createAnswerDownload(services.downloads) },
     { url: FILES.asset, answer: assets.answer },
     { url: FILES.favicon, answer: assets.answerFavicon },
+    { url: FILES.touchIcon, answer: assets.answerTouchIcon },
     { url: FILES.manifest, answer: answerManifest },
     { url: FILES.robots, answer: () => answerText(200, NOTHING_TO_INDEX) },
     { url: FILES.up, answer: async () => answerUp(await store.isAlive()) },

@@ -1,6 +1,7 @@
 // Formats sizes, times and untrusted text for a terminal.
 
 import { printableLine, UNPRINTABLE } from '../domain/printable.ts'
+import { DAY, HOUR, MINUTE } from '../domain/time.ts'
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
@@ -50,8 +51,19 @@ export function formatCount(number: number | null, noun: string, plural = `${nou
   return `${number ?? '?'} ${number === 1 ? noun : plural}`
 }
 
+type Ending = { expiresAt: string | null; daysRemaining: number | null }
+
+/** `7 days` as the server counts them; on the last day `6 hours` or `45 minutes`, unless this machine's clock is wrong. */
+export function formatTimeLeft({ expiresAt, daysRemaining }: Ending, now: number): string {
+  const left = Date.parse(expiresAt ?? '') - now
+  if (daysRemaining !== 1 || !(left > 0 && left < DAY)) return formatCount(daysRemaining, 'day')
+  return left < HOUR
+    ? formatCount(Math.ceil(left / MINUTE), 'minute')
+    : formatCount(Math.round(left / HOUR), 'hour')
+}
+
 /** When a push ends by time: `on 2026-11-27 14:05`, or `7 days` where a server tells no exact time. */
-export function formatLimit(left: { expiresAt: string | null; daysRemaining: number | null }): string {
+export function formatLimit(left: Ending): string {
   return left.expiresAt === null
     ? formatCount(left.daysRemaining, 'day')
     : `on ${formatLocalTime(left.expiresAt)}`

@@ -17,6 +17,7 @@ const BY_ROUTE = new Map<string, string>([
   [keyOf(FILES.download), 'download'],
   [keyOf(FILES.asset), 'asset'],
   [keyOf(FILES.favicon), 'asset'],
+  [keyOf(FILES.touchIcon), 'asset'],
   [keyOf(FILES.robots), 'asset'],
   [keyOf(FILES.up), 'health'],
   [keyOf(FILES.ready), 'health'],

@@ -91,6 +91,8 @@ export const FILES = {
   download: get('/d/:grant', 'open'),
   asset: get('/assets/:name', 'open'),
   favicon: get('/favicon.ico', 'open'),
+  /** Asked for by iOS, whatever the page names. */
+  touchIcon: get('/apple-touch-icon.png', 'open'),
   manifest: get('/manifest.webmanifest', 'open'),
   robots: get('/robots.txt', 'open'),
   up: get('/up', 'open'),

@@ -33,7 +33,7 @@ export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: num
 export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 
 /** A push in the overview. `isUnseen`: opened since its owner looked at it last. */
-export type OverviewPush = Labelled & { push: StoredPush; isUnseen: boolean }
+export type OverviewPush = Labelled & { push: StoredPush; isUnseen: boolean; fileBytes: number }
 
 export type OverviewOptions = PushFilter & {
   list: PushList
@@ -79,9 +79,9 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { pushes, damaged: listed.length - pushes.length, isFull: listed.length === pageSize }
   }
 
-  function label({ push, labels, seenViews }: ListedPush): OverviewPush {
+  function label({ push, labels, seenViews, fileBytes }: ListedPush): OverviewPush {
     const opened = openLabels(labels, placeOf(push))
-    return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }) }
+    return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }), fileBytes }
   }
 
   function placeOf({ id, lookup, ownerId }: Omit<SealedTexts, 'name' | 'note' | 'keyNumber'>) {

@@ -157,8 +157,8 @@ export type IdempotencyStore = {
   removeLapsed(): Promise<number>
 }
 
-/** `seenViews` is the number of views at the owner's last look. */
-export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number }
+/** `seenViews` is the number of views at the owner's last look, `fileBytes` what the files of a live push have in all. */
+export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number; fileBytes: number }
 
 /** Enough to open the name and note of a push. */
 export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber' | 'ownerId'> &

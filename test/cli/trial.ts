@@ -26,6 +26,7 @@ export function createTrial(
     isOutputTerminal?: boolean
     home?: string
     width?: number
+    now?: number
     service?: InstalledService
     platform?: NodeJS.Platform
   } = {},
@@ -49,7 +50,7 @@ export function createTrial(
       home: given.home ?? '/home/ann',
       cwd: '/srv',
     },
-    now: () => 0,
+    now: () => given.now ?? 0,
     uptime: () => wholeMilliseconds(0),
     readFile: () => {
       throw Object.assign(new Error('no such file'), { code: 'ENOENT' })

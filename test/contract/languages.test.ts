@@ -264,9 +264,17 @@ describe('files that robots and browsers ask for by themselves', () => {
     expect(head.headers.get('content-length')).toBe(String(bytes.length))
   })
 
+  test('is an icon for the home screen of iOS, to which the pages link', async () => {
+    const answer = await api.fetch('/apple-touch-icon.png')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect(await (await api.fetch('/')).text()).toContain(
+      '<link rel="apple-touch-icon" href="/apple-touch-icon.png"',
+    )
+  })
+
   test('is under a base path as well', async () => {
     const under = await startApi({ flags: { 'base-url': 'https://localhost/box' } })
-    for (const path of ['/box/robots.txt', '/robots.txt', '/box/favicon.ico'])
+    for (const path of ['/box/robots.txt', '/robots.txt', '/box/favicon.ico', '/box/apple-touch-icon.png'])
       expect((await under.fetch(path)).status).toBe(200)
     expect((await under.fetch('/box/en')).headers.get('location')).toBe('/box/?locale=en')
     await under.close()

@@ -72,3 +72,9 @@ test.each(['en', 'de', 'fr', 'es', 'ja', 'ar'])('the e-mail is encoded in full, 
   expect(searchParams.get('body')?.split('\r\n')).toContain(html_url)
   expect(searchParams.get('subject')).not.toBe('')
 })
+
+test('the preview has a link as the server makes it, with its confirmation step', async () => {
+  const { cookie } = await signIn('ann@example.org')
+  const page = await (await api.fetch('/account/message', { headers: { cookie } })).text()
+  expect(page).toMatch(/data-link="http:\/\/[^"]+\/p\/\w+\/r"/)
+})

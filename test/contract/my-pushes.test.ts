@@ -49,9 +49,22 @@ describe('what is shown', () => {
     api.clock.advance(3 * 60_000)
     const { text, names } = await list(owner)
     expect(names).toEqual([expect.stringMatching(/^QR code without a name \(…\w{4}\)$/), 'VPN'])
-    for (const shown of ['for Cleo', '1/5 views', 'in 7 days', '3 min. ago', 'not opened yet'])
+    for (const shown of [
+      'for Cleo',
+      '1/5 views',
+      'expires <time',
+      'in 7 days',
+      '3 min. ago',
+      'not opened yet',
+    ])
       expect(text).toContain(shown)
     expect(text).toContain(`data-text="http://localhost/p/${url_token}/r"`)
+  })
+
+  test('a row says how many files there are, and how large', async () => {
+    const owner = await newOwner()
+    await owner.create({ name: 'two', files: ['a', 'b'].map((filename) => ({ filename, data: 'eA==' })) })
+    expect((await list(owner)).text).toContain('2 files · 2 bytes · created')
   })
 
   test('the mark of an opened push disappears when its owner looks at it, or removes the mark', async () => {

@@ -52,6 +52,30 @@ describe('the state comes first', () => {
   })
 })
 
+test('the log begins with the latest, over all its pages, while that of the API begins with the first', async () => {
+  const push = await create({ expire_after_views: 100 })
+  for (let n = 1; n <= 60; n += 1)
+    await api.retrieve(push.url_token, { headers: { 'user-agent': `Firefox/${n}.0` } })
+  const programsOn = async (page: number) => {
+    const { text } = await bob.get(`/pushes/${push.url_token}?page=${page}`)
+    return [...text.matchAll(/class="agent" title="Firefox\/(\d+)/g)].map(([, n]) => Number(n))
+  }
+  expect(await programsOn(1)).toEqual(Array.from({ length: 50 }, (_, at) => 60 - at))
+  expect(await programsOn(2)).toEqual(Array.from({ length: 10 }, (_, at) => 10 - at))
+  expect(await programsOn(3)).toEqual([])
+})
+
+test('an expired push can be shared again, and a page has one primary button', async () => {
+  const primaryIn = (text: string) => text.match(/class="[^"]*\bprimary\b/g)
+  const push = await create()
+  const again = `href="/?like=${push.url_token}"`
+  const live = await pageOf(push)
+  expect([live.includes(again), primaryIn(live)?.length]).toEqual([true, 1])
+  await api.expire(push.url_token)
+  const expired = await pageOf(push)
+  expect([expired.includes(again), primaryIn(expired)?.length]).toEqual([true, 1])
+})
+
 test.each([
   [
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
@@ -72,7 +96,7 @@ test.each([
   const push = await create()
   await api.retrieve(push.url_token, { headers: { 'user-agent': agent } })
   const text = await pageOf(push)
-  expect(/.*class="agent"(?: title="[^"]*")?>([^<]*)</s.exec(text)?.[1]).toBe(program)
+  expect(/class="agent"(?: title="[^"]*")?>([^<]*)</.exec(text)?.[1]).toBe(program)
   expect(text).not.toContain('<script>alert')
 })
 

@@ -88,6 +88,21 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.isChecked('#kind-text')).toBe(true)
   })
 
+  test('the whole page says that files can be dropped while they are dragged over it', async () => {
+    const page = await open()
+    const drag = (name: string) =>
+      page.evaluate((type) => {
+        const dataTransfer = new DataTransfer()
+        dataTransfer.items.add(new File(['x'], 'x.txt'))
+        document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }))
+      }, name)
+    expect(await page.isVisible('.overlay')).toBe(false)
+    await drag('dragenter')
+    expect(await page.isVisible('.overlay')).toBe(true)
+    await drag('dragleave')
+    expect(await page.isVisible('.overlay')).toBe(false)
+  })
+
   test('Ctrl and Enter send the form from any field', async () => {
     const page = await open()
     // A browser gives the focus when it first draws the page.

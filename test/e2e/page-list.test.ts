@@ -43,6 +43,18 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   const topOf = async (page: Page, selector: string) =>
     (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN
 
+  test('a press anywhere in a row opens the push, and its other controls do what they did', async () => {
+    const page = await openList()
+    await page.locator('.list input').first().check()
+    expect(page.url()).toBe(`${server.url}/pushes`)
+    await page.locator('.list .menu summary').first().click()
+    expect(await page.isVisible('.list .sheet')).toBe(true)
+    await page.keyboard.press('Escape')
+    // The link of the title lies over the row.
+    await page.locator('.list .state').first().click({ force: true })
+    await page.waitForURL(/\/pushes\/\w+$/)
+  })
+
   test('a phone shows the first push in its upper third, in every language', async () => {
     const page = await openList()
     for (const language of LANGUAGES) {

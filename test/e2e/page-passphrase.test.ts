@@ -5,7 +5,8 @@ import type { Page } from 'playwright-core'
 import { skipBrowserTests } from '../support/chromium.ts'
 import { SUBMIT } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
-import { MODES, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
+import { MODES, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ isExpected: /status of (422|429)/ })
@@ -73,9 +74,6 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await reader.fill('#passphrase', 'wrong')
     await press(reader)
     await reader.waitForSelector('#passphrase-problem:not(:empty)')
-    expect(await reader.locator(':focus').getAttribute('role')).toBe('alert')
-    await reader.keyboard.press('Tab')
-    await reader.keyboard.press('Enter')
     expect(await reader.locator(':focus').getAttribute('id')).toBe('passphrase')
   })
 
@@ -91,5 +89,20 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await press(reader)
     expect(await reader.textContent('#passphrase-problem')).toContain('Too many wrong passphrases')
     expect(await reader.isVisible('#payload')).toBe(false)
+  })
+
+  test('the time to wait counts down', async () => {
+    const link = await createOn(await open(UNSCRIPTED), { payload: 'x', passphrase: 'right' })
+    const reader = await open(SCRIPTED)
+    await reader.goto(link)
+    for (let n = 0; n < 6; n += 1) {
+      await reader.fill('#passphrase', `wrong ${n}`)
+      await press(reader)
+    }
+    const told = () => reader.textContent('[data-waits]')
+    const first = await told()
+    expect(first).toMatch(/try again in \d+ seconds/)
+    await waitUntil(async () => (await told()) !== first)
+    expect(await told()).toMatch(/try again in \d+ seconds/)
   })
 })

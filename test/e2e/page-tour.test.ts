@@ -78,19 +78,20 @@ async function endTransitions(): Promise<void> {
   await Promise.all(changing.map(({ finished }) => finished.catch(() => undefined)))
 }
 
-/** What can be pressed and is smaller than a finger needs. */
+/** What can be pressed and is smaller than a finger needs. A box counts with the label that belongs to it. */
 function findSmall(page: Page): Promise<string[]> {
   return page
-    .locator('button, .button, input:not([type=hidden]), select, summary, nav a')
+    .locator('button, .button, input:not([type=hidden]), select, summary, nav a, .list .title')
     .evaluateAll((elements) =>
       elements
         .filter((element) => element.checkVisibility())
-        .map((element) => ({
-          html: element.outerHTML.slice(0, 80),
-          ...element.getBoundingClientRect().toJSON(),
-        }))
-        .filter(({ width, height }) => Math.min(width, height) < 24)
-        .map(({ html }) => html),
+        .filter((element) => {
+          const label = element.matches('[type=checkbox], [type=radio]') ? element.closest('label') : null
+          const beside = element.parentElement?.querySelector(`.tick > label[for="${element.id}"]`)
+          const { width, height } = (label ?? beside ?? element).getBoundingClientRect()
+          return Math.min(width, height) < 43.9
+        })
+        .map((element) => element.outerHTML.slice(0, 80)),
     )
 }
 

@@ -422,7 +422,7 @@ export const STOPS: Stop[] = [
       await page.goto(`${url}/pushes/${url_token}?edit=1`)
       await page.evaluate("document.querySelector('#edit form').noValidate = true")
       await page.fill('#views', '9')
-      await page.click('#edit button.primary')
+      await page.click('#edit form > button')
       await page.waitForSelector('#edit .notice.bad')
     },
   },

@@ -6,7 +6,7 @@ import { printableLine } from '../../domain/printable.ts'
 import { type Parsed, wholeNumber } from '../../settings/parsers.ts'
 import { NO_VALUE } from '../../settings/setting.ts'
 import { toggle, valued } from '../command.ts'
-import { formatCount, formatLimit, formatLocalTime } from '../format.ts'
+import { formatCount, formatLimit, formatLocalTime, formatTimeLeft } from '../format.ts'
 import type { Shell } from '../shell.ts'
 import { fitColumns, separateByTabs } from '../table.ts'
 import { printJson, serverCommand } from '../visit.ts'
@@ -97,7 +97,8 @@ export const OWN_PUSHES = [
       if (leftOut > 0)
         shell.say(`Damaged on the server and not shown: ${leftOut}. The server's log names them.`)
       const shortLast = pushes.map(({ urlToken }) => urlToken)
-      printTable(header, { rows: pushes.map(rowOf), shortLast, stretch: 2, leftOut, page, none }, shell)
+      const rows = pushes.map((push) => rowOf(push, shell.now()))
+      printTable(header, { rows, shortLast, stretch: 2, leftOut, page, none }, shell)
     },
   }),
 ]
@@ -106,9 +107,9 @@ function whenExpired({ expiredOn }: Pick<RemotePush, 'expiredOn'>): string {
   return expiredOn === null ? '' : ` on ${formatLocalTime(expiredOn)}`
 }
 
-function rowOf(push: RemotePush): string[] {
-  const { createdAt, kind, name, htmlUrl, urlToken, viewsRemaining, daysRemaining, expired, expiredOn } = push
-  const left = `${formatCount(viewsRemaining, 'view')}, ${formatCount(daysRemaining, 'day')}`
+function rowOf(push: RemotePush, now: number): string[] {
+  const { createdAt, kind, name, htmlUrl, urlToken, viewsRemaining, expired, expiredOn } = push
+  const left = `${formatCount(viewsRemaining, 'view')}, ${formatTimeLeft(push, now)}`
   const state = expired ? formatLocalTime(expiredOn ?? '') || '-' : left
   return [formatLocalTime(createdAt), kind, name || '-', state, htmlUrl ?? urlToken]
 }

@@ -21,7 +21,7 @@ export type MessagePageOptions = { answer: AnswerGuest; messages: MessageTemplat
 type Shown = { typed?: string; problems?: Problems; status?: number }
 
 /** The push with which the preview fills in the template. */
-const EXAMPLE = { push: { retrievalStep: false }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
+const EXAMPLE = { push: { retrievalStep: true }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
 const EXAMPLE_VIEWS = 5
 const EXAMPLE_LIFETIME = 7 * DAY
 

@@ -87,6 +87,10 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     return answerAsset(await read(), { type, kept: 'day', policy })
   }
 
+  /** For the home screen of iOS, which takes no SVG. */
+  const answerTouchIcon = async () =>
+    answerAsset(await assets.icon192.read(), { type: PNG, kept: 'day', policy: undefined })
+
   function find(name: string): Found {
     const own = byName.get(name)
     if (own !== undefined) return { asset: own, kept: 'forever' }
@@ -117,6 +121,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   return {
     answer,
     answerFavicon,
+    answerTouchIcon,
     hrefOf: (name: keyof typeof assets): string => hrefTo(assets[name]),
     /** Null without --brand-logo. */
     logoHref: logo === null ? null : hrefTo(logo),

@@ -25,7 +25,7 @@ type FieldProps = {
   id: string
   label: Children
   hint?: Children
-  problem?: string | undefined
+  problem?: Children | undefined
   /** A button inside the end of the control. */
   trailing?: Children
   children: (describes: Described) => Html

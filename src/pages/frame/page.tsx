@@ -84,6 +84,9 @@ function Page(props: FrameProps) {
         {frame === 'branded' && isSecureContext(guest) ? (
           <link rel="manifest" href={`${guest.basePath}${FILES.manifest.href()}`} />
         ) : null}
+        {frame === 'branded' && (
+          <link rel="apple-touch-icon" href={`${guest.basePath}${FILES.touchIcon.href()}`} />
+        )}
         <link rel="stylesheet" href={assets.hrefOf('style')} />
         {scripts.map((script) => (
           <script type="module" src={assets.hrefOf(script)} />

@@ -39,7 +39,7 @@ export function EditForm(props: Props) {
           noteRows={3}
         />
         {isLive && <Limits {...parts} />}
-        <Submit>{say('edit_submit')}</Submit>
+        <Submit look={isLive ? 'quiet' : 'primary'}>{say('edit_submit')}</Submit>
       </PostForm>
     </details>
   )

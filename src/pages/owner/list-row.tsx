@@ -8,7 +8,7 @@ import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Chip, CopyButton, KIND_WORDS, nameForOwner, Relative, sayWhen } from '../frame/parts.tsx'
+import { Chip, CopyButton, KIND_WORDS, nameForOwner, sayWhen } from '../frame/parts.tsx'
 import { describeState } from './push-view.tsx'
 
 const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
@@ -26,18 +26,20 @@ type Props = { guest: Member; listed: OverviewPush; now: number }
 export function ListRow({ guest, listed, now }: Props) {
   const { words } = guest
   const { say } = words
-  const { push, urlToken, note, isUnseen } = listed
+  const { push, urlToken, note, isUnseen, fileBytes } = listed
   const title = nameForOwner(listed, words)
   const isLive = !isExpired(push, now)
   return (
     <li class={isUnseen ? 'unseen-views' : undefined}>
-      <input
-        type="checkbox"
-        name="push"
-        value={urlToken}
-        autocomplete="off"
-        aria-label={say('pushes_select', { name: title })}
-      />
+      <label class="check">
+        <input
+          type="checkbox"
+          name="push"
+          value={urlToken}
+          autocomplete="off"
+          aria-label={say('pushes_select', { name: title })}
+        />
+      </label>
       <span class="kind">
         <Icon name={KIND_ICONS[push.kind]} />
         <span class="visually-hidden">{say(KIND_WORDS[push.kind])}</span>
@@ -52,7 +54,11 @@ export function ListRow({ guest, listed, now }: Props) {
             <bdi>{note.length > SHORT_NOTE ? `${note.slice(0, SHORT_NOTE)}…` : note}</bdi>
           </p>
         )}
-        <p class="hint">{sayWhen('row_created', push.createdAt, { words, now })}</p>
+        <p class="hint">
+          {push.files > 0 && `${say('row_files', { n: push.files })} · `}
+          {fileBytes > 0 && `${words.bytes(fileBytes)} · `}
+          {sayWhen('row_created', push.createdAt, { words, now })}
+        </p>
       </div>
       <State listed={listed} words={words} now={now} />
       {isLive && (
@@ -83,11 +89,9 @@ function State({ listed: { push }, words, now }: { listed: Labelled; words: Word
       {!isUsedUp(push) && (
         <>
           <span>
-            {isExpired(push, now) ? (
-              sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
-            ) : (
-              <Relative at={expiresAt} words={words} now={now} />
-            )}
+            {isExpired(push, now)
+              ? sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
+              : sayWhen('row_expires', expiresAt, { words, now })}
           </span>
           <span class="hint">
             {views === 0

@@ -1,5 +1,6 @@
 // The page of a push for its owner: shows it, edits it, unlocks it, expires it.
 
+import { type AuditEntry, PAGE_SIZE } from '../../domain/audit.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired } from '../../domain/push.ts'
@@ -48,7 +49,7 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
 
   async function answerPush(guest: Member, owned: Owned, refused: RefusedEdit | null): Promise<Response> {
     const pageNumber = readPage(guest)
-    const entries = await owned.log.listPage(pageNumber)
+    const entries = await listNewest(owned.log, pageNumber)
     const time = now()
     const nonce = nonces.issue(`expire/${owned.urlToken}`)
     const isLive = !isExpired(owned.push, time)
@@ -80,6 +81,17 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
   }
 
   return { show, expire, unlock, edit, ...createLogExports(pushes) }
+}
+
+/** A page of the log with the newest entries first. The API, whose pages these are cut from, begins with the oldest. */
+async function listNewest({ entries, listPage }: Owned['log'], pageNumber: number): Promise<AuditEntry[]> {
+  const end = entries - (pageNumber - 1) * PAGE_SIZE
+  const start = Math.max(0, end - PAGE_SIZE)
+  if (end <= start) return []
+  const first = Math.floor(start / PAGE_SIZE)
+  const older = await listPage(first + 1)
+  const newer = end > (first + 1) * PAGE_SIZE ? await listPage(first + 2) : []
+  return [...older, ...newer].slice(start - first * PAGE_SIZE, end - first * PAGE_SIZE).reverse()
 }
 
 function leadBack(guest: Member, urlToken: string, done: string): Response {

@@ -68,7 +68,7 @@ export function createPushView(answer: AnswerGuest) {
         <State {...props} />
         <Lost guest={guest} listed={owned} />
         <Tries guest={guest} listed={owned} isLive={isLive} />
-        {isLive && <Link {...props} />}
+        {isLive ? <Link {...props} /> : <Again {...props} />}
         <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
         <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={shown.now} />
         {(isLive || owned.hasGrants) && (
@@ -152,6 +152,16 @@ function ShareAgain({ guest: { words, href }, urlToken }: { guest: Guest; urlTok
     <ButtonLink icon="copy-plus" to={href(`${PAGES.create.href()}?like=${urlToken}`)}>
       {words.say('push_again')}
     </ButtonLink>
+  )
+}
+
+function Again({ guest, owned: { push, urlToken } }: Props) {
+  return (
+    !push.lost && (
+      <p class="actions unprinted">
+        <ShareAgain guest={guest} urlToken={urlToken} />
+      </p>
+    )
   )
 }
 

@@ -4,6 +4,7 @@ import { type Push, viewsRemaining } from '../../domain/push.ts'
 import { secretHref } from '../../http/urls.ts'
 import { PassphraseInput } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 
 export type ReceiveFormProps = {
@@ -12,7 +13,7 @@ export type ReceiveFormProps = {
   urlToken: string
   nonce: string
   /** The problem with the passphrase. */
-  problem?: string | undefined
+  problem?: Children | undefined
   isOwner?: boolean
   /** The form itself need not say that opening uses up a view, because the page says it. */
   saysCost?: boolean
@@ -36,7 +37,7 @@ export function ReceiveForm(props: ReceiveFormProps) {
           label={say('passphrase')}
           hint={isOwner ? undefined : say('receive_passphrase_hint')}
           problem={problem}
-          attributes={{ autocomplete: 'off', required: true }}
+          attributes={{ autocomplete: 'off', required: true, autofocus: problem !== undefined }}
         />
       )}
       <Submit look="primary large">{say('receive_submit')}</Submit>

@@ -4,7 +4,6 @@ import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
 import { Contact } from '../frame/brand.tsx'
-import { RefusedFields } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -18,12 +17,11 @@ type ReceiveProps = ReceiveFormProps & {
 
 /** Says what the link is, how often it can be opened, and that this page never asks for a password of the recipient. */
 export function Receive({ notice, ...form }: ReceiveProps) {
-  const { guest, push, isOwner = false, problem } = form
+  const { guest, push, isOwner = false } = form
   const { words } = guest
   const { say } = words
   return (
     <EmblemCard icon="lock" title={say(isOwner ? 'receive_owner_title' : 'receive_title')}>
-      <RefusedFields problems={{ passphrase: problem }} words={words} />
       {isOwner ? <Own {...form} /> : <p class="lead">{lead(guest)}</p>}
       {notice && <Notice kind="plain">{notice}</Notice>}
       {!isOwner && viewsRemaining(push) === 1 && (
@@ -97,6 +95,16 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
       {!isLost && <p>{say('gone_again')}</p>}
       <Contact guest={guest} />
     </EmblemCard>
+  )
+}
+
+/** How long no passphrase is tried. A script counts down. */
+export function Wait({ guest: { words }, seconds }: { guest: Guest; seconds: number }) {
+  const forms = JSON.stringify(words.forms('passphrase_locked'))
+  return (
+    <span data-waits={seconds} data-forms={forms}>
+      {words.say('passphrase_locked', { n: seconds })}
+    </span>
   )
 }
 

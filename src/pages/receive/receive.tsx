@@ -10,8 +10,9 @@ import type { Retrieval } from '../../pushes/retrieval.ts'
 import type { ShownTexts } from '../../pushes/shown-texts.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, requireFormToken } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
-import { Deleted, Gone, Locked, Receive } from './receive-views.tsx'
+import { Deleted, Gone, Locked, Receive, Wait } from './receive-views.tsx'
 import { Revealed, type View } from './revealed.tsx'
 import { SAVED_NAME } from './revealed-text.tsx'
 
@@ -28,7 +29,7 @@ const MAX_SAVED_BYTES = 44 * 1024
 
 type Params = Partial<Record<string, string>>
 type Shown = {
-  problem?: string
+  problem?: Children
   notice?: string
   saysCost?: boolean
   status?: number
@@ -132,7 +133,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
         const seconds = retrySeconds(retrieval.lockedFor)
         const headers = { 'retry-after': String(seconds) }
         return show(guest, params, {
-          problem: say('passphrase_locked', { n: seconds }),
+          problem: <Wait guest={guest} seconds={seconds} />,
           status: 429,
           headers,
         })

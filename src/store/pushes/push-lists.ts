@@ -19,13 +19,21 @@ const LOOKED_THROUGH_BY_PAGES = 100
 /** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
 const COUNT_STEP = 10_000
 
-type Listed = RowOf<typeof pushes> & RowOf<typeof pushState> & RowOf<typeof pushLabels>
+type Listed = RowOf<typeof pushes> &
+  RowOf<typeof pushState> &
+  RowOf<typeof pushLabels> & { fileBytes: number }
 
-const COLUMNS = [namesOf(pushes, 'p.'), namesOf(pushState, 's.'), namesOf(pushLabels, 'l.')].join(', ')
+const FILE_BYTES = `(SELECT coalesce(sum(size), 0) FROM push_files f WHERE f.push_id = p.id) AS "fileBytes"`
+const COLUMNS = [namesOf(pushes, 'p.'), namesOf(pushState, 's.'), namesOf(pushLabels, 'l.'), FILE_BYTES].join(
+  ', ',
+)
 const LISTED = `FROM pushes p JOIN push_state s ON s.push_id = p.id JOIN push_labels l ON l.push_id = p.id`
 
 function listed(where: string): Statement<Listed> {
-  return statement(`SELECT ${COLUMNS} ${LISTED} WHERE ${where}`, { of: [pushes, pushState, pushLabels] })
+  return statement(`SELECT ${COLUMNS} ${LISTED} WHERE ${where}`, {
+    of: [pushes, pushState, pushLabels],
+    numbers: ['fileBytes'],
+  })
 }
 
 /** The pushes of the owner $1 that are live or not. `doubted`: the time of a clock in doubt, whose ends are not written down. */
@@ -214,6 +222,14 @@ function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function presentListed({ pushId: _, urlToken, name, note, seenViews, ...row }: Listed): ListedPush {
-  return { push: presentPush(row, row), labels: { urlToken, name, note }, seenViews }
+function presentListed({
+  pushId: _,
+  urlToken,
+  name,
+  note,
+  seenViews,
+  fileBytes,
+  ...row
+}: Listed): ListedPush {
+  return { push: presentPush(row, row), labels: { urlToken, name, note }, seenViews, fileBytes }
 }

@@ -26,6 +26,22 @@ describe('an owner', () => {
     expect(JSON.parse(expired.out.join(''))[0]).toMatchObject({ html_url: link, deleted: true })
   })
 
+  test('lists how much time is left in a unit that says it', async () => {
+    for (const duration of ['45m', '1h', '2d']) await push(signedIn({ input: 'x' }), '--duration', duration)
+    const leftAt = async (now: number) => {
+      const list = signedIn({ now })
+      expect(await list.run('list')).toBe(0)
+      return list.out.slice(1, 4).map((line) => line.split('\t')[3])
+    }
+    expect(await leftAt(place.server.clock.now())).toEqual([
+      '5 views, 2 days',
+      '5 views, 1 hour',
+      '5 views, 45 minutes',
+    ])
+    // By a clock that is a year late nothing is known but the day.
+    expect(await leftAt(0)).toEqual(['5 views, 2 days', '5 views, 1 day', '5 views, 1 day'])
+  })
+
   test('edits a name, a note and limits, and refusals name the flags', async () => {
     const link = await push(signedIn({ input: 'x' }), '--name', 'before', '--note', 'gone soon')
     const edit = signedIn()

@@ -23,6 +23,19 @@ for (const details of document.querySelectorAll('details[data-hides]')) {
   })
 }
 
+// The time until a passphrase may be tried again.
+for (const wait of document.querySelectorAll('[data-waits]')) {
+  const { lang } = document.documentElement
+  const forms = JSON.parse(wait.dataset.forms)
+  const until = performance.now() + Number(wait.dataset.waits) * 1000
+  const timer = setInterval(() => {
+    const n = Math.ceil((until - performance.now()) / 1000)
+    const text = forms[new Intl.PluralRules(lang).select(n)] ?? forms.other ?? forms
+    wait.textContent = n > 0 ? text.replace('{n}', new Intl.NumberFormat(lang).format(n)) : ''
+    if (n <= 0) clearInterval(timer)
+  }, 1000)
+}
+
 // The file is made here, exactly as the text was sent, and nothing goes to the server again.
 for (const form of document.querySelectorAll('form[data-saves]')) {
   const shown = document.getElementById(form.dataset.saves)

@@ -5,6 +5,7 @@ import { PAGES } from '../../../http/urls.ts'
 import { PassphraseInput, problemTexts } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Html } from '../../frame/html.ts'
+import { Icon } from '../../frame/icons.tsx'
 import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
 import { Progress } from './create-files.tsx'
@@ -57,6 +58,12 @@ export function CreateFields(props: FieldsProps) {
         </span>
       </div>
       <Progress words={words} />
+      {props.limits.kinds.has('file') && (
+        <p class="overlay" aria-hidden="true">
+          <Icon name="upload" />
+          {words.say('files_drop_here')}
+        </p>
+      )}
     </>
   )
 }
