@@ -17,7 +17,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
       ...['operating', 'pushes', 'accounts', 'store', 'crypto', 'domain'],
     ],
-    lines: 2090,
+    lines: 2150,
   },
   cli: {
     imports: [
@@ -45,7 +45,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1300 },
   operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1070 },
-  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1595 },
+  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1600 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 690 },
   store: { imports: ['crypto', 'domain'], lines: 8650 },
   settings: { imports: ['domain'], lines: 1043 },

@@ -19,6 +19,7 @@ import { API, FILES, PREVIOUS_API } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import { noteFailure } from '../operating/logging.ts'
+import { createFindSetup } from '../pages/admin/setup.tsx'
 import { createAnswerDocs } from '../pages/docs/docs.tsx'
 import type { Assets } from '../pages/frame/assets.ts'
 import type { GetGuest } from '../pages/frame/guest.ts'
@@ -123,6 +124,8 @@ function createServedPages({ services, config, store, backups, ...options }: Rou
     signups: config.signups,
     createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
     now: store.now,
+    findSetup: createFindSetup({ pushes: services.pushes, now: store.now }),
+    isOnServer: store.database !== null,
     listJobs: services.jobs.list,
     readBackups: () => backups?.status() ?? null,
     makeBackup: backups?.makeNow ?? null,

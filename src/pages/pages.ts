@@ -14,7 +14,7 @@ import { createWelcomePages, type WelcomePageOptions } from './account/welcome.t
 import { type AdminPageOptions, createAdminPages } from './admin/admin.tsx'
 import { type BackUpOptions, createBackUp } from './admin/backups.tsx'
 import { type AcceptClock, createAcceptClock } from './admin/clock.tsx'
-import { createShowFirstSteps } from './admin/first-steps.tsx'
+import { createShowFirstSteps, type FirstStepsOptions } from './admin/first-steps.tsx'
 import { readForm } from './frame/form.ts'
 import type { GetGuest } from './frame/guest.ts'
 import type { AnswerGuest } from './frame/page.tsx'
@@ -39,6 +39,7 @@ export type PagesOptions = ReceivePageOptions &
   TokenPageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
   AdminPageOptions &
+  FirstStepsOptions &
   BackUpOptions &
   TrustPageOptions & {
     acceptClock: AcceptClock
@@ -151,7 +152,7 @@ function adminRoutes({ member, form, confirmedForm }: PageGuards, options: Pages
     createAdminPages(options)
   return [
     member(PAGES.admin, show),
-    member(PAGES.firstSteps, createShowFirstSteps(options.answer)),
+    member(PAGES.firstSteps, createShowFirstSteps(options)),
     confirmedForm(PAGES.invite, invite),
     // Does not ask for the password, because it only takes access away, and may be urgent.
     form(PAGES.withdrawInvitation, withdraw),

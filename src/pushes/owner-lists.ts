@@ -168,7 +168,13 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { facts, isCut: false }
   }
 
-  return { list, overview }
+  /** Whether there is a push of this account, active or expired. */
+  async function hasOwned({ id }: Account): Promise<boolean> {
+    const { live, expired } = await store.lists.countOwned(id)
+    return live + expired > 0
+  }
+
+  return { list, overview, hasOwned }
 }
 
 function factsOf({ push, seenViews }: ListedPush): PushFacts {

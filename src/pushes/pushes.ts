@@ -34,7 +34,7 @@ export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
 
 export function createPushes(options: PushesOptions) {
   const { store, keyring, shortTokens } = options
-  const { overview, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
+  const { overview, hasOwned, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring, shortTokens })
   const { getPush } = finder
@@ -123,6 +123,7 @@ export function createPushes(options: PushesOptions) {
     list,
     overview,
     countUnseen: ({ id }: Account) => store.lists.countUnseen(id),
+    hasOwned,
     ...exporting,
   }
 }

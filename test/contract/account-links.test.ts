@@ -99,7 +99,7 @@ test('an invitation makes an account of the kind that was chosen, for the addres
   expect(await api.accounts().findAccount('other@example.org')).toBeNull()
 })
 
-test('a new administrator sees three next steps; a new member sees the form for a push', async () => {
+test('a new administrator sees good next steps; a new member sees the form for a push', async () => {
   const link = linkIn(
     (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
   )
@@ -110,7 +110,7 @@ test('a new administrator sees three next steps; a new member sees the form for 
   expect(status).toBe(200)
   expect(text).toContain('<h1>You administer this Oncebox now</h1>')
   const steps = [...text.matchAll(/<li class="card">.*?<a href="([^"]+)"/g)].map(([, href]) => href)
-  expect(steps).toEqual(['/', '/admin#invite', '/account/two-factor'])
+  expect(steps).toEqual(['/admin#backups', '/account/two-factor', '/admin#invite'])
 
   const member = await people.post(await invite('y@example.org'), { password: 'another long password' })
   expect(member.headers.get('location')).toBe('/')

@@ -1,54 +1,79 @@
-// What a new administrator sees first: that it worked, and three things to do next.
+// What a new administrator sees first: how far the setup is, and what is good to do next.
 
+import type { BackupStatus } from '../../backup/backups.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { WordKey } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
+import { withFlag } from '../frame/parts.tsx'
+import { type FindSetup, SetupSteps } from './setup.tsx'
 
-type Step = { icon: IconName; href: string; title: WordKey; text: WordKey }
-
-const CREATE: Step = {
-  icon: 'plus',
-  href: PAGES.create.href(),
-  title: 'first_create',
-  text: 'first_create_text',
-}
-const INVITE: Step = {
-  icon: 'users',
-  href: `${PAGES.admin.href()}#invite`,
-  title: 'first_invite',
-  text: 'first_invite_text',
-}
-const PROTECT: Step = {
-  icon: 'shield-check',
-  href: PAGES.twoFactor.href(),
-  title: 'first_two_factor',
-  text: 'first_two_factor_text',
+export type FirstStepsOptions = {
+  answer: AnswerGuest
+  findSetup: FindSetup
+  /** Null for a server that makes no backups. */
+  readBackups: () => BackupStatus | null
+  /** Whether a database server keeps the data. */
+  isOnServer: boolean
 }
 
-export function createShowFirstSteps(answer: AnswerGuest) {
-  return (guest: Member): Response => {
+type Advice = { icon: IconName; href: string; title: string; text: Children }
+
+export function createShowFirstSteps({ answer, findSetup, readBackups, isOnServer }: FirstStepsOptions) {
+  function adviceFor({ account, words: { say } }: Member): (Advice | false)[] {
+    const admin = PAGES.admin.href()
+    return [
+      readBackups() === null && {
+        icon: 'save',
+        href: `${admin}#backups`,
+        title: say('first_backups'),
+        text: isOnServer ? say('backups_server') : withFlag(say('backups_none'), '--backup-dir'),
+      },
+      !account.hasTwoFactor && {
+        icon: 'shield-check',
+        href: PAGES.twoFactor.href(),
+        title: say('first_two_factor'),
+        text: say('first_two_factor_text'),
+      },
+      { icon: 'users', href: `${admin}#invite`, title: say('first_invite'), text: say('first_invite_text') },
+    ]
+  }
+
+  return async (guest: Member): Promise<Response> => {
     const { say } = guest.words
-    const steps = guest.account.hasTwoFactor ? [CREATE, INVITE] : [CREATE, INVITE, PROTECT]
+    const setup = await findSetup(guest.account, guest)
     const content = (
       <>
         <h1>{say('first_title')}</h1>
-        <LocalhostNotice guest={guest} path={PAGES.firstSteps.href()} />
-        <p class="lead">{say('first_lead')}</p>
-        <ol class="next-steps">
-          {steps.map(({ icon, href, title, text }) => (
-            <li class="card">
-              <Icon name={icon} />
-              <div>
-                <a href={guest.href(href)}>{say(title)}</a>
-                <p class="hint">{say(text)}</p>
-              </div>
-            </li>
-          ))}
-        </ol>
+        {guest.findElsewhere()?.flag === null && (
+          <LocalhostNotice guest={guest} path={PAGES.firstSteps.href()} />
+        )}
+        {setup === null ? (
+          <p class="lead">{say('first_ready')}</p>
+        ) : (
+          <>
+            <p class="lead">{say('first_lead')}</p>
+            <SetupSteps guest={guest} setup={setup} isExplained />
+          </>
+        )}
+        <h2>{say('first_next')}</h2>
+        <ul class="next-steps">
+          {adviceFor(guest).map(
+            (advice) =>
+              advice && (
+                <li class="card">
+                  <Icon name={advice.icon} />
+                  <div>
+                    <a href={guest.href(advice.href)}>{advice.title}</a>
+                    <p class="hint">{advice.text}</p>
+                  </div>
+                </li>
+              ),
+          )}
+        </ul>
       </>
     )
     return answer(content, { guest, title: say('first_title') })

@@ -9,6 +9,7 @@ import type { FormMarks } from '../../../pushes/form-marks.ts'
 import type { Labelled } from '../../../pushes/owner-lists.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
+import { type FindSetup, type Setup, SetupSteps } from '../../admin/setup.tsx'
 import { ProblemList, problemTexts } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
 import { oncePerLanguage } from '../../frame/html.ts'
@@ -31,14 +32,21 @@ export type CreatePageParts = {
   basePath: string
   pushes: Pick<Pushes, 'getOwned'>
   createScripts: CreateScripts
+  findSetup: FindSetup
   /** Whether everybody may create an account. */
   signups: boolean
 }
 
-type Shown = { typed: Typed; refused: Refused | null; again: Again | null; shared?: Shared }
+type Shown = {
+  typed: Typed
+  refused: Refused | null
+  again: Again | null
+  shared?: Shared
+  setup?: Setup | null
+}
 
 export function createShowForm(options: CreatePageParts) {
-  const { answer, marks, choices, pushes, limits, createScripts, signups, basePath } = options
+  const { answer, marks, choices, pushes, limits, createScripts, signups, basePath, findSetup } = options
   const findAgain = createFindAgain(pushes)
   const settings = { limits, createScripts, signups }
   const preset: Typed = presetOf({ query: new URLSearchParams(), choices: NO_CHOICES, limits })
@@ -56,11 +64,12 @@ export function createShowForm(options: CreatePageParts) {
   async function show(guest: Guest): Promise<Response> {
     const { account } = guest.viewer
     const chosen = account === null ? NO_CHOICES : await choices.find(account)
+    const setup = account === null ? null : await findSetup(account, guest)
     if (guest.query.size === 0 && chosen === NO_CHOICES)
-      return answerWith(guest, { typed: preset, refused: null, again: null })
+      return answerWith(guest, { typed: preset, refused: null, again: null, setup })
     const again = await findAgain(guest)
     const typed = presetOf({ query: again?.query ?? guest.query, choices: chosen, limits })
-    return answerWith(guest, { typed, refused: null, again })
+    return answerWith(guest, { typed, refused: null, again, setup })
   }
 
   /** What was shared is worth more than the choices of the account, while the store is away. */
@@ -90,7 +99,7 @@ export function createShowForm(options: CreatePageParts) {
     return answerWith(guest, { typed: refused.typed, refused, again: null })
   }
 
-  function answerWith(guest: Guest, { again, shared, ...shown }: Shown): Response {
+  function answerWith(guest: Guest, { again, shared, setup = null, ...shown }: Shown): Response {
     const typed = shown.typed === preset ? preset : withoutLongest(shown.typed, limits)
     const refused = shown.refused === null ? null : { ...shown.refused, typed }
     const { words, href } = guest
@@ -114,6 +123,7 @@ export function createShowForm(options: CreatePageParts) {
       <>
         <h1>{title}</h1>
         <p class="lead">{guest.words.say('create_lead')}</p>
+        {setup && <SetupSteps guest={guest} setup={setup} />}
         {again && <LikeAnother words={words} pushed={again.pushed} />}
         {refused && <WhyRefused guest={guest} refused={refused} />}
         <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
