@@ -27,6 +27,28 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await expectGone(reader, link)
   })
 
+  test.each(MODES)(
+    'the lock opens on the card where it was, and nothing jumps, %s',
+    async (_name, options) => {
+      const wifi = { kind: 'qr', payload: 'WIFI:T:WPA;S:guests;P:welcome;;' }
+      for (const fields of [{ payload: 'one line' }, wifi]) {
+        const reader = await open(options)
+        await reader.goto((await (await it.server.create(fields)).json()).html_url)
+        const places = async () => ({
+          emblem: await reader.locator('main .card > .emblem').boundingBox(),
+          // Below it the page ends where its content does.
+          card: { ...(await reader.locator('main .card').boundingBox()), height: 0 },
+        })
+        const before = await places()
+        expect(await reader.locator('.emblem use').getAttribute('href')).toBe('#icon-lock')
+        await press(reader)
+        await reader.waitForSelector('h1:text("Your secret")')
+        expect(await reader.locator('.emblem use').getAttribute('href')).toBe('#icon-lock-open')
+        expect(await places()).toEqual(before)
+      }
+    },
+  )
+
   test('the page of a new link tells when it is opened, and when it is used up', async () => {
     const sender = await open(SCRIPTED)
     const link = await createOn(sender, { payload: 'to be opened', views: 2 })

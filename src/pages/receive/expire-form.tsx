@@ -10,6 +10,7 @@ const WORDS = {
   push: { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' },
   received: { title: 'delete_now', text: 'delete_explained', submit: 'delete_submit' },
   grants: { title: 'end_grants', text: 'end_grants_explained', submit: 'end_grants_submit' },
+  saved: { title: 'end_grants', text: 'end_saved_explained', submit: 'end_saved_submit' },
 } as const satisfies Record<string, Record<string, WordKey>>
 
 type ExpireFormProps = {
@@ -18,7 +19,7 @@ type ExpireFormProps = {
   nonce: string
   /** Afterwards an owner gets the page of the push, and anybody else a page that says that the push is gone. */
   isOwner: boolean
-  /** `received` is a push in the words for its recipient; `grants` an expired one whose last view left downloads. */
+  /** `received` is a live push in the words for its recipient. An expired one, whose last view left downloads, is `grants` for its owner and `saved` for that recipient. */
   ends: keyof typeof WORDS
 }
 

@@ -41,7 +41,6 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
     guest,
     title: guest.words.say('receive_page'),
     frame: 'plain',
-    width: 'narrow',
     script: 'receive',
     ...options,
   })
@@ -155,10 +154,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
       />
     )
-    return answer(
-      content,
-      plain(guest, { title: guest.words.say('revealed_title'), width: 'medium', languageSwitch: false }),
-    )
+    return answer(content, plain(guest, { title: guest.words.say('revealed_title'), languageSwitch: false }))
   }
 
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {

@@ -5,7 +5,7 @@ import { authorityOf } from '../../domain/web-address.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
-import { fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { ExpireForm } from './expire-form.tsx'
 import { RevealedAddress } from './revealed-address.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
@@ -22,6 +22,7 @@ export type RevealedProps = {
   expireNonce: string | null
 }
 
+/** The card of the secret link, with the lock open: emblem and title stay where they were. */
 export function Revealed({ guest, retrieval, sealedText, expireNonce }: RevealedProps) {
   const { push, urlToken, files, archives } = retrieval
   const { words } = guest
@@ -30,8 +31,7 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
   const left = viewsRemaining(push)
   const until = <Moment at={push.expiresAt} words={words} />
   return (
-    <>
-      <h1>{say('revealed_title')}</h1>
+    <EmblemCard icon="lock-open" title={say('revealed_title')}>
       {left === 0 && <Last>{say(files.length === 0 ? 'revealed_last' : 'revealed_last_files')}</Last>}
       {isTheirs && <Notice kind="plain">{say('revealed_owner')}</Notice>}
       <Payload guest={guest} retrieval={retrieval} sealedText={sealedText} />
@@ -42,10 +42,10 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
           {...{ guest, urlToken }}
           nonce={expireNonce}
           isOwner={isTheirs}
-          ends={left === 0 ? 'grants' : isTheirs ? 'push' : 'received'}
+          ends={left === 0 ? 'saved' : isTheirs ? 'push' : 'received'}
         />
       )}
-    </>
+    </EmblemCard>
   )
 }
 
