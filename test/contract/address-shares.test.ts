@@ -116,7 +116,7 @@ describe('live pushes of one address', () => {
     body.set('push[kind]', 'text')
     body.set('push[expire_after]', '1')
     for (const [language, words] of Object.entries({
-      en: '1 active push',
+      en: '1 active secret',
       de: 'Ohne Konto',
       ja: 'アカウントなし',
     })) {

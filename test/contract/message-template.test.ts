@@ -36,7 +36,7 @@ test('is that of the signed-in account', async () => {
   const kept = await post('/account/message', { message: ' Hi\r\n{link} {views} {x} <b> ', form }, { cookie })
   expect(kept.status).toBe(303)
   const { url_token, html_url } = await api.create({ expire_after_views: 1 })
-  expect(await messageOn(url_token, { cookie })).toBe(Bun.escapeHTML(`Hi\n${html_url} 1 view {x} <b>`))
+  expect(await messageOn(url_token, { cookie })).toBe(Bun.escapeHTML(`Hi\n${html_url} once {x} <b>`))
   const bob = await signIn('bob@example.org')
   for (const headers of [{}, { cookie: bob.cookie }])
     expect(await messageOn(url_token, headers)).toContain('I am sharing something with you')

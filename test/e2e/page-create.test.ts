@@ -62,7 +62,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       })
     }
     expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
-    expect(await lineOf(page)).toBe('Expires after 5 views or 7 days')
+    expect(await lineOf(page)).toBe('Can be opened 5 times within 7 days')
   })
 
   test.each(['file', 'url', 'qr', 'wifi'])(
@@ -124,17 +124,17 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.isVisible('#expire_after')).toBe(false)
     await page.check('#expire-1')
     await page.check('#views-0')
-    expect(await lineOf(page)).toBe('Expires after 1 view or 1 hour')
+    expect(await lineOf(page)).toBe('Can be opened once within 1 hour')
     await page.fill('#payload', 'x')
     await page.click(SUBMIT)
     await page.waitForURL('**/preview')
-    expect(await page.textContent('main')).toContain('1 view or 1 hour')
+    expect(await page.textContent('main')).toContain('It can be opened once, until')
   })
 
   test('the line of expiry follows the exact fields', async () => {
     const page = await open()
     await fillCreateForm(page, { time: [36, 'hours'], views: 12 })
-    expect(await lineOf(page)).toBe('Expires after 12 views or 36 hours')
+    expect(await lineOf(page)).toBe('Can be opened 12 times within 36 hours')
   })
 
   test.each(MODES)('a link without a scheme leads to https, %s', async (_name, options) => {

@@ -34,7 +34,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       await page.fill('#link', 'https://example.org/')
       await page.click(SUBMIT)
       await page.waitForURL('**/preview')
-      expect(await page.textContent('.lead')).toContain('5 views or 12 hours')
+      expect(await page.textContent('.lead')).toContain('It can be opened 5 times, until')
+      const until = Date.parse((await page.getAttribute('.lead time', 'datetime')) ?? '')
+      expect(Math.round((until - Date.now()) / 3_600_000)).toBe(12)
     }
   })
 

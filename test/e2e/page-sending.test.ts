@@ -105,7 +105,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     wire.loseAnswers(true)
     await page.click(SUBMIT)
     const told = page.locator('[data-progress] [role=alert]')
-    await told.filter({ hasText: 'the push may have been created' }).waitFor()
+    await told.filter({ hasText: 'the link may have been created' }).waitFor()
     expect(countPushes()).toBe(before + 1)
     wire.loseAnswers(false)
     expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Try again')

@@ -3,7 +3,7 @@
 import type { MessageTemplates } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
-import { MINUTE, type Now } from '../../domain/time.ts'
+import type { Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Addressed } from '../../pushes/owner-lists.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
@@ -19,7 +19,6 @@ import { ButtonLink, EmblemCard, fillIn, KIND_WORDS, LinkBox, Moment } from '../
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { Receive } from '../receive/receive-views.tsx'
-import { lifetimeText } from './create/expiry-chips.ts'
 import { Message, Ways } from './handover.tsx'
 import { messageFor } from './message.ts'
 import { isSender, Opened, whatBecame } from './opened.tsx'
@@ -175,11 +174,9 @@ function asRecipient(guest: Guest, link: string): Guest {
   return { ...guest, session: null, exchange: { ...guest.exchange, host } }
 }
 
-/** "5 views or 7 days, whichever comes first, until 27 November 2026, 14:05". */
+/** "It can be opened 5 times, until 27 November 2026, 14:05". */
 function until(push: Push, words: Words): Children {
-  const { createdAt, expiresAt } = push
   const views = words.say('views', { n: viewsRemaining(push) })
-  const lifetime = lifetimeText(Math.round((expiresAt - createdAt) / MINUTE) * MINUTE, words)
-  const text = words.say('created_until', { views, lifetime })
-  return fillIn(text, 'until', <Moment at={expiresAt} words={words} />)
+  const text = words.say('created_until', { views })
+  return fillIn(text, 'until', <Moment at={push.expiresAt} words={words} />)
 }
