@@ -43,6 +43,15 @@ describe('before a link is opened, its page', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
+  test('explains secret links to those who never saw one, and warns those who did not expect it', async () => {
+    const told = ['<summary>How this works</summary>', 'each opening counts', 'Not expecting this?']
+    const { path } = await make()
+    const { text } = await people.get(path)
+    expect(told.filter((words) => text.includes(words))).toEqual(told)
+    const own = await (await people.signIn('ann@example.org')).get(path)
+    expect(told.filter((words) => own.text.includes(words))).toEqual([])
+  })
+
   test('says that it opens only once, when that is so', async () => {
     const once = 'You can open this only once.'
     const last = 'It can be opened only one more time.'
@@ -61,6 +70,38 @@ describe('before a link is opened, its page', () => {
     expect(text).toContain('<h1>This push is yours</h1>')
     expect(text).toContain(`href="/pushes/${url_token}"`)
     expect(text).not.toContain('Somebody sent you')
+  })
+})
+
+describe('of a secret link, chats', () => {
+  const previewIn = (text: string) => [...text.matchAll(/<meta property="(og:\w+)" content="([^"]*)"/g)]
+  const read = async (path: string, language = 'en') => {
+    const { text } = await people.get(path, { headers: { 'accept-language': language } })
+    return Object.fromEntries(previewIn(text).map(([, name, content]) => [name, content]))
+  }
+
+  test('show what it is, in the language of the page, and nothing that is only in this one', async () => {
+    const description =
+      'A secret link: it works for a limited time and can be opened a limited number of times.'
+    const expected = { 'og:title': 'A secret for you', 'og:description': description }
+    const made = await make({ payload: 'tulip', name: 'VPN', note: 'of Ben', expire_after_views: 42 })
+    expect(await read(made.path)).toEqual(expected)
+    expect(await read(`/p/${made.url_token}`)).toEqual(expected)
+    expect(await read((await make({ kind: 'url', payload: 'https://example.org' })).path)).toEqual(expected)
+    expect((await read(made.path, 'de'))['og:title']).toBe('Ein Geheimnis für Sie')
+  })
+
+  test('cannot tell an expired one from one that never was', async () => {
+    const spent = await make({ expire_after_views: 1 })
+    await open(spent)
+    const gone = await read(spent.path)
+    expect(gone['og:title']).toBe('This link no longer works')
+    expect(gone).toEqual(await read('/p/0123456789abcdefghjkmnpqrs'))
+  })
+
+  test('show nothing of the page for its sender, and of other pages', async () => {
+    const { url_token } = await make()
+    for (const path of [`/p/${url_token}/preview`, '/', '/sign-in']) expect(await read(path)).toEqual({})
   })
 })
 

@@ -21,6 +21,8 @@ export type PageOptions = {
   width?: 'narrow' | 'medium' | 'wide'
   /** Off where switching the language would lose what the page shows. */
   languageSwitch?: boolean
+  /** What chats show of a link to this page, below its title. Everybody in the chat reads it. */
+  description?: string
   headers?: AnswerHeaders
 }
 
@@ -70,6 +72,7 @@ function Page(props: FrameProps) {
     width = 'medium',
     status,
     languageSwitch = true,
+    description,
     assets,
     children,
   } = props
@@ -80,6 +83,12 @@ function Page(props: FrameProps) {
       <head>
         {METAS}
         <title>{`${status === 422 ? words.say('title_refused', { title }) : title} · ${brand.name}`}</title>
+        {description !== undefined && (
+          <>
+            <meta property="og:title" content={title} />
+            <meta property="og:description" content={description} />
+          </>
+        )}
         <link rel="icon" href={brand.logo ?? assets.hrefOf('icon')} />
         {frame === 'branded' && isSecureContext(guest) ? (
           <link rel="manifest" href={`${guest.basePath}${FILES.manifest.href()}`} />

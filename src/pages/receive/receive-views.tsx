@@ -5,7 +5,7 @@ import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
 import { Contact } from '../frame/brand.tsx'
 import type { Guest } from '../frame/guest.ts'
-import type { Children } from '../frame/html.ts'
+import { type Children, oncePerLanguage } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
@@ -76,6 +76,21 @@ function Assurances({ guest, push }: { guest: Guest; push: Push }) {
     </div>
   )
 }
+
+/** For those who never saw a secret link, and for those who did not expect one. */
+export const explained = oncePerLanguage(({ say }) => (
+  <div class="explained">
+    <details>
+      <summary>{say('receive_how')}</summary>
+      <ul>
+        <li>{say('receive_how_link')}</li>
+        <li>{say('receive_how_open')}</li>
+        <li>{say('receive_how_ask')}</li>
+      </ul>
+    </details>
+    <p class="hint">{say('receive_wary')}</p>
+  </div>
+))
 
 /**
  * A push that never existed, was purged or has expired looks the same, unless wrong passphrases or a restore ended it. After a

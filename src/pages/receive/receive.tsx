@@ -12,7 +12,7 @@ import type { Form } from '../frame/form.ts'
 import { type Guest, requireFormToken } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
-import { Deleted, Gone, Locked, Receive, Wait } from './receive-views.tsx'
+import { Deleted, explained, Gone, Locked, Receive, Wait } from './receive-views.tsx'
 import { Revealed, type View } from './revealed.tsx'
 import { SAVED_NAME } from './revealed-text.tsx'
 
@@ -40,6 +40,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
   const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
     guest,
     title: guest.words.say('receive_page'),
+    description: guest.words.say('receive_preview'),
     frame: 'plain',
     script: 'receive',
     ...options,
@@ -74,10 +75,13 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
       return answer(locked, plain(guest, { title: guest.words.say('locked_title'), status, headers }))
     }
     const content = (
-      <Receive
-        {...{ guest, push, urlToken, problem, notice, saysCost, isOwner }}
-        nonce={nonces.issue(urlToken)}
-      />
+      <>
+        <Receive
+          {...{ guest, push, urlToken, problem, notice, saysCost, isOwner }}
+          nonce={nonces.issue(urlToken)}
+        />
+        {!isOwner && explained(guest.words)}
+      </>
     )
     return answer(content, plain(guest, { status, headers }))
   }
