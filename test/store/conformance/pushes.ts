@@ -141,6 +141,8 @@ export function describePushes(open: OpenEngine): void {
         push: { id, files: 1 },
         sealed: { files: [{ size: 3 }] },
       })
+      const listed = await opened.store.lists.listPushes({ ownerId: owner.id, expired: false, pageNumber: 1 })
+      expect(listed).toMatchObject([{ push: { id }, fileBytes: 3 }])
       expect(await opened.store.lists.findLabels(id)).toMatchObject({ note: null })
     })
 
