@@ -73,6 +73,21 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(again.stdout()).not.toContain('welcome')
   })
 
+  test('signing in and a setup link are a card of 400 pixels in the middle, with one button as wide as its fields', async () => {
+    const server = await stage.start()
+    const page = await open(server)
+    await page.setViewportSize({ width: 1200, height: 800 })
+    for (const address of [`${server.url}/sign-in`, setupLinkOf(server)]) {
+      await page.goto(address)
+      expect(await page.locator('.card').boundingBox()).toMatchObject({ x: 400, width: 400 })
+      expect(await page.locator('main button.primary').count()).toBe(1)
+      const widths = await page
+        .locator('.card :is(input:not([type=hidden], [type=checkbox]), button.primary)')
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width))
+      expect(widths).toEqual([350, 350, 350])
+    }
+  })
+
   test('a password that is easy to guess makes no administrator, and a script says so before', async () => {
     const server = await stage.start()
     const page = await open(server)

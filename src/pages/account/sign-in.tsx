@@ -34,11 +34,11 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
     const { words } = guest
     const { say } = words
     const content = (
-      <>
+      <div class="card">
         <h1>{say('sign_in_title')}</h1>
         {notice && <Notice kind="refused">{notice}</Notice>}
         {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
-        <PostForm guest={guest} action={PAGES.submitSignIn.href()} hidden={{ next }} look="narrow">
+        <PostForm guest={guest} action={PAGES.submitSignIn.href()} hidden={{ next }}>
           <EmailInput
             words={words}
             value={email}
@@ -54,9 +54,9 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
             say('sign_in_help')
           )}
         </p>
-      </>
+      </div>
     )
-    return answer(content, { guest, title: say('sign_in_title'), status, headers })
+    return answer(content, { guest, title: say('sign_in_title'), status, headers, width: 'card-width' })
   }
 
   async function signIn(guest: Guest, form: Form): Promise<Response> {
@@ -86,16 +86,16 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
     const { words } = guest
     const { say } = words
     const content = (
-      <>
+      <div class="card">
         <h1>{say('code_title')}</h1>
         {notice && <Notice kind="refused">{notice}</Notice>}
-        <PostForm guest={guest} action={PAGES.submitCode.href()} hidden={{ pending, next }} look="narrow">
+        <PostForm guest={guest} action={PAGES.submitCode.href()} hidden={{ pending, next }}>
           <CodeInput words={words} attributes={{ autofocus: true }} />
           <Submit>{say('nav_sign_in')}</Submit>
         </PostForm>
-      </>
+      </div>
     )
-    return answer(content, { guest, title: say('code_title'), status, headers })
+    return answer(content, { guest, title: say('code_title'), status, headers, width: 'card-width' })
   }
 
   async function confirm(guest: Guest, form: Form): Promise<Response> {

@@ -57,7 +57,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const texts = problemTexts(problems, words)
     const hasProblems = Object.keys(problems).length > 0
     const content = (
-      <>
+      <div class="card">
         <h1>{say(shown.title)}</h1>
         <p class="lead">{say(shown.lead)}</p>
         {shown.explained && <p>{say(shown.explained)}</p>}
@@ -67,7 +67,6 @@ export function createWelcomePages(options: WelcomePageOptions) {
           guest={guest}
           action={shown.action}
           hidden={shown.purpose === undefined ? {} : { purpose: shown.purpose }}
-          look="narrow"
         >
           <EmailInput
             words={words}
@@ -79,10 +78,11 @@ export function createWelcomePages(options: WelcomePageOptions) {
           <NewPasswordInput guest={guest} problem={texts.password} />
           <Submit>{say('welcome_submit')}</Submit>
         </PostForm>
-      </>
+      </div>
     )
     const { status = hasProblems ? 422 : 200, headers = {} } = shown
-    return answer(content, { guest, title: say(shown.title), status, headers, script: 'strength' })
+    const title = say(shown.title)
+    return answer(content, { guest, title, status, headers, width: 'card-width', script: 'strength' })
   }
 
   async function linkForm(

@@ -17,8 +17,8 @@ export type PageOptions = {
   script?: Exclude<ScriptName, 'common'> | null
   /** branded: with navigation, for people who push. plain: without, for recipients. */
   frame?: 'branded' | 'plain'
-  /** narrow: one form. wide: lists and tables. */
-  width?: 'narrow' | 'medium' | 'wide'
+  /** card: the form of a person who is not signed in. narrow: one form. wide: lists and tables. */
+  width?: 'card-width' | 'narrow' | 'medium' | 'wide'
   /** Off where switching the language would lose what the page shows. */
   languageSwitch?: boolean
   /** What chats show of a link to this page, below its title. Everybody in the chat reads it. */
