@@ -52,7 +52,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 150 },
   crypto: { imports: [], lines: 680 },
-  domain: { imports: [], lines: 1859 },
+  domain: { imports: [], lines: 1860 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }

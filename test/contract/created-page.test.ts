@@ -127,6 +127,6 @@ test('its owner is told without a mark, also when somebody else created it since
   const both = { headers: { ...HOST, cookie: `${session}; ${cookie.split(';', 1)[0]}` } }
   const { text } = await page(`/box/p/${own.url_token}/preview`, both)
   expect(text).toContain('Opened <time')
-  expect(text).toContain('<bdi>Wi-Fi for Ben</bdi>')
+  expect(text).toContain('for <bdi>Wi-Fi for Ben</bdi>')
   expect(text).toContain(`href="/box/pushes/${own.url_token}"`)
 })

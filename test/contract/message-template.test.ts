@@ -6,9 +6,12 @@ import { type Api, startApi } from '../support/api.ts'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }
 
 let api: Api
+/** Of Bob. */
+let token = ''
 beforeAll(async () => {
   api = await startApi()
-  for (const email of ['ann@example.org', 'bob@example.org']) await api.addAccount(email)
+  await api.addAccount('ann@example.org')
+  token = await api.addAccount('bob@example.org')
 })
 afterAll(() => api.close())
 
@@ -26,8 +29,12 @@ async function signIn(email: string) {
   return { cookie, form: /name="form" value="([\w-]+)"/.exec(page)?.[1] ?? '' }
 }
 
-async function messageOn(urlToken: string, headers: Record<string, string> = {}): Promise<string> {
-  const page = await (await api.fetch(`/p/${urlToken}/preview`, { headers })).text()
+async function messageOn(
+  urlToken: string,
+  headers: Record<string, string> = {},
+  query = '',
+): Promise<string> {
+  const page = await (await api.fetch(`/p/${urlToken}/preview${query}`, { headers })).text()
   return /<textarea[^>]*id="message"[^>]*>\n?([^<]*)</.exec(page)?.[1] ?? ''
 }
 
@@ -42,6 +49,36 @@ test('is that of the signed-in account', async () => {
     expect(await messageOn(url_token, headers)).toContain('I am sharing something with you')
   await post('/account/message', { message: ' ', form }, { cookie })
   expect(await messageOn(url_token, { cookie })).toContain('I am sharing something with you')
+})
+
+test.each([
+  ['en', 'Hi Anna {link},\n\nI am'],
+  ['de', 'Hallo Anna {link},\n\nich '],
+  ['fr', 'Bonjour Anna {link},\n\nJe '],
+  ['es', 'Hola, Anna {link}:\n\nQuiero '],
+  ['ja', 'Anna {link} 様\n\nお'],
+  ['ar', 'مرحبًا Anna {link}،\n\nأود '],
+])('greets whom its push is for, in %s, on the page of its owner alone', async (language, greeting) => {
+  const bob = await signIn('bob@example.org')
+  const named = await api.create({ name: 'Anna {link}' }, { token })
+  const locale = `?locale=${language}`
+  const messageTo = (headers: Record<string, string>) => messageOn(named.url_token, headers, locale)
+  expect(await messageTo({ cookie: bob.cookie })).toStartWith(greeting)
+  expect(await messageTo({})).not.toContain('Anna')
+  const unnamed = await api.create({}, { token })
+  expect(await messageOn(unnamed.url_token, { cookie: bob.cookie }, locale)).toBe(
+    (await messageTo({})).replaceAll(named.html_url, unnamed.html_url),
+  )
+})
+
+test('has the name where the template of the account has a place for it', async () => {
+  const { cookie, form } = await signIn('bob@example.org')
+  await post('/account/message', { message: 'Dear {name}, {link}', form }, { cookie })
+  const named = await api.create({ name: 'Anna' }, { token })
+  expect(await messageOn(named.url_token, { cookie })).toBe(`Dear Anna, ${named.html_url}`)
+  const unnamed = await api.create({}, { token })
+  expect(await messageOn(unnamed.url_token, { cookie })).toBe(`Dear, ${unnamed.html_url}`)
+  await post('/account/message', { message: ' ', form }, { cookie })
 })
 
 test('says that there is a passphrase, without the passphrase itself', async () => {

@@ -150,7 +150,7 @@ describe('the form that edits', () => {
     const links = [...text.matchAll(/<li><a href="#(\w+)">([^:<]+): /g)].map(([, id, label]) => [id, label])
     expect(links.sort()).toEqual([
       ['ends_in', 'Expires'],
-      ['name', 'Name'],
+      ['name', 'For whom?'],
       ['note', 'Note'],
       ['views', 'Views in all'],
     ])

@@ -290,6 +290,27 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.isVisible('#files')).toBe(true)
   })
 
+  test.each(MODES)(
+    'whom it is for is on the page of the link and in its message, %s',
+    async (_name, options) => {
+      const page = await open(options, { as: MEMBER })
+      expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
+      await page.fill('#name', 'Anna')
+      await page.fill('#payload', 'x')
+      await page.click(SUBMIT)
+      await page.waitForURL('**/preview')
+      expect(await page.innerText('main')).toContain('Text · for Anna')
+      expect(await page.inputValue('#message')).toStartWith('Hi Anna,\n')
+      expect(await page.getAttribute('[data-mails]', 'href')).toContain('body=Hi%20Anna%2C')
+      await page.goto(`${it.server.url}/pushes`)
+      expect(await page.innerText('main')).toContain('Anna')
+      await page.goto(it.server.url)
+      await page.context().clearCookies()
+      await page.reload()
+      expect(await page.locator('#name').count()).toBe(0)
+    },
+  )
+
   test('leaving asks only while there is something to lose', async () => {
     const page = await open()
     let asked = 0

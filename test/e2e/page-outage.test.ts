@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { skipBrowserTests } from '../support/chromium.ts'
-import { SUBMIT, unfold } from '../support/create-page.ts'
+import { SUBMIT } from '../support/create-page.ts'
 import { MEMBER, signIn } from '../support/tour.ts'
 import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 
@@ -36,7 +36,6 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.setInputFiles('#files', path)
     await page.fill('#payload', 'beside the file')
     await page.fill('#passphrase', 'typed behind the file')
-    await unfold(page, 'options')
     await page.fill('#name', 'the name')
   }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
-import { SUBMIT, unfold } from '../support/create-page.ts'
+import { SUBMIT } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
@@ -185,7 +185,6 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await signIn(page, server.url, MEMBER)
     await page.goto(server.url)
     await page.fill('#payload', 'typed for long')
-    await unfold(page, 'options')
     await page.fill('#name', 'router')
     const before = countPushes()
     await page.context().clearCookies()

@@ -23,6 +23,7 @@ type Shown = { typed?: string; problems?: Problems; status?: number }
 /** The push with which the preview fills in the template. */
 const EXAMPLE = { push: { retrievalStep: true }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
 const EXAMPLE_VIEWS = 5
+const EXAMPLE_NAME = 'Anna'
 const EXAMPLE_LIFETIME = 7 * DAY
 
 export function createMessagePages({ answer, messages, now }: MessagePageOptions) {
@@ -92,6 +93,7 @@ function Preview({ guest, template, now }: { guest: Member; template: string; no
     link: secretLink(EXAMPLE, exchange.baseUrl),
     expires: words.moment(now + EXAMPLE_LIFETIME),
     views: words.say('views', { n: EXAMPLE_VIEWS }),
+    name: EXAMPLE_NAME,
   }
   return (
     <section aria-labelledby="preview-title">
@@ -103,6 +105,7 @@ function Preview({ guest, template, now }: { guest: Member; template: string; no
         data-link={facts.link}
         data-expires={facts.expires}
         data-views={facts.views}
+        data-name={facts.name}
       >
         {`\n${fillMessage(template, facts)}`}
       </pre>

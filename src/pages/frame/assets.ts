@@ -9,7 +9,6 @@ import { answerAsset, type Kept } from '../../http/answers.ts'
 import type { Asked } from '../../http/door/router.ts'
 import { FILES } from '../../http/urls.ts'
 import common from './browser/common.js' with { type: 'text' }
-import handover from './browser/handover.js' with { type: 'text' }
 import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
 import { bundleForBrowser, hashBundle, scriptOfWords } from './browser-bundles.ts' with { type: 'macro' }
@@ -62,7 +61,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
     lists: ofText('lists.js', SCRIPT, lists),
-    handover: ofText('handover.js', SCRIPT, handover),
+    handover: ofText('handover.js', SCRIPT, bundleForBrowser('handover.js')),
     receive: ofText('receive.js', SCRIPT, receive),
     strength: {
       name: `strength-${hashBundle('strength.js')}.js`,

@@ -149,42 +149,39 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
   )
 }
 
-export type LabelFieldsProps = {
+export type LabelProps = {
   words: Words
-  /** The name of the field in the form for each label. */
-  fields: { name: string; note: string }
-  values: { name: string; note: string }
-  /** The problems, by field. */
-  texts: Record<string, string>
-  noteRows: number
+  /** The name of the field in the form. */
+  name: string
+  value: string
+  problem: string | undefined
 }
 
-export function LabelFields({ words: { say }, fields, values, texts, noteRows }: LabelFieldsProps) {
+/** The name of a push, which says whom it is for. */
+export function NameInput({ words: { say }, ...input }: LabelProps) {
   return (
-    <>
-      <Input
-        id="name"
-        name={fields.name}
-        label={say('name')}
-        hint={say('name_hint')}
-        problem={texts.name}
-        value={values.name}
-        attributes={{ maxlength: maxLengthOf(MAX_NAME_CHARACTERS), autocomplete: 'off' }}
-      />
-      <Field id="note" label={say('note')} hint={say('note_hint')} problem={texts.note}>
-        {(describes) => (
-          <textarea
-            name={fields.note}
-            rows={noteRows}
-            dir="auto"
-            maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)}
-            {...describes}
-          >
-            {values.note}
-          </textarea>
-        )}
-      </Field>
-    </>
+    <Input
+      id="name"
+      label={say('name')}
+      attributes={{
+        placeholder: say('name_hint'),
+        maxlength: maxLengthOf(MAX_NAME_CHARACTERS),
+        autocomplete: 'off',
+      }}
+      {...input}
+    />
+  )
+}
+
+export function NoteField({ words: { say }, name, value, problem }: LabelProps) {
+  return (
+    <Field id="note" label={say('note')} hint={say('note_hint')} problem={problem}>
+      {(describes) => (
+        <textarea name={name} rows={2} dir="auto" maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
+          {value}
+        </textarea>
+      )}
+    </Field>
   )
 }
 

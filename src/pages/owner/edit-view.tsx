@@ -5,7 +5,7 @@ import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Field, Input, LabelFields, ProblemList, problemTexts } from '../frame/fields.tsx'
+import { Field, Input, NameInput, NoteField, ProblemList, problemTexts } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
@@ -31,13 +31,8 @@ export function EditForm(props: Props) {
       <summary>{say('push_edit')}</summary>
       <PostForm guest={guest} action={PAGES.editPush.href({ url_token: owned.urlToken })}>
         {refused && <EditRefused {...parts} />}
-        <LabelFields
-          words={guest.words}
-          fields={{ name: 'name', note: 'note' }}
-          values={{ name: typed('name', owned.name), note: typed('note', owned.note) }}
-          texts={texts}
-          noteRows={3}
-        />
+        <NameInput words={guest.words} name="name" value={typed('name', owned.name)} problem={texts.name} />
+        <NoteField words={guest.words} name="note" value={typed('note', owned.note)} problem={texts.note} />
         {isLive && <Limits {...parts} />}
         <Submit look={isLive ? 'quiet' : 'primary'}>{say('edit_submit')}</Submit>
       </PostForm>

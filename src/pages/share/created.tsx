@@ -66,6 +66,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
           {...addressed}
           link={secretLink(addressed, guest.exchange.baseUrl)}
           template={await messages.find(account)}
+          name={owned?.name ?? ''}
         />
         {mayExpire(push, account) && (
           <ExpireForm
@@ -109,7 +110,7 @@ function About({ guest, push, owned }: { guest: Guest; push: Push; owned: Owned 
           {owned.name !== '' && (
             <>
               {' · '}
-              <bdi>{owned.name}</bdi>
+              {fillIn(say('created_for'), 'name', <bdi>{owned.name}</bdi>)}
             </>
           )}
           {' · '}
@@ -130,12 +131,12 @@ function Another({ guest }: { guest: Guest }) {
   )
 }
 
-type LiveProps = Addressed & { guest: Guest; link: string; template: string | null }
+type LiveProps = Addressed & { guest: Guest; link: string; template: string | null; name: string }
 
-function Live({ guest, push, urlToken, link, template }: LiveProps) {
+function Live({ guest, push, urlToken, link, template, name }: LiveProps) {
   const { words } = guest
   const { say } = words
-  const message = messageFor({ template, push, link, words })
+  const message = messageFor({ template, push, name, link, words })
   return (
     <>
       <div class="handover">

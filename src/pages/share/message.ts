@@ -4,19 +4,23 @@ import { fillMessage } from '../../domain/message-template.ts'
 import { type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Words } from '../../words/words.ts'
 
-type MessageOptions = { template: string | null; push: Push; link: string; words: Words }
+type MessageOptions = { template: string | null; push: Push; name: string; link: string; words: Words }
 
-export function messageFor({ template, push, link, words }: MessageOptions): string {
-  const message = fillMessage(template ?? standardTemplate(words), {
-    link,
-    expires: words.moment(push.expiresAt),
-    views: words.say('views', { n: viewsRemaining(push) }),
-  })
+export function messageFor({ template, push, name, link, words }: MessageOptions): string {
+  const message = fillMessage(
+    template ?? standardTemplate(words, name === '' ? 'message' : 'message_named'),
+    {
+      link,
+      expires: words.moment(push.expiresAt),
+      views: words.say('views', { n: viewsRemaining(push) }),
+      name,
+    },
+  )
   return push.passphraseRequired ? `${message}\n\n${words.say('message_passphrase')}` : message
 }
 
-export function standardTemplate(words: Words): string {
-  return `${words.say('message')}\n\n{link}`
+export function standardTemplate(words: Words, key: 'message' | 'message_named' = 'message'): string {
+  return `${words.say(key)}\n\n{link}`
 }
 
 /** Opens a new e-mail (RFC 6068). Its recipient is left to the sender. */

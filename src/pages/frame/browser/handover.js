@@ -1,5 +1,7 @@
 // Runs in the browser, where a secret link is handed over: takes the message into an e-mail, shares or previews it, and tells when the link is opened.
 
+import { fillMessage } from '../../../domain/message-template.ts'
+
 for (const link of document.querySelectorAll('a[data-mails]')) {
   const message = document.getElementById(link.dataset.mails)
   const write = () => {
@@ -27,8 +29,7 @@ for (const button of document.querySelectorAll('button[data-shares]')) {
 for (const preview of document.querySelectorAll('[data-previews]')) {
   const message = document.getElementById(preview.dataset.previews)
   message.addEventListener('input', () => {
-    const text = message.value.trim()
-    preview.textContent = text.replace(/\{(link|expires|views)\}/g, (_, name) => preview.dataset[name])
+    preview.textContent = fillMessage(message.value.trim(), preview.dataset)
   })
 }
 

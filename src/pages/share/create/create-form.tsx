@@ -1,8 +1,8 @@
-// The form that creates a push: what is shared, when it expires, a passphrase, and the button. The rest is folded away.
+// The form that creates a push: for whom, what is shared, when it expires, a passphrase, and the button. The rest is folded away.
 
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
 import { PAGES } from '../../../http/urls.ts'
-import { PassphraseInput, problemTexts } from '../../frame/fields.tsx'
+import { NameInput, PassphraseInput, problemTexts } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Html } from '../../frame/html.ts'
 import { Icon } from '../../frame/icons.tsx'
@@ -43,6 +43,9 @@ export function CreateFields(props: FieldsProps) {
   const kindsToSend = isOfAccount ? undefined : 'text url qr wifi'
   return (
     <>
+      {isOfAccount && (
+        <NameInput words={words} name="push[name]" value={typed('name')} problem={parts.texts.name} />
+      )}
       <Content {...parts} />
       <div class="settings" data-kind={kindsToSend}>
         <Expiry {...parts} />

@@ -1,24 +1,17 @@
-// The options that few pushes need: opening, deleting, name and note.
+// The options that few pushes need: opening, deleting and a note.
 
-import { LabelFields, Tick } from '../../frame/fields.tsx'
+import { NoteField, Tick } from '../../frame/fields.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function Options(props: PartProps) {
   const { words, isOfAccount, typed, texts } = props
   const { say } = words
-  const isTrouble = texts.name !== undefined || texts.note !== undefined
   return (
-    <details class="options" open={isTrouble || typed('name') !== '' || typed('note') !== ''}>
+    <details class="options" open={texts.note !== undefined || typed('note') !== ''}>
       <summary>{say('more_options')}</summary>
       <Ticks {...props} />
       {isOfAccount && (
-        <LabelFields
-          words={words}
-          fields={{ name: 'push[name]', note: 'push[note]' }}
-          values={{ name: typed('name'), note: typed('note') }}
-          texts={texts}
-          noteRows={2}
-        />
+        <NoteField words={words} name="push[note]" value={typed('note')} problem={texts.note} />
       )}
     </details>
   )

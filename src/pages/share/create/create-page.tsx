@@ -122,7 +122,8 @@ export function createShowForm(options: CreatePageParts) {
     const content = (
       <>
         <h1>{title}</h1>
-        <p class="lead">{guest.words.say('create_lead')}</p>
+        {/* Who has an account knows, and begins with whom it is for. */}
+        {!isOfAccount && <p class="lead">{words.say('create_lead')}</p>}
         {setup && <SetupSteps guest={guest} setup={setup} />}
         {again && <LikeAnother words={words} pushed={again.pushed} />}
         {refused && <WhyRefused guest={guest} refused={refused} />}
