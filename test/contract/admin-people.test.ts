@@ -31,8 +31,8 @@ test('each account shows its last sign-in, its active pushes and their size', as
   const token = await api.addAccount(BOB)
   for (const payload of ['x'.repeat(3_000), 'gone']) await api.create({ payload }, { token })
   const text = (await ann.get('/admin')).text
-  expect(rowOf(text, ANN)).toMatch(/Last sign-in .* · 0 active pushes/)
-  expect(rowOf(text, BOB)).toMatch(/Has not signed in yet · 2 active pushes · 3 KiB/)
+  expect(rowOf(text, ANN)).toMatch(/Last sign-in .* · 0 active secrets/)
+  expect(rowOf(text, BOB)).toMatch(/Has not signed in yet · 2 active secrets · 3 KiB/)
   expect(text).not.toContain('x'.repeat(50))
 })
 

@@ -95,7 +95,7 @@ test('tells its sender, and nobody else, whether the link was opened', async () 
   for (const asked of [await page(path, asSender(cookie)), await page(ask)]) {
     expect(asked.text).toContain('<title>(1) Your link is ready')
     expect(asked.text).toMatch(/Opened <time[^>]*>[^<]+<\/time>/)
-    expect(asked.text).toContain('1/2 views')
+    expect(asked.text).toContain('opened 1 of 2 times')
   }
   expect((await page(path)).text).not.toContain('Opened <time')
 

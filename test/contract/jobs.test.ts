@@ -53,7 +53,7 @@ test('the row of the sweep shows when it last ran, and that it never failed', as
   const rowOfSweep = async () => rowsOf((await ann.get('/admin')).text)[3] ?? []
   await waitUntil(async () => (await rowOfSweep())[2] !== 'Never')
   expect(await rowOfSweep()).toEqual([
-    'Remove pushes that expired long ago',
+    'Remove secrets that ended long ago',
     'Running',
     wordsOf('en').moment(instance.clock.now()),
     'Never',

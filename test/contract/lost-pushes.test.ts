@@ -104,10 +104,10 @@ test('a recipient of another push that has ended is told nothing of a restore', 
 
 test('their owner sees the state in the list and on the page, and how to share it again', async () => {
   const { text: list } = await bob.get('/pushes?show=expired')
-  expect(list.match(/Expired: lost in a restore/g)).toHaveLength(1)
+  expect(list.match(/Ended: lost in a restore/g)).toHaveLength(1)
   const { text: page } = await bob.get(`/pushes/${lost.url_token}`)
-  expect(/class="headline">.*?<strong>([^<]*)</.exec(page)?.[1]).toBe('Expired: lost in a restore')
-  expect(page).toContain('This push was lost in a restore')
+  expect(/class="headline">.*?<strong>([^<]*)</.exec(page)?.[1]).toBe('Ended: lost in a restore')
+  expect(page).toContain('This secret was lost in a restore')
   expect(page).toContain(`/?like=${lost.url_token}`)
   expect((await bob.get(`/pushes/${used.url_token}`)).text).not.toContain('lost in a restore')
 })
@@ -115,9 +115,9 @@ test('their owner sees the state in the list and on the page, and how to share i
 test('the log on the page names the restore', async () => {
   const { text } = await bob.get(`/pushes/${lost.url_token}`)
   const log = text.slice(text.indexOf('<ol class="log">'), text.indexOf('</ol>'))
-  expect(log).toContain('Expired: lost in a restore')
+  expect(log).toContain('Ended: lost in a restore')
   expect(log).toContain('oncebox 3.0.0')
-  expect(log).not.toContain('Expired by hand')
+  expect(log).not.toContain('Revoked or deleted')
 })
 
 test('a filter finds them among the expired ones, whatever list was open', async () => {

@@ -51,7 +51,7 @@ describe('what is shown', () => {
     expect(names).toEqual([expect.stringMatching(/^QR code without a name \(…\w{4}\)$/), 'VPN'])
     for (const shown of [
       'for Cleo',
-      '1/5 views',
+      'opened 1 of 5 times',
       'expires <time',
       'in 7 days',
       '3 min. ago',
@@ -212,7 +212,7 @@ describe('filters, order and search', () => {
 
   test('a list shows how many pushes there are, and keeps the filters in its links', async () => {
     const { text } = await list(owner, '?q=celik&kind=text')
-    expect(text).toContain('2 pushes')
+    expect(text).toContain('2 secrets')
     expect(text).toContain('href="/pushes?show=expired&amp;q=celik&amp;kind=text"')
     expect(text).toContain('All <span class="count">4</span>')
   })
@@ -263,12 +263,12 @@ describe('several at once', () => {
     const [a = '', b = ''] = made.map(({ url_token }) => url_token)
     const asked = await send(owner, [a, b, a], { do: 'expire', list: 'kind=text' })
     expect(asked.status).toBe(200)
-    expect(asked.text).toContain('<h1>Expire 2 pushes</h1>')
+    expect(asked.text).toContain('<h1>Revoke 2 secrets</h1>')
     expect(asked.text).toContain('Their links stop working at once, for everyone.')
     expect(asked.text).toMatch(/<bdi>VPN<\/bdi>.*<bdi>Router<\/bdi>/s)
     expect(asked.text).toContain('<a href="/pushes?kind=text">Cancel</a>')
     const one = await send(owner, [a], { only: b })
-    expect(one.text).toContain('<h1>Expire 1 push</h1>')
+    expect(one.text).toContain('<h1>Revoke 1 secret</h1>')
     expect(one.text).toContain('Its link stops working at once')
     expect(await api.list('active', owner.token)).toHaveLength(2)
     const fields = Object.fromEntries(
@@ -294,7 +294,7 @@ describe('several at once', () => {
     const back = answer.headers.get('location') ?? ''
     expect(back).toStartWith('/pushes?kind=text&sort=name&')
     const shown = await owner.get(back)
-    expect(shown.text).toContain('2 pushes have expired.')
+    expect(shown.text).toContain('2 secrets are revoked.')
     expect(namesIn(shown.text)).toEqual(['c'])
     expect((await api.retrieve(a)).body).toMatchObject({ expired: true, deleted: true, payload: null })
     expect((await api.audit(b, owner.token)).map(({ kind }) => kind)).toEqual(['creation', 'expire'])
@@ -312,7 +312,7 @@ describe('several at once', () => {
     await owner.create()
     const answer = await send(owner, [], { do: 'expire' })
     expect((await owner.get(answer.headers.get('location') ?? '')).text).toContain(
-      'Select some pushes first.',
+      'Select some secrets first.',
     )
     expect(await api.list('active', owner.token)).toHaveLength(1)
   })
@@ -352,7 +352,7 @@ describe('share again', () => {
     expect((await list(owner)).text).toContain(`href="/?like=${url_token}"`)
     const { text } = await owner.get(`/?like=${url_token}`)
     expect(text).toContain('Filled in with the settings of “VPN”')
-    expect(text).toContain('That push had a passphrase')
+    expect(text).toContain('That secret had a passphrase')
     expect(text).toMatch(/name="push\[kind\]" value="qr" checked/)
     expect(text).toContain('value="17"')
     expect(text).toContain('value="VPN"')

@@ -26,15 +26,15 @@ describe('the state comes first', () => {
     ['Waiting to be opened', {}, () => undefined],
     ['Waiting to be opened', { expire_after_views: 1 }, () => undefined],
     [
-      'Opened 2 of 5 times',
+      'Opened, can be opened again',
       {},
       async ({ url_token }) => [await api.retrieve(url_token), await api.retrieve(url_token)],
     ],
-    ['One view left', { expire_after_views: 2 }, ({ url_token }) => api.retrieve(url_token)],
+    ['Can be opened once more', { expire_after_views: 2 }, ({ url_token }) => api.retrieve(url_token)],
     ['Opened just now, link used up', { expire_after_views: 1 }, ({ url_token }) => api.retrieve(url_token)],
-    ['Expired or deleted by hand', {}, ({ url_token }) => api.expire(url_token)],
+    ['Revoked or deleted', {}, ({ url_token }) => api.expire(url_token)],
     [
-      'Expired: too many wrong passphrases',
+      'Ended: too many wrong passphrases',
       { passphrase: 'a' },
       ({ url_token }) => api.retrieve(`${url_token}?passphrase=b`),
     ],
@@ -136,7 +136,7 @@ describe('the form that edits', () => {
     expect(answer.status).toBe(422)
     expect(answer.text).toContain('value="typed"')
     expect(answer.text).toContain('from 1 to 5')
-    expect(answer.text).toContain('This would let the push live longer')
+    expect(answer.text).toContain('With this the link would work longer')
     expect(
       (await api.list('active', token)).find(({ url_token }) => url_token === push.url_token)?.name,
     ).toBe('kept')
@@ -152,7 +152,7 @@ describe('the form that edits', () => {
       ['ends_in', 'Expires'],
       ['name', 'For whom?'],
       ['note', 'Note'],
-      ['views', 'Views in all'],
+      ['views', 'How many times it can be opened in all'],
     ])
     for (const [id] of links) expect(text).toContain(`id="${id}"`)
   })
@@ -161,7 +161,7 @@ describe('the form that edits', () => {
     const push = await create({ expire_after_views: 1 })
     await api.retrieve(push.url_token)
     const { text } = await edit(push, { views: '2', name: 'x'.repeat(256) })
-    expect(text).toContain('<li>This push has expired, so its limits can’t be changed.</li>')
+    expect(text).toContain('<li>This secret has ended, so its limits can’t be changed.</li>')
     expect(text).not.toContain('href="#views"')
   })
 

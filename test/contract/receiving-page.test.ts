@@ -67,7 +67,7 @@ describe('before a link is opened, its page', () => {
   test('tells owners that the push is theirs, and links to their list', async () => {
     const { url_token, path } = await make({ passphrase: 'sesame' })
     const { text } = await (await people.signIn('ann@example.org')).get(path)
-    expect(text).toContain('<h1>This push is yours</h1>')
+    expect(text).toContain('<h1>This secret is yours</h1>')
     expect(text).toContain(`href="/pushes/${url_token}"`)
     expect(text).not.toContain('Somebody sent you')
   })

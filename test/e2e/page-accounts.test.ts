@@ -321,7 +321,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
 
     // An administrator sees how many pushes there are, counted once a minute, and nothing of any.
     await admin.goto(`${server.url}/admin`)
-    expect(await admin.textContent('.facts')).toContain('Active pushes')
+    expect(await admin.textContent('.facts')).toContain('Active secrets')
     const [, , urlToken = ''] = pathname.split('/')
     expect(await admin.content()).not.toContain(urlToken)
     expect((await admin.goto(`${server.url}/pushes/${urlToken}`))?.status()).toBe(404)
@@ -380,7 +380,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await page.goto(`${server.url}/pushes`)
     expect(await page.locator('.list > li').count()).toBe(25)
     expect(await page.locator('.list .title').first().textContent()).toBe('push 55')
-    expect(await page.locator('.state').first().textContent()).toContain('1/5 views')
+    expect(await page.locator('.state').first().textContent()).toContain('opened 1 of 5 times')
     for (let n = 0; n < 2; n += 1) await press(page.getByRole('link', { name: 'Next' }))
     expect(await page.locator('.list > li').count()).toBe(5)
     await page.fill('#q', 'übergabe')
@@ -388,7 +388,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     expect(await page.locator('.list .title').allTextContents()).toEqual(['push 7'])
     await page.fill('#q', 'nothing like it')
     await press(page.getByRole('button', { name: 'Search' }))
-    expect(await page.textContent('main')).toContain('No push has these words')
+    expect(await page.textContent('main')).toContain('No secret has these words')
 
     await page.goto(`${server.url}/pushes/${last.url_token}`)
     expect(await page.textContent('#link')).toContain(last.url_token)
@@ -406,12 +406,12 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     ).json()
     expect(log.logs.map(({ kind }: { kind: string }) => kind)).toEqual(['creation', 'view'])
 
-    await page.locator('details', { hasText: 'Expire it now' }).locator('summary').click()
+    await page.locator('details', { hasText: 'Revoke it now' }).locator('summary').click()
     await page.click('main details button.danger')
     await page.waitForURL('**/pushes/*?done=expired')
     expect(await page.textContent('.notice.good')).toContain('has been destroyed')
-    expect(await page.textContent('.standing')).toContain('Expired or deleted by hand')
+    expect(await page.textContent('.standing')).toContain('Revoked or deleted')
     await page.goto(`${server.url}/pushes?show=expired`)
-    expect(await page.textContent('.list')).toContain('Expired or deleted by hand')
+    expect(await page.textContent('.list')).toContain('Revoked or deleted')
   })
 })

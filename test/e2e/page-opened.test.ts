@@ -62,7 +62,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const page = await open(options)
     await openOn(page, { payload: 'The code is 4711. Please close the door.' })
     expect(await page.isVisible('#payload')).toBe(true)
-    expect(await page.textContent('.remaining')).toContain('4 more views')
+    expect(await page.textContent('.remaining')).toContain('4 more times')
   })
 
   test('a line that names what it holds gives its value away alone', async () => {

@@ -84,7 +84,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.fill('#passphrase', passphrase)
     lock()
     await page.click('main form button.primary')
-    await page.locator('main').filter({ hasText: 'no view was used up' }).waitFor()
+    await page.locator('main').filter({ hasText: 'nothing was counted' }).waitFor()
     unlock()
     await page.click('main a')
     await page.fill('#passphrase', passphrase)

@@ -43,7 +43,7 @@ describe('what an attacker would try', () => {
     const made = await post(`/admin/accounts/${id}/reset`, { form: admin.form }, admin.cookie)
     const link =
       /<pre id="link" dir="ltr"><code>http:\/\/localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? ''
-    expect((await fetchPage(link)).text).toContain('earlier pushes still work')
+    expect((await fetchPage(link)).text).toContain('What you shared earlier still works')
     const entered = await post(link, { password: 'chosen by the admin' })
     const cookie = cookieOf(entered.headers)
     const { text } = await fetchPage('/pushes', { headers: { cookie } })
@@ -52,7 +52,7 @@ describe('what an attacker would try', () => {
     expect((await fetchPage(`/pushes/${url_token}`, { headers: { cookie } })).status).toBe(404)
     expect((await pages.api.fetch('/api/v2/pushes/active', { token })).status).toBe(401)
     const shown = await fetchPage(pathOf(html_url), { headers: { cookie } })
-    expect(shown.text).not.toContain('used up no view')
+    expect(shown.text).not.toContain('does not count as an opening')
     expect((await pages.api.retrieve(url_token)).body.payload).toBe('correct horse')
   })
 
