@@ -5,11 +5,12 @@ import type { Page } from 'playwright-core'
 import { skipBrowserTests } from '../support/chromium.ts'
 import { SUBMIT } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
+import { MEMBER, signIn } from '../support/tour.ts'
 import { MODES, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
-  const it = useHandover({ isExpected: /status of (422|429)/ })
+  const it = useHandover({ isExpected: /status of (422|429)|ERR_CONNECTION_FAILED/ })
   const { open, createOn, linkOf, press, readText } = it
 
   test.each(MODES)('a passphrase is asked for on the page, wrong and right, %s', async (_name, options) => {
@@ -57,6 +58,90 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       expect(await readText(reader)).toBe('opened')
     },
   )
+
+  const second = (page: Page) => page.getByRole('button', { name: 'Copy passphrase' })
+  const keptIn = (page: Page) => page.evaluate(() => sessionStorage.length)
+
+  test('a dice fills in three words that can be read, and the page of the link copies them second, once', async () => {
+    const page = await open(SCRIPTED)
+    await page.goto(it.server.url)
+    await page.fill('#payload', 'opened')
+    const dice = page.getByRole('button', { name: 'Fill in three random words' })
+    await dice.click()
+    await waitUntil(async () => (await page.inputValue('#passphrase')) !== '')
+    const first = await page.inputValue('#passphrase')
+    await dice.click()
+    await waitUntil(async () => (await page.inputValue('#passphrase')) !== first)
+    const passphrase = await page.inputValue('#passphrase')
+    expect(passphrase).toMatch(/^[a-z]+(-[a-z]+){2}$/)
+    expect(await page.isChecked('.unseen .show input')).toBe(true)
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    const link = await linkOf(page)
+    const labels = await page.locator('.ways').getByRole('button').allInnerTexts()
+    expect(labels.slice(0, 2)).toEqual(['Copy link', 'Copy passphrase'])
+    expect(await keptIn(page)).toBe(0)
+    expect(await page.content()).not.toContain(passphrase)
+    await second(page).click()
+    await page.locator('[data-kept] .done').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(passphrase)
+    await page.reload()
+    expect(await page.locator('[data-kept]').count()).toBe(1)
+    expect(await second(page).isVisible()).toBe(false)
+    await page.goto(link)
+    await page.fill('#passphrase', passphrase)
+    await press(page)
+    expect(await readText(page)).toBe('opened')
+  })
+
+  test('files are sent with a passphrase that can be copied as well', async () => {
+    const page = await open(SCRIPTED)
+    await signIn(page, it.server.url, MEMBER)
+    await page.goto(it.server.url)
+    await page.check('#kind-file')
+    await page.setInputFiles('#files', { name: 'a', mimeType: 'x/y', buffer: Buffer.alloc(10) })
+    await page.fill('#passphrase', 'sésame "1"')
+    await page.click(SUBMIT)
+    await page.waitForURL('**/preview')
+    await second(page).click()
+    await page.locator('[data-kept] .done').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('sésame "1"')
+  })
+
+  test('a passphrase that was not sent, or with another push, is not offered and is forgotten', async () => {
+    const page = await open(SCRIPTED)
+    await createOn(page, { payload: 'x', passphrase: 'other' })
+    const other = page.url()
+    // Refused, so that it is typed still, but not kept.
+    await page.goto(it.server.url)
+    await page.fill('#payload', ' ')
+    await page.fill('#passphrase', 'typed')
+    await follow(page, () => page.click(SUBMIT))
+    expect(await page.inputValue('#passphrase')).toBe('typed')
+    expect(await keptIn(page)).toBe(0)
+    // Sent into nothing: the next page of the tab is that of another push.
+    await page.fill('#payload', 'x')
+    await page.route('**/*', (route) =>
+      route.request().method() === 'POST' ? route.abort('connectionfailed') : route.continue(),
+    )
+    await page.click(SUBMIT)
+    await page.waitForURL('chrome-error://**')
+    await page.unrouteAll()
+    await page.goto(other)
+    expect(await page.locator('[data-kept]').count()).toBe(1)
+    expect(await second(page).isVisible()).toBe(false)
+    expect(await keptIn(page)).toBe(0)
+    await createOn(page, { payload: 'without one' })
+    expect(await page.locator('[data-kept]').count()).toBe(0)
+  })
+
+  test('without scripts there is no dice and one button less', async () => {
+    const page = await open(UNSCRIPTED)
+    await createOn(page, { payload: 'x', passphrase: 'sesame' })
+    expect(await page.locator('[data-kept]').isVisible()).toBe(false)
+    await page.goto(it.server.url)
+    expect(await page.locator('[data-draws]').isVisible()).toBe(false)
+  })
 
   test.each(MODES)('a refused form has the focus where it says why, %s', async (_name, options) => {
     const page = await open(options)

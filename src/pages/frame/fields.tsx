@@ -192,12 +192,22 @@ export function NoteField({ words: { say }, name, value, problem }: LabelProps) 
 export function PassphraseInput({
   words,
   attributes,
+  trailing,
   ...input
 }: Omit<InputProps, 'type'> & { words: Words }) {
   const typed = { ...attributes, class: 'masked', spellcheck: 'false', autocapitalize: 'off' }
   return (
     <div class="unseen">
-      <Input {...input} attributes={typed} trailing={<Eye words={words} controls={input.id} />} />
+      <Input
+        {...input}
+        attributes={typed}
+        trailing={
+          <>
+            {trailing}
+            <Eye words={words} controls={input.id} />
+          </>
+        }
+      />
     </div>
   )
 }

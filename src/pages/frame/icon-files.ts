@@ -14,6 +14,7 @@ export const ICON_NAMES = [
   'clock',
   'copy',
   'copy-plus',
+  'dices',
   'download',
   'ellipsis-vertical',
   'external-link',

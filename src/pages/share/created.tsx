@@ -142,7 +142,7 @@ function Live({ guest, push, urlToken, link, template, name }: LiveProps) {
       <div class="handover">
         <div>
           <LinkBox id="link" label={say('created_link')} text={link}>
-            <Ways guest={guest} message={message} />
+            <Ways guest={guest} message={message} hasPassphrase={push.passphraseRequired} />
           </LinkBox>
           <p class="lead">{until(push, words)}</p>
           {push.passphraseRequired && <p>{say('created_passphrase')}</p>}

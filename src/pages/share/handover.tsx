@@ -1,20 +1,22 @@
 // The ways to hand a secret link over: copy it, scan it, send it by e-mail, or share it; with a message that can be edited.
 
 import { PAGES } from '../../http/urls.ts'
+import type { Words } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { CopyButton } from '../frame/parts.tsx'
 import { mailHref } from './message.ts'
 
-type WaysProps = { guest: Guest; message: string }
+type WaysProps = { guest: Guest; message: string; hasPassphrase: boolean }
 
 /** Copying needs a script, and sharing a browser that can; the e-mail works everywhere. */
-export function Ways({ guest, message }: WaysProps) {
+export function Ways({ guest, message, hasPassphrase }: WaysProps) {
   const { say } = guest.words
   const subject = say('message_subject')
   return (
     <div class="ways unprinted">
       <CopyButton target="link" words={guest.words} label={say('created_copy')} look="primary large" />
+      {hasPassphrase && <Passphrase words={guest.words} />}
       <a
         class="button quiet"
         href={mailHref({ subject, body: message })}
@@ -32,8 +34,18 @@ export function Ways({ guest, message }: WaysProps) {
   )
 }
 
+/** A script shows it on the page to which the form has led, with what was typed there. */
+function Passphrase({ words }: { words: Words }) {
+  return (
+    <div hidden data-kept>
+      <input hidden readonly id="kept-passphrase" autocomplete="off" />
+      <CopyButton target="kept-passphrase" words={words} label={words.say('created_copy_passphrase')} />
+    </div>
+  )
+}
+
 /** A script takes what was typed here into the e-mail; browsers do not keep it. */
-export function Message({ guest, message }: WaysProps) {
+export function Message({ guest, message }: Omit<WaysProps, 'hasPassphrase'>) {
   const { say } = guest.words
   return (
     <section class="message unprinted">

@@ -1,6 +1,7 @@
 // Runs in the browser, where a secret link is handed over: takes the message into an e-mail, shares or previews it, and tells when the link is opened.
 
 import { fillMessage } from '../../../domain/message-template.ts'
+import { takePassphrase } from './kept-passphrase.js'
 
 for (const link of document.querySelectorAll('a[data-mails]')) {
   const message = document.getElementById(link.dataset.mails)
@@ -31,6 +32,14 @@ for (const preview of document.querySelectorAll('[data-previews]')) {
   message.addEventListener('input', () => {
     preview.textContent = fillMessage(message.value.trim(), preview.dataset)
   })
+}
+
+// The push that this tab has just created: its passphrase can be copied as well, until the page is left.
+const passphrase = takePassphrase()
+const kept = document.querySelector('[data-kept]')
+if (passphrase !== '' && kept !== null) {
+  kept.querySelector('input').value = passphrase
+  kept.hidden = false
 }
 
 // Asks whether the link was opened while the page is looked at: every few seconds at first, later every minute.

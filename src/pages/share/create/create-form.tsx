@@ -81,11 +81,22 @@ function Passphrase({ words, typed, texts }: PartProps) {
       hint={words.say('passphrase_hint')}
       problem={texts.passphrase}
       value={typed('passphrase')}
+      trailing={<Dice words={words} />}
       attributes={{
         autocomplete: 'new-password',
         'data-max-bytes': MAX_PASSPHRASE_BYTES,
         'data-too-long': words.say('too_large_typed', { limit: words.bytes(MAX_PASSPHRASE_BYTES) }),
       }}
     />
+  )
+}
+
+/** A script fills in what it draws. */
+function Dice({ words: { say } }: Pick<PartProps, 'words'>) {
+  const label = say('passphrase_words')
+  return (
+    <button type="button" hidden data-draws aria-label={label} title={label}>
+      <Icon name="dices" />
+    </button>
   )
 }

@@ -81,9 +81,13 @@ function characters() {
 
 async function phrase() {
   const number = clamp(field('count'), 6)
-  words = words ?? (await import(box.dataset.words)).wordlist
-  const text = Array.from({ length: number }, () => words[below(words.length)]).join(field('separator').value)
+  const text = (await drawWords(number)).join(field('separator').value)
   return { text, bits: number * Math.log2(words.length) }
+}
+
+export async function drawWords(number) {
+  words = words ?? (await import(box.dataset.words)).wordlist
+  return Array.from({ length: number }, () => words[below(words.length)])
 }
 
 /** An even draw: what would favour the smaller numbers is drawn again. */

@@ -1,5 +1,6 @@
 // Sends files so that one sees how far they are and can stop them. Nothing that was typed or chosen is lost when it fails.
 
+import { keepPassphrase } from '../kept-passphrase.js'
 import { chooser } from './files.js'
 import { form, kindOf, sayBytes, sayUnit, state, submit } from './form.js'
 import { keepKey } from './sent-once.js'
@@ -55,6 +56,7 @@ function send() {
     if (status === 200) {
       // The page about the push, to which the answer led.
       state.isLeaving = true
+      keepPassphrase(form.elements['push[passphrase]'].value, new URL(responseURL).pathname)
       location.assign(responseURL)
     } else if (showRefusal(responseText)) stop('')
     else if (status < 500) stop(problem.dataset.refused.replace('{status}', status))

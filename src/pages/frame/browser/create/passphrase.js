@@ -1,0 +1,22 @@
+// The passphrase: a dice fills in three words, and the page of the new link gets what was sent.
+
+import { keepPassphrase, takePassphrase } from '../kept-passphrase.js'
+import { form } from './form.js'
+import { drawWords } from './generator.js'
+
+const field = document.getElementById('passphrase')
+const dice = document.querySelector('[data-draws]')
+
+dice.hidden = false
+dice.addEventListener('click', async () => {
+  field.value = (await drawWords(3)).join('-')
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  // Nobody remembers what they have not seen.
+  document.querySelector('[aria-controls="passphrase"]').checked = true
+})
+
+form.addEventListener('submit', (event) => {
+  if (!event.defaultPrevented) keepPassphrase(field.value)
+})
+// Nothing came of what was sent.
+window.addEventListener('pageshow', takePassphrase)
