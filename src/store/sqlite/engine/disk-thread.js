@@ -35,9 +35,19 @@ self.onmessage = ({ data: { role, numbers, text, ...parts } }) => {
 /** What failed at the beginning fails at every call. */
 const NOTHING = { work: () => null, end: () => 0 }
 
-/** Returns the bytes of the log. */
+/** Returns the bytes of the log. After a sync that failed the next one may succeed, without what the first one lost: all fail. */
 function createSync({ descriptor }) {
+  let failure = null
   const work = () => {
+    if (failure !== null) throw failure
+    try {
+      return sync()
+    } catch (cause) {
+      failure = cause
+      throw cause
+    }
+  }
+  const sync = () => {
     fdatasyncSync(descriptor)
     const { nlink, size } = fstatSync(descriptor)
     if (nlink === 0) throw new Error('the log of the database was removed while it was served')

@@ -9,7 +9,10 @@ import source from './disk-thread.js' with { type: 'text' }
 const BUSY_MS = 250
 
 export type LogSync = {
-  /** Makes durable what was committed before the call, and resolves to the bytes of the log. Rejects when the disk failed or the log was removed. */
+  /**
+   * Makes durable what was committed before the call, and resolves to the bytes of the log. Rejects, and from then on always, when
+   * the disk failed or the log was removed. A call during a sync waits for the next one.
+   */
   sync(): Promise<number>
   /** Call this in long turns of the event loop, which learns only at their end that a sync has returned. */
   notice(): void
@@ -23,7 +26,7 @@ export function openLogSync(databasePath: string): LogSync {
   const thread = startThread({ role: 'sync', descriptor })
 
   const close = () => thread.end(() => closeSync(descriptor))
-  return { sync: thread.call, notice: thread.takeAnswer, close }
+  return { sync: thread.call, notice: () => void thread.takeAnswers(), close }
 }
 
 export type LogEmptier = {
@@ -48,7 +51,12 @@ const TEXT_BYTES = 512
 /** The address of its source, which is embedded in the executable. */
 let address: string | undefined
 
-/** Calls through shared memory take a third of the time of messages. Call again only once the answer to the last call is there. */
+type Call = { number: number; answer: PromiseWithResolvers<number> }
+
+/**
+ * Calls through shared memory take a third of the time of messages. A call that is made while the thread works is answered by the
+ * work that begins next, which it begins at once; that work answers all calls before it.
+ */
 function startThread(parts: object) {
   address ??= URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
   const worker = new Worker(address, { smol: true })
@@ -56,31 +64,50 @@ function startThread(parts: object) {
   const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
   worker.postMessage({ ...parts, numbers, text })
 
-  let asked: PromiseWithResolvers<number> | null = null
-  worker.onerror = ({ message }) => asked?.reject(new Error(`a thread for the disk ended: ${message}`))
-
-  function ask(number: number): Promise<number> {
-    const asking = Promise.withResolvers<number>()
-    asked = asking
-    const answered = Atomics.waitAsync(numbers, ANSWERED, Atomics.load(numbers, ANSWERED))
-    Atomics.store(numbers, ASKED, number)
-    Atomics.notify(numbers, ASKED)
-    void Promise.resolve(answered.value).then(takeAnswer)
-    return asking.promise
+  /** Those without an answer, the oldest first. */
+  const calls: Call[] = []
+  let isListening = false
+  worker.onerror = ({ message }) => {
+    const ended = new Error(`a thread for the disk ended: ${message}`)
+    for (const { answer } of calls.splice(0)) answer.reject(ended)
   }
 
-  /** Takes the answer to the last call if it is there, without waiting for the event loop to tell of it. */
-  function takeAnswer(): void {
-    if (asked === null || Atomics.load(numbers, ANSWERED) !== Atomics.load(numbers, ASKED)) return
+  function ask(number: number): Promise<number> {
+    const answer = Promise.withResolvers<number>()
+    calls.push({ number, answer })
+    listen(Atomics.load(numbers, ANSWERED))
+    Atomics.store(numbers, ASKED, number)
+    Atomics.notify(numbers, ASKED)
+    return answer.promise
+  }
+
+  /** `seen`: the last answer that was taken. One that came since is taken at once. */
+  function listen(seen: number): void {
+    if (isListening) return
+    isListening = true
+    void Promise.resolve(Atomics.waitAsync(numbers, ANSWERED, seen).value).then(() => {
+      isListening = false
+      const last = takeAnswers()
+      if (calls.length > 0) listen(last)
+    })
+  }
+
+  /** Takes what is answered, without waiting for the event loop to tell of it. Returns the number of the last answer. */
+  function takeAnswers(): number {
+    const answered = Atomics.load(numbers, ANSWERED)
     const result = Atomics.load(numbers, RESULT)
-    if (result === FAILED) asked.reject(readFailure(text))
-    else asked.resolve(result)
-    asked = null
+    while (calls[0] !== undefined && isReached(calls[0].number, answered)) {
+      const { answer } = calls.shift() as Call
+      if (result === FAILED) answer.reject(readFailure(text))
+      else answer.resolve(result)
+    }
+    return answered
   }
 
   let ending: Promise<void> | null = null
 
   async function endOnce(andThen: () => void): Promise<void> {
+    await Promise.allSettled(calls.map(({ answer }) => answer.promise))
     await ask(END)
     worker.terminate()
     andThen()
@@ -92,7 +119,13 @@ function startThread(parts: object) {
   }
 
   const call = () => ask((Atomics.load(numbers, ASKED) + 1) % MAX_CALLS)
-  return { call, takeAnswer, end }
+  return { call, takeAnswers, end }
+}
+
+/** Whether the answer is that to this call, or to a later one. The numbers begin anew after the largest. */
+function isReached(call: number, answered: number): boolean {
+  if (call === END || answered === END) return call === answered
+  return (answered - call + MAX_CALLS) % MAX_CALLS < MAX_CALLS / 2
 }
 
 /** The thread writes the code of an error, if any, a space and the message. */

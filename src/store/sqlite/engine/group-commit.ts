@@ -13,8 +13,13 @@ import { createSyncs, type Synced } from './syncs.ts'
 import { createWriteTrial } from './write-trial.ts'
 
 const MAX_BATCH_WORKS = 256
-/** While a sync is under way, as many works wait for its end before they run, so that they share the next one. */
+/** While a quick sync is under way, as many works wait before they run, so that they share the next one. */
 const GATHERED_WORKS = 32
+/** A sync that takes longer is slow. Works then gather until it has returned, and those whom it has answered come again. */
+const SLOW_MS = 10
+/** They have so much time for that: this part of the sync, and so many milliseconds at most. */
+const RETURN_PART = 0.3
+const RETURN_MS = 10
 /** Milliseconds of one turn of the event loop that batches may take together. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
@@ -73,6 +78,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** Works that are not settled, committed or not. */
   let pending = 0
   let scheduled = false
+  /** A timer ends the wait for those whom a slow sync has answered. */
+  let isTimed = false
+  /** The works that syncs have answered since the last commit, and when the last of them was. */
+  let answered = { works: 0, at: 0 }
   /** Another process held the lock at the last try. */
   let isLocked = false
   /** A work runs alone. */
@@ -95,23 +104,40 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     })
   }
 
-  /** The end of the sync under way schedules those that gather. */
-  function isGathering(): boolean {
-    return syncs.since() !== null && waiting.length < GATHERED_WORKS
+  /** Milliseconds until the works that wait should run; the end of the sync under way schedules them in any case. */
+  function gathersFor(): number {
+    const usual = syncs.usual()
+    if (syncs.since() !== null) {
+      return waiting.length >= (usual > SLOW_MS ? MAX_BATCH_WORKS : GATHERED_WORKS) ? 0 : Infinity
+    }
+    if (usual <= SLOW_MS || waiting.length >= answered.works) return 0
+    return Math.max(0, answered.at + Math.min(usual * RETURN_PART, RETURN_MS) - performance.now())
   }
 
   function schedule(delay = 0): void {
-    if (scheduled || isGathering()) return
+    if (scheduled) return
+    const gathers = gathersFor()
+    if (gathers > 0) {
+      if (gathers < Infinity && !isTimed) setTimeout(endGathering, gathers)
+      isTimed ||= gathers < Infinity
+      return
+    }
     scheduled = true
     if (delay === 0) setImmediate(runBatches)
     else setTimeout(runBatches, delay)
+  }
+
+  function endGathering(): void {
+    isTimed = false
+    if (waiting.length > 0) schedule()
   }
 
   /** Runs several batches in a row while works wait, because each turn of a busy event loop calls this only once. */
   function runBatches(): void {
     scheduled = false
     // The work that runs alone schedules the others when it ends.
-    if (isHeld || isGathering()) return
+    if (isHeld) return
+    if (gathersFor() > 0) return schedule()
     const ends = performance.now() + MAX_TURN_MS
     while (waiting.length > 0) {
       runBatch()
@@ -170,9 +196,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     try {
       const startedAt = performance.now()
       const { outcomes, hasWritten } = batches.commit(batch)
+      answered.works = 0
       waiting.unshift(...batch.splice(outcomes.length))
       const settle: Synced = (failure) => {
         options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
+        answered = { works: answered.works + outcomes.length, at: performance.now() }
         for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(failure ?? outcome)
       }
       syncs.settle(settle, hasWritten)

@@ -1,6 +1,4 @@
 // What waits until the disk has what was committed: each waits for a sync that began after its commit, and has returned.
-//
-// Only one sync is under way, because a second one would wait for the first.
 
 /** Called when a sync has returned, with the reason when it failed. */
 export type Synced = (failure: Failure | null) => void
@@ -17,37 +15,38 @@ export type SyncsOptions = {
 }
 
 export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
-  /** Committed since the sync under way began. */
-  let next: Synced[] = []
-  let covered: Synced[] = []
+  /** Each waits for one sync, the first for the one under way. */
+  const groups: Synced[][] = []
   let since: number | null = null
+  /** Milliseconds of the last syncs: of a shorter one at once, of longer ones little by little, because the event loop may be late. */
+  let usual: number | null = null
   /** Of the sync that failed: from then on nothing is durable. */
   let failure: Failure | null = null
 
   /** Calls `settle` once what was committed so far is durable; at once when it is. `hasWritten`: a commit has just written. */
   function settle(settle: Synced, hasWritten: boolean): void {
-    if (sync === undefined || failure !== null || (!hasWritten && since === null)) {
-      settle(failure)
-      return
-    }
+    const last = groups.at(-1)
+    if (sync === undefined || failure !== null || (!hasWritten && last === undefined)) settle(failure)
     // What only read waits too: it may have read what is not durable yet.
-    if (hasWritten || next.length > 0) next.push(settle)
-    else covered.push(settle)
-    if (since === null) void syncNext(sync)
+    else if (!hasWritten && last !== undefined) last.push(settle)
+    else void waitFor(sync(), [settle])
   }
 
-  async function syncNext(sync: () => Promise<void>): Promise<void> {
-    covered = next
-    next = []
-    since = performance.now()
-    failure = await sync().then(noFailure, (cause: unknown) => ({ cause }))
-    since = null
-    if (failure !== null) {
-      onFailed(failure.cause)
-      covered.push(...next.splice(0))
+  async function waitFor(synced: Promise<void>, group: Synced[]): Promise<void> {
+    groups.push(group)
+    since ??= performance.now()
+    const failed = await synced.then(noFailure, (cause: unknown) => ({ cause }))
+    // Those before it are durable as well, and nothing is once a sync has failed.
+    const settled = groups.splice(0, failed === null ? groups.indexOf(group) + 1 : groups.length)
+    const now = performance.now()
+    const took = now - (since ?? now)
+    usual = usual === null ? took : Math.min(took, usual * SLOWER + 0.1)
+    since = groups.length === 0 ? null : now
+    if (failed !== null && failure === null) {
+      failure = failed
+      onFailed(failed.cause)
     }
-    for (const settle of covered.splice(0)) settle(failure)
-    if (next.length > 0) void syncNext(sync)
+    for (const settle of settled.flat()) settle(failure)
     onReturned()
   }
 
@@ -63,7 +62,11 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     durable,
     /** When the sync under way began, by `performance.now()`; null while none is. */
     since: () => since,
+    /** Milliseconds that a sync takes; 0 before the first. */
+    usual: () => usual ?? 0,
   }
 }
+
+const SLOWER = 1.05
 
 const noFailure = () => null

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccountLinks } from '../../../../src/store/accounts/account-links.ts'
@@ -98,6 +98,27 @@ test('a few works gather until the sync under way has returned, and share the ne
   expect(syncs).toHaveLength(2)
 })
 
+test('on a slow disk those who were answered come again before the next sync begins, but are not waited for long', async () => {
+  const both = [work('one'), work('other')]
+  await begun(1)
+  // So long, or longer, does each sync take.
+  await Bun.sleep(40)
+  syncs[0]?.resolve()
+  await Promise.all(both)
+  void work('one again')
+  await Bun.sleep(1)
+  expect(syncs).toHaveLength(1)
+  void work('other again')
+  await begun(2)
+  expect(countNotes()).toBe(4)
+  await Bun.sleep(40)
+  syncs[1]?.resolve()
+  await waitUntil(() => settled.length === 4)
+  void work('one alone')
+  await begun(3)
+  expect(countNotes()).toBe(5)
+})
+
 test('a work that only reads waits for what it may have read', async () => {
   void work('first')
   await begun(1)
@@ -185,6 +206,21 @@ test('works that wait for long behind quick syncs are told as overload', async (
   }
   await Promise.all(crowd)
   expect(commits.isOverloaded()).toBe(false)
+})
+
+test('calls during a sync of a real disk are answered by the next one, and all fail after one that failed', async () => {
+  database.run("INSERT INTO notes (text) VALUES ('real')")
+  const log = openLogSync(join(folder, 'test.db'))
+  const sizes = await Promise.all(Array.from({ length: 50 }, () => log.sync()))
+  expect(new Set(sizes)).toEqual(new Set([statSync(join(folder, 'test.db-wal')).size]))
+  rmSync(join(folder, 'test.db-wal'))
+  const late = await Promise.allSettled([log.sync(), log.sync(), log.sync().then(() => log.sync())])
+  expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  // Though the log is there again.
+  writeFileSync(join(folder, 'test.db-wal'), '')
+  const [again] = await Promise.allSettled([log.sync()])
+  expect(again?.status).toBe('rejected')
+  await log.close()
 })
 
 test('the threads of a real disk sync the log, and tell of it within a long turn', async () => {
