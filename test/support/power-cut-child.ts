@@ -62,4 +62,8 @@ for (const [round, count] of [12, 1, 4].entries()) {
   // What was destroyed leaves the log within seconds.
   if (round === 0) await Bun.sleep(4_000)
 }
+// So many that they are committed while the disk syncs the first one.
+const first = create(`${story} first`, 1)
+await Bun.sleep(1)
+await Promise.all([first, ...names(40, 'in a crowd').map((name) => create(name, 1))])
 process.kill(process.pid, 'SIGKILL')
