@@ -9,17 +9,11 @@
 import { overloaded } from '../../every-engine/refusals.ts'
 import { isBusy, isFull, refusalOf } from '../../folder/sqlite-failures.ts'
 import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
+import { createGathering } from './gathering.ts'
 import { createSyncs, type Synced } from './syncs.ts'
 import { createWriteTrial } from './write-trial.ts'
 
 const MAX_BATCH_WORKS = 256
-/** While a quick sync is under way, as many works wait before they run, so that they share the next one. */
-const GATHERED_WORKS = 32
-/** A sync that takes longer is slow. Works then gather until it has returned, and those whom it has answered come again. */
-const SLOW_MS = 10
-/** They have so much time for that: this part of the sync, and so many milliseconds at most. */
-const RETURN_PART = 0.3
-const RETURN_MS = 10
 /** Milliseconds of one turn of the event loop that batches may take together. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
@@ -73,15 +67,12 @@ type Work = { run: () => unknown; grows: boolean; since: number; settle: (outcom
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const batches = createBatches(options)
   const trial = createWriteTrial({ write: writeSomething, stuckSince: () => syncs.since() })
-  const syncs = createSyncs({ sync: options.sync, onFailed, onReturned })
+  const syncs = createSyncs({ sync: options.sync, onFailed, onReturned: runWaiting })
+  const gathering = createGathering(syncs, { most: MAX_BATCH_WORKS, onEnd: runWaiting })
   let waiting: Work[] = []
   /** Works that are not settled, committed or not. */
   let pending = 0
   let scheduled = false
-  /** A timer ends the wait for those whom a slow sync has answered. */
-  let isTimed = false
-  /** The works that syncs have answered since the last commit, and when the last of them was. */
-  let answered = { works: 0, at: 0 }
   /** Another process held the lock at the last try. */
   let isLocked = false
   /** A work runs alone. */
@@ -104,40 +95,19 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     })
   }
 
-  /** Milliseconds until the works that wait should run; the end of the sync under way schedules them in any case. */
-  function gathersFor(): number {
-    const usual = syncs.usual()
-    if (syncs.since() !== null) {
-      return waiting.length >= (usual > SLOW_MS ? MAX_BATCH_WORKS : GATHERED_WORKS) ? 0 : Infinity
-    }
-    if (usual <= SLOW_MS || waiting.length >= answered.works) return 0
-    return Math.max(0, answered.at + Math.min(usual * RETURN_PART, RETURN_MS) - performance.now())
-  }
-
+  /** Those that gather are scheduled when that ends, or when the sync under way has returned. */
   function schedule(delay = 0): void {
-    if (scheduled) return
-    const gathers = gathersFor()
-    if (gathers > 0) {
-      if (gathers < Infinity && !isTimed) setTimeout(endGathering, gathers)
-      isTimed ||= gathers < Infinity
-      return
-    }
+    if (scheduled || gathering.holds(waiting.length)) return
     scheduled = true
     if (delay === 0) setImmediate(runBatches)
     else setTimeout(runBatches, delay)
-  }
-
-  function endGathering(): void {
-    isTimed = false
-    if (waiting.length > 0) schedule()
   }
 
   /** Runs several batches in a row while works wait, because each turn of a busy event loop calls this only once. */
   function runBatches(): void {
     scheduled = false
     // The work that runs alone schedules the others when it ends.
-    if (isHeld) return
-    if (gathersFor() > 0) return schedule()
+    if (isHeld || gathering.holds(waiting.length)) return
     const ends = performance.now() + MAX_TURN_MS
     while (waiting.length > 0) {
       runBatch()
@@ -196,11 +166,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     try {
       const startedAt = performance.now()
       const { outcomes, hasWritten } = batches.commit(batch)
-      answered.works = 0
+      gathering.noteCommitted()
       waiting.unshift(...batch.splice(outcomes.length))
       const settle: Synced = (failure) => {
         options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
-        answered = { works: answered.works + outcomes.length, at: performance.now() }
+        gathering.noteAnswered(outcomes.length)
         for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(failure ?? outcome)
       }
       syncs.settle(settle, hasWritten)
@@ -218,8 +188,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     options.onFatal(cause)
   }
 
-  /** Those that gathered during the sync run now. */
-  function onReturned(): void {
+  /** Those that gathered run now. */
+  function runWaiting(): void {
     if (waiting.length > 0) schedule()
     else becomeIdle()
   }

@@ -14,6 +14,8 @@ export type SyncsOptions = {
   onReturned: () => void
 }
 
+export type Syncs = ReturnType<typeof createSyncs>
+
 export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
   /** Each waits for one sync, the first for the one under way. */
   const groups: Synced[][] = []
