@@ -36,7 +36,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   client: { imports: ['domain'], lines: 1130 },
   pages: {
     imports: ['api', 'http', 'pushes', 'accounts', 'operating', 'lan', 'backup', 'words', 'domain'],
-    lines: 11400,
+    lines: 11500,
   },
   api: { imports: ['http', 'pushes', 'accounts', 'operating', 'words', 'domain'], lines: 1061 },
   http: { imports: ['domain'], lines: 2504 },
@@ -50,7 +50,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   store: { imports: ['crypto', 'domain'], lines: 8720 },
   settings: { imports: ['domain'], lines: 1043 },
   selftest: { imports: ['domain'], lines: 355 },
-  words: { imports: ['domain'], lines: 150 },
+  words: { imports: ['domain'], lines: 157 },
   crypto: { imports: [], lines: 680 },
   domain: { imports: [], lines: 1860 },
 }

@@ -52,6 +52,7 @@ function createWords(language: Language) {
   const numbers = new Intl.NumberFormat(language)
   const locale = FORMATS[language] ?? language
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
+  const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
   const relatives = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
@@ -106,6 +107,13 @@ function createWords(language: Language) {
     return relatives.format(Math.round(distance / size), unit)
   }
 
+  /** "today", "yesterday" or the date, in the time zone of this server; a script uses the reader's. */
+  function day(time: number, now: number): string {
+    const [then, today] = [time, now].map((at) => new Date(at).setHours(0, 0, 0, 0))
+    const days = Math.round(((today ?? now) - (then ?? time)) / DAY)
+    return days === 0 || days === 1 ? relatives.format(-days, 'day') : dates.format(time)
+  }
+
   /** "7 sec. ago", for what happened a short time ago. */
   function ago(ms: number): string {
     return relatives.format(-Math.round(Math.max(0, ms) / SECOND), 'second')
@@ -125,6 +133,7 @@ function createWords(language: Language) {
     forms,
     moment,
     relative,
+    day,
     ago,
     duration,
     clock,

@@ -67,6 +67,52 @@ describe('what is shown', () => {
     expect((await list(owner)).text).toContain('2 files · 2 bytes · created')
   })
 
+  test.each([
+    ['waiting', 'not opened yet', {}, async () => undefined],
+    ['low', 'expires <time', { expire_after_days: 2 }, async () => api.clock.advance(1.5 * DAY)],
+    [
+      'good',
+      'opened <time',
+      { expire_after_days: 2 },
+      async ({ url_token }: PushBody) => {
+        api.clock.advance(1.5 * DAY)
+        await api.retrieve(url_token)
+      },
+    ],
+    [
+      'good',
+      'Opened <time',
+      { expire_after_views: 1 },
+      async ({ url_token }: PushBody) => api.retrieve(url_token),
+    ],
+    ['gone', 'Expired: its time is over', { expire_after_days: 1 }, async () => api.clock.advance(DAY)],
+  ] as const)('a row begins with its state: %s, %s', async (tone, text, fields, happens) => {
+    const owner = await newOwner()
+    await happens(await owner.create({ name: 'VPN', ...fields }))
+    const { text: page } = await list(owner, '?show=all')
+    const [, row = ''] = /<li.*?class="check"(.*?)<\/li>/s.exec(page) ?? []
+    expect(row.indexOf('class="status"')).toBeLessThan(row.indexOf('class="title"'))
+    expect(row).toMatch(new RegExp(`class="chip ${tone}"><svg.*?</svg><span>${text}`, 's'))
+  })
+
+  test('rows stand under the day of their creation, unless they are in another order', async () => {
+    const owner = await newOwner()
+    await owner.create({ name: 'first', expire_after_days: 90 })
+    api.clock.advance(2 * DAY)
+    for (const name of ['second', 'third']) await owner.create({ name, expire_after_days: 90 })
+    api.clock.advance(DAY)
+    await owner.create({ name: 'fourth' })
+    const daysIn = (text: string) => [...text.matchAll(/<h2>([^<]+)<\/h2><ul>/g)].map(([, day]) => day)
+    const { text, names } = await list(owner)
+    expect(names).toEqual(['fourth', 'third', 'second', 'first'])
+    expect(daysIn(text)).toEqual(['today', 'yesterday', expect.stringMatching(/^\d+ \w+ \d{4}$/)])
+    expect(text).toMatch(/yesterday.*third.*second.*<h2>.*first/s)
+    expect(daysIn((await list(owner, '?sort=oldest')).text)).toHaveLength(3)
+    expect(daysIn((await list(owner, '?locale=de')).text)[0]).toBe('heute')
+    for (const sort of ['name', 'ending', 'opened'])
+      expect(daysIn((await list(owner, `?sort=${sort}`)).text)).toEqual([])
+  })
+
   test('the mark of an opened push disappears when its owner looks at it, or removes the mark', async () => {
     const owner = await newOwner()
     const pushes = [await owner.create({ name: 'one' }), await owner.create({ name: 'two' })]
@@ -157,8 +203,15 @@ describe('what is shown', () => {
     expect(shown).toEqual(names)
   })
 
-  test('an empty list says what will be in it', async () => {
-    expect((await list(await newOwner())).text).toContain('Nothing here yet')
+  test('an empty list says what will be in it, with an example that nobody can press, and one button', async () => {
+    const owner = await newOwner()
+    const { text } = await list(owner)
+    expect(text).toContain('Nothing here yet')
+    expect(text).toMatch(/<div class="list" inert>.*opened <time[^>]*>3 min. ago.*Wi-Fi for Ana/s)
+    expect(text.match(/class="button[^"]*" href="\/"/g)).toHaveLength(1)
+    const { url_token } = await owner.create()
+    await api.expire(url_token, { token: owner.token })
+    expect((await list(owner)).text).not.toContain('inert')
   })
 })
 

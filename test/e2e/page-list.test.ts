@@ -43,6 +43,94 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   const topOf = async (page: Page, selector: string) =>
     (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN
 
+  const names = (page: Page) => page.locator('.list .title').allTextContents()
+  /** As if somebody came back to the page. */
+  const comeBack = (page: Page) =>
+    page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange')))
+  const answered = (page: Page, work: () => Promise<unknown>) =>
+    Promise.all([page.waitForResponse((answer) => answer.url().includes('/pushes')), work()])
+
+  test('the list is searched while somebody types, and the slash leads to the search', async () => {
+    const page = await openList({ viewport: { width: 1200, height: 900 } })
+    await page.keyboard.press('/')
+    await page.keyboard.type('oslo/')
+    expect(await page.inputValue('#q')).toBe('oslo/')
+    await page.waitForURL('**/pushes?q=oslo%2F')
+    await page.keyboard.press('Backspace')
+    await page.waitForURL('**/pushes?q=oslo')
+    expect(await names(page)).toEqual(['Router in Oslo'])
+    expect(await page.textContent('.tabs [aria-current]')).toStartWith('All')
+    expect(await page.textContent('.told')).toBe('1 secret')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('q')
+    // What has come is as alive as what was there.
+    expect(await page.isVisible('.list [data-copies]')).toBe(true)
+    await page.click('.list .menu summary')
+    await page.click('.list .menu [name=only]')
+    expect(await page.textContent('.ask .danger')).toBe('Revoke 1 secret')
+    await page.fill('#q', '')
+    await page.waitForURL('**/pushes')
+    expect(await names(page)).toContain('Safe in Lyon')
+    await page.fill('#q', 'nowhere')
+    await page.waitForURL('**/pushes?q=nowhere')
+    expect(await page.textContent('.nothing')).toContain('No secret has these words')
+    await page.reload()
+    expect(await page.inputValue('#q')).toBe('nowhere')
+  })
+
+  test('the list renews itself, and keeps the focus', async () => {
+    const page = await openList()
+    await page.clock.install()
+    await page.reload()
+    await page.locator('.list .menu summary').first().focus()
+    const menu = await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    await tour.push({ name: 'Came later' })
+    await answered(page, () => page.clock.runFor(9000))
+    await page.waitForSelector('text=Came later')
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(menu ?? '')
+    expect(await page.isVisible('.list [data-copies]')).toBe(true)
+  })
+
+  test('the list does not renew itself under a selection, an open menu or what is typed', async () => {
+    const page = await openList()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.headers()['oncebox-look'] !== undefined) asked.push(request.url())
+    })
+    await page.locator('.list input').first().check()
+    await comeBack(page)
+    await page.locator('.list input').first().uncheck()
+    await page.locator('.list .menu summary').first().click()
+    await comeBack(page)
+    await page.keyboard.press('Escape')
+    await page.evaluate(() => {
+      const field = document.querySelector<HTMLInputElement>('#q')
+      if (field !== null) field.value = 'half a wo'
+      field?.dispatchEvent(new Event('input'))
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+    expect(asked).toEqual([])
+    await page.waitForURL('**/pushes?q=half*')
+    await answered(page, () => comeBack(page))
+    expect(await page.inputValue('#q')).toBe('half a wo')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('the days are those of the reader’s time zone', async () => {
+    const page = await openList()
+    expect(await page.textContent('.list h2')).toBe('today')
+    await page.clock.setFixedTime(Date.now() + 86_400_000)
+    await page.reload()
+    expect(await page.textContent('.list h2')).toBe('yesterday')
+    expect((await names(page)).length).toBeGreaterThan(1)
+  })
+
+  test('a list whose session has ended leads to the sign-in page', async () => {
+    const page = await openList()
+    await page.context().clearCookies()
+    await comeBack(page)
+    await page.waitForURL('**/sign-in?next=*')
+  })
+
   test('a press anywhere in a row opens the push, and its other controls do what they did', async () => {
     const page = await openList()
     await page.locator('.list input').first().check()
@@ -51,7 +139,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.isVisible('.list .sheet')).toBe(true)
     await page.keyboard.press('Escape')
     // The link of the title lies over the row.
-    await page.locator('.list .state').first().click({ force: true })
+    await page.locator('.list .use').first().click({ force: true })
     await page.waitForURL(/\/pushes\/\w+$/)
   })
 

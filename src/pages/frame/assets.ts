@@ -9,7 +9,6 @@ import { answerAsset, type Kept } from '../../http/answers.ts'
 import type { Asked } from '../../http/door/router.ts'
 import { FILES } from '../../http/urls.ts'
 import common from './browser/common.js' with { type: 'text' }
-import lists from './browser/lists.js' with { type: 'text' }
 import receive from './browser/receive.js' with { type: 'text' }
 import { bundleForBrowser, hashBundle, scriptOfWords } from './browser-bundles.ts' with { type: 'macro' }
 import favicon from './favicon.ico' with { type: 'file' }
@@ -60,7 +59,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     common: ofText('common.js', SCRIPT, common),
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
-    lists: ofText('lists.js', SCRIPT, lists),
+    lists: ofText('lists.js', SCRIPT, bundleForBrowser('lists.js')),
     handover: ofText('handover.js', SCRIPT, bundleForBrowser('handover.js')),
     receive: ofText('receive.js', SCRIPT, receive),
     strength: {

@@ -136,11 +136,14 @@ function NavLink({ link: { to, label, icon }, guest }: { link: Link; guest: Gues
 
 /** How many of their pushes were opened since the member looked. */
 function Unseen({ guest: { words, unseen } }: { guest: Guest }) {
-  if (unseen === 0) return null
   return (
-    <span class="count">
-      <span class="visually-hidden">{words.say('pushes_unseen')}: </span>
-      <bdi>{unseen < MOST_UNSEEN ? words.number(unseen) : `${words.number(MOST_UNSEEN - 1)}+`}</bdi>
+    <span class="count" hidden={unseen === 0}>
+      {unseen > 0 && (
+        <>
+          <span class="visually-hidden">{words.say('pushes_unseen')}: </span>
+          <bdi>{unseen < MOST_UNSEEN ? words.number(unseen) : `${words.number(MOST_UNSEEN - 1)}+`}</bdi>
+        </>
+      )}
     </span>
   )
 }

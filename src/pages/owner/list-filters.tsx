@@ -77,6 +77,7 @@ function Search({ words: { say }, query }: { words: Words; query: string }) {
         maxlength={200}
         placeholder={say('pushes_search')}
         aria-label={say('pushes_search')}
+        aria-keyshortcuts="/"
       />
       <button type="submit" class="bare" aria-label={say('search')}>
         <Icon name="search" />

@@ -1,7 +1,8 @@
-// A row of an owner's list: what the push is, how far it is used up, and what can be done with it.
+// A row of an owner's list: whether the push was opened, what it is, how far it is used up, and what can be done with it.
 
-import { isUsedUp } from '../../domain/listing.ts'
-import { isExpired } from '../../domain/push.ts'
+import { isEnding, isUsedUp } from '../../domain/listing.ts'
+import { isExpired, isLocked, type Push } from '../../domain/push.ts'
+import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
 import type { Labelled, OverviewPush } from '../../pushes/owner-lists.ts'
 import type { Words } from '../../words/words.ts'
@@ -9,7 +10,7 @@ import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Chip, CopyButton, KIND_WORDS, nameForOwner, sayWhen } from '../frame/parts.tsx'
-import { describeState } from './push-view.tsx'
+import { describeState, type StateText } from './push-view.tsx'
 
 const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
   text: 'file-text',
@@ -40,6 +41,7 @@ export function ListRow({ guest, listed, now }: Props) {
           aria-label={say('pushes_select', { name: title })}
         />
       </label>
+      <Status push={push} words={words} now={now} />
       <span class="kind">
         <Icon name={KIND_ICONS[push.kind]} />
         <span class="visually-hidden">{say(KIND_WORDS[push.kind])}</span>
@@ -60,7 +62,7 @@ export function ListRow({ guest, listed, now }: Props) {
           {sayWhen('row_created', push.createdAt, { words, now })}
         </p>
       </div>
-      <State listed={listed} words={words} now={now} />
+      <Use push={push} words={words} now={now} />
       {isLive && (
         <CopyButton
           target=""
@@ -75,32 +77,70 @@ export function ListRow({ guest, listed, now }: Props) {
   )
 }
 
-function State({ listed: { push }, words, now }: { listed: Labelled; words: Words; now: number }) {
-  const { tone, text, isNotable, icon } = describeState(push, { words, now })
-  const { views, expireAfterViews, lastViewedAt, expiredOn, expiresAt } = push
+type PartProps = { push: Push; words: Words; now: number }
+
+/** What its sender wants to know first: whether it was opened, and if not, whether it soon cannot be any more. */
+function Status({ push, words, now }: PartProps) {
+  const { tone, icon, text } = statusOf(push, { words, now })
   return (
-    <div class="state">
-      {isNotable && (
-        <Chip tone={tone} icon={icon}>
-          <span>{text}</span>
+    <div class="status">
+      <Chip tone={tone} icon={icon}>
+        <span>{text}</span>
+      </Chip>
+    </div>
+  )
+}
+
+/** A row without a push, in which nothing can be pressed. */
+export function ExampleRow({ words, now }: { words: Words; now: number }) {
+  return (
+    <li>
+      <div class="status">
+        <Chip tone="good" icon="eye">
+          <span>{sayWhen('row_opened', now - 3 * MINUTE, { words, now })}</span>
         </Chip>
-      )}
+      </div>
+      <span class="kind">
+        <Icon name="qr-code" />
+      </span>
+      <div class="what">
+        <strong class="title">{words.say('pushes_example')}</strong>
+        <p class="hint">{sayWhen('row_created', now - HOUR, { words, now })}</p>
+      </div>
+      <div class="use">
+        <span>{words.say('row_views', { n: 1, of: 5 })}</span>
+        <span>{sayWhen('row_expires', now + 7 * DAY, { words, now })}</span>
+      </div>
+    </li>
+  )
+}
+
+function statusOf(push: Push, seen: { words: Words; now: number }): StateText {
+  const state = describeState(push, seen)
+  if (isExpired(push, seen.now) || isLocked(push)) return state
+  if (push.views > 0) return { tone: 'good', icon: 'eye', text: sayOpened(push, seen) }
+  if (isEnding(push, seen.now)) return { ...state, text: sayWhen('row_expires', push.expiresAt, seen) }
+  return { ...state, text: seen.words.say('row_waiting') }
+}
+
+/** An imported push can lack the time. */
+function sayOpened({ lastViewedAt }: Push, seen: { words: Words; now: number }) {
+  return lastViewedAt === 0 ? seen.words.say('row_opened_once') : sayWhen('row_opened', lastViewedAt, seen)
+}
+
+/** How far it is used up. */
+function Use({ push, words, now }: PartProps) {
+  const { views, expireAfterViews, expiredOn, expiresAt } = push
+  const isOver = isExpired(push, now)
+  return (
+    <div class="use">
       <span>{words.say('row_views', { n: views, of: expireAfterViews })}</span>
       {!isUsedUp(push) && (
-        <>
-          <span>
-            {isExpired(push, now)
-              ? sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
-              : sayWhen('row_expires', expiresAt, { words, now })}
-          </span>
-          <span class="hint">
-            {views === 0
-              ? words.say('row_waiting')
-              : lastViewedAt === 0
-                ? words.say('row_opened_once')
-                : sayWhen('row_opened', lastViewedAt, { words, now })}
-          </span>
-        </>
+        <span>
+          {isOver
+            ? sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
+            : sayWhen('row_expires', expiresAt, { words, now })}
+        </span>
       )}
     </div>
   )

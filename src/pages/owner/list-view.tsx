@@ -2,7 +2,7 @@
 
 import { LIST_PAGE_SIZE, PUSH_LISTS, type PushList } from '../../domain/listing.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { Overview } from '../../pushes/owner-lists.ts'
+import type { Overview, OverviewPush } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -13,7 +13,7 @@ import { PostForm } from '../frame/post-form.tsx'
 import { AskInPlace, queryOf } from './expire-question.tsx'
 import { Filters } from './list-filters.tsx'
 import { isFiltered, type ListQuery, listHref } from './list-query.ts'
-import { ListRow } from './list-row.tsx'
+import { ExampleRow, ListRow } from './list-row.tsx'
 
 type Shown = { asked: ListQuery; overview: Overview; now: number }
 
@@ -29,19 +29,23 @@ export function createListView(answer: AnswerGuest) {
       <>
         <div class="heading">
           <h1>{say('pushes_title')}</h1>
-          <a class="button" href={guest.href(PAGES.create.href())} aria-label={say('nav_create')}>
-            <Icon name="plus" />
-            <span class="on-wide">{say('nav_create')}</span>
-          </a>
+          {hasAny && (
+            <a class="button" href={guest.href(PAGES.create.href())} aria-label={say('nav_create')}>
+              <Icon name="plus" />
+              <span class="on-wide">{say('nav_create')}</span>
+            </a>
+          )}
         </div>
-        <ListTabs {...props} />
+        {hasAny && <ListTabs {...props} />}
         {hasAny && <Filters guest={guest} asked={asked} />}
-        {isFiltered(asked) && <Matching {...props} />}
         <Told guest={guest} />
-        {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
-        {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
-        {overview.pushes.length > 0 ? <Rows {...props} /> : <Nothing {...props} />}
-        <Pages {...props} />
+        <div id="found">
+          {isFiltered(asked) && <Matching {...props} />}
+          {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
+          {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
+          {overview.pushes.length > 0 ? <Rows {...props} /> : <Nothing {...props} hasAny={hasAny} />}
+          <Pages {...props} />
+        </div>
       </>
     )
     return answer(content, { guest, title: say('pushes_title'), script: 'lists', width: 'wide' })
@@ -106,13 +110,36 @@ function Rows({ guest, asked, overview, now }: Props) {
         )}
         <AskInPlace words={guest.words} />
       </div>
-      <ul class="list">
-        {overview.pushes.map((push) => (
-          <ListRow guest={guest} listed={push} now={now} />
+      <div class="list" data-days={isByDay(asked)}>
+        {listDays({ guest, asked, overview, now }).map(({ day, pushes }) => (
+          <>
+            {day !== null && <h2>{day}</h2>}
+            <ul>
+              {pushes.map((push) => (
+                <ListRow guest={guest} listed={push} now={now} />
+              ))}
+            </ul>
+          </>
         ))}
-      </ul>
+      </div>
     </PostForm>
   )
+}
+
+const isByDay = ({ sort }: ListQuery) => sort === 'newest' || sort === 'oldest'
+
+type Day = { day: string | null; pushes: OverviewPush[] }
+
+/** The pushes by the day of their creation; in another order they have no days. */
+function listDays({ guest: { words }, asked, overview, now }: Props): Day[] {
+  const days: Day[] = []
+  for (const listed of overview.pushes) {
+    const day = isByDay(asked) ? words.day(listed.push.createdAt, now) : null
+    const last = days.at(-1)
+    if (last?.day === day) last.pushes.push(listed)
+    else days.push({ day, pushes: [listed] })
+  }
+  return days
 }
 
 /** How many pushes the filters have left, and the way back to all of them. */
@@ -126,8 +153,29 @@ function Matching({ guest, overview }: Props) {
   )
 }
 
-function Nothing({ guest, asked, overview: { damaged } }: Props) {
-  return damaged > 0 ? null : <p class="nothing">{guest.words.say(emptyText(asked))}</p>
+function Nothing({ guest, asked, overview: { damaged }, now, hasAny }: Props & { hasAny: boolean }) {
+  if (damaged > 0) return null
+  const text = <p class="nothing">{guest.words.say(emptyText(asked))}</p>
+  return hasAny ? text : [text, <Example guest={guest} now={now} />]
+}
+
+/** Before the first push: a row as there will be, and the way to it. */
+function Example({ guest, now }: { guest: Member; now: number }) {
+  const { say } = guest.words
+  return (
+    <div class="example">
+      <p>{say('pushes_first')}</p>
+      <div class="list" inert>
+        <ul>
+          <ExampleRow words={guest.words} now={now} />
+        </ul>
+      </div>
+      <a class="button primary" href={guest.href(PAGES.create.href())}>
+        <Icon name="plus" />
+        {say('nav_create')}
+      </a>
+    </div>
+  )
 }
 
 function emptyText(asked: ListQuery): WordKey {

@@ -179,28 +179,26 @@ function Lost({ guest, listed: { push, urlToken } }: { guest: Member; listed: La
   )
 }
 
-/** `isNotable`: says more than the number of views and the time do. */
-export type StateText = { tone: Tone; icon: IconName; text: Children; isNotable: boolean }
+export type StateText = { tone: Tone; icon: IconName; text: Children }
 
 export function describeState(push: Push, { words, now }: { words: Words; now: number }): StateText {
   const { say } = words
   if (isUsedUp(push)) {
     const at = push.lastViewedAt || (push.expiredOn ?? push.expiresAt)
     const text = sayWhen('state_used', at, { words, now })
-    return { tone: 'good', icon: 'circle-check', text, isNotable: true }
+    return { tone: 'good', icon: 'circle-check', text }
   }
   if (isExpired(push, now)) {
     const icon = push.lost ? 'history' : 'circle-x'
-    return { tone: 'gone', icon, text: say(endOf(push)), isNotable: true }
+    return { tone: 'gone', icon, text: say(endOf(push)) }
   }
-  if (isLocked(push)) return { tone: 'bad', icon: 'lock', text: say('state_locked'), isNotable: true }
+  if (isLocked(push)) return { tone: 'bad', icon: 'lock', text: say('state_locked') }
   if (isEnding(push, now)) {
     const key = viewsRemaining(push) === 1 ? 'state_last' : 'state_ending'
-    return { tone: 'low', icon: 'hourglass', text: say(key), isNotable: true }
+    return { tone: 'low', icon: 'hourglass', text: say(key) }
   }
-  if (push.views === 0)
-    return { tone: 'waiting', icon: 'clock', text: say('state_waiting'), isNotable: false }
-  return { tone: 'good', icon: 'eye', text: say('state_opened'), isNotable: false }
+  if (push.views === 0) return { tone: 'waiting', icon: 'clock', text: say('state_waiting') }
+  return { tone: 'good', icon: 'eye', text: say('state_opened') }
 }
 
 function endOf(push: Push) {

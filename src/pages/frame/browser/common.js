@@ -9,12 +9,14 @@ const { lang } = document.documentElement
 const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-`)) ?? lang
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
 const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
-for (const element of document.querySelectorAll('time')) {
-  const moment = new Date(element.dateTime)
-  const isToday = moment.toDateString() === new Date().toDateString()
-  const exact = ('clock' in element.dataset && isToday ? clocks : moments).format(moment)
-  if (element.dataset.relative === undefined) element.textContent = exact
-  else element.title = exact
+function tellTimes(part) {
+  for (const element of part.querySelectorAll('time')) {
+    const moment = new Date(element.dateTime)
+    const isToday = moment.toDateString() === new Date().toDateString()
+    const exact = ('clock' in element.dataset && isToday ? clocks : moments).format(moment)
+    if (element.dataset.relative === undefined) element.textContent = exact
+    else element.title = exact
+  }
 }
 
 for (const select of document.querySelectorAll('select[data-submits]')) {
@@ -27,7 +29,7 @@ told.className = 'told visually-hidden'
 told.setAttribute('role', 'status')
 document.querySelector('main').append(told)
 
-for (const button of document.querySelectorAll('[data-copies]')) {
+function enableCopying(button) {
   // An icon alone has no text to change.
   const shown = button.querySelector('span')
   const label = shown?.textContent
@@ -51,6 +53,14 @@ for (const button of document.querySelectorAll('[data-copies]')) {
   })
 }
 
+/** Also for a part that another script has put in the place of an older one. */
+function enliven(part) {
+  tellTimes(part)
+  for (const button of part.querySelectorAll('[data-copies]')) enableCopying(button)
+}
+enliven(document)
+document.addEventListener('replaced', ({ target }) => enliven(target))
+
 // The eye of a password. It is a password again when it is sent, so that the browser offers to keep it.
 for (const eye of document.querySelectorAll('[data-reveals]')) {
   const field = document.getElementById(eye.dataset.reveals)
@@ -67,14 +77,14 @@ for (const eye of document.querySelectorAll('[data-reveals]')) {
 }
 
 // A menu closes when the press or the focus goes elsewhere, and by Escape.
-const menus = [...document.querySelectorAll('details.menu')]
+const openMenus = () => document.querySelectorAll('details.menu[open]')
 for (const name of ['pointerdown', 'focusin']) {
   document.addEventListener(name, ({ target }) => {
-    for (const menu of menus) if (!menu.contains(target)) menu.open = false
+    for (const menu of openMenus()) if (!menu.contains(target)) menu.open = false
   })
 }
 document.addEventListener('keydown', ({ key }) => {
-  const open = key === 'Escape' ? menus.find((menu) => menu.open) : undefined
+  const [open] = key === 'Escape' ? openMenus() : []
   if (open === undefined) return
   open.open = false
   open.querySelector('summary').focus()

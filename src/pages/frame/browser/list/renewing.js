@@ -1,0 +1,103 @@
+// Searches while somebody types, and looks again from time to time while the page is seen and nobody uses the list.
+
+const TYPING_MS = 250
+/** Looks say so, because they must not keep the session alive. */
+const LOOK = { 'oncebox-look': '1' }
+const PARTS = ['.tabs', '#found', '.top .count', 'body > svg']
+
+const field = document.getElementById('q')
+const begun = Date.now()
+let typing = 0
+let wanted = null
+let isAsking = false
+
+const isUsed = () =>
+  typing !== 0 ||
+  !getSelection().isCollapsed ||
+  document.querySelector('.list :checked, #found details[open], #found :active, header details[open]') !==
+    null
+
+/** One question at a time, of which the last one counts: a long list is not searched faster than the server can. */
+async function ask(question) {
+  wanted = question
+  if (isAsking) return
+  isAsking = true
+  while (wanted !== null) {
+    const asked = wanted
+    wanted = null
+    // The server may be away for a moment.
+    const page = await fetchPage(asked).catch(() => null)
+    if (page !== null && wanted === null && !(asked.isLook && isUsed())) show(page, asked)
+  }
+  isAsking = false
+}
+
+async function fetchPage({ url, isLook }) {
+  const answer = await fetch(url, { headers: isLook ? LOOK : {} })
+  // The session has ended.
+  if (answer.redirected) location.assign(answer.url)
+  return answer.ok && !answer.redirected
+    ? new DOMParser().parseFromString(await answer.text(), 'text/html')
+    : null
+}
+
+function show(page, { url, isLook }) {
+  // The first push of all came: its page has a search.
+  if (field === null && page.getElementById('q') !== null) return location.reload()
+  const focused = nameOf(document.activeElement)
+  for (const part of PARTS) {
+    const fresh = page.querySelectorAll(part)
+    document.querySelectorAll(part).forEach((old, at) => void old.replaceWith(fresh[at]))
+  }
+  const found = document.getElementById('found')
+  found.dispatchEvent(new Event('replaced', { bubbles: true }))
+  if (isLook) return focusAgain(focused)
+  history.replaceState(null, '', url)
+  document.querySelector('.told').textContent = found.querySelector('.matching')?.firstChild.textContent ?? ''
+}
+
+/** What tells a control of the list from every other, in an older page and in the new one. */
+function nameOf(control) {
+  return [
+    control.closest('li')?.querySelector('a').href,
+    control.localName,
+    control.name,
+    control.href,
+  ].join()
+}
+
+function focusAgain(name) {
+  if (document.activeElement !== document.body) return
+  const controls = document.querySelectorAll('.tabs a, #found :is(a, button, input, summary)')
+  ;[...controls].find((one) => nameOf(one) === name)?.focus({ preventScroll: true })
+}
+
+field?.addEventListener('input', () => {
+  clearTimeout(typing)
+  typing = setTimeout(() => {
+    typing = 0
+    const url = new URL(field.form.action)
+    for (const [name, value] of new FormData(field.form)) if (value !== '') url.searchParams.set(name, value)
+    void ask({ url: url.href, isLook: false })
+  }, TYPING_MS)
+})
+
+document.addEventListener('keydown', (event) => {
+  const { key, target, ctrlKey, metaKey, altKey } = event
+  if (key !== '/' || ctrlKey || metaKey || altKey || field === null) return
+  if (target.matches('input:not([type=checkbox]), select, textarea')) return
+  event.preventDefault()
+  field.select()
+})
+
+function look() {
+  if (!document.hidden && !isUsed()) void ask({ url: location.href, isLook: true })
+}
+
+function keepLooking() {
+  look()
+  setTimeout(keepLooking, Math.min(60_000, 8000 + (Date.now() - begun) / 30))
+}
+
+setTimeout(keepLooking, 8000)
+document.addEventListener('visibilitychange', look)
