@@ -39,7 +39,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
     lines: 11500,
   },
   api: { imports: ['http', 'pushes', 'accounts', 'operating', 'words', 'domain'], lines: 1061 },
-  http: { imports: ['domain'], lines: 2504 },
+  http: { imports: ['domain'], lines: 2506 },
   lan: { imports: ['operating', 'crypto', 'domain'], lines: 390 },
   backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1260 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
@@ -48,11 +48,11 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1600 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 690 },
   store: { imports: ['crypto', 'domain'], lines: 8720 },
-  settings: { imports: ['domain'], lines: 1043 },
+  settings: { imports: ['domain'], lines: 1045 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 157 },
   crypto: { imports: [], lines: 680 },
-  domain: { imports: [], lines: 1860 },
+  domain: { imports: [], lines: 1863 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }

@@ -17,6 +17,8 @@ export type PushLimits = {
   views: Range
   retrievalStep: boolean
   deletableByViewer: boolean
+  /** Whether an account may tell recipients its address. */
+  showSender: boolean
   kinds: ReadonlySet<PushKind>
 }
 
@@ -33,6 +35,7 @@ export type NewPush = {
   lifetime: number
   deletableByViewer: boolean | null
   retrievalStep: boolean
+  showsSender: boolean
 }
 
 /** The largest limits that an instance can allow. */

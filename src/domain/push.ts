@@ -23,6 +23,8 @@ export type Push = {
   /** Null for a url push whose creator did not choose; viewers may not delete it. */
   deletableByViewer: boolean | null
   retrievalStep: boolean
+  /** Whether its owner tells recipients the address of the account, while the server allows that. */
+  showsSender: boolean
   passphraseRequired: boolean
   wrongTries: number
   wrongTriesSince: number

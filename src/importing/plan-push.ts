@@ -49,6 +49,7 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
     lastViewedAt: lastOf(incoming.entries.filter(({ kind }) => kind === 'view')),
     deletableByViewer: incoming.deletableByViewer,
     retrievalStep: incoming.retrievalStep,
+    showsSender: false,
     passphraseRequired: live !== null && live.passphrase !== null,
     wrongTries: 0,
     wrongTriesSince: createdAt,

@@ -116,7 +116,7 @@ export function createCreatePush(options: {
 }
 
 function begin(wanted: NewPush, account: Account | null, now: number): Push {
-  const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep } = wanted
+  const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender } = wanted
   return {
     kind,
     ownerId: account?.id ?? null,
@@ -129,6 +129,7 @@ function begin(wanted: NewPush, account: Account | null, now: number): Push {
     lastViewedAt: 0,
     deletableByViewer,
     retrievalStep,
+    showsSender,
     passphraseRequired: wanted.passphrase !== null,
     wrongTries: 0,
     wrongTriesSince: now,

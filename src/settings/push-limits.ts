@@ -30,6 +30,7 @@ export function pushLimitsOf(config: Config): PushLimits {
     },
     retrievalStep: config.retrievalStepDefault,
     deletableByViewer: config.deletableByViewerDefault,
+    showSender: config.showSender,
     kinds: new Set(kinds),
   }
 }

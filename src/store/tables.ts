@@ -101,6 +101,7 @@ export const pushes = sqliteTable('pushes', {
   expireAfterViews: integer('expire_after_views').notNull(),
   deletableByViewer: flag('deletable_by_viewer'),
   retrievalStep: flag('retrieval_step').notNull(),
+  showsSender: flag('shows_sender').notNull(),
   passphraseRequired: flag('passphrase_required').notNull(),
   expiredOn: integer('expired_on'),
   deleted: flag('deleted').notNull(),

@@ -13,6 +13,7 @@ const LIMITS: PushLimits = {
   views: { min: 1, max: 100, default: 5 },
   retrievalStep: true,
   deletableByViewer: true,
+  showSender: false,
   kinds: new Set(['text']),
 }
 const AS_PRESET = { lifetime: 7 * DAY, expireAfterViews: 5, retrievalStep: true, deletableByViewer: true }

@@ -45,6 +45,7 @@ test('without anything given, every setting has its default', () => {
     mdns: null,
     anonymousAccess: true,
     signups: false,
+    showSender: false,
     files: true,
     urlPushes: true,
     qrPushes: true,

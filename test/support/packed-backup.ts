@@ -60,8 +60,8 @@ export function makeDatabase(path: string): void {
   for (const [id, owner, expiredOn] of pushes) {
     database.run(
       `INSERT INTO pushes (id, lookup, key_number, kind, owner_id, created_at, expires_at, expire_after_days,
-         expire_after_views, retrieval_step, passphrase_required, expired_on, deleted, lost, files)
-       VALUES (?, randomblob(16), 1, 'text', ?, 100, ${NO_END}, 1, 5, 0, 0, ?, 0, 0, 0)`,
+         expire_after_views, retrieval_step, shows_sender, passphrase_required, expired_on, deleted, lost, files)
+       VALUES (?, randomblob(16), 1, 'text', ?, 100, ${NO_END}, 1, 5, 0, 0, 0, ?, 0, 0, 0)`,
       [id, owner, expiredOn],
     )
     database.run("INSERT INTO push_state VALUES (?, 100, 0, 0, 0, 100, 0, 0, ?, 1, 0, 0, 0, 0, 0, '')", [

@@ -87,6 +87,7 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     lastViewedAt: 0,
     deletableByViewer: true,
     retrievalStep: true,
+    showsSender: true,
     passphraseRequired: false,
     wrongTries: 0,
     wrongTriesSince: now,

@@ -22,6 +22,8 @@ export type NewPushOptions = {
   received: number
   /** Milliseconds; replaces `expire_after_duration`. */
   duration?: number
+  /** Whether the sender wants to be named to recipients. No member of the API. */
+  showsSender?: boolean
   /** Problems found earlier, which are refused together with those found here. */
   problems?: Problems
 }
@@ -32,7 +34,7 @@ export function createParsePush(limits: PushLimits) {
   const table = createPushTable(limits)
 
   /** Throws `unauthenticated` for files without an account, else `invalid` with every field at fault. */
-  return (wire: Wire, { viewer, received, duration, problems: found = {} }: NewPushOptions): ParsedPush => {
+  return (wire: Wire, { viewer, received, problems: found = {}, ...form }: NewPushOptions): ParsedPush => {
     const fields = createFields(table, wire)
     if (viewer.account === null && (isGiven(wire.files) || wire.kind === 'file')) throw filesNeedAccount()
     const files = fields.read('files') ?? []
@@ -43,11 +45,12 @@ export function createParsePush(limits: PushLimits) {
       passphrase: fields.read('passphrase'),
       name: fields.read('name') ?? '',
       note: fields.read('note') ?? '',
-      ...readLifetime(fields, { limits, duration: duration ?? null }),
+      ...readLifetime(fields, { limits, duration: form.duration ?? null }),
       expireAfterViews: fields.read('expire_after_views') ?? limits.views.default,
       deletableByViewer:
         fields.read('deletable_by_viewer') ?? (kind === 'url' ? null : limits.deletableByViewer),
       retrievalStep: fields.read('retrieval_step') ?? limits.retrievalStep,
+      showsSender: form.showsSender === true && limits.showSender && viewer.account !== null,
     }
     fields.read('notify_emails_to')
     fields.read('notify_emails_to_locale')

@@ -40,7 +40,7 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
 
 export type StoreFile = (file: FilePart) => Promise<void>
 
-export type Revised = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'problems'>
+export type Revised = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'showsSender' | 'problems'>
 
 type Options<Sink> = { uploads: { begin: Begin<Sink> }; limits: PushLimits; body: BodyLimits }
 

@@ -2,7 +2,7 @@
 
 import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { Words } from '../../words/words.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import { Contact } from '../frame/brand.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { type Children, oncePerLanguage } from '../frame/html.ts'
@@ -13,15 +13,18 @@ import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
 type ReceiveProps = ReceiveFormProps & {
   /** What happened to an earlier press. */
   notice: string | undefined
+  /** The address of a sender who wants to be named. */
+  sender: string | null
 }
 
 /** Says what the link is, how often it can be opened, and that this page never asks for a password of the recipient. */
-export function Receive({ notice, ...form }: ReceiveProps) {
+export function Receive({ notice, sender, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false } = form
   const { words } = guest
   const { say } = words
   return (
-    <EmblemCard icon="lock" title={say(isOwner ? 'receive_owner_title' : 'receive_title')}>
+    <EmblemCard icon="lock" title={say(titleOf({ isOwner, sender }))}>
+      {!isOwner && sender !== null && <p class="lead">{named(sender, words)}</p>}
       {isOwner ? <Own {...form} /> : <p class="lead">{lead(guest)}</p>}
       {notice && <Notice kind="plain">{notice}</Notice>}
       {!isOwner && viewsRemaining(push) === 1 && (
@@ -35,6 +38,20 @@ export function Receive({ notice, ...form }: ReceiveProps) {
       {!isOwner && <Assurances guest={guest} push={push} />}
     </EmblemCard>
   )
+}
+
+function titleOf({ isOwner, sender }: { isOwner: boolean; sender: string | null }): WordKey {
+  if (isOwner) return 'receive_owner_title'
+  return sender === null ? 'receive_title' : 'receive_page'
+}
+
+function named(sender: string, { say }: Words): Children {
+  const address = (
+    <strong>
+      <bdi>{sender}</bdi>
+    </strong>
+  )
+  return fillIn(say('receive_sender'), 'address', address)
 }
 
 /** The sentence that says what this is, with the host in it to be compared. */

@@ -1,6 +1,8 @@
 // The page of a secret link, which shows and counts nothing, and the answer to its button.
 
+import type { Accounts } from '../../accounts/accounts.ts'
 import { addToOutage, DomainError, isDomainError, retrySeconds } from '../../domain/errors.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired, isLocked, isOwner as isOwnerOf, mayExpire, type Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
@@ -18,6 +20,8 @@ import { SAVED_NAME } from './revealed-text.tsx'
 
 export type ReceivePageOptions = {
   answer: AnswerGuest
+  accounts: Pick<Accounts, 'findById'>
+  limits: Pick<PushLimits, 'showSender'>
   pushes: Pick<Pushes, 'preview' | 'retrieve' | 'expire'>
   nonces: PageNonces
   shownTexts: ShownTexts
@@ -36,7 +40,9 @@ type Shown = {
   headers?: Record<string, string>
 }
 
-export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: ReceivePageOptions) {
+export function createReceivePages(options: ReceivePageOptions) {
+  const { answer, accounts, limits, pushes, nonces, shownTexts, now } = options
+
   const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
     guest,
     title: guest.words.say('receive_page'),
@@ -66,7 +72,14 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
 
   type Found = { push: Push | null; urlToken: string }
 
-  function showPush(guest: Guest, { push, urlToken }: Found, shown: Shown): Response {
+  /** The address of a sender who wants to be named, as it is now. Asks the store for these pushes alone. */
+  async function findSender({ showsSender, ownerId }: Push): Promise<string | null> {
+    if (!showsSender || !limits.showSender || ownerId === null) return null
+    const account = await accounts.findById(ownerId)
+    return account === null || account.disabledAt !== null ? null : account.email
+  }
+
+  async function showPush(guest: Guest, { push, urlToken }: Found, shown: Shown): Promise<Response> {
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
     const isOwner = isOwnerOf(push, guest.viewer.account)
@@ -78,6 +91,7 @@ export function createReceivePages({ answer, pushes, nonces, shownTexts, now }: 
       <>
         <Receive
           {...{ guest, push, urlToken, problem, notice, saysCost, isOwner }}
+          sender={await findSender(push)}
           nonce={nonces.issue(urlToken)}
         />
         {!isOwner && explained(guest.words)}

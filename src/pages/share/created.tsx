@@ -2,6 +2,7 @@
 
 import type { MessageTemplates } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
@@ -29,11 +30,12 @@ export type CreatedPageOptions = {
   messages: Pick<MessageTemplates, 'find'>
   nonces: PageNonces
   senders: SenderMarks
+  limits: Pick<PushLimits, 'showSender'>
   now: Now
 }
 
 export function createCreatedPage(options: CreatedPageOptions) {
-  const { answer, pushes, messages, nonces, senders, now } = options
+  const { answer, pushes, messages, nonces, senders, limits, now } = options
 
   return async (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Promise<Response> => {
     const addressed = await pushes.preview(url_token, guest.viewer)
@@ -67,6 +69,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
           link={secretLink(addressed, guest.exchange.baseUrl)}
           template={await messages.find(account)}
           name={owned?.name ?? ''}
+          sender={isOwn && push.showsSender && limits.showSender ? (account?.email ?? null) : null}
         />
         {mayExpire(push, account) && (
           <ExpireForm
@@ -131,9 +134,15 @@ function Another({ guest }: { guest: Guest }) {
   )
 }
 
-type LiveProps = Addressed & { guest: Guest; link: string; template: string | null; name: string }
+type LiveProps = Addressed & {
+  guest: Guest
+  link: string
+  template: string | null
+  name: string
+  sender: string | null
+}
 
-function Live({ guest, push, urlToken, link, template, name }: LiveProps) {
+function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps) {
   const { words } = guest
   const { say } = words
   const message = messageFor({ template, push, name, link, words })
@@ -154,7 +163,7 @@ function Live({ guest, push, urlToken, link, template, name }: LiveProps) {
         <summary>{say('created_preview')}</summary>
         <div class="replica" inert>
           <Receive
-            {...{ push, urlToken }}
+            {...{ push, urlToken, sender }}
             guest={asRecipient(guest, link)}
             nonce=""
             notice={undefined}

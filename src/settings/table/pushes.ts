@@ -16,6 +16,7 @@ const kinds = section('Pushes and accounts', {
     ...off,
     help: 'Whether anyone may create an account; otherwise administrators send invitations',
   },
+  showSender: { ...off, help: 'Whether senders may tell recipients the address of their account' },
   files: { ...on, help: 'Whether files may be shared, which always needs an account' },
   urlPushes: { ...on, help: 'Whether links may be shared' },
   qrPushes: { ...on, help: 'Whether QR codes may be shared' },

@@ -114,6 +114,7 @@ CREATE TABLE pushes (
   expire_after_views INT NOT NULL CHECK (expire_after_views > 0),
   deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1)),
   retrieval_step INTEGER NOT NULL CHECK (retrieval_step IN (0, 1)),
+  shows_sender INTEGER NOT NULL CHECK (shows_sender IN (0, 1)),
   passphrase_required INTEGER NOT NULL CHECK (passphrase_required IN (0, 1)),
   expired_on INTEGER CHECK (expired_on BETWEEN 0 AND 253402300799999),
   deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),

@@ -286,8 +286,8 @@ postgres.describe('two nodes', () => {
   ): Promise<void> {
     const made = await opened.query<{ id: string }>(
       `INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, expires_at, expire_after_days,
-         expire_after_views, retrieval_step, passphrase_required, deleted, lost, files)
-       SELECT uuid_send(gen_random_uuid()), 1, 'file', $1, 0, $2, 1, 1, false, false, false, false, 1
+         expire_after_views, retrieval_step, shows_sender, passphrase_required, deleted, lost, files)
+       SELECT uuid_send(gen_random_uuid()), 1, 'file', $1, 0, $2, 1, 1, false, false, false, false, false, 1
        FROM generate_series(1, $3) RETURNING id`,
       [ownerId, opened.clock.now() + DAY, count],
     )

@@ -22,9 +22,9 @@ const postgres = usePostgres(LOG_PLANS.flatMap((setting) => ['-c', setting]))
 /** Half of the pushes have ended; a fifth belong to one of a hundred accounts. */
 const FILL = `
   INSERT INTO pushes (lookup, key_number, kind, owner_id, created_at, expires_at, expire_after_days, expire_after_views,
-    deletable_by_viewer, retrieval_step, passphrase_required, expired_on, deleted, lost, files)
+    deletable_by_viewer, retrieval_step, shows_sender, passphrase_required, expired_on, deleted, lost, files)
   SELECT decode(md5(n::text), 'hex'), 1, 'text', CASE WHEN n % 5 = 0 THEN 100 + n / 5 % 100 END, ${START} - n,
-    ${START} + n * 1000, 1, 5, true, true, false, CASE WHEN n % 1000 < 500 THEN ${START} - n END, false, false, 0
+    ${START} + n * 1000, 1, 5, true, true, false, false, CASE WHEN n % 1000 < 500 THEN ${START} - n END, false, false, 0
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO push_state SELECT id, 0, 0, 0, 0, 0, 0, false, 2 * id, 2, 0, 0, 0, 0, 0, '' FROM pushes;
   INSERT INTO push_labels SELECT id, '\\x00', NULL, NULL, 0 FROM pushes WHERE owner_id IS NOT NULL;

@@ -22,8 +22,8 @@ const TICKS = [
   { field: 'deletable_by_viewer', setting: 'deletableByViewer', hint: 'deletable_by_viewer_hint' },
 ] as const
 
-function Ticks({ words: { say }, limits, typed }: PartProps) {
-  return TICKS.map(({ field, setting, hint }) => (
+function Ticks({ words: { say }, limits, isOfAccount, typed }: PartProps) {
+  const ticks = TICKS.map(({ field, setting, hint }) => (
     <Tick
       id={field}
       name={`push[${field}]`}
@@ -33,4 +33,14 @@ function Ticks({ words: { say }, limits, typed }: PartProps) {
       otherwise="false"
     />
   ))
+  const tellsSender = isOfAccount && limits.showSender && (
+    <Tick
+      id="shows_sender"
+      name="push[shows_sender]"
+      label={say('shows_sender')}
+      hint={say('shows_sender_hint')}
+      isTicked={typed('shows_sender') === 'true'}
+    />
+  )
+  return [tellsSender, ticks]
 }

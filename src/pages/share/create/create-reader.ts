@@ -28,6 +28,7 @@ export function readCreateForm(sent: Wire): Revised {
   return {
     wire: { ...rest, ...content.wire, ...lifetime.wire, ...views.wire },
     ...(lifetime.duration === undefined ? {} : { duration: lifetime.duration }),
+    showsSender: form.shows_sender === 'true',
     problems: { ...content.problems, ...lifetime.problems, ...views.problems },
   }
 }
