@@ -12,10 +12,11 @@ import { openTls } from './app/tls.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
 import { createBackupGauges } from './backup/backups.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
-import type { Now, Uptime } from './domain/time.ts'
+import { MINUTE, type Now, type Uptime } from './domain/time.ts'
 import { bindingsOf, type Network } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import { PAGES } from './http/urls.ts'
+import { createAppearanceJob, openAppearance } from './operating/appearance.ts'
 import { createServerChecks } from './operating/checks.ts'
 import { createGauges } from './operating/gauges.ts'
 import { createLookAtHealth, tellHealth } from './operating/health.ts'
@@ -77,7 +78,9 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
     const opened = await openServedStore({ ...ports, config, log, onCommitted: metrics?.committed })
     store = opened.store
     const { listAddresses } = ports.network
-    const base = { ...served, version, branding, store, log, metrics, listAddresses }
+    const { brandName: name, contact, notice } = config
+    const appearance = await openAppearance({ ...served, store, started: { name, contact, notice } })
+    const base = { ...served, version, branding, appearance, store, log, metrics, listAddresses }
     const { jobs, ...instance } = await serveStore(base, ports)
     const close = () => jobs.stop().then(opened.store.close).finally(logging.close)
     return { ...instance, ...logging, metrics, failed: opened.failed, close }
@@ -97,7 +100,7 @@ const loadMetrics = () => import('./operating/metrics.ts')
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
 async function serveStore(base: Base, ports: InstancePorts) {
-  const { config, store, log, metrics } = base
+  const { config, store, appearance, log, metrics } = base
   // After the store, because the authority and the note about backups lie in its folder.
   const tls = await openTls({ ...ports, config, log })
   const backups = await openBackups({ ...ports, config, log })
@@ -107,7 +110,11 @@ async function serveStore(base: Base, ports: InstancePorts) {
     // Nodes share the clock of their database.
     systemNow: isAlone ? ports.now : store.now,
     argon2Cost: ports.argon2Cost ?? ARGON2_COST,
-    otherJobs: [tls?.watch.job, backups?.job].filter((job) => job !== undefined),
+    otherJobs: [
+      tls?.watch.job,
+      backups?.job,
+      isAlone ? undefined : createAppearanceJob({ ...appearance, every: MINUTE / 2 }),
+    ].filter((job) => job !== undefined),
   })
   const lookAtHealth = createLookAtHealth(
     createServerChecks({

@@ -15,8 +15,11 @@ export function isBcrypt(hash: string): boolean {
 /** bcrypt as Ruby and most others do it: over the first 72 bytes. Bun would digest longer passwords first. */
 const BCRYPT_BYTES = 72
 
-/** `instance` is the name of this server. Hashing and verifying work on another thread. */
-export function createPasswords({ memoryKib, passes }: Argon2Cost, { instance = 'Oncebox' } = {}) {
+/** Hashing and verifying work on another thread. */
+export function createPasswords(
+  { memoryKib, passes }: Argon2Cost,
+  { nameOfInstance = (): string => 'Oncebox' } = {},
+) {
   let nobody: Promise<string> | null = null
   let scoring: Promise<ReturnType<typeof createScorePassword>> | null = null
 
@@ -25,7 +28,7 @@ export function createPasswords({ memoryKib, passes }: Argon2Cost, { instance = 
     const problem = passwordProblem(password)
     if (problem !== null) throw invalidFields({ password: [problem] })
     scoring ??= import('./password-score.ts').then((score) => score.createScorePassword())
-    const score = (await scoring)(password, { instance, email })
+    const score = (await scoring)(password, { instance: nameOfInstance(), email })
     if (score < LEAST_PASSWORD_SCORE) throw invalidFields({ password: [{ code: 'too_weak' }] })
   }
 

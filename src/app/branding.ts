@@ -1,4 +1,4 @@
-// Reads the name, colour, logo and texts of this server from its settings and the logo's file.
+// Reads the colour and the logo of this server from its settings and the logo's file. operating/appearance.ts has its texts.
 
 import { readFile, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
@@ -9,15 +9,9 @@ import type { Config } from '../settings/table.ts'
 export type Branding = Awaited<ReturnType<typeof readBranding>>
 
 /** Throws `conflict` for a logo that cannot be used. Called before the store is opened. */
-export async function readBranding({
-  brandName: name,
-  brandColor: color,
-  brandLogo,
-  contact,
-  notice,
-}: Config) {
+export async function readBranding({ brandColor: color, brandLogo }: Config) {
   const logo = brandLogo === null ? null : await readLogo(brandLogo)
-  return { name, color, logo, contact, notice }
+  return { color, logo }
 }
 
 async function readLogo(path: string): Promise<Logo> {

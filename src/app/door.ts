@@ -63,7 +63,10 @@ export function createDoor(options: DoorOptions) {
     ...doing,
     ...{ basePath, body },
     answerReady: createReadiness(doing, departure),
-    answerManifest: createAnswerManifest({ assets: guests.assets, basePath, brand: options.branding }),
+    answerManifest: createAnswerManifest({
+      ...{ assets: guests.assets, basePath, color: options.branding.color },
+      readName: () => options.appearance.inEffect().name,
+    }),
   })
   const shared = {
     readForwarded: forwarding.read,
@@ -101,14 +104,14 @@ export function createDoor(options: DoorOptions) {
 
 /** Identifies the guests of pages, and answers them with pages and errors. */
 function createGuests(options: DoorOptions, basePath: string) {
-  const { config, branding, services, addresses, listAddresses, log, metrics } = options
+  const { config, branding, appearance, services, addresses, listAddresses, log, metrics } = options
   const assets = createAssets({ basePath, brand: branding })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
     findSession: services.sessions.findSession,
     countUnseen: services.pushes.countUnseen,
     basePath,
-    brand: { ...branding, logo: assets.logoHref },
+    readBrand: () => ({ ...appearance.inEffect(), logo: assets.logoHref }),
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
     onError: noteFailure(log, 'the last use of a session was not noted'),
   })

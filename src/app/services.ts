@@ -17,6 +17,7 @@ import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import { createWaitingLine, type InLine } from '../domain/waiting-line.ts'
 import { listOrNone, type Network } from '../http/door/listener.ts'
+import type { Appearances } from '../operating/appearance.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
@@ -54,6 +55,7 @@ export type Base = {
   settings: readonly SettingInEffect[]
   version: string
   branding: Branding
+  appearance: Appearances
   store: OpenedStore
   log: Log
   /** Null without metrics. */
@@ -126,9 +128,17 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
   }
 }
 
-function createAccountServices({ config, store, systemNow, argon2Cost, clientOf, inLine }: Making) {
+function createAccountServices({
+  config,
+  store,
+  appearance,
+  systemNow,
+  argon2Cost,
+  clientOf,
+  inLine,
+}: Making) {
   const { keyring, now } = store
-  const passwords = createPasswords(argon2Cost, { instance: config.brandName })
+  const passwords = createPasswords(argon2Cost, { nameOfInstance: () => appearance.inEffect().name })
   const accounts = createAccounts({ store, passwords })
   const limit = createSignInLimit({
     budgets: store.shared.budgets,

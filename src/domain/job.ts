@@ -12,6 +12,7 @@ export type JobName =
   | 'heartbeat'
   | 'operations'
   | 'shared'
+  | 'appearance'
 
 /** How a job tells about its runs. */
 export type JobReport = {

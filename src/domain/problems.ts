@@ -4,6 +4,7 @@
 const PLAIN = {
   blank: "can't be blank",
   control_characters: 'must not contain control characters',
+  not_plain_text: 'must be plain text',
   without_link: 'must contain {link}',
   not_email: 'must be an address such as ann@example.org',
   too_weak: 'is easy to guess: take a few random words, or a longer one',

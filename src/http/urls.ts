@@ -169,6 +169,7 @@ export const PAGES = {
   demoteAccount: post('/admin/accounts/:id/demote', 'admin'),
   resetAccount: post('/admin/accounts/:id/reset', 'admin'),
   removeAccount: post('/admin/accounts/:id/remove', 'admin'),
+  changeAppearance: post('/admin/appearance', 'admin'),
   acceptClock: post('/admin/clock', 'admin'),
   backUp: post('/admin/backup', 'admin'),
 }

@@ -148,7 +148,7 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
 
 /** The pages of administrators. */
 function adminRoutes({ member, form, confirmedForm }: PageGuards, options: PagesOptions): Route[] {
-  const { show, invite, withdraw, disable, enable, promote, demote, reset, remove } =
+  const { show, invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance } =
     createAdminPages(options)
   return [
     member(PAGES.admin, show),
@@ -162,6 +162,7 @@ function adminRoutes({ member, form, confirmedForm }: PageGuards, options: Pages
     confirmedForm(PAGES.demoteAccount, demote),
     confirmedForm(PAGES.resetAccount, reset),
     confirmedForm(PAGES.removeAccount, remove),
+    confirmedForm(PAGES.changeAppearance, changeAppearance),
     // Asks for the password, because pushes that have ended by this clock are destroyed then.
     confirmedForm(PAGES.acceptClock, createAcceptClock(options.acceptClock)),
     // Makes room for the new one by removing the oldest.

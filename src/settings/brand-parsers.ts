@@ -1,22 +1,24 @@
 // Parsers for the operator's own texts and colour.
 
+import { problemOfText } from '../domain/appearance.ts'
 import { findColorProblem, parseColor } from '../domain/brand-color.ts'
 import type { Parsed, Parser } from './parsers.ts'
-
-/** Control characters, and those that change the direction of text. */
-const INVISIBLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
 
 /** One line of plain text. The pages show it as it is. */
 export function plainText(most: number): Parser<string> {
   return (text) => {
     const value = text.trim()
-    const length = [...value].length
-    if (length === 0) return { problem: 'must not be empty' }
-    if (length > most) return { problem: `must have at most ${most} characters; it has ${length}` }
-    if (INVISIBLE.test(value)) return { problem: 'must be one line without invisible characters' }
-    if (/<[a-z/!?]/i.test(value))
-      return { problem: 'must be plain text, because the pages show HTML as it is' }
-    return { value }
+    if (value === '') return { problem: 'must not be empty' }
+    switch (problemOfText(value, most)?.code) {
+      case undefined:
+        return { value }
+      case 'too_long_characters':
+        return { problem: `must have at most ${most} characters; it has ${[...value].length}` }
+      case 'control_characters':
+        return { problem: 'must be one line without invisible characters' }
+      default:
+        return { problem: 'must be plain text, because the pages show HTML as it is' }
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 // (nothing was stored), and DamageError when what it read is not as it was written; one that stores something new also `disk_full`.
 
 import type { Account } from '../domain/account.ts'
+import type { Appearance } from '../domain/appearance.ts'
 import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
 import type { LimitsToEdit } from '../domain/editing.ts'
 import type { PushFacts } from '../domain/listing.ts'
@@ -37,9 +38,16 @@ export type Store = {
   twoFactor: TwoFactorStore
   preferences: PreferenceStore
   people: PeopleStore
+  appearance: AppearanceStore
   damage: DamageReports
   freeSpace: FreeSpace
   bucket: BucketReport | null
+}
+
+/** What administrators have set of how the server introduces itself; null for what nobody has. */
+export type AppearanceStore = {
+  find(): Promise<Appearance | null>
+  keep(appearance: Appearance): Promise<void>
 }
 
 /** A push as it is stored. `id` is the store's name for it, `lookup` finds it by its link, `keyNumber` is its instance key. */

@@ -6,6 +6,14 @@ import type { AuditKind } from '../domain/audit.ts'
 import type { PushKind } from '../domain/push.ts'
 import { bytes, flag } from './column-types.ts'
 
+/** One row, or none. */
+export const appearance = sqliteTable('appearance', {
+  id: integer().primaryKey(),
+  name: text(),
+  contact: text(),
+  notice: text(),
+})
+
 export const accounts = sqliteTable('accounts', {
   id: integer().primaryKey(),
   email: text().notNull(),

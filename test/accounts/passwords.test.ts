@@ -40,7 +40,7 @@ test('a bcrypt hash of Ruby is verified over the first 72 bytes of the password'
 })
 
 describe('a new password', () => {
-  const { requireGoodPassword } = createPasswords(LEAST, { instance: 'Larkspur Vault' })
+  const { requireGoodPassword } = createPasswords(LEAST, { nameOfInstance: () => 'Larkspur Vault' })
   const choose = (password: string) => requireGoodPassword(password, 'zenobia.quill@example.org')
   const codeOf = (password: string) =>
     choose(password).then(

@@ -186,7 +186,8 @@ test('accounts, tokens, pushes, labels and logs are in it as they are', async ()
   database.close()
 })
 
-test('choices and templates of accounts are copied', async () => {
+test('choices and templates of accounts are copied, and what administrators have set for everybody', async () => {
+  alterDatabase(box.dataDir, "INSERT INTO appearance (id, name) VALUES (1, 'Larkspur')")
   alterDatabase(
     box.dataDir,
     "INSERT INTO preferences (account_id, views, template) VALUES (1, 3, 'Dear all')",
@@ -195,6 +196,9 @@ test('choices and templates of accounts are copied', async () => {
   const database = await openBackedUp(bytes, join(room, 'copy.db'))
   expect(database.query('SELECT views, template FROM preferences').all()).toEqual([
     { views: 3, template: 'Dear all' },
+  ])
+  expect(database.query('SELECT name, contact FROM appearance').all()).toEqual([
+    { name: 'Larkspur', contact: null },
   ])
   database.close()
 })

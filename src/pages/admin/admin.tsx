@@ -10,21 +10,23 @@ import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
+import type { Appearances } from '../../operating/appearance.ts'
 import type { LookAtHealth } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
-import type { WordKey, Words } from '../../words/words.ts'
+import type { WordKey } from '../../words/words.ts'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, LinkBox, Notice } from '../frame/parts.tsx'
+import { Notice } from '../frame/parts.tsx'
 import { AuthorityPart } from '../trust/trust-page.tsx'
+import { AppearanceCard, readAppearance, type TypedAppearance, withAppearance } from './appearance.tsx'
 import { Backups } from './backups.tsx'
 import { Attention, Health } from './health.tsx'
 import { Nodes } from './nodes.tsx'
-import { Invitations, People as PeopleSection, queryOf } from './people.tsx'
+import { Invitations, LinkToGive, People as PeopleSection, queryOf } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
 
 export type AdminPageOptions = {
@@ -39,6 +41,7 @@ export type AdminPageOptions = {
   /** Null for a server that makes no backups. */
   readBackups: () => BackupStatus | null
   settings: readonly SettingInEffect[]
+  appearance: Appearances
   /** What devices have to trust; null without --tls auto. */
   authority: Authority | null
   /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
@@ -52,18 +55,20 @@ type Shown = {
   email?: string
   isForAdmin?: boolean
   notice?: WordKey
+  /** The form of the name, contact and notice, refused. */
+  refused?: { typed: TypedAppearance; problems: Problems }
 }
 
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
   const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
-  const { readBackups, settings, authority, listUndeclaredProxies } = options
+  const { readBackups, settings, appearance, authority, listUndeclaredProxies } = options
 
   async function show(guest: Member, shown: Shown = {}) {
-    const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice } = shown
+    const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice, refused } = shown
     const { say } = guest.words
-    const hasProblems = Object.keys(problems).length > 0
+    const hasProblems = Object.keys(problems).length > 0 || refused !== undefined
     const asked = askedOf(guest)
     const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
     const [jobs, backups] = [listJobs(), readBackups()]
@@ -97,7 +102,12 @@ export function createAdminPages(options: AdminPageOptions) {
         <Health guest={guest} status={status} jobs={jobs} />
         <Nodes database={status.database} words={guest.words} />
         <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
-        <Settings guest={guest} settings={settings} />
+        <AppearanceCard
+          {...{ guest, appearance }}
+          typed={refused?.typed ?? {}}
+          problems={refused?.problems ?? {}}
+        />
+        <Settings guest={guest} settings={withAppearance(settings, appearance)} />
       </>
     )
     return answer(content, {
@@ -197,9 +207,20 @@ export function createAdminPages(options: AdminPageOptions) {
     return back(guest)
   }
 
+  async function changeAppearance(guest: Member, form: Form): Promise<Response> {
+    const typed = readAppearance(form)
+    try {
+      await appearance.change(typed)
+      return answerSeeOther(guest.href(`${PAGES.admin.href()}#appearance`))
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { refused: { typed, problems: cause.details.problems ?? {} } })
+    }
+  }
+
   return {
     show: (guest: Member) => show(guest),
-    ...{ invite, withdraw, disable, enable, promote, demote, reset, remove },
+    ...{ invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance },
   }
 }
 
@@ -218,16 +239,4 @@ function askedOf({ query }: Member) {
 
 function back(guest: Member): Response {
   return answerSeeOther(guest.href(`${PAGES.admin.href()}${queryOf(askedOf(guest))}`))
-}
-
-function LinkToGive({ words, link, linkFor }: { words: Words; link: string; linkFor: string }) {
-  const { say } = words
-  return (
-    <Notice kind="good">
-      <p>{say('admin_link', { email: linkFor })}</p>
-      <LinkBox id="link" label={say('created_link')} text={link}>
-        <CopyButton target="link" words={words} />
-      </LinkBox>
-    </Notice>
-  )
 }

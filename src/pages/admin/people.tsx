@@ -11,7 +11,7 @@ import type { Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { PageLinks, Row } from '../frame/lists.tsx'
-import { Card, Chip, Moment } from '../frame/parts.tsx'
+import { Card, Chip, CopyButton, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 
 /** A page of a search through the accounts. */
@@ -197,5 +197,18 @@ export function Invitations(props: InvitationsProps) {
         </ul>
       )}
     </Card>
+  )
+}
+
+/** The link of an invitation or for a new password, which is shown once. */
+export function LinkToGive({ words, link, linkFor }: { words: Words; link: string; linkFor: string }) {
+  const { say } = words
+  return (
+    <Notice kind="good">
+      <p>{say('admin_link', { email: linkFor })}</p>
+      <LinkBox id="link" label={say('created_link')} text={link}>
+        <CopyButton target="link" words={words} />
+      </LinkBox>
+    </Notice>
   )
 }

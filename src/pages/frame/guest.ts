@@ -60,7 +60,8 @@ export type GuestOptions = {
   findSession: Sessions['findSession']
   countUnseen: Pushes['countUnseen']
   basePath: string
-  brand: Brand
+  /** As it is now: administrators may change it. */
+  readBrand: () => Brand
   findElsewhere: FindElsewhere
   onError: (cause: unknown) => void
 }
@@ -68,7 +69,7 @@ export type GuestOptions = {
 export type GetGuest = ReturnType<typeof createGetGuest>
 
 export function createGetGuest(options: GuestOptions) {
-  const { findSession, countUnseen, basePath, brand, findElsewhere, onError } = options
+  const { findSession, countUnseen, basePath, readBrand, findElsewhere, onError } = options
 
   /** A value at once for a browser without a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
@@ -101,7 +102,7 @@ export function createGetGuest(options: GuestOptions) {
       href: (path) => `${basePath}${isAsked ? withLanguage(path, language) : path}`,
       path: publicPath(exchange.path),
       basePath,
-      brand,
+      brand: readBrand(),
       findElsewhere: () => findElsewhere(exchange),
       languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
     }

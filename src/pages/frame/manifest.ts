@@ -10,13 +10,14 @@ export const SHARED = { title: 'title', text: 'text', url: 'url', files: 'files'
 export type ManifestOptions = {
   assets: Assets
   basePath: string
-  brand: { name: string; color: string | null }
+  readName: () => string
+  color: string | null
 }
 
 const COLOR = '#24539b'
 
 /** There is no service worker: nothing that holds a secret may be cached. */
-export function createAnswerManifest({ assets, basePath, brand }: ManifestOptions): () => Response {
+export function createAnswerManifest({ assets, basePath, readName, color }: ManifestOptions): () => Response {
   const start = `${basePath}${PAGES.create.href()}`
   const png = (name: 'icon192' | 'icon512', size: number) => ({
     src: assets.hrefOf(name),
@@ -26,12 +27,10 @@ export function createAnswerManifest({ assets, basePath, brand }: ManifestOption
   const logo = assets.logoHref === null ? [] : [{ src: assets.logoHref, sizes: 'any' }]
   const manifest = {
     id: start,
-    name: brand.name,
-    short_name: brand.name,
     start_url: start,
     scope: start,
     display: 'standalone',
-    theme_color: brand.color ?? COLOR,
+    theme_color: color ?? COLOR,
     background_color: '#ffffff',
     icons: [
       ...logo,
@@ -53,5 +52,8 @@ export function createAnswerManifest({ assets, basePath, brand }: ManifestOption
     },
   }
   return () =>
-    answerAsset(JSON.stringify(manifest), { type: 'application/manifest+json', kept: 'revalidate' })
+    answerAsset(JSON.stringify({ name: readName(), short_name: readName(), ...manifest }), {
+      type: 'application/manifest+json',
+      kept: 'revalidate',
+    })
 }

@@ -1,5 +1,6 @@
 // The look of the pages, the backups that the server makes by itself, and how it runs.
 
+import { MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
 import { ageRecipient } from '../age-recipient.ts'
 import { brandColor, plainText } from '../brand-parsers.ts'
 import { addressAndPort, corsOrigin, network } from '../parsers.ts'
@@ -8,7 +9,7 @@ import { choices, durations, file, folder, numbers, off, section } from '../sett
 const brand = section('Name and look', {
   brandName: {
     placeholder: 'text',
-    parse: plainText(40),
+    parse: plainText(MOST_OF_APPEARANCE.name),
     default: 'Oncebox',
     help: 'Name on every page and in its title, such as the name of your organisation',
   },
@@ -26,13 +27,13 @@ const brand = section('Name and look', {
   },
   contact: {
     placeholder: 'text',
-    parse: plainText(200),
+    parse: plainText(MOST_OF_APPEARANCE.contact),
     default: null,
     help: 'Whom to ask, shown to recipients and where a link no longer works, such as "IT, help@once.example"',
   },
   notice: {
     placeholder: 'text',
-    parse: plainText(300),
+    parse: plainText(MOST_OF_APPEARANCE.notice),
     default: null,
     help: 'Announcement at the top of every page, such as "Maintenance on Saturday from 8 to 9"',
   },

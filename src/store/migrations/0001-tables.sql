@@ -19,6 +19,14 @@ CREATE TABLE instance_keys (
   verifier BLOB NOT NULL CHECK (length(verifier) = 16)
 ) STRICT;
 
+-- What administrators have set of how the server introduces itself.
+CREATE TABLE appearance (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  name TEXT CHECK (length(name) BETWEEN 1 AND 40),
+  contact TEXT CHECK (length(contact) BETWEEN 1 AND 200),
+  notice TEXT CHECK (length(notice) BETWEEN 1 AND 300)
+) STRICT;
+
 -- Ids of accounts and of pushes are never used again: what still names a removed one must not come to mean the next one.
 CREATE TABLE accounts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -10,6 +10,7 @@ import { createPeople } from '../accounts/people.ts'
 import { createPreferences } from '../accounts/preferences.ts'
 import { createSessions } from '../accounts/sessions.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
+import { createAppearance } from '../every-engine/appearance.ts'
 import { createDamage } from '../every-engine/damage.ts'
 import { createSharedState } from '../every-engine/shared-state.ts'
 import { createAuditLog } from '../pushes/audit-log.ts'
@@ -57,5 +58,6 @@ export function createAccountOperations(options: AccountOperationsOptions) {
     twoFactor: createTwoFactor(steps),
     preferences: createPreferences(steps),
     people: createPeople(steps),
+    appearance: createAppearance(steps),
   }
 }

@@ -94,6 +94,11 @@ const CASES: Record<string, Case> = {
     typed: { email: 'third@example.org', is_admin: 'true' },
     done: ({ text }) => text.includes('/welcome/'),
   },
+  'the name of the server': {
+    open: () => opened(at.ann, '/admin', '/admin/appearance'),
+    typed: { name: 'Larkspur', contact: 'the desk', notice: 'Closed' },
+    done: ({ headers }) => headers.get('location') === '/admin#appearance',
+  },
   'the code of somebody who signs in': {
     open: async () => {
       await turnOn()
@@ -202,6 +207,7 @@ test('every form that a person types into is one of these', async () => {
       '/account/password',
       '/account/two-factor',
       '/admin',
+      '/admin/appearance',
       '/admin/invitations',
       `/p/${urlToken}/r`,
       '/pushes',

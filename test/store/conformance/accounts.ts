@@ -33,6 +33,17 @@ export function describeAccounts(open: OpenEngine): void {
     ])
   })
 
+  test('what administrators set for everybody is kept as one row, however many set it at once', async () => {
+    const { appearance } = opened.store
+    expect(await appearance.find()).toBeNull()
+    const set = ['Alder', 'Birch'].map((name) => ({ name, contact: 'the desk', notice: null }))
+    await Promise.all(set.map(appearance.keep))
+    expect(set.map(({ name }) => name)).toContain((await appearance.find())?.name ?? '')
+    await appearance.keep({ name: null, contact: null, notice: '😀'.repeat(300) })
+    expect(await appearance.find()).toEqual({ name: null, contact: null, notice: '😀'.repeat(300) })
+    await expect(appearance.keep({ name: 'x'.repeat(41), contact: null, notice: null })).rejects.toThrow()
+  })
+
   test('of two administrators who disable each other at once, one remains', async () => {
     const { accounts } = opened.store
     const bob = await add('bob@example.org', true)

@@ -13,6 +13,7 @@ const OF_ACCOUNT = 'account_id IN (SELECT id FROM main.accounts)'
 const FEW = {
   instance: `clock_mark BETWEEN 0 AND ${LAST_TIME}`,
   instance_keys: 'true',
+  appearance: 'true',
   accounts: 'true',
   api_tokens: OF_ACCOUNT,
   recovery_codes: OF_ACCOUNT,

@@ -1,0 +1,121 @@
+// The name, contact and notice that administrators set on the page, where no setting of the start fixes them.
+
+import { afterEach, expect, test } from 'bun:test'
+import { type Api, startApi } from '../support/api.ts'
+import { createPeople, type Person } from '../support/people.ts'
+
+let api: Api
+let ann: Person
+afterEach(() => api.close())
+
+const FORM = '/admin/appearance'
+
+async function start(options: { flags?: Record<string, string>; env?: Record<string, string> } = {}) {
+  api = await startApi(options)
+  await api.addAccount('ann@example.org', { isAdmin: true })
+  ann = await createPeople(api).signIn('ann@example.org')
+}
+
+const read = async (path: string) => (await api.fetch(path)).text()
+const formOf = (page: string) =>
+  /<section class="card"[^>]* id="appearance">.*?<\/section>/s.exec(page)?.[0] ?? ''
+
+test('what an administrator sets is on every page at once, in the manifest, and after a restart', async () => {
+  await start()
+  const set = { name: 'Ärzte & Co', contact: 'the desk, help@once.example', notice: 'Closed on Saturday' }
+  const { status, headers } = await ann.post(FORM, set)
+  expect([status, headers.get('location')]).toEqual([303, '/admin#appearance'])
+  for (const isRestarted of [false, true]) {
+    if (isRestarted) await api.restart()
+    const page = await read('/sign-in')
+    expect(page).toMatch(/<title>[^<]+ · Ärzte &amp; Co<\/title>/)
+    expect(page).toContain('<p>Closed on Saturday</p>')
+    expect(await read('/nowhere')).toContain('the desk, <a href="mailto:help@once.example"')
+    const manifest = JSON.parse(await read('/manifest.webmanifest'))
+    expect([manifest.name, manifest.short_name]).toEqual(['Ärzte & Co', 'Ärzte & Co'])
+  }
+})
+
+test('the page shows what was set, and in the list of settings where it comes from', async () => {
+  await start()
+  await ann.post(FORM, { name: 'Larkspur', contact: '', notice: '' })
+  const { text } = await ann.get('/admin')
+  expect(formOf(text)).toContain('value="Larkspur"')
+  expect(text).toMatch(/--brand-name<\/code><\/th><td[^>]*>Larkspur<\/td><td[^>]*><code>\/admin<\/code>/)
+})
+
+test('an empty text goes back to the default, and one that is not sent stays', async () => {
+  await start()
+  await ann.post(FORM, { name: 'Larkspur', notice: 'Closed' })
+  await ann.post(FORM, { name: ' ' })
+  const page = await read('/')
+  expect(page).toMatch(/<title>[^<]+ · Oncebox<\/title>/)
+  expect(page).toContain('<p>Closed</p>')
+})
+
+test('what the start fixes is shown with where it comes from, and the server refuses to change it', async () => {
+  await start({ flags: { 'brand-name': 'Fixed' }, env: { ONCEBOX_NOTICE: 'From the environment' } })
+  const shown = formOf((await ann.get('/admin')).text)
+  expect(shown).toMatch(/<input[^>]*name="name"[^>]*value="Fixed"[^>]*disabled/)
+  expect(shown).toContain('>--brand-name</code>')
+  expect(shown).toContain('>ONCEBOX_NOTICE</code>')
+  expect(shown).not.toMatch(/name="contact"[^>]*disabled/)
+  const forced = await ann.post(FORM, { name: 'Forced', contact: 'the desk' })
+  expect(forced.status).toBe(422)
+  expect(formOf(forced.text)).toContain('can’t be changed')
+  // Nothing of a refused form is kept.
+  expect(await read('/nowhere')).not.toContain('the desk')
+  expect((await ann.post(FORM, { contact: 'the desk' })).status).toBe(303)
+  const page = await read('/nowhere')
+  expect(page).toContain('the desk')
+  expect(page).toContain('· Fixed</title>')
+  expect(page).toContain('From the environment')
+})
+
+test.each([
+  ['more characters than the flag takes', { name: 'x'.repeat(41) }, 'at most 40 characters'],
+  ['a contact that is too long', { contact: 'x'.repeat(201) }, 'at most 200 characters'],
+  ['a notice that is too long', { notice: 'x'.repeat(301) }, 'at most 300 characters'],
+  ['HTML', { notice: '<b>now</b>' }, 'without HTML'],
+  ['a second line', { notice: 'one\ntwo' }, 'invisible characters'],
+  ['text that turns the direction', { name: 'Once\u202ebox' }, 'invisible characters'],
+])(
+  '%s is refused beside its field, and what was typed stays',
+  async (_, fields: Record<string, string>, why) => {
+    await start()
+    const { status, text } = await ann.post(FORM, { contact: 'the desk', ...fields })
+    expect(status).toBe(422)
+    expect(formOf(text)).toContain(why)
+    expect(formOf(text)).toContain('aria-invalid="true"')
+    const [typed = ''] = Object.values(fields)
+    expect(formOf(text)).not.toContain('<b>')
+    if (/^x+$/.test(typed)) expect(formOf(text)).toContain(`value="${typed}"`)
+    expect(await read('/nowhere')).not.toContain('the desk')
+  },
+)
+
+test('characters of HTML in a text are escaped', async () => {
+  await start()
+  await ann.post(FORM, { name: 'A&B "x" > y', notice: '1 < 2 & "3"' })
+  const page = await read('/')
+  expect(page).toContain('A&amp;B')
+  expect(page).toContain('<p>1 &lt; 2 &amp; &quot;3&quot;</p>')
+  expect(formOf((await ann.get('/admin')).text)).toMatch(/value="A&amp;B &quot;x&quot;/)
+})
+
+test('nobody but an administrator changes them, and not without the password', async () => {
+  await start()
+  await api.addAccount('bob@example.org')
+  const people = createPeople(api)
+  const bob = await people.signIn('bob@example.org')
+  expect((await bob.post(FORM, { name: 'Bob' })).status).toBe(403)
+  expect((await people.post(FORM, { name: 'Nobody' })).headers.get('location')).toStartWith('/sign-in')
+  expect((await ann.post(FORM, { form: 'forged', name: 'Forged' })).status).toBe(403)
+  api.clock.advance(11 * 60_000)
+  const asked = await ann.post(FORM, { name: 'Larkspur' })
+  expect(asked.status).toBe(403)
+  expect(asked.text).toContain('value="Larkspur"')
+  expect(await read('/')).toContain('· Oncebox</title>')
+  expect((await ann.post(FORM, { name: 'Larkspur', password: 'correct horse battery' })).status).toBe(303)
+  expect(await read('/')).toContain('· Larkspur</title>')
+})
