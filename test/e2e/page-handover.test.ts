@@ -192,7 +192,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
         const headers = { 'user-agent': agent }
         const page = await (await fetch(path, { headers })).text()
         expect(page).not.toContain('left-alone-4711')
-        expect(page).not.toMatch(/property="og:|name="description"|name="twitter:/)
+        expect(page).not.toMatch(/name="description"|name="twitter:/)
+        const told = path.endsWith('/preview') ? [] : ['og:title', 'og:description']
+        expect([...page.matchAll(/property="(og:\w+)"/g)].map(([, name]) => name)).toEqual(told)
         expect(page).toContain('noindex')
         expect((await fetch(path, { headers, method: 'HEAD' })).status).toBe(200)
         // A scanner that sends the form without having the page, or sends it twice.
