@@ -113,6 +113,14 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await answered(page, () => comeBack(page))
     expect(await page.inputValue('#q')).toBe('half a wo')
     expect(asked).toHaveLength(1)
+    // Nor is a search lost during which somebody comes back.
+    await page.route('**/pushes?q=oslo', async (route) => {
+      await comeBack(page)
+      await route.continue()
+    })
+    await page.fill('#q', 'oslo')
+    await page.waitForURL('**/pushes?q=oslo')
+    expect(await names(page)).toEqual(['Router in Oslo'])
   })
 
   test('the days are those of the reader’s time zone', async () => {

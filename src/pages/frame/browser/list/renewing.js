@@ -90,13 +90,16 @@ document.addEventListener('keydown', (event) => {
   field.select()
 })
 
-function look() {
-  if (!document.hidden && !isUsed()) void ask({ url: location.href, isLook: true })
+async function look() {
+  if (!document.hidden && !isAsking && !isUsed()) await ask({ url: location.href, isLook: true })
 }
 
-function keepLooking() {
-  look()
-  setTimeout(keepLooking, Math.min(60_000, 8000 + (Date.now() - begun) / 30))
+/** Less often the longer the page is open, and the longer the server takes: a search reads thousands of names. */
+async function keepLooking() {
+  const start = performance.now()
+  await look()
+  const rest = Math.min(60_000, 8000 + (Date.now() - begun) / 30)
+  setTimeout(keepLooking, Math.max(rest, 100 * (performance.now() - start)))
 }
 
 setTimeout(keepLooking, 8000)
