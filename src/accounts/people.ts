@@ -9,7 +9,7 @@ export type Person = ListedAccount & Usage
 export type People = ReturnType<typeof createPeople>
 
 export function createPeople(store: Pick<Store, 'people'>) {
-  const { listPeople, measureUsage } = store.people
+  const { listPeople, measureUsage, countUnprotectedAdmins } = store.people
 
   return {
     /** `total` and `pages` count everybody whose address contains `search`. A page past the end is empty. */
@@ -19,5 +19,6 @@ export function createPeople(store: Pick<Store, 'people'>) {
       for (const person of people) listed.push({ ...person, ...(await measureUsage(person.id)) })
       return { people: listed, total, pages: Math.max(1, Math.ceil(total / PEOPLE_PAGE_SIZE)) }
     },
+    countUnprotectedAdmins,
   }
 }

@@ -149,4 +149,6 @@ export type PeopleStore = {
   /** Accounts whose address contains `search`, by address, 25 a page from page 1. */
   listPeople(asked: { search: string; pageNumber: number }): Promise<PageOfPeople>
   measureUsage(accountId: number): Promise<Usage>
+  /** Administrators who may sign in with a password alone. */
+  countUnprotectedAdmins(): Promise<number>
 }

@@ -36,6 +36,29 @@ test('each account shows its last sign-in, its active pushes and their size', as
   expect(text).not.toContain('x'.repeat(50))
 })
 
+test('administrators without a second factor are marked and counted among what needs attention', async () => {
+  await api.addAccount(BOB, { isAdmin: true })
+  await api.addAccount('eve@example.org')
+  const protect = (email: string) =>
+    alterDatabase(api.dataDir, `UPDATE accounts SET totp_secret = x'00' WHERE email = '${email}'`)
+  const look = async () => {
+    const { text } = await ann.get('/admin')
+    const attention = /<section id="attention">.*?<\/section>/s.exec(text)?.[0] ?? ''
+    return { text, attention: withoutTags(attention) }
+  }
+  const none = await look()
+  expect(none.attention).toContain('2 administrators have no second factor.')
+  expect(
+    [ANN, BOB, 'eve@example.org'].map((email) => rowOf(none.text, email).includes('no second factor')),
+  ).toEqual([...[true, true, false]])
+  protect(BOB)
+  const own = await look()
+  expect(own.attention).toContain('1 administrator has no second factor.')
+  expect(own.text).toContain('<a href="/account/two-factor">What to do</a>')
+  protect(ANN)
+  expect((await look()).attention).not.toContain('second factor')
+})
+
 test('the page shows people first, then health, then settings', async () => {
   const { text } = await ann.get('/admin')
   const places = ['people-title', 'invite-title', 'health-title', 'settings-title'].map((id) =>

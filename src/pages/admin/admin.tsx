@@ -86,6 +86,7 @@ export function createAdminPages(options: AdminPageOptions) {
           {...{ guest, status, findings, jobs }}
           proxies={listUndeclaredProxies()}
           lacksBackups={status.database === null && backups === null}
+          unprotected={await people.countUnprotectedAdmins()}
         />
         <PeopleSection
           guest={guest}

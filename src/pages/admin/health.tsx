@@ -1,6 +1,7 @@
 // The health of the server on the administration page: first what needs attention, such as what /readyz tells, later its disk and
 // its jobs.
 
+import { PAGES } from '../../http/urls.ts'
 import { type Finding, wordOf } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
@@ -19,10 +20,13 @@ export type AttentionProps = {
   proxies: readonly string[]
   /** Whether this server could make backups, and makes none. */
   lacksBackups: boolean
+  /** Administrators without a second factor. */
+  unprotected: number
 }
 
 /** What an administrator should look at first. */
-export function Attention({ guest, status, findings, jobs, proxies, lacksBackups }: AttentionProps) {
+export function Attention(props: AttentionProps) {
+  const { guest, status, findings, jobs, proxies, lacksBackups, unprotected } = props
   const { words } = guest
   const { say } = words
   // A clock in doubt has a button.
@@ -52,7 +56,15 @@ export function Attention({ guest, status, findings, jobs, proxies, lacksBackups
         <Leading kind="bad" text={say('jobs_failing', { n: failing })} to="#health" words={words} />
       )}
       {lacksBackups && <Leading kind="low" text={say('admin_no_backups')} to="#backups" words={words} />}
-      {isFine && !lacksBackups && <Notice kind="good">{say('admin_nothing')}</Notice>}
+      {unprotected > 0 && (
+        <Leading
+          kind="low"
+          text={say('admin_no_two_factor', { n: unprotected })}
+          to={guest.account.hasTwoFactor ? '#people' : guest.href(PAGES.twoFactor.href())}
+          words={words}
+        />
+      )}
+      {isFine && !lacksBackups && unprotected === 0 && <Notice kind="good">{say('admin_nothing')}</Notice>}
     </section>
   )
 }

@@ -63,6 +63,7 @@ function PersonRow({ guest, person, listed, resetNonce }: RowProps) {
       <p class="chips">
         {person.isAdmin && <Chip tone="waiting">{say('role_admin')}</Chip>}
         {person.hasTwoFactor && <Chip tone="good">{say('account_two_factor')}</Chip>}
+        {person.isAdmin && !person.hasTwoFactor && <Chip tone="low">{say('account_no_two_factor')}</Chip>}
         {person.disabledAt !== null && <Chip tone="bad">{say('account_disabled')}</Chip>}
         {isOwn && <Chip tone="gone">{say('account_own')}</Chip>}
       </p>

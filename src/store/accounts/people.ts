@@ -23,6 +23,11 @@ const COUNT = statement<{ total: number }>(`SELECT count(*) AS total FROM accoun
   numbers: ['total'],
 })
 
+const UNPROTECTED = statement<{ n: number }>(
+  'SELECT count(*) AS n FROM accounts WHERE is_admin AND disabled_at IS NULL AND totp_secret IS NULL',
+  { numbers: ['n'] },
+)
+
 const MEASURE = statement<{ pushes: number; bytes: number; last: number | null }>(
   `SELECT count(*) AS pushes, coalesce(sum(bytes), 0) AS bytes, max(id) AS last FROM (
       SELECT id,
@@ -62,7 +67,9 @@ export function createPeople({ read }: Steps): PeopleStore {
     }
   }
 
-  return { listPeople, measureUsage }
+  const countUnprotectedAdmins = async () => (await read(() => first(UNPROTECTED)))?.n ?? 0
+
+  return { listPeople, measureUsage, countUnprotectedAdmins }
 }
 
 function presentListed(row: AccountRow): ListedAccount {
