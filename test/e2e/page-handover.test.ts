@@ -222,7 +222,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.goto(`${it.server.url}/pushes`)
     await follow(page, () => page.locator('.list a.title').first().click())
     expect(await page.textContent('.log')).toContain('Looked at by you')
-    expect(await page.textContent('.standing')).toContain('opened 0 of 1 times')
+    expect(await page.textContent('.standing')).toContain('opened 0 of 1 time')
     const reader = await open(options)
     await reader.goto(link)
     await press(reader)

@@ -108,7 +108,7 @@ export function ExampleRow({ words, now }: { words: Words; now: number }) {
         <p class="hint">{sayWhen('row_created', now - HOUR, { words, now })}</p>
       </div>
       <div class="use">
-        <span>{words.say('row_views', { n: 1, of: 5 })}</span>
+        <span>{words.say('row_views', { opened: 1, n: 5 })}</span>
         <span>{sayWhen('row_expires', now + 7 * DAY, { words, now })}</span>
       </div>
     </li>
@@ -134,7 +134,7 @@ function Use({ push, words, now }: PartProps) {
   const isOver = isExpired(push, now)
   return (
     <div class="use">
-      <span>{words.say('row_views', { n: views, of: expireAfterViews })}</span>
+      <span>{words.say('row_views', { opened: views, n: expireAfterViews })}</span>
       {!isUsedUp(push) && (
         <span>
           {isOver

@@ -103,7 +103,7 @@ function State({ guest: { words }, owned: { push }, isLive, now }: Props) {
       </p>
       <p class="used">
         {isLive && <progress max={expireAfterViews} value={views} aria-labelledby="used" />}
-        <span id="used">{say('row_views', { n: views, of: expireAfterViews })}</span>
+        <span id="used">{say('row_views', { opened: views, n: expireAfterViews })}</span>
       </p>
       <Facts
         of={[

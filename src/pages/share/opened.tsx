@@ -30,7 +30,7 @@ export function Opened({ guest, push, urlToken, mark, now }: Props) {
           <span>{whatBecame(push, { words, now })}</span>
         </Chip>
         {push.views > 0 && !isUsedUp(push) && (
-          <span class="hint">{words.say('row_views', { n: push.views, of: push.expireAfterViews })}</span>
+          <span class="hint">{words.say('row_views', { opened: push.views, n: push.expireAfterViews })}</span>
         )}
       </span>
       <a href={page} data-without-script>
