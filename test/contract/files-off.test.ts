@@ -99,6 +99,12 @@ describe('in a multipart body', () => {
     'filename="=?utf-8?B?Z3LDvGV6aS50eHQ=?="',
   ]
 
+  test('the page tells those who drag a file over it', async () => {
+    const page = await (await api.fetch('/')).text()
+    expect(page).toMatch(/<p class="overlay refused".*?Files are disabled on this server\.<\/p>/s)
+    expect(page).not.toContain('id="kind-file"')
+  })
+
   test.each(names)('a file part is a file as %s, before the text or after it', async (name) => {
     const part = { name, content: 'contents', disposition: 'filename="a.txt"' }
     for (const parts of [

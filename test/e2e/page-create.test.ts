@@ -89,7 +89,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('the whole page says that files can be dropped while they are dragged over it', async () => {
-    const page = await open()
+    const page = await open(LAPTOP, { as: MEMBER })
     const drag = (name: string) =>
       page.evaluate((type) => {
         const dataTransfer = new DataTransfer()
@@ -99,8 +99,65 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.isVisible('.overlay')).toBe(false)
     await drag('dragenter')
     expect(await page.isVisible('.overlay')).toBe(true)
+    expect(await page.innerText('.overlay')).toBe('Drop the files here to share them')
     await drag('dragleave')
     expect(await page.isVisible('.overlay')).toBe(false)
+  })
+
+  test('a stranger is told while files are dragged over the page that they need an account', async () => {
+    const page = await open()
+    await page.evaluate(() => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File(['x'], 'x.txt'))
+      document.body.dispatchEvent(new DragEvent('dragenter', { bubbles: true, dataTransfer }))
+    })
+    expect(await page.innerText('.overlay')).toBe('You need an account to share files.')
+  })
+
+  test('a picture that is pasted into the text becomes a file, with the text as its message', async () => {
+    const page = await open(LAPTOP, { as: MEMBER })
+    await page.fill('#payload', 'the plan')
+    await page.evaluate(() => {
+      const clipboardData = new DataTransfer()
+      clipboardData.items.add(new File(['x'], 'image.png', { type: 'image/png' }))
+      const paste = new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData })
+      document.getElementById('payload')?.dispatchEvent(paste)
+    })
+    expect(await page.isChecked('#kind-file')).toBe(true)
+    expect(await page.locator('.chosen bdi').allTextContents()).toEqual(['image.png'])
+    expect(await page.inputValue('#payload')).toBe('the plan')
+  })
+
+  test('a text that is nothing but an address is offered as a link, and stays a text until that is pressed', async () => {
+    const page = await open({ ...LAPTOP, permissions: ['clipboard-read', 'clipboard-write'] })
+    const offer = page.getByRole('button', { name: 'Share it as a link' })
+    const settings = async () => (await page.locator('.settings').boundingBox())?.y
+    const before = await settings()
+    expect(await offer.isVisible()).toBe(false)
+    await page.evaluate('navigator.clipboard.writeText("https://example.org/a?b=c ")')
+    await page.focus('#payload')
+    await page.keyboard.press('Control+V')
+    await offer.waitFor()
+    expect(await settings()).toBe(before)
+    expect(await page.isChecked('#kind-text')).toBe(true)
+    for (const other of [
+      'see https://example.org',
+      'https://example.org two',
+      'https://',
+      'javascript:alert(1)',
+    ]) {
+      await page.fill('#payload', other)
+      expect(await offer.isVisible()).toBe(false)
+    }
+    await page.fill('#payload', 'https://example.org/a?b=c')
+    await page.focus('#payload')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.isChecked('#kind-url')).toBe(true)
+    expect(await page.inputValue('#link:focus')).toBe('https://example.org/a?b=c')
+    expect(await page.inputValue('#payload')).toBe('')
+    await handOver(page)
+    expect(await page.content()).toContain('https://example.org/a?b=c')
   })
 
   test('Ctrl and Enter send the form from any field', async () => {

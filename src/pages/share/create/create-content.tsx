@@ -90,6 +90,12 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, creat
           data-characters={say('count_characters')}
           data-lines={say('count_lines')}
         />
+        {limits.kinds.has('url') && (
+          <button type="button" class="bare" hidden data-kind="text" data-offers>
+            <Icon name="link" />
+            <span>{say('payload_as_link')}</span>
+          </button>
+        )}
         <button
           type="button"
           class="bare"

@@ -61,12 +61,7 @@ export function CreateFields(props: FieldsProps) {
         </span>
       </div>
       <Progress words={words} />
-      {props.limits.kinds.has('file') && (
-        <p class="overlay" aria-hidden="true">
-          <Icon name="upload" />
-          {words.say('files_drop_here')}
-        </p>
-      )}
+      <DropOverlay {...parts} />
     </>
   )
 }
@@ -88,6 +83,23 @@ function Passphrase({ words, typed, texts }: PartProps) {
         'data-too-long': words.say('too_large_typed', { limit: words.bytes(MAX_PASSPHRASE_BYTES) }),
       }}
     />
+  )
+}
+
+/** What happens, or why nothing does, to files that are dropped anywhere. */
+function DropOverlay({ words: { say }, limits, isOfAccount }: PartProps) {
+  const isOn = limits.kinds.has('file')
+  const refusal = isOn ? 'files_need_account' : 'problem_files_disabled'
+  return isOn && isOfAccount ? (
+    <p class="overlay" aria-hidden="true">
+      <Icon name="upload" />
+      {say('files_drop_here')}
+    </p>
+  ) : (
+    <p class="overlay refused" aria-hidden="true">
+      <Icon name="circle-alert" />
+      {say(refusal)}
+    </p>
   )
 }
 

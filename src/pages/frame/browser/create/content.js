@@ -3,7 +3,7 @@
 import { completeWebAddress } from '../../../share/create/web-address.ts'
 import { form, kindOf, submit } from './form.js'
 
-const payload = document.getElementById('payload')
+export const payload = document.getElementById('payload')
 const link = document.getElementById('link')
 const qr = document.getElementById('qr')
 const FIELDS = { text: payload, file: payload, url: link, qr }
@@ -36,6 +36,21 @@ function changeKind() {
 link?.addEventListener('change', () => {
   link.value = completeWebAddress(link.value)
 })
+
+const offer = document.querySelector('[data-offers]')
+offer?.addEventListener('click', () => {
+  chooseKind('url')
+  link.focus()
+})
+payload.addEventListener('input', offerLink)
+offerLink()
+
+/** A text that is nothing but an address may have been meant as a link. */
+function offerLink() {
+  if (offer === null) return
+  const isAddress = /^https?:\/\/\S+$/i.test(payload.value.trim()) && URL.canParse(payload.value.trim())
+  offer.hidden = !isAddress || link.value !== ''
+}
 
 const mask = document.querySelector('[data-masks]')
 mask.hidden = false

@@ -1,6 +1,6 @@
 // Files: chosen, dropped or pasted anywhere on the page, listed, and checked before they are sent.
 
-import { chooseKind } from './content.js'
+import { chooseKind, payload } from './content.js'
 import { form, kindOf, sayBytes, setProblem } from './form.js'
 
 export const chooser = document.getElementById('files')
@@ -31,9 +31,10 @@ document.addEventListener('paste', (event) => {
   add(clipboardData.files)
 })
 
-/** Without an account the page says there why files need one. */
+/** Without an account the page says there why files need one; a server that takes none says so beside the text. */
 function add(files) {
   chooseKind('file')
+  if (kindOf() !== 'file') setProblem(payload, document.querySelector('.overlay').textContent.trim())
   if (chooser !== null) setFiles([...chooser.files, ...files])
 }
 
