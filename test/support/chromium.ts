@@ -144,7 +144,8 @@ export function measureLooks() {
   }
   const texts = [...document.querySelectorAll('h1, p, li, a, code')]
   return {
-    overflow: root.scrollWidth - root.clientWidth,
+    // Not its clientWidth, which counts room that is kept for a hidden scrollbar.
+    overflow: root.scrollWidth - root.offsetWidth,
     isDark: luminance(backgroundOf(body)) < 0.2,
     isReadable: texts.every((element) => contrastOf(element) >= 4.5),
   }
