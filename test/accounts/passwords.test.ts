@@ -72,18 +72,20 @@ describe('a new password', () => {
     expect(await codeOf(password)).toBe('good')
   })
 
-  test('is judged by its first 64 characters, and for its length before that', async () => {
-    expect(await codeOf(`${'a'.repeat(64)}k3m9-qx2v-n4t8`)).toBe('too_weak')
+  test('is judged by its first 32 characters, and for its length before that', async () => {
+    expect(await codeOf(`${'a'.repeat(32)}k3m9-qx2v-n4t8`)).toBe('too_weak')
     expect(await codeOf('x'.repeat(1025))).toBe('too_long_bytes')
     expect(await codeOf('k3m9-qx2v')).toBe('too_short')
   })
 
   test('costs little to judge, whatever it is', async () => {
     await choose('correct horse battery')
-    for (const part of ['0123456789', 'p@ssw0rd', '4@8({[<3691!', 'aA1!', '12/3.', 'ab', '1', 'x ']) {
+    // Signs that are read as letters in hundreds of ways, beside plain ones.
+    const mixed = '4A@a{\\(_)44/\\|5$7+!1|0oO3eE9g6G8b%xX2zZ7l1|[<({c(v|'
+    for (const part of [mixed, '0123456789', 'p@ssw0rd', '4@8({[<3691!', 'aA1!', '12/3.', 'ab', '1', 'x ']) {
       const before = workedMs()
-      await codeOf(part.repeat(64).slice(0, 1024))
-      expect({ part, isQuick: workedMs() - before < 300 }).toEqual({ part, isQuick: true })
+      for (let times = 0; times < 10; times += 1) await codeOf(part.repeat(64).slice(0, 1024 - times))
+      expect({ part, isQuick: workedMs() - before < 150 }).toEqual({ part, isQuick: true })
     }
   })
 
