@@ -100,3 +100,8 @@ export function run(statement: Statement<unknown>, ...values: Value[]): Step<voi
 export function blindly(statement: Statement<unknown>, values: readonly Value[]): Step<void> {
   return new One<void>({ statement, values, isBlind: true }, nothingOf)
 }
+
+/** Other requests run between two pieces. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -101,7 +101,7 @@ export function createAccounts({ steps: { read, write }, now }: { steps: Steps; 
     setDisabled: ({ id, disabled, keepAdmin = false }) =>
       write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
     setAdmin: (change) => write(() => setAdmin(change)),
-    removePushesOf: (id) => write(() => removeSomeOf(id, now())),
+    removePushesOf: (id) => removeSomeOf(id, { write, at: now() }),
     removeAccount: (id) => write(() => remove(id), DISOWNING),
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../domain/audit.ts'
 import type { AuditStore } from '../face.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, breathe, first, run, type Step, type Steps } from '../steps.ts'
 import { auditEntries, pushState } from '../tables.ts'
 
 /** Entries that are read at once. */
@@ -19,59 +19,82 @@ const PIECE = 1_000
 
 const STATE = select(pushState, 'WHERE push_id = $1')
 const FIND = forSome((ids) => select(auditEntries, `WHERE id IN (${ids}) AND push_id = $1 ORDER BY id`), 1)
-/** The entry $2 of a log and those before it, from the last to the first. */
+/** The entry $2 of a log and those before it, from the last to the first, $3 of them. */
 const BACK_FROM = statement<{ id: number; previous: number | null }>(
   `WITH RECURSIVE log (id, previous) AS (
       SELECT id, previous FROM audit_entries WHERE id = $2 AND push_id = $1
       UNION ALL
       SELECT entry.id, entry.previous FROM log JOIN audit_entries AS entry ON entry.id = log.previous
         WHERE entry.push_id = $1)
-    SELECT id, previous FROM log LIMIT ${PIECE}`,
+    SELECT id, previous FROM log LIMIT $3`,
   { numbers: ['id', 'previous'] },
 )
 const ADD = statement(
   `INSERT INTO audit_entries (push_id, previous, kind, at, ip, user_agent, referrer)
     VALUES ($1, (SELECT last_entry FROM push_state WHERE push_id = $1), $2, $3, $4, $5, $6)`,
 )
-const REMOVE = statement(
-  `WITH RECURSIVE log (id) AS (
+const removal = (most = '') =>
+  statement(
+    `WITH RECURSIVE log (id) AS (
       SELECT last_entry FROM push_state WHERE push_id = $1
       UNION ALL
       SELECT entry.previous FROM log JOIN audit_entries AS entry ON entry.id = log.id WHERE entry.push_id = $1)
-    DELETE FROM audit_entries WHERE id IN (SELECT id FROM log) AND push_id = $1`,
+    DELETE FROM audit_entries WHERE id IN (SELECT id FROM log${most}) AND push_id = $1`,
+  )
+const REMOVE = removal()
+const REMOVE_LAST = removal(` LIMIT ${PIECE}`)
+const SHORTEN = statement(
+  `UPDATE push_state SET last_entry = $2, audit_entries = audit_entries - ${PIECE} WHERE push_id = $1`,
 )
 
 /** The log of a push that was purged meanwhile is empty. */
 export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
-  /** All of them, the oldest first, however fast others follow. */
-  async function listIds(pushId: number): Promise<number[]> {
-    const ids = []
-    for (let next = (await read(() => first(STATE, pushId)))?.lastEntry ?? null; next !== null; ) {
+  /** Of the last `most` entries, from the last to the first, however fast others follow. */
+  async function listLastIds({ id, lastEntry }: RowOf<typeof pushState>, most: number): Promise<number[]> {
+    const ids: number[] = []
+    for (let next = lastEntry; next !== null && ids.length < most; ) {
       const from: number = next
-      const piece = await read(() => all(BACK_FROM, pushId, from))
-      for (const { id } of piece) ids.push(id)
+      const piece = await read(() => all(BACK_FROM, id, from, Math.min(PIECE, most - ids.length)))
+      for (const entry of piece) ids.push(entry.id)
       next = piece.at(-1)?.previous ?? null
+      await breathe()
     }
-    return ids.reverse()
+    return ids
   }
 
   async function find(pushId: number, ids: readonly number[]): Promise<AuditEntry[]> {
     return (await read(() => FIND(ids, pushId))).map(presentEntry)
   }
 
+  async function listPage({ id }: { id: number }, pageNumber: number): Promise<AuditEntry[]> {
+    const state = await read(() => first(STATE, id))
+    const left = (state?.auditEntries ?? 0) - (pageNumber - 1) * PAGE_SIZE
+    if (state === null || left <= 0) return []
+    return find(id, (await listLastIds(state, left)).slice(-PAGE_SIZE))
+  }
+
   async function* readAll({ id }: { id: number }): AsyncGenerator<AuditEntry[]> {
-    const ids = await listIds(id)
+    const state = await read(() => first(STATE, id))
+    if (state === null) return
+    const ids = (await listLastIds(state, Number.POSITIVE_INFINITY)).reverse()
     for (let from = 0; from < ids.length; from += PIECE) {
       const piece = await find(id, ids.slice(from, from + PIECE))
       if (piece.length > 0) yield piece
+      await breathe()
     }
   }
 
-  return {
-    listPage: async ({ id }, pageNumber) =>
-      find(id, (await listIds(id)).slice((pageNumber - 1) * PAGE_SIZE, pageNumber * PAGE_SIZE)),
-    readAll,
-  }
+  return { listPage, readAll }
+}
+
+/** Removes the last entries of a log that is too long to remove at once; false for another one. */
+export function* shortenLog(push: { id: number; auditEntries: number }): Step<boolean> {
+  const lastEntry = push.auditEntries > 2 * PIECE ? (yield* first(STATE, push.id))?.lastEntry : null
+  const last = lastEntry == null ? [] : yield* all(BACK_FROM, push.id, lastEntry, PIECE)
+  if (last.length < PIECE) return false
+  yield* run(REMOVE_LAST, push.id)
+  yield* run(SHORTEN, push.id, last.at(-1)?.previous ?? null)
+  return true
 }
 
 export function removeLog(pushId: number): Step<void> {

@@ -7,13 +7,14 @@ import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
 import type { ExpiryStore } from '../face.ts'
 import { statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { shortenLog } from './audit-log.ts'
 import { lockPushes, removePush, write as writeDecided } from './push-rows.ts'
 
 /** Pushes that one step ends or removes at most. */
 const SOME = 100
 /** Milliseconds after which a step ends or removes no other one, since large contents take longer. */
 const STEP_MS = 20
-/** Entries of the logs that one step deletes, unless a single log is longer. */
+/** Entries of the logs that one step deletes. */
 const MOST_ENTRIES = 2_000
 /** For databases that nobody serves. */
 const MANY = 500
@@ -92,17 +93,27 @@ export function createExpiry({
     expireLapsed,
     expireLapsedOf,
     purgeExpired: ({ of, until }) =>
-      write(function* () {
+      untilRemoved(write, function* () {
         return yield* remove(yield* listPurgeable[of](until), { at: until, skips: true })
       }),
   }
 }
 
 /** Removes some pushes of an account, and returns their number, 0 when none is left. */
-export function* removeSomeOf(ownerId: number, now: number): Step<number> {
-  const ids = []
-  for (const list of listOwned) ids.push(...(yield* list(ownerId)))
-  return yield* remove(ids, { at: now, skips: false })
+export function removeSomeOf(ownerId: number, { write, at }: Pick<Steps, 'write'> & { at: number }) {
+  return untilRemoved(write, function* () {
+    const ids = []
+    for (const list of listOwned) ids.push(...(yield* list(ownerId)))
+    return yield* remove(ids, { at, skips: false })
+  })
+}
+
+/** Goes on while a step has only shortened a log. */
+async function untilRemoved(write: Steps['write'], step: () => Step<number | null>): Promise<number> {
+  for (;;) {
+    const removed = await write(step)
+    if (removed !== null) return removed
+  }
 }
 
 /** All pushes of the account become anonymous and lose what only their owner reads. */
@@ -110,13 +121,14 @@ export function* disown(ownerId: number): Step<void> {
   for (const statement of DISOWN) yield* run(statement, ownerId)
 }
 
-/** Removes as many of these pushes as one step has time for, and returns their number. */
-function* remove(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number> {
+/** Removes as many of these pushes as one step has time for, and returns their number; null when it took part of a long log. */
+function* remove(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number | null> {
   const until = performance.now() + STEP_MS
   let [removed, entries] = [0, 0]
   for (const push of yield* lockPushes(ids, { skips })) {
     entries += push.auditEntries
     if (removed > 0 && (entries > MOST_ENTRIES || performance.now() > until)) break
+    if (yield* shortenLog(push)) return null
     yield* removePush(push, at)
     removed += 1
   }

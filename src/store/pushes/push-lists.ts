@@ -6,7 +6,7 @@ import { MOST_OPENED, MOST_UNSEEN, type PushFacts } from '../../domain/listing.t
 import type { Now } from '../../domain/time.ts'
 import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Statement, type Step, type Steps } from '../steps.ts'
+import { all, breathe, first, run, type Statement, type Step, type Steps } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
 import { presentPush } from './push-rows.ts'
 
@@ -215,11 +215,6 @@ export function createPushLists({ steps: { read, write }, now, trusted }: PushLi
     findLabels: (id) => read(() => first(LABELS, id)),
     countPushes,
   }
-}
-
-/** Other requests run between two pieces. */
-function breathe(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function presentListed({
