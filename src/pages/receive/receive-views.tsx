@@ -96,7 +96,7 @@ function Assurances({ guest, push }: { guest: Guest; push: Push }) {
 
 /** For those who never saw a secret link, and for those who did not expect one. */
 export const explained = oncePerLanguage(({ say }) => (
-  <div class="explained">
+  <div class="how-it-works">
     <details>
       <summary>{say('receive_how')}</summary>
       <ul>
