@@ -96,7 +96,7 @@ describe.skipIf(skipBrowserTests).each(MODES)('in a browser %s', (_name, options
     await page.fill('#email', ADMIN)
     await page.fill('#password', 'passwordpassword')
     if (options.javaScriptEnabled !== false) {
-      await page.locator('[data-strength] output', { hasText: 'easy to guess' }).waitFor()
+      await page.locator('[data-strength] output', { hasText: 'can guess this' }).waitFor()
       await page.check('[data-reveals] input')
       expect(await page.getAttribute('#password', 'type')).toBe('text')
     }

@@ -55,7 +55,7 @@ export function NewPasswordInput({ guest, problem }: { guest: Guest; problem: st
         hidden
         data-strength
         data-instance={brand.name}
-        data-weak={say('problem_too_weak')}
+        data-weak={say('strength_weak')}
         data-fair={say('strength_fair')}
         data-strong={say('strength_strong')}
       >
