@@ -4,7 +4,7 @@ import { PAGES } from '../../http/urls.ts'
 import type { Member } from '../frame/guest.ts'
 import { Tabs } from '../frame/lists.tsx'
 
-const TABS = { account: 'nav_account', tokens: 'tokens_title', message: 'message_title' } as const
+const TABS = { account: 'nav_account', tokens: 'tokens_title', message: 'created_message' } as const
 
 const PAGES_WITH_TAB = ['account', 'tokens', 'message'] as const
 
