@@ -19,6 +19,7 @@ export function Tries({ guest, listed: { push, urlToken }, isLive }: TriesProps)
           guest={guest}
           action={PAGES.unlock.href({ url_token: urlToken })}
           label={say('unlock_submit')}
+          look="primary"
         />
       </Notice>
     )
