@@ -67,9 +67,9 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
           </>
         )}
         {code === 'not_found' && !isSecretPath(path) && (
-          <p>
-            <a href={guest.href(PAGES.create.href())}>{say('error_home')}</a>
-          </p>
+          <a class="button quiet" href={guest.href(PAGES.create.href())}>
+            {say('error_home')}
+          </a>
         )}
         <Contact guest={guest} />
       </EmblemCard>
