@@ -132,7 +132,6 @@ function Link({ guest, owned }: Props) {
     <>
       <LocalhostNotice guest={guest} path={share} />
       <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
-        {/* A locked secret is unlocked first. */}
         <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
       </LinkBox>
       <nav class="actions ways-on" aria-label={say('created_link')}>
