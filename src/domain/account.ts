@@ -106,11 +106,14 @@ export function requireTokenRoom(others: readonly Pick<ApiToken, 'name'>[], name
     throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
 }
 
+/** Nothing that is not seen, such as a blank without width: the address of another account would look the same. */
+const ADDRESS = /^[^\s@\p{Cc}\p{DI}]+@[^\s@\p{Cc}\p{DI}]+$/u
+
 /** Trims and lower-cases; null when the text cannot be an address. Mild on purpose, since no mail is sent to it. */
 export function parseEmail(text: string): string | null {
   if (text.length > 2 * MAX_EMAIL_LENGTH) return null
   const email = text.trim().toLowerCase()
-  return email.length <= MAX_EMAIL_LENGTH && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) ? email : null
+  return email.length <= MAX_EMAIL_LENGTH && ADDRESS.test(email) ? email : null
 }
 
 /** The problem with a new password, or null. The minimum counts characters, not bytes. */

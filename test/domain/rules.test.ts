@@ -160,6 +160,18 @@ test('e-mail addresses, passwords and token names are checked', () => {
   for (const bad of ['', 'ann', '@x', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`]) {
     expect({ bad, parsed: parseEmail(bad.replace('\n', '\n\u0000')) }).toEqual({ bad, parsed: null })
   }
+  // Whoever reads them takes them for ann@b.cd: invisible, or turned around.
+  for (const same of [
+    'ann\u200b@b.cd',
+    'ann@b.cd\u2060',
+    'an\u00adn@b.cd',
+    '\u202enna@b.cd',
+    'ann\u3164@b.cd',
+    'ann\ufe0f@b.cd',
+  ]) {
+    expect({ same, parsed: parseEmail(same) }).toEqual({ same, parsed: null })
+  }
+  expect(parseEmail('anné@пример.рф')).toBe('anné@пример.рф')
   expect(passwordProblem('eleven char')).toEqual({ code: 'too_short', limit: 12 })
   expect(passwordProblem('twelve chars')).toBeNull()
   expect(passwordProblem('x'.repeat(1025))).toEqual({ code: 'too_long_bytes', limit: 1024 })
