@@ -461,6 +461,7 @@ export const STOPS: Stop[] = [
     },
   },
   { name: 'docs', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/api/v2/docs`) },
+  { name: 'create-setup', as: 'admin', visit: (page, { url }) => page.goto(url) },
   { name: 'admin-first', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin/welcome`) },
   { name: 'admin', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin`) },
   {

@@ -52,7 +52,7 @@ export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
     },
   ]
   return (
-    <ol class={isExplained ? 'setup explained' : 'setup'} aria-label={say('setup_steps')}>
+    <ol class={isExplained ? 'setup in-full' : 'setup'} aria-label={say('setup_steps')}>
       {steps.map(({ isDone, title, hint }, at) => (
         <li class={isDone ? 'good' : undefined}>
           <span class="mark">{isDone ? <Icon name="check" /> : guest.words.number(at + 1)}</span>
