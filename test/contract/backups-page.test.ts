@@ -45,6 +45,11 @@ function partOf(text: string): string {
   return part.replace(/<\/?code[^>]*>/g, '').replace(/<[^>]+>/g, ' ')
 }
 
+test('a new administrator is not told how to make backups where they are made', async () => {
+  const { ann } = await startWith()
+  expect((await ann.get('/admin/welcome')).text).not.toContain('--backup-dir')
+})
+
 test('a server without --backup-dir says so, and has no button', async () => {
   instance = await startInstance()
   await instance.addAccount('ann@example.org', { isAdmin: true })

@@ -61,7 +61,7 @@ test('only a new administrator sees them', async () => {
   expect(await readSteps(await people.signIn(ANN), '/')).toBeNull()
 })
 
-test('the page of a new administrator says how backups are made, unless they are', async () => {
+test('the page of a new administrator says how backups are made', async () => {
   const { ann } = await start({})
   expect((await ann.get('/admin/welcome')).text).toContain('--backup-dir</code>')
 })
