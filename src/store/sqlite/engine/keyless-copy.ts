@@ -22,21 +22,23 @@ const FEW = {
 }
 /** Asks row by row: a list of all pushes would be made anew for each slice. */
 const OF_PUSH = 'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id)'
-/** The logs of these pushes, each from its last entry backwards. */
-const OF_LOGS = `id IN (
+/** The entries in the logs of these pushes, each log from its last entry backwards. */
+const IN_LOGS = `id IN (
     WITH RECURSIVE log (id, owner) AS (
       SELECT last_entry, push_id FROM source.push_state WHERE push_id BETWEEN ?1 AND ?2
       UNION ALL
       SELECT previous, owner FROM log JOIN source.audit_entries AS entry ON entry.id = log.id
         WHERE entry.push_id = owner AND previous < log.id)
-    SELECT id FROM log) AND ${OF_PUSH}`
+    SELECT id FROM log)`
+/** SQLite gives the id of the last entry again when its push is purged: that push may be among those that are copied already. */
+const FREE_IDS = `DELETE FROM main.audit_entries WHERE ${IN_LOGS}`
 /** Tables with rows for each push. A push goes with all that belongs to it, or not at all. */
 const BY_PUSH = {
   pushes: 'id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM source.push_state WHERE push_id = id)',
   push_state: OF_PUSH,
   push_labels:
     'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id AND owner_id IS NOT NULL)',
-  audit_entries: OF_LOGS,
+  audit_entries: `${IN_LOGS} AND ${OF_PUSH}`,
 }
 
 /** A push of an account that is missing becomes one of nobody. */
@@ -124,7 +126,10 @@ function copyAll(database: Database, { schema, keepsLinks, isServed }: Copying):
   for (let from = ids.first; from <= ids.last; ) {
     if (isServed) Bun.sleepSync(PAUSE_MS)
     const begun = performance.now()
-    leftOut += database.transaction(() => copySome(byPush, from, from + size - 1))()
+    leftOut += database.transaction(() => {
+      database.run(FREE_IDS, [from, from + size - 1])
+      return copySome(byPush, from, from + size - 1)
+    })()
     from += size
     size = nextSize(size, performance.now() - begun)
   }

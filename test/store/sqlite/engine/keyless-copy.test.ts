@@ -134,3 +134,34 @@ test('a server can empty its log in each pause of a copy that is made beside it'
   expect(emptied).not.toContain(false)
   expect(countIn('pushes')).toBe(PUSHES)
 })
+
+test('an entry whose number belonged to a push that was purged during the copy is in the log of its own push', () => {
+  const server = new Database(source)
+  server.run('PRAGMA journal_mode = WAL')
+  const addEntry = (push: number) => {
+    server.run(
+      `INSERT INTO audit_entries (push_id, previous, kind, at, ip, user_agent, referrer)
+        SELECT push_id, last_entry, 'view', 0, '', '', '' FROM push_state WHERE push_id = ?`,
+      [push],
+    )
+    server.run('UPDATE push_state SET last_entry = last_insert_rowid() WHERE push_id = ?', [push])
+  }
+  addEntry(1)
+  let pauses = 0
+  const sleepSync = spyOn(Bun, 'sleepSync').mockImplementation(() => {
+    pauses += 1
+    // The first slice is copied.
+    if (pauses !== 2) return
+    for (const table of ['audit_entries', 'push_state']) server.run(`DELETE FROM ${table} WHERE push_id = 1`)
+    addEntry(PUSHES)
+  })
+  try {
+    expect(copy({ isServed: true })).toBe(0)
+  } finally {
+    sleepSync.mockRestore()
+    server.close()
+  }
+  const last = `SELECT push_id AS push FROM audit_entries JOIN push_state USING (push_id)
+    WHERE id = last_entry AND push_id = ${PUSHES}`
+  expect(read(path, last)).toEqual([{ push: PUSHES }])
+})
