@@ -162,13 +162,18 @@ function syncApart(database: Database, { makeRoom }: Checkpointer) {
   database.run('PRAGMA wal_autocheckpoint = 0')
   database.run('PRAGMA synchronous = NORMAL')
 
+  let ending: Promise<void> | null = null
+
   async function sync(): Promise<void> {
-    if ((await log.sync()) >= LOG_BYTES) makeRoom()
+    if (ending !== null) await ending
+    else if ((await log.sync()) >= LOG_BYTES) makeRoom()
   }
 
+  /** Who commits from now on waits for the disk in the commit: the thread answers nobody any more. */
   async function close(): Promise<void> {
-    await log.close()
     database.run('PRAGMA synchronous = FULL')
+    ending = log.close()
+    await ending
   }
 
   return { sync, notice: log.notice, close }

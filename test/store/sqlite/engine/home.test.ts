@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFolderDatabase } from '../../../../src/store/opening/folder-database.ts'
 import { createTestClock } from '../../../support/instance.ts'
-import { openTestStore } from '../../../support/store.ts'
+import { openTestStore, storePush } from '../../../support/store.ts'
 
 let room = ''
 let data = ''
@@ -220,3 +220,15 @@ function changeDatabase(sql: string): void {
   database.run(sql)
   database.close(true)
 }
+
+test('what is written while a server leaves its home is settled, and keeps no server from its end', async () => {
+  let late: Promise<unknown> = Promise.resolve()
+  let isEnding = false
+  const onStep = (step: string) => {
+    if (isEnding && step === 'before the next mark is written') late = Promise.allSettled([storePush(opened)])
+  }
+  const opened = await openTestStore({ dataDir: data, onStep })
+  isEnding = true
+  await opened.store.close()
+  await late
+})
