@@ -67,12 +67,14 @@ function startThread(parts: object) {
   /** Those without an answer, the oldest first. */
   const calls: Call[] = []
   let isListening = false
+  let died: Error | null = null
   worker.onerror = ({ message }) => {
-    const ended = new Error(`a thread for the disk ended: ${message}`)
-    for (const { answer } of calls.splice(0)) answer.reject(ended)
+    died = new Error(`a thread for the disk ended: ${message}`)
+    for (const { answer } of calls.splice(0)) answer.reject(died)
   }
 
   function ask(number: number): Promise<number> {
+    if (died !== null) return Promise.reject(died)
     const answer = Promise.withResolvers<number>()
     calls.push({ number, answer })
     listen(Atomics.load(numbers, ANSWERED))
@@ -108,7 +110,7 @@ function startThread(parts: object) {
 
   async function endOnce(andThen: () => void): Promise<void> {
     await Promise.allSettled(calls.map(({ answer }) => answer.promise))
-    await ask(END)
+    if (died === null) await ask(END)
     worker.terminate()
     andThen()
   }

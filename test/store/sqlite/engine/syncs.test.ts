@@ -223,6 +223,27 @@ test('calls during a sync of a real disk are answered by the next one, and all f
   await log.close()
 })
 
+test('nobody waits for a thread that has ended by itself, and the end of the server neither', async () => {
+  database.run("INSERT INTO notes (text) VALUES ('real')")
+  const workers: Worker[] = []
+  const { Worker: Real } = globalThis
+  globalThis.Worker = class extends Real {
+    constructor(...args: ConstructorParameters<typeof Real>) {
+      super(...args)
+      workers.push(this)
+    }
+  }
+  const log = openLogSync(join(folder, 'test.db'))
+  globalThis.Worker = Real
+  await log.sync()
+  for (const worker of workers) {
+    worker.terminate()
+    worker.onerror?.(new ErrorEvent('error', { message: 'out of memory' }))
+  }
+  await expect(log.sync()).rejects.toThrow('ended: out of memory')
+  await log.close()
+})
+
 test('the threads of a real disk sync the log, and tell of it within a long turn', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
   const log = openLogSync(join(folder, 'test.db'))
