@@ -11,6 +11,8 @@ import type { Told } from '../support/power-cut-child.ts'
 import { buildRecorder, type Cut, cuts, leftovers, makeRoom, readRecord } from '../support/power-cuts.ts'
 
 const CHILD = resolve(import.meta.dir, '../support/power-cut-child.ts')
+/** Milliseconds that a sync takes longer: above 10, works gather before they are committed. */
+const SYNC_MS = process.env.SYNC_MS ?? '3'
 /** Random parts of what is not synced, tried at each cut. */
 const PARTS = Number(process.env.POWER_CUT_PARTS ?? 3)
 
@@ -110,7 +112,7 @@ function* laterThan(answered: number, all: Iterable<Cut>): Generator<Cut> {
 
 test.skipIf(recorder === null)('what was answered before a power cut is true after it', async () => {
   const dataDir = join(room, 'cut')
-  await run(dataDir, 'a', { SYNC_MS: '3' })
+  await run(dataDir, 'a', { SYNC_MS })
   const events = readRecord(`${dataDir}.record`)
   expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(90)
   expect(events.filter(({ kind }) => kind === 'sync returns').length).toBeGreaterThan(10)
@@ -126,11 +128,11 @@ test.skipIf(recorder === null)(
   'after a sync that failed, the next start loses nothing that it acknowledges',
   async () => {
     const dataDir = join(room, 'failed')
-    await run(dataDir, 'a', { SYNC_MS: '3', FAIL_SYNC: '9' })
+    await run(dataDir, 'a', { SYNC_MS, FAIL_SYNC: '9' })
     const before = readRecord(`${dataDir}.record`)
     expect(before.filter(({ kind }) => kind === 'sync fails')).toHaveLength(1)
     const answered = before.filter(({ kind }) => kind === 'answer').length
-    await run(dataDir, 'b', { SYNC_MS: '3' })
+    await run(dataDir, 'b', { SYNC_MS })
     const events = readRecord(`${dataDir}.record`)
     expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(answered + 90)
     // A cut before that, while a start writes again what the disk has lost, is found by the check of the start after it.
