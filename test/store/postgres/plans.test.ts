@@ -14,6 +14,8 @@ const LOG_PLANS = ['session_preload_libraries=auto_explain', 'auto_explain.log_m
   'auto_explain.log_format=json',
 )
 const ROWS = 20_000
+/** Entries of one log of the account 103, too many to be removed at once. */
+const LONG = 2_500
 const SIZE = 5
 const NAME = Buffer.from('name')
 
@@ -33,7 +35,10 @@ const FILL = `
   SELECT setval('push_keys_slot_seq', ${ROWS});
   INSERT INTO audit_entries SELECT 2 * id - 1 + n, id, CASE n WHEN 1 THEN 2 * id - 1 END, 'view', 0, '', '', ''
     FROM pushes, generate_series(0, 1) AS n;
-  SELECT setval('audit_entries_id_seq', ${2 * ROWS});
+  INSERT INTO audit_entries SELECT ${2 * ROWS} + n, 15, CASE n WHEN 1 THEN 30 ELSE ${2 * ROWS} + n - 1 END, 'view', 0, '', '', ''
+    FROM generate_series(1, ${LONG}) AS n;
+  UPDATE push_state SET last_entry = ${2 * ROWS + LONG}, audit_entries = ${2 + LONG} WHERE push_id = 15;
+  SELECT setval('audit_entries_id_seq', ${2 * ROWS + LONG});
   INSERT INTO push_files SELECT id, 0, 'kept' || id, 5, '\\x00', '\\x00' FROM pushes WHERE id % 10 = 3 AND expired_on IS NULL;
   INSERT INTO files_due SELECT 'due' || n, ${START} + n * 100000, NULL, NULL FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO live_shares SELECT id, decode(md5((id % 2000)::text), 'hex'), 1, expires_at FROM pushes WHERE expired_on IS NULL;
@@ -171,6 +176,7 @@ postgres.describe('the plans of PostgreSQL', () => {
     const clock = createTestClock()
     const store = await openTestNode({ dataDir: folder.dataDir, connect: database.connect, clock })
     await useEverything({ store, clock })
+    expect(await sql`SELECT id FROM audit_entries WHERE id > ${2 * ROWS} AND push_id = 15`).toHaveLength(0)
     await store.close()
     await sql.close({ timeout: 0 })
     await database.close()
