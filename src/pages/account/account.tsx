@@ -170,7 +170,7 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
             }
           >
             <p class="hint">
-              <bdi dir="ltr">{ip}</bdi> · {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
+              <bdi>{ip}</bdi> · {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
             </p>
           </Row>
         ))}
