@@ -42,8 +42,8 @@ async function fetchPage({ url, isLook }) {
 }
 
 function show(page, { url, isLook }) {
-  // The first push of all came: its page has a search.
-  if (field === null && page.getElementById('q') !== null) return location.reload()
+  // The first push of all came, whose page has a search, or the last one went.
+  if ((field === null) !== (page.getElementById('q') === null)) return location.reload()
   const focused = nameOf(document.activeElement)
   for (const part of PARTS) {
     const fresh = page.querySelectorAll(part)
