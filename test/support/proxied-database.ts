@@ -11,13 +11,15 @@ export async function openProxied(
   postgres: Pick<TestPostgres, 'newDatabase' | 'server'>,
   options: Partial<DatabaseOptions> = {},
 ) {
-  const { address, connect, close } = await postgres.newDatabase()
+  const whole = await postgres.newDatabase()
+  const { address, connect, close } = whole
   const proxy: FaultProxy = await startFaultProxy(postgres.server.port)
   const proxied = connectTo(address.replace(/@127\.0\.0\.1:\d+/, `@127.0.0.1:${proxy.port}`))
   const direct = createDatabase({ connect })
   await direct.transact((session) => session.query('CREATE TABLE notes (n int PRIMARY KEY)'))
   const database = createDatabase({ connect: proxied, ...options })
   return {
+    whole,
     address,
     proxy,
     database,

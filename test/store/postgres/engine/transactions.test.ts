@@ -105,6 +105,15 @@ postgres.describe('a transaction', () => {
       },
     )
 
+    test('because its database takes no connections for a moment runs again', async () => {
+      // That closes the database, ends its connections, and opens it again.
+      const copied = postgres.copyDatabase(it.whole, 'notes_copied')
+      const added = Promise.all([2, 3, 4, 5].map((n) => it.database.transact(addNote(n))))
+      await copied
+      expect(await added).toHaveLength(4)
+      expect(await it.countNotes()).toBe(5)
+    })
+
     test('on a full disk is told so, and nothing is stored', async () => {
       const fail = await failTimes(9, '53100')
       const work = async (session: Session) => {
