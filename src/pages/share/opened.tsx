@@ -11,7 +11,7 @@ import { Chip, sayWhen } from '../frame/parts.tsx'
 /** The query parameter with the mark, for a script that sends no cookies: its questions must not keep a session alive. */
 const MARK = 'sender'
 
-/** Whether the guest has created this push, in this browser and as the last one. */
+/** Whether this browser has created the push, and none since. */
 export function isSender(guest: Guest, urlToken: string, marks: SenderMarks): boolean {
   const mark = guest.query.get(MARK) ?? senderMarkIn(guest)
   return mark !== null && marks.isOf(mark, urlToken)

@@ -49,7 +49,7 @@ const SHORTEN = statement(
 
 /** The log of a push that was purged meanwhile is empty. */
 export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
-  /** Of the last `most` entries, from the last to the first, however fast others follow. */
+  /** The ids of the last `most` entries, the last one first. Entries that are added meanwhile are left out. */
   async function listLastIds({ id, lastEntry }: RowOf<typeof pushState>, most: number): Promise<number[]> {
     const ids: number[] = []
     for (let next = lastEntry; next !== null && ids.length < most; ) {

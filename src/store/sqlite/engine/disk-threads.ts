@@ -54,8 +54,8 @@ let address: string | undefined
 type Call = { number: number; answer: PromiseWithResolvers<number> }
 
 /**
- * Calls through shared memory take a third of the time of messages. A call that is made while the thread works is answered by the
- * work that begins next, which it begins at once; that work answers all calls before it.
+ * Calls through shared memory take a third of the time of messages. While the thread works, more calls may come: when that work
+ * ends the thread begins the next one at once, which answers all of them.
  */
 function startThread(parts: object) {
   address ??= URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))

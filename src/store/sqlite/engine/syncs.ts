@@ -20,7 +20,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
   /** Each waits for one sync, the first for the one under way. */
   const groups: Synced[][] = []
   let since: number | null = null
-  /** Milliseconds of the last syncs: of a shorter one at once, of longer ones little by little, because the event loop may be late. */
+  /** About how many milliseconds a sync takes. A quick one counts at once; slow ones raise it slowly, as the event loop may be late. */
   let usual: number | null = null
   /** Of the sync that failed: from then on nothing is durable. */
   let failure: Failure | null = null
