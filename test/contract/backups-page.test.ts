@@ -20,12 +20,13 @@ afterEach(async () => {
   rmSync(outside, { recursive: true, force: true })
 })
 
-/** Backups of nine bytes; none while `fault` is set. */
+/** Backups of nine bytes, each made once `hold` resolves; none while `fault` is set. */
 async function startWith(flags: Record<string, string> = {}) {
   outside = mkdtempSync(join(tmpdir(), 'oncebox-backups-'))
   const folder = join(outside, 'b')
-  const state: { fault: string | null } = { fault: null }
+  const state = { fault: null as string | null, hold: Promise.resolve() }
   async function make(): Promise<BackupEnd> {
+    await state.hold
     if (state.fault !== null) return { state: 'ended', said: state.fault }
     const { dataDir, clock } = instance
     const made = { name: 'a.tar', at: clock.now(), bytes: 9, durationMs: 5, kept: 1, isSameDisk: false }
@@ -63,11 +64,14 @@ test('a server without --backup-dir says so, and has no button', async () => {
 })
 
 test('the button makes a backup, the page tells of it, and the log tells who asked', async () => {
-  const { ann } = await startWith({ 'backup-keep': '4' })
+  const { ann, state } = await startWith({ 'backup-keep': '4' })
+  const making = Promise.withResolvers<void>()
+  state.hold = making.promise
   expect(partOf((await ann.get('/admin')).text)).toContain(say('backup_never'))
   const answer = await ann.post('/admin/backup', {})
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin#backups'])
   expect(partOf((await ann.get('/admin')).text)).toContain(say('backup_making'))
+  making.resolve()
   await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
   const part = partOf((await ann.get('/admin')).text)
   for (const words of [

@@ -102,6 +102,11 @@ test('beside PostgreSQL the program is replaced and taken back all the same', as
 
 test('kill -9 in the middle leaves the program, and the next upgrade clears what is left', async () => {
   const { folder, program, dataDir, release, upgrade } = await install()
+  // A program that never comes to its end, so that the upgrade is in its middle. It ends once nobody reads it any more.
+  const endless = Buffer.from('#!/bin/sh\nwhile echo; do sleep 0.1; done\n')
+  rmSync(release)
+  writeFileSync(release, endless)
+  writeFileSync(`${release}.minisig`, signBytes(endless, `oncebox 99.0.0 ${own}`))
   const child = Bun.spawn([program, 'upgrade', release, '--public-key', publicKey, '--data-dir', dataDir], {
     ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
   })

@@ -19,7 +19,7 @@ import { openDatabase } from '../sqlite/engine/database.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { isLogLost, requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
-import { migrate, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
+import { makeDatabase, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
 import { createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
 import type { Step, Steps } from '../steps.ts'
 import type { CommandDatabase } from './opened-store.ts'
@@ -63,7 +63,7 @@ function openBeside(folder: DataFolder, create: FolderPlace['create']): Database
     try {
       return besideServer(folder, (served) => {
         isServed = served
-        if (!served && create !== undefined && !holdsData(folder)) makeDatabase(folder, create.keyFile)
+        if (!served && create !== undefined && !holdsData(folder)) makeFilled(folder, create.keyFile)
         return openChecked(folder, served)
       })
     } catch (cause) {
@@ -89,15 +89,9 @@ function openChecked(folder: DataFolder, isServed: boolean): Database {
 }
 
 /** As the first start of a server does. Makes the key first, because no key is ever made beside a database. */
-function makeDatabase(folder: DataFolder, keyFile: string | null): void {
+function makeFilled(folder: DataFolder, keyFile: string | null): void {
   const keyring = readKeyring(folder, keyFile)
-  const database = openDatabase(folder.database, { create: true, busyTimeout: BUSY_MS })
-  try {
-    migrate(database)
-    createDrive(database)(enterKeys({ keyring, keyFile: keyFile ?? folder.key }))
-  } finally {
-    database.close(true)
-  }
+  makeDatabase(folder, (made) => createDrive(made)(enterKeys({ keyring, keyFile: keyFile ?? folder.key })))
 }
 
 /** `transactAlone` runs steps within one transaction, with other work between them. */

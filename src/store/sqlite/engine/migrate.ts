@@ -39,12 +39,16 @@ export function migrate(database: Database, migrations: readonly string[] = MIGR
   }
 }
 
-/** Makes the file of an empty database, whole or not at all. SQLite itself would wait for the disk seven times. */
-export function makeDatabase(folder: DataFolder): void {
-  const made = new Database(':memory:')
+/**
+ * Makes the file of a new database, with what `fill` enters, whole or not at all: who opens it meanwhile finds all of it. SQLite
+ * itself would wait for the disk seven times.
+ */
+export function makeDatabase(folder: DataFolder, fill: (made: Database) => void = () => undefined): void {
+  const made = new Database(':memory:', { strict: true })
   migrate(made)
+  fill(made)
   const bytes = made.serialize()
-  made.close()
+  made.close(true)
   // What a database with a write-ahead log says in its header (https://sqlite.org/fileformat2.html, 1.3.3).
   bytes.fill(2, 18, 20)
   explained('write', folder.database, () => writeWhole(folder.database, bytes))
