@@ -12,6 +12,7 @@ import { LOGINS } from './commands/logins.ts'
 import { MACHINE } from './commands/machine.ts'
 import { OWN_PUSHES } from './commands/own-pushes.ts'
 import { PUSH } from './commands/push.ts'
+import { REQUESTS } from './commands/requests.ts'
 import { RESTORES } from './commands/restore.ts'
 import { SERVER } from './commands/server.ts'
 import { SERVICE } from './commands/service.ts'
@@ -23,6 +24,6 @@ import { USERS } from './commands/users.ts'
 export const COMMANDS: readonly Command[] = [
   ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
   ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
-  ...[PUSH, GET, ...OWN_PUSHES, EXPORT, ...LOGINS, TRUST],
+  ...[PUSH, GET, ...REQUESTS, ...OWN_PUSHES, EXPORT, ...LOGINS, TRUST],
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]

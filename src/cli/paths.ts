@@ -35,6 +35,12 @@ export function fileText(path: string): Parsed<string> {
   return value === '' ? { problem: 'is empty' } : { value }
 }
 
+/** A file with its text, for messages that name it. */
+export function namedText(path: string): Parsed<{ path: string; text: string }> {
+  const found = readableFile(path)
+  return 'problem' in found ? found : { value: { path, text: readFileSync(path, 'utf8') } }
+}
+
 /** A file to send, or standard input. */
 export function sentFile(text: string): Parsed<string> {
   if (text === STANDARD) return { value: text }

@@ -9,7 +9,8 @@ import type { Client } from '../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { createOwnFile, openOwnFile, placePart } from '../client/own-files.ts'
 import { printableLine } from '../domain/printable.ts'
-import { safeFilenames } from '../domain/received-names.ts'
+import { safeFilename, safeFilenames } from '../domain/received-names.ts'
+import { type AgeKeys, explainSealed, isSealedName } from './age-keys.ts'
 import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder } from './paths.ts'
 import type { Shell } from './shell.ts'
@@ -21,6 +22,8 @@ type ReceivedFilesOptions = {
   link: string
   shell: Shell
   downloadPart: Client['downloadPart']
+  /** Open the files that are encrypted for them; the others are saved as they come. */
+  keys: AgeKeys | null
 }
 
 /** A download that was interrupted after the first `done` files. */
@@ -28,7 +31,7 @@ type Unfinished = { files: readonly RemoteFile[]; done: number }
 
 const CANCELLED = 'cancelled; the same command resumes from here while the server allows it'
 
-export function createReceivedFiles({ output, link, shell, downloadPart }: ReceivedFilesOptions) {
+export function createReceivedFiles({ output, link, shell, downloadPart, keys }: ReceivedFilesOptions) {
   // The names of hidden files must not reveal the link.
   const id = createHash('sha256').update(link).digest('hex').slice(0, 16)
   const noteIn = (folder: string) => join(folder, `.oncebox-${id}.json`)
@@ -89,11 +92,35 @@ export function createReceivedFiles({ output, link, shell, downloadPart }: Recei
     const onRetry = (problem: string) => shell.say(`${printableLine(problem)} Trying again.`)
     const options = { onProgress: progress.update, onRetry }
     await downloadPart({ url, size, part }, options).finally(progress.stop)
-    const placed = await placePart(part, path)
+    const inner = await openSealed(part, filename)
+    const placed = await placePart(
+      part,
+      inner === null || isNamed ? path : join(dirname(path), safeNameOf(inner)),
+    )
     const saved = `Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`
-    const isRenamed = !isNamed && basename(placed) !== filename.normalize('NFC')
-    shell.say(isRenamed ? `${saved} The sender named it ${quote(filename)}.` : saved)
+    const isRenamed = !isNamed && basename(placed) !== (inner ?? filename).normalize('NFC')
+    shell.say(isRenamed ? `${saved} The sender named it ${quote(inner ?? filename)}.` : saved)
   }
+
+  /**
+   * Puts the content of an encrypted file in its place. Returns its own name, or null for one that stays as it came: the view
+   * is spent.
+   */
+  async function openSealed(part: string, filename: string): Promise<string | null> {
+    if (keys === null || !isSealedName(filename)) return null
+    const opened = `${part}.open`
+    try {
+      const name = await keys.openFile(part, opened)
+      await rename(opened, part)
+      return name
+    } catch (cause) {
+      await rm(opened, { force: true })
+      shell.say(`oncebox: ${filename}: ${explainSealed(cause)} It is saved as it came.`)
+      return null
+    }
+  }
+
+  const safeNameOf = (sent: string) => safeFilename(sent, { platform: shell.place.platform })
 
   async function forget({ files }: Unfinished, folder: string): Promise<void> {
     for (const index of files.keys()) await rm(partIn(folder, index), { force: true })

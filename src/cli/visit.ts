@@ -2,11 +2,12 @@
 
 import type { Client } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
-import { isInTheClear, parsePushAddress } from '../client/link.ts'
+import { isInTheClear, parseLinkOrToken } from '../client/link.ts'
 import { clientSecrets, clientSettings } from '../settings/client.ts'
 import type { Environment } from '../settings/parsers.ts'
 import type { Table, Values } from '../settings/setting.ts'
 import { type Command, command, type Given } from './command.ts'
+import { CommandFailure } from './failures.ts'
 import { printableJson } from './format.ts'
 import { certificates } from './paths.ts'
 import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
@@ -18,8 +19,10 @@ export type Visit = {
   server: string
   /** Whether there is a token for this server. */
   isSignedIn: boolean
-  /** Empty when the command concerns no push. */
+  /** Of a push or a request; empty when the command concerns none. */
   urlToken: string
+  /** Whether a link was given that is a request's. */
+  isRequest: boolean
 }
 
 const settings = {
@@ -30,6 +33,8 @@ const settings = {
 
 type Needs = {
   needsLogin?: boolean
+  /** Whether it takes the link of a request. */
+  takesRequests?: boolean
   /** Whether it asks so often that a server may tell it to wait many times. */
   isPatient?: boolean
   /** Whether to warn if the connection is not encrypted. */
@@ -51,14 +56,19 @@ export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>
 
 const PATIENT_TRIES = 100
 
+/** What an operand is called that names a push or a request. */
+const ADDRESSED = ['LINK-OR-TOKEN', '[REQUEST]']
+
 /** Throws ClientFailure when a login is needed and there is none. */
 async function openVisit(
   { operands, config, shell, app }: Given<unknown, Values<typeof settings>>,
   needs: Needs & { operands?: string },
 ): Promise<Visit> {
   const { cacert, ...wanted } = config
-  const address = needs.operands === 'LINK-OR-TOKEN' ? parsePushAddress(operands[0] ?? '') : null
-  const { server: link = null, isSchemeGuessed, urlToken = '' } = address ?? {}
+  const address = ADDRESSED.includes(needs.operands ?? '') ? parseLinkOrToken(operands[0] ?? '') : null
+  const { server: link = null, isSchemeGuessed, urlToken = '', isRequest = false } = address ?? {}
+  if (isRequest && !needs.takesRequests)
+    throw new CommandFailure('This is the link of a request, not of a push: see "oncebox requests".')
   const profiles = readProfiles(profilesPath(shell.place))
   const chosen = chooseServer(profiles, { link, isSchemeGuessed, ...wanted })
   const { server, apiToken } = chosen
@@ -73,7 +83,7 @@ async function openVisit(
     authority: cacert === null ? chosen.authority : null,
     hasProxy: hasProxy(shell.place.env),
   })
-  return { client, server, isSignedIn: apiToken !== null, urlToken }
+  return { client, server, isSignedIn: apiToken !== null, urlToken, isRequest }
 }
 
 /** Reports a wait once, even if the server asks several requests to wait. */

@@ -1,6 +1,6 @@
 // The words of a command line: the command that they name, its flags as they were given and its arguments, all problems at once.
 
-import { parsePushAddress } from '../client/link.ts'
+import { parseLinkOrToken } from '../client/link.ts'
 import { parseEmail } from '../domain/account.ts'
 import { nearestWord } from '../domain/nearest-word.ts'
 import { type Parsed, serverUrl } from '../settings/parsers.ts'
@@ -118,7 +118,7 @@ function explainWord(row: Command, word: string, isFirst: boolean): string {
   if (names.includes(word)) return `the command ${word} comes before all flags`
   if (!isFirst) return `unexpected argument ${JSON.stringify(word)}`
   // A secret link must not be repeated on the screen.
-  if ((parsePushAddress(word)?.server ?? null) !== null)
+  if ((parseLinkOrToken(word)?.server ?? null) !== null)
     return 'a link comes after a command: oncebox get LINK'
   return unknownCommand(undefined, word)
 }
@@ -131,9 +131,14 @@ const OPERANDS: Record<string, (text: string) => Parsed<string>> = {
   },
   // The text may be most of a secret link.
   'LINK-OR-TOKEN': (text) =>
-    parsePushAddress(text) === null
+    parseLinkOrToken(text) === null
       ? { problem: 'must be a link such as https://once.example/p/7k3m9q…, or its token', isSecret: true }
       : { value: text },
+  REQUEST: (text) => {
+    const address = parseLinkOrToken(text)
+    if (address !== null && (address.isRequest || address.server === null)) return { value: text }
+    return { problem: 'must be a link such as https://once.example/q/7k3m9q…, or its token', isSecret: true }
+  },
   URL: serverUrl,
 }
 

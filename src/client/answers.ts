@@ -18,10 +18,27 @@ export type RemotePush = {
   deleted: boolean
   daysRemaining: number | null
   viewsRemaining: number | null
+  viewsAllowed: number | null
   /** The exact time, which only Oncebox sends. */
   expiresAt: string | null
   payload: string | null
   files: RemoteFile[]
+  /** The token of the request that it answers, which only Oncebox sends. */
+  request: string | null
+}
+
+export type RemoteRequest = {
+  urlToken: string
+  htmlUrl: string | null
+  accept: string[]
+  name: string
+  createdAt: string
+  expiresAt: string
+  maxAnswers: number | null
+  answers: number | null
+  /** The public age key that answers are encrypted for. */
+  recipient: string | null
+  closed: boolean
 }
 
 export type RemoteEntry = { at: string; kind: string; ip: string; userAgent: string; referrer: string }
@@ -49,9 +66,30 @@ export function parsePush(body: unknown): RemotePush {
     deleted: members.deleted === true,
     daysRemaining: numberOf(members.days_remaining),
     viewsRemaining: numberOf(members.views_remaining),
+    viewsAllowed: numberOf(members.expire_after_views),
     expiresAt: wordOf(members.expires_at),
     payload: textOf(members.payload),
     files: parseFiles(members.files),
+    request: wordOf(members.request),
+  }
+}
+
+export function parseRequest(body: unknown): RemoteRequest {
+  const members = membersOf(body)
+  const urlToken = textOf(members.url_token)
+  if (urlToken === null || !isUrlToken(urlToken)) throw strange('a request without url_token')
+  const accept = Array.isArray(members.accept) ? members.accept : []
+  return {
+    urlToken,
+    htmlUrl: textOf(members.html_url),
+    accept: accept.flatMap((kind) => wordOf(kind) ?? []),
+    name: wordOf(members.name) ?? '',
+    createdAt: wordOf(members.created_at) ?? '',
+    expiresAt: wordOf(members.expires_at) ?? '',
+    maxAnswers: numberOf(members.max_answers),
+    answers: numberOf(members.answers),
+    recipient: textOf(members.recipient),
+    closed: members.closed === true,
   }
 }
 

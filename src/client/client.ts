@@ -14,8 +14,16 @@ import { createDial } from './dial.ts'
 import { createDownloadPart } from './download.ts'
 import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
+import { createOwnRequests } from './own-requests.ts'
 import { checkStep, findAddresses } from './places.ts'
-import { type Answer, createAsk, messageIn, type RequestsOptions, refusalOf } from './requests.ts'
+import {
+  type Answer,
+  createAsk,
+  expectStatus,
+  messageIn,
+  type RequestsOptions,
+  refusalOf,
+} from './requests.ts'
 import { createUpload, type UploadFile } from './upload.ts'
 
 /** Fields by their names in the API; null ones are not sent. */
@@ -65,6 +73,7 @@ export function createClient(options: ClientOptions) {
   const { server, patienceMs, hasProxy } = options
   const dial = createDial(options)
   const ask = createAsk({ ...options, dial })
+  const requests = createOwnRequests({ ask, server })
   const downloadPart = createDownloadPart({
     dial,
     patienceMs,
@@ -86,7 +95,7 @@ export function createClient(options: ClientOptions) {
 
   async function create(push: NewRemotePush): Promise<Answer> {
     try {
-      return expect(201, await sendNew(push))
+      return expectStatus(201, await sendNew(push))
     } catch (cause) {
       if (!(cause instanceof LostAnswer)) throw cause
       throw new ClientFailure('unavailable', `${cause.message} The push may have been created anyway.`)
@@ -117,7 +126,7 @@ export function createClient(options: ClientOptions) {
     })
     const message = messageIn(answer.body) ?? ''
     if (answer.status === 401 && /passphrase/i.test(message)) return { outcome: 'passphrase_wanted', message }
-    return { outcome: 'push', push: parsePush(expect(200, answer).body), answer: answer.body }
+    return { outcome: 'push', push: parsePush(expectStatus(200, answer).body), answer: answer.body }
   }
 
   /** The link to share. Throws ClientFailure if the server's link is not safe to open. */
@@ -135,23 +144,26 @@ export function createClient(options: ClientOptions) {
   }
 
   async function preview(urlToken: string): Promise<string> {
-    return parseUrl(expect(200, await ask(`${PUSHES}/${urlToken}/preview`)).body)
+    return parseUrl(expectStatus(200, await ask(`${PUSHES}/${urlToken}/preview`)).body)
   }
 
   async function expire(urlToken: string): Promise<Answer> {
-    return expect(200, await ask(`${PUSHES}/${urlToken}`, { method: 'DELETE' }))
+    return expectStatus(200, await ask(`${PUSHES}/${urlToken}`, { method: 'DELETE' }))
   }
 
   /** An empty name or note removes it. */
   async function edit(urlToken: string, fields: PushFields): Promise<Answer> {
     const body = JSON.stringify({ push: Object.fromEntries(givenOf(fields)) })
     const headers = { 'content-type': 'application/json' }
-    return expect(200, await ask(`${PUSHES}/${urlToken}`, { method: 'PATCH', headers, body: () => body }))
+    return expectStatus(
+      200,
+      await ask(`${PUSHES}/${urlToken}`, { method: 'PATCH', headers, body: () => body }),
+    )
   }
 
   /** `members` are the entries as received. */
   async function audit(urlToken: string, page: number) {
-    const { body } = expect(200, await ask(`${PUSHES}/${urlToken}/audit?page=${page}`))
+    const { body } = expectStatus(200, await ask(`${PUSHES}/${urlToken}/audit?page=${page}`))
     const entries: RemoteEntry[] = parseEntries(body)
     return { entries, members: parseLogs(body), answer: body }
   }
@@ -159,7 +171,7 @@ export function createClient(options: ClientOptions) {
   /** `before`: only pushes older than that one, which only Oncebox knows. `members` are the pushes as received. */
   async function list(group: 'active' | 'expired', page: number, before: string | null = null) {
     const query = before === null ? `page=${page}` : `page=${page}&before=${before}`
-    const { body, headers } = expect(
+    const { body, headers } = expectStatus(
       200,
       await ask(`${PUSHES}/${group}?${query}`, { maxBytes: MAX_LIST_BYTES }),
     )
@@ -171,7 +183,7 @@ export function createClient(options: ClientOptions) {
     return { pushes, leftOut, members: parseObjects(body), answer: body }
   }
 
-  return { version, create, linkOf, retrieve, expire, edit, audit, list, downloadPart }
+  return { version, create, linkOf, retrieve, expire, edit, audit, list, requests, downloadPart }
 }
 
 function givenOf(fields: PushFields) {
@@ -180,14 +192,4 @@ function givenOf(fields: PushFields) {
 
 function countIn(header: string | null): number {
   return /^\d{1,6}$/.test(header ?? '') ? Number(header) : 0
-}
-
-function expect(status: number, answer: Answer): Answer {
-  if (answer.status < 300 && answer.status !== status)
-    throw new ClientFailure(
-      'failed',
-      `The server answered with HTTP ${answer.status} where this API has ${status}: is its address right? Nothing is known of what it did.`,
-    )
-  if (answer.status !== status) throw refusalOf(answer)
-  return answer
 }

@@ -1,20 +1,22 @@
-// Reads what users give for a push: its link, or its token alone.
+// Reads what users give for a push or a request: its link, or its token alone.
 
 import { lacksScheme, withScheme } from '../domain/server-address.ts'
 import { authorityOf } from '../domain/web-address.ts'
 
-type PushAddress = {
+type Address = {
   /** Null for a bare token, which belongs to the server of the login. */
   server: string | null
   /** Whether the link lacked http or https. */
   isSchemeGuessed: boolean
   urlToken: string
+  /** Whether the link is that of a request. */
+  isRequest: boolean
 }
 
 const TOKEN = /^[\w-]{4,128}$/
-/** A secret link of any version, or an API address of a push. */
+/** A secret link of any version, an API address of a push, or the link of a request. */
 const LINK =
-  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/(?:[pfr]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/i
+  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/([pfrq]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/i
 /** Older servers put the reader's language before the path. */
 const LANGUAGE = /\/[a-z]{2}(-[A-Za-z]{2,4})?$/
 
@@ -38,17 +40,19 @@ export function acceptLink(link: string, server: string): string | null {
 }
 
 /** Null when the text is neither a link nor a token. */
-export function parsePushAddress(text: string): PushAddress | null {
+export function parseLinkOrToken(text: string): Address | null {
   if (text.length > MAX_LINK_CHARACTERS) return null
   const given = text.trim().replace(/^<(.*)>$/, '$1')
-  if (TOKEN.test(given)) return { server: null, isSchemeGuessed: false, urlToken: inOwnCase(given) }
-  const [, base, urlToken] = LINK.exec(withScheme(given)) ?? []
+  if (TOKEN.test(given))
+    return { server: null, isSchemeGuessed: false, urlToken: inOwnCase(given), isRequest: false }
+  const [, base, family, urlToken] = LINK.exec(withScheme(given)) ?? []
   const authority = base === undefined ? null : authorityOf(base)
   if (base === undefined || urlToken === undefined || authority === null) return null
   if (authority.username !== '' || authority.password !== '') return null
   const path = new URL(base).pathname.replace(SLASHES, '').replace(LANGUAGE, '')
   const server = `${authority.origin}${path}`
-  return { server, isSchemeGuessed: lacksScheme(given), urlToken: inOwnCase(urlToken) }
+  const isRequest = family?.toLowerCase() === 'q'
+  return { server, isSchemeGuessed: lacksScheme(given), urlToken: inOwnCase(urlToken), isRequest }
 }
 
 /** Tokens are in lower case, but some programs and QR codes write whole links in capitals. */

@@ -42,8 +42,8 @@ export async function* readOwnPushes(
   }
 }
 
-/** Goes on from the last push of each page, so that none is missed when others expire; by page numbers where that is unknown. */
-async function* readPages(client: OwnPushes, group: Group): AsyncGenerator<Page> {
+/** Newest first. Goes on from the last push of each page, so that none is missed when others expire; by page numbers where that is unknown. */
+export async function* readPages(client: Pick<Client, 'list'>, group: Group): AsyncGenerator<Page> {
   let before: string | null = null
   let number = 1
   let isNumbered = false

@@ -108,6 +108,17 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
   )
 }
 
+/** The same answer when it has the expected status. Throws ClientFailure for any other. */
+export function expectStatus(status: number, answer: Answer): Answer {
+  if (answer.status < 300 && answer.status !== status)
+    throw new ClientFailure(
+      'failed',
+      `The server answered with HTTP ${answer.status} where this API has ${status}: is its address right? Nothing is known of what it did.`,
+    )
+  if (answer.status !== status) throw refusalOf(answer)
+  return answer
+}
+
 /** The failure for a response whose status the caller did not expect. */
 export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): ClientFailure {
   const message = explain(messageIn(body) ?? `HTTP ${status}`, body)

@@ -1,7 +1,7 @@
 // Pasted links and tokens, and which server may get a token.
 
 import { expect, test } from 'bun:test'
-import { isInTheClear, isSameServer, parsePushAddress } from '../../src/client/link.ts'
+import { isInTheClear, isSameServer, parseLinkOrToken } from '../../src/client/link.ts'
 
 const urlToken = '7k3m9qx2vn4t8bw5hj6r0yzacd'
 
@@ -30,7 +30,7 @@ test.each<[string, string | null]>([
   [`nas.local/p/${urlToken}`, 'http://nas.local'],
   [`203.0.113.5/p/${urlToken}`, 'https://203.0.113.5'],
 ])('%p is a push on the server %p', (text, server) => {
-  expect(parsePushAddress(text)).toMatchObject({ server, urlToken })
+  expect(parseLinkOrToken(text)).toMatchObject({ server, urlToken })
 })
 
 test.each([
@@ -49,11 +49,11 @@ test.each([
   `https://${'a.'.repeat(130)}example/p/${urlToken}`,
   `https://once.example/${'a/'.repeat(1000)}p/${urlToken}`,
 ])('%p is not a push', (text) => {
-  expect(parsePushAddress(text)).toBeNull()
+  expect(parseLinkOrToken(text)).toBeNull()
 })
 
 test('a token in mixed case is not changed', () => {
-  expect(parsePushAddress('aBcD-1234')?.urlToken).toBe('aBcD-1234')
+  expect(parseLinkOrToken('aBcD-1234')?.urlToken).toBe('aBcD-1234')
 })
 
 test('spellings of one server are equal, and another port, path or scheme is another server', () => {

@@ -1,24 +1,29 @@
-// `oncebox get`: receives a push, as text or as files.
+// `oncebox get`: receives a push, or what has arrived for a request, as text or as files.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { RemoteRequest } from '../../client/answers.ts'
 import { ClientFailure, UntrueAnswer } from '../../client/failure.ts'
+import { parseLinkOrToken } from '../../client/link.ts'
 import { DIRECTION_MARK, printable, printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { isWebAddress } from '../../domain/web-address.ts'
-import { toggle, valued } from '../command.ts'
-import { CommandFailure } from '../failures.ts'
-import { formatSize } from '../format.ts'
-import { fileText, isNamedAsFolder, output } from '../paths.ts'
+import { type AgeKeys, explainSealed, isSealedText, readAgeKeys } from '../age-keys.ts'
+import { awaitAnswer } from '../arrival.ts'
+import { repeated, toggle, valued } from '../command.ts'
+import { CommandFailure, ToldFailure } from '../failures.ts'
+import { formatSize, quote } from '../format.ts'
+import { fileText, isNamedAsFolder, namedText, output } from '../paths.ts'
 import { drawQr } from '../qr.ts'
 import { createReceivedFiles } from '../received-files.ts'
 import type { Shell } from '../shell.ts'
-import { printJson, serverCommand, type Visit } from '../visit.ts'
+import { loginNeeded, printJson, serverCommand, type Visit } from '../visit.ts'
 import { writeWholeFile } from '../whole-file.ts'
 
 export const GET = serverCommand({
   name: 'get',
   operands: 'LINK-OR-TOKEN',
+  takesRequests: true,
   flags: {
     output: valued(
       'output <path>',
@@ -30,30 +35,73 @@ export const GET = serverCommand({
       'Read the passphrase from a file instead of asking for it',
       fileText,
     ),
+    wait: toggle('wait', 'For a request: wait until something has arrived. Needs a login'),
+    identity: repeated(
+      'identity <file>',
+      'File with your secret age key, for what was encrypted for it; may be repeated',
+      namedText,
+    ),
     qr: toggle('qr', 'Also draw the text as a QR code'),
     json: toggle('json', "Print the server's response; do not download files"),
   },
-  act: async ({ flags: { output, passphraseFile, qr, json }, shell, ...visit }) => {
-    const link = `${visit.server} ${visit.urlToken}`
-    const files = createReceivedFiles({ output, link, shell, downloadPart: visit.client.downloadPart })
+  problems: ({ flags: { wait }, operands: [operand = ''] }) => {
+    const address = parseLinkOrToken(operand)
+    return wait && address?.server != null && !address.isRequest ? ['--wait is for requests only'] : []
+  },
+  act: async ({ flags: { output, passphraseFile, wait, identity, qr, json }, shell, ...visit }) => {
+    const { client, server, urlToken, isRequest } = visit
+    const keys = identity.length === 0 ? null : await readAgeKeys(identity)
+    const { downloadPart } = client
+    const files = createReceivedFiles({ output, link: `${server} ${urlToken}`, shell, downloadPart, keys })
     if (!json && (await files.goOn())) return
-    const { push, answer } = await retrieve(visit, passphraseFile, shell)
+    const found = isRequest || wait ? await findAnswer(visit, { wait, keys, shell }) : urlToken
+    const { push, answer } = await retrieve({ client, urlToken: found }, passphraseFile, shell)
     if (json) printJson(answer, shell)
     if (push.expired) throw new ClientFailure('gone', 'This push has expired.')
     if (json) return
-    const { payload: text, viewsRemaining } = push
+    const { payload, viewsRemaining } = push
     const hasFiles = push.files.length > 0
-    if (!text && !hasFiles) throw new UntrueAnswer('The server answered with a push that holds nothing.')
+    if (!payload && !hasFiles) throw new UntrueAnswer('The server answered with a push that holds nothing.')
     if (viewsRemaining !== null)
       shell.say(viewsRemaining === 0 ? 'This was the last view.' : `Views left: ${viewsRemaining}.`)
+    const text = payload && (await openText(payload, keys, shell))
     if (text && push.kind === 'url' && !isWebAddress(text))
       shell.say('This push should be a link, but it does not lead to a web site. Do not open it.')
     if (text && (hasFiles || output === null || !(await saveText(text, output, shell))))
       printText(text, shell)
     if (text && qr) drawText(text, shell)
     if (hasFiles) await files.receive(push.files)
+    if (keys !== null && keys.failures() > 0) throw new ToldFailure(1)
   },
 })
+
+type Finding = { wait: boolean; keys: AgeKeys | null; shell: Shell }
+
+/** Opens nothing that the given keys do not open. */
+function findAnswer(
+  { client, server, urlToken, isSignedIn }: Omit<Visit, 'isRequest'>,
+  { wait, keys, shell }: Finding,
+): Promise<string> {
+  if (!isSignedIn) throw loginNeeded('This needs', server)
+  const check = ({ recipient }: RemoteRequest) => {
+    if (keys === null || recipient === null || keys.recipients.includes(recipient)) return
+    throw new CommandFailure(`What arrives here opens with the key of ${quote(recipient)}, not with yours.`)
+  }
+  return awaitAnswer({ client, urlToken, wait, check, shell })
+}
+
+/** The view is spent: what does not open is returned as it came. */
+async function openText(text: string, keys: AgeKeys | null, shell: Shell): Promise<string> {
+  if (!isSealedText(text)) return text
+  if (keys === null) {
+    shell.say('This is encrypted for an age key: "age -d" opens it, and so does --identity FILE.')
+    return text
+  }
+  return keys.openText(text).catch((cause) => {
+    shell.say(`oncebox: ${explainSealed(cause)} Here is the text as it came.`)
+    return text
+  })
+}
 
 type Asking = Pick<Visit, 'client' | 'urlToken'>
 

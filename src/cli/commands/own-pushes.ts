@@ -12,8 +12,8 @@ import { fitColumns, separateByTabs } from '../table.ts'
 import { printJson, serverCommand } from '../visit.ts'
 import { limitFlags, nameFlags, OWN_LABEL, OWN_NOTE } from './push.ts'
 
-const json = toggle('json', "Print the server's response")
-const page = {
+export const json = toggle('json', "Print the server's response")
+export const page = {
   ...valued('page <number>', `Page, from 1 to ${MAX_PAGE}`, wholeNumber('1', String(MAX_PAGE))),
   default: '1',
 }
@@ -59,7 +59,7 @@ export const OWN_PUSHES = [
       return [`nothing to change: add ${names.map((name) => `--${name}`).join(', ')}`]
     },
     act: async ({ client, urlToken, flags: { json, ...fields }, shell }) => {
-      const { body } = await client.edit(urlToken, fields).catch(nameFlags)
+      const { body } = await client.edit(urlToken, fields).catch((cause) => nameFlags(cause))
       if (json) return printJson(body, shell)
       const push = parsePush(body)
       const more = formatCount(push.viewsRemaining, 'more view')
@@ -114,7 +114,7 @@ function rowOf(push: RemotePush, now: number): string[] {
   return [formatLocalTime(createdAt), kind, name || '-', state, htmlUrl ?? urlToken]
 }
 
-type Table = {
+export type Listed = {
   rows: string[][]
   /** The column that a narrow terminal shortens. */
   stretch: number
@@ -125,7 +125,7 @@ type Table = {
 }
 
 /** Fits a terminal; programs get everything, separated by tabs. */
-function printTable(header: string[], table: Table, shell: Shell): void {
+export function printTable(header: string[], table: Listed, shell: Shell): void {
   const { leftOut = 0, page, none, ...fitting } = table
   const rows = table.rows.map((cells) => cells.map(printableLine))
   const lines = shell.isOutputTerminal

@@ -10,7 +10,7 @@ import { DURATIONS, MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { duration, oneOf, type Parsed, truth, wholeNumber } from '../../settings/parsers.ts'
-import type { Setting } from '../../settings/setting.ts'
+import type { Setting, Table } from '../../settings/setting.ts'
 import { readInput, readNewPassphrase } from '../ask.ts'
 import { repeated, toggle, valued } from '../command.ts'
 import { CommandFailure } from '../failures.ts'
@@ -32,7 +32,7 @@ function durationIndex(text: string): Parsed<number> {
   return value === -1 ? { problem: `must be one of ${DURATION_NAMES.join(', ')}` } : { value }
 }
 
-function notBlank(value: string): Parsed<string> {
+export function notBlank(value: string): Parsed<string> {
   return value === '' ? { problem: "can't be blank" } : { value }
 }
 
@@ -139,7 +139,10 @@ async function send({ client }: Pick<Visit, 'client'>, { fields, files, shell }:
     isSent = sent === total
     progress.update(sent, total)
   }
-  return client.create({ fields, files, onProgress }).catch(nameFlags).finally(progress.stop)
+  return client
+    .create({ fields, files, onProgress })
+    .catch((cause) => nameFlags(cause))
+    .finally(progress.stop)
 }
 
 function toUpload(path: string, name: string | null, shell: Shell): UploadFile {
@@ -169,9 +172,9 @@ async function readText(shell: Shell): Promise<string> {
 const WORDS: Record<string, string> = { payload: 'The text', passphrase: 'The passphrase', files: '--file' }
 
 /** Throws the same failure, with the names of flags instead of fields. */
-export function nameFlags(cause: unknown): never {
+export function nameFlags(cause: unknown, table: Table = fieldFlags): never {
   if (!(cause instanceof RefusedFields)) throw cause
-  const flags = new Map(Object.entries<Setting>(fieldFlags).map(([field, { flag }]) => [field, `--${flag}`]))
+  const flags = new Map(Object.entries<Setting>(table).map(([field, { flag }]) => [field, `--${flag}`]))
   const named = Object.entries(cause.fields).map(([field, problems]) => {
     const name = flags.get(field) ?? WORDS[field]
     if (name === undefined) throw cause

@@ -1,7 +1,6 @@
 // `oncebox restore` and `backup verify`: a new data folder of a backup, after it has told what that means, or the proof that it
 // could be made.
 
-import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Decision, RestorePlan } from '../../backup/restore.ts'
@@ -12,7 +11,7 @@ import { askSecret, confirm } from '../ask.ts'
 import { command, type Given, repeated, some, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
 import { formatSize } from '../format.ts'
-import { anyPath, fileText, readableFile, STANDARD } from '../paths.ts'
+import { anyPath, fileText, namedText, STANDARD } from '../paths.ts'
 import { createTellProgress } from '../progress.ts'
 import { presentPlan, presentRestored, presentTokens, presentVerified } from '../restore-report.ts'
 import type { Shell } from '../shell.ts'
@@ -21,10 +20,7 @@ const openingFlags = {
   identity: repeated(
     'identity <file>',
     'File with the secret key of age that opens the backup; may be repeated',
-    (path) => {
-      const found = readableFile(path)
-      return 'problem' in found ? found : { value: { path, text: readFileSync(path, 'utf8') } }
-    },
+    namedText,
   ),
   passphraseFile: valued(
     'passphrase-file <file>',

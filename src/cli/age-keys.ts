@@ -1,0 +1,147 @@
+// Opens what a server encrypted for somebody's age key: a text in letters (armored), and files, each in a ZIP of its own.
+
+import { createOwnFile } from '../client/own-files.ts'
+import { printableLine } from '../domain/printable.ts'
+import { CommandFailure } from './failures.ts'
+
+/** What the text of an answer begins with when it is encrypted. */
+const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
+/** The name of an encrypted file: its own name is inside. */
+const SEALED_NAME = /^\d+\.age$/
+
+export function isSealedText(text: string): boolean {
+  return text.startsWith(ARMOR)
+}
+
+export function isSealedName(filename: string): boolean {
+  return SEALED_NAME.test(filename)
+}
+
+/** Why an answer did not open. */
+export function explainSealed(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (message.startsWith('no identity matched')) return 'None of your keys opens it.'
+  return `It cannot be opened: ${printableLine(message)}.`
+}
+
+export type AgeKeys = {
+  /** The public keys that they belong to. */
+  recipients: readonly string[]
+  openText: (text: string) => Promise<string>
+  /** Writes the content to a new file. Returns the name inside. */
+  openFile: (from: string, to: string) => Promise<string>
+  /** How often something did not open. */
+  failures: () => number
+}
+
+/** Files as age-keygen writes them: one key a line, comments with `#`. Throws CommandFailure for any other. */
+export async function readAgeKeys(files: readonly { path: string; text: string }[]): Promise<AgeKeys> {
+  // Loaded only when needed: most commands open nothing of age.
+  const { armor, Decrypter, identityToRecipient } = await import('age-encryption')
+  const decrypter = new Decrypter()
+  const recipients: string[] = []
+  for (const { path, text } of files) {
+    const lines = text.split('\n').map((line) => line.trim())
+    const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
+    try {
+      if (keys.length === 0) throw new Error('no key')
+      for (const key of keys) {
+        decrypter.addIdentity(key)
+        recipients.push(await identityToRecipient(key))
+      }
+    } catch {
+      throw new CommandFailure(
+        `${path} holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it.`,
+      )
+    }
+  }
+
+  async function openFile(from: string, to: string): Promise<string> {
+    const zip = await decrypter.decrypt(Bun.file(from).stream())
+    const file = await createOwnFile(to)
+    try {
+      const name = await readStoredFile(zip, (bytes) => file.writeFile(bytes))
+      await file.sync()
+      return name
+    } finally {
+      await file.close()
+    }
+  }
+
+  let failures = 0
+  const counted = <T>(opening: Promise<T>) =>
+    opening.catch((cause) => {
+      failures += 1
+      throw cause
+    })
+
+  return {
+    recipients,
+    openText: (text) => counted((async () => decrypter.decrypt(armor.decode(text), 'text'))()),
+    openFile: (from, to) => counted(openFile(from, to)),
+    failures: () => failures,
+  }
+}
+
+/** Bytes of the parts of a ZIP, without names (APPNOTE 6.3.10, 4.3). */
+const HEADER = { bytes: 30, signature: 0x04034b50 }
+const LISTED = { bytes: 46, signature: 0x02014b50 }
+const END = { bytes: 22, signature: 0x06054b50 }
+/** The end of a large archive has two more parts, of 56 and 20 bytes. */
+const LARGE_END = { bytes: 76, signature: 0x06064b50 }
+const LARGE = 0xffff_ffff
+/** More than the parts after the content can take, with a name of any length. */
+const MAX_TAIL_BYTES = 2 ** 18
+
+/** Writes the content of the only file of a ZIP as it is read. Returns its name. Throws for any other ZIP. */
+async function readStoredFile(
+  zip: AsyncIterable<Uint8Array>,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Promise<string> {
+  let name: string | null = null
+  let written = 0
+  let held: Buffer = Buffer.alloc(0)
+  const writeSome = async (bytes: number) => {
+    await write(held.subarray(0, bytes))
+    written += bytes
+    held = held.subarray(bytes)
+  }
+  for await (const piece of zip) {
+    held = Buffer.concat([held, piece])
+    if (held.length <= MAX_TAIL_BYTES) continue
+    if (name === null) [name, held] = takeHeader(held)
+    await writeSome(Math.max(0, held.length - MAX_TAIL_BYTES))
+  }
+  if (name === null) [name, held] = takeHeader(held)
+  const rest = sizeInTail(held) - written
+  if (rest < 0 || rest > held.length) throw strange()
+  await writeSome(rest)
+  return name
+}
+
+/** The name of the file, and the bytes after its header. */
+function takeHeader(zip: Buffer): [name: string, rest: Buffer] {
+  if (zip.length < HEADER.bytes || zip.readUInt32LE(0) !== HEADER.signature) throw strange()
+  const nameEnd = HEADER.bytes + zip.readUInt16LE(26)
+  const isStored = zip.readUInt16LE(8) === 0
+  if (!isStored) throw strange()
+  return [zip.toString('utf8', HEADER.bytes, nameEnd), zip.subarray(nameEnd + zip.readUInt16LE(28))]
+}
+
+/** The size of the file, which its entry in the list at the end tells. */
+function sizeInTail(zip: Buffer): number {
+  const end = zip.length - END.bytes
+  if (end < LISTED.bytes || zip.readUInt32LE(end) !== END.signature) throw strange()
+  const large = end - LARGE_END.bytes
+  const hasLargeEnd = large >= 0 && zip.readUInt32LE(large) === LARGE_END.signature
+  const listed = (hasLargeEnd ? large : end) - zip.readUInt32LE(end + 12)
+  if (listed < 0 || zip.readUInt32LE(listed) !== LISTED.signature) throw strange()
+  const size = zip.readUInt32LE(listed + 24)
+  // A large size stands first in the extra field, after its own type and length.
+  const extra = listed + LISTED.bytes + zip.readUInt16LE(listed + 28)
+  return size === LARGE ? Number(zip.readBigUInt64LE(extra + 4)) : size
+}
+
+function strange(): Error {
+  return new Error('it does not hold one file, as a server writes it')
+}

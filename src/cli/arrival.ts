@@ -1,0 +1,71 @@
+// What has arrived for a request of one's own: the answer to open next, and waiting for one.
+
+import type { RemoteRequest } from '../client/answers.ts'
+import type { Client } from '../client/client.ts'
+import { ClientFailure } from '../client/failure.ts'
+import { readPages } from '../client/own-pushes.ts'
+import { formatLocalTime } from './format.ts'
+import type { Shell } from './shell.ts'
+
+const POLL_MS = 2000
+
+type Wanted = {
+  client: Pick<Client, 'list' | 'requests'>
+  /** Of the request. */
+  urlToken: string
+  /** Whether to wait until something has arrived. */
+  wait: boolean
+  /** Called with the request before anything is opened; throws to open nothing. */
+  check: (request: RemoteRequest) => void
+  shell: Shell
+}
+
+/** The token of the oldest answer that nobody has opened. Throws ClientFailure when there is none, and none can come. */
+export async function awaitAnswer({ client, urlToken, wait, check, shell }: Wanted): Promise<string> {
+  let seen = 0
+  for (let asked = 0; ; asked += 1) {
+    const request = await findRequest(asked)
+    if (request !== null) {
+      if (asked === 0) check(request)
+      const found = request.answers === seen ? null : await findUnopened(client, request)
+      if (found !== null) return found
+      seen = request.answers ?? 0
+      if (!wait) throw nothing('Nothing new has arrived for this request. To wait for it, add --wait.')
+      if (isOver(request, shell.now()))
+        throw nothing('This request takes no more answers, and nothing new has arrived for it.')
+      if (asked === 0)
+        shell.say(`Waiting for something to arrive until ${formatLocalTime(request.expiresAt)}.`)
+    }
+    await Bun.sleep(POLL_MS)
+  }
+
+  /** Null while a server that is waited for cannot be reached. */
+  async function findRequest(asked: number): Promise<RemoteRequest | null> {
+    try {
+      return (await client.requests.find(urlToken)).request
+    } catch (cause) {
+      if (wait && asked > 0 && cause instanceof ClientFailure && cause.kind === 'unavailable') return null
+      throw cause
+    }
+  }
+}
+
+/** An answer is younger than its request. */
+async function findUnopened(client: Pick<Client, 'list'>, request: RemoteRequest): Promise<string | null> {
+  let oldest: string | null = null
+  for await (const { pushes } of readPages(client, 'active')) {
+    const answers = pushes.filter((push) => push.request === request.urlToken)
+    const unopened = answers.filter((push) => push.viewsRemaining === push.viewsAllowed)
+    oldest = unopened.at(-1)?.urlToken ?? oldest
+    if ((pushes.at(-1)?.createdAt ?? '') < request.createdAt) break
+  }
+  return oldest
+}
+
+function isOver({ closed, answers, maxAnswers, expiresAt }: RemoteRequest, now: number): boolean {
+  return closed || (answers ?? 0) >= (maxAnswers ?? Number.POSITIVE_INFINITY) || Date.parse(expiresAt) < now
+}
+
+function nothing(message: string): ClientFailure {
+  return new ClientFailure('gone', message)
+}

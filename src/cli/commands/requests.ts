@@ -1,0 +1,121 @@
+// `oncebox request` and `oncebox requests`: asks somebody else for a secret, lists what was asked for, and closes it.
+
+import type { RemoteRequest } from '../../client/answers.ts'
+import { ClientFailure } from '../../client/failure.ts'
+import { ageRecipient } from '../../settings/age-recipient.ts'
+import { wholeNumber } from '../../settings/parsers.ts'
+import { readNewPassphrase } from '../ask.ts'
+import { toggle, valued } from '../command.ts'
+import { formatCount, formatLocalTime } from '../format.ts'
+import { fileText } from '../paths.ts'
+import { drawQr } from '../qr.ts'
+import { printJson, serverCommand } from '../visit.ts'
+import { json, page, printTable } from './own-pushes.ts'
+import { limitFlags, nameFlags, notBlank, OWN_LABEL } from './push.ts'
+
+const MAX_ANSWERS = 100
+
+const { expire_after_days, expire_after_duration } = limitFlags({
+  days: 'after this many days',
+  views: '',
+  duration: '',
+})
+
+/** By their names in the API. */
+const fieldFlags = {
+  message: valued('message <text>', 'What the sender reads: tell what you need', notBlank),
+  name: valued('name <text>', OWN_LABEL, notBlank),
+  max_answers: valued(
+    'answers <number>',
+    'How many answers it takes (default: 1)',
+    wholeNumber('1', String(MAX_ANSWERS)),
+  ),
+  expire_after_days,
+  expire_after_duration,
+  recipient: valued(
+    'recipient <age1…>',
+    'Encrypt what arrives for this public age key; whoever loses the secret key loses what arrived',
+    ageRecipient,
+  ),
+}
+
+export const REQUESTS = [
+  serverCommand({
+    name: 'request',
+    needsLogin: true,
+    sendsSecrets: true,
+    flags: {
+      text: toggle('text', 'Ask for a text (default: a text, files or both)'),
+      files: toggle('files', 'Ask for files'),
+      ...fieldFlags,
+      passphrase: toggle('passphrase', 'Ask for a passphrase that the sender must enter'),
+      passphraseFile: valued('passphrase-file <path>', 'Read the passphrase from a file', fileText),
+      qr: toggle('qr', "Also draw the link's QR code"),
+      json: toggle('json', "Print the server's response instead of the link"),
+    },
+    act: async ({ client, flags, shell }) => {
+      const { text, files, passphrase, passphraseFile, qr, json, ...fields } = flags
+      const asked = passphrase ? await readNewPassphrase(shell, 'Passphrase for the sender') : null
+      const kinds = [...(text ? ['text'] : []), ...(files ? ['files'] : [])]
+      const secrets = { accept: kinds.length === 0 ? null : kinds, passphrase: passphraseFile ?? asked }
+      const made = client.requests.create({ ...fields, ...secrets })
+      const { request, answer } = await made.catch((cause) => nameFlags(cause, fieldFlags))
+      const link = linkOf(request)
+      if (json) printJson(answer, shell)
+      else shell.print(link)
+      if (qr) shell.draw(drawQr(link))
+      const answers = formatCount(request.maxAnswers, 'answer')
+      shell.say(`It takes ${answers} until ${formatLocalTime(request.expiresAt)}.`)
+      shell.say(`To receive what arrives: oncebox get ${request.urlToken} --wait`)
+      if (request.recipient !== null)
+        shell.say(`What arrives opens with the secret key of ${request.recipient} only: keep that key.`)
+    },
+  }),
+  serverCommand({
+    name: 'requests',
+    operands: '[REQUEST]',
+    takesRequests: true,
+    needsLogin: true,
+    flags: { close: toggle('close', 'Close REQUEST: its link takes nothing any more'), page, json },
+    problems: ({ flags, operands }) =>
+      flags.close && operands[0] === undefined ? ['--close: name the request to close'] : [],
+    act: async ({ client, urlToken, flags: { close, page, json }, shell }) => {
+      if (close) {
+        const { answer } = await client.requests.close(urlToken)
+        return json ? printJson(answer, shell) : shell.print('Closed; its link takes nothing any more.')
+      }
+      const one = urlToken === '' ? null : await client.requests.find(urlToken)
+      const { requests, answer } =
+        one === null ? await client.requests.list(page) : { requests: [one.request], answer: one.answer }
+      if (json) return printJson(answer, shell)
+      const rows = requests.map((request) => rowOf(request, shell.now()))
+      const shortLast = requests.map((request) => request.urlToken)
+      const none = 'You have no requests.'
+      printTable(
+        ['CREATED', 'ASKS FOR', 'NAME', 'ANSWERS', 'OPEN UNTIL', 'LINK'],
+        { rows, shortLast, stretch: 2, page, none },
+        shell,
+      )
+    },
+  }),
+]
+
+/** Throws ClientFailure for a link that is not safe to open. */
+function linkOf({ htmlUrl }: RemoteRequest): string {
+  if (htmlUrl !== null) return htmlUrl
+  throw new ClientFailure('failed', "The request was made, but the server's link is not safe to open.")
+}
+
+function rowOf(request: RemoteRequest, now: number): string[] {
+  const { createdAt, accept, name, answers, maxAnswers, closed, expiresAt, htmlUrl, urlToken } = request
+  const isOpen = !closed && Date.parse(expiresAt) > now && answers !== maxAnswers
+  return [
+    ...[
+      formatLocalTime(createdAt),
+      accept.join(', '),
+      name || '-',
+      `${answers ?? '?'} of ${maxAnswers ?? '?'}`,
+    ],
+    ...[isOpen ? formatLocalTime(expiresAt) : 'closed', htmlUrl ?? urlToken],
+  ]
+}

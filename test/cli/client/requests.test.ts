@@ -1,0 +1,257 @@
+// `oncebox request`, `requests`, and `get` of a request, with a server that answers as one with requests does.
+
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { armor, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { makeZip } from 'client-zip'
+import { useClients } from './clients.ts'
+
+const { path, tryOut, signedIn, fake } = useClients()
+
+const TOKEN = 'q'.repeat(26)
+const ANSWER = 'a'.repeat(26)
+
+const REQUEST = {
+  ...{ url_token: TOKEN, accept: ['text', 'files'], name: 'Wi-Fi', message: '', recipient: null },
+  ...{ created_at: '2026-11-20T10:00:00.000Z', expires_at: '2126-11-27T10:00:00.000Z' },
+  ...{ max_answers: 2, answers: 0, passphrase_required: false, closed: false },
+}
+
+type Given = {
+  request?: object
+  /** In the list, newest first. */
+  pushes?: object[]
+  /** The answer's own members when it is retrieved. */
+  answer?: object
+  files?: Record<string, Uint8Array>
+  /** Called with each look at the request. */
+  onLook?: (looks: number) => object
+}
+
+/** Each request as `METHOD /path` with its body. */
+function serve({ request = {}, pushes = [], answer = {}, files = {}, onLook }: Given) {
+  const asked: string[] = []
+  let looks = 0
+  const url: string = fake(async (sent) => {
+    const { pathname } = new URL(sent.url)
+    const names = Object.keys(files)
+    const listed = names.map((filename) => ({ filename, url: `${url}/d/${filename}` }))
+    const made = { ...REQUEST, html_url: `${url}/q/${TOKEN}`, ...request }
+    asked.push(`${sent.method} ${pathname} ${await sent.text()}`.trim())
+    if (pathname === '/api/oncebox/requests')
+      return Response.json(sent.method === 'POST' ? made : [made], {
+        status: sent.method === 'POST' ? 201 : 200,
+      })
+    if (pathname.startsWith('/api/oncebox/requests/')) {
+      looks += 1
+      return Response.json({ ...made, ...onLook?.(looks), closed: sent.method === 'DELETE' })
+    }
+    if (pathname === '/api/v2/pushes/active') return Response.json(pushes)
+    if (pathname === `/api/v2/pushes/${ANSWER}`)
+      return Response.json({
+        url_token: ANSWER,
+        views_remaining: 4,
+        payload: 'sesame',
+        files: listed,
+        ...answer,
+      })
+    const file = files[pathname.slice(3)]
+    return file === undefined
+      ? Response.json({ error: 'not-found' }, { status: 404 })
+      : new Response(Buffer.from(file))
+  })
+  const trial = signedIn({ env: { ONCEBOX_SERVER: url } })
+  return { trial, asked, url }
+}
+
+const arrived = {
+  ...{ url_token: ANSWER, request: TOKEN, received: true, created_at: '2026-11-20T11:00:00.000Z' },
+  ...{ expire_after_views: 5, views_remaining: 5 },
+}
+
+describe('request', () => {
+  test('prints the link, and sends only what was given', async () => {
+    const { trial, asked, url } = serve({})
+    const flags = ['--text', '--message', 'The Wi-Fi password', '--days', '2', '--answers=2']
+    expect(await trial.run('request', ...flags)).toBe(0)
+    expect(trial.out).toEqual([`${url}/q/${TOKEN}`])
+    expect(trial.err).toContain(`To receive what arrives: oncebox get ${TOKEN} --wait`)
+    const [line = ''] = asked
+    expect(JSON.parse(line.slice(line.indexOf('{')))).toEqual({
+      request: { message: 'The Wi-Fi password', max_answers: 2, expire_after_days: 2, accept: ['text'] },
+    })
+  })
+
+  test('says with an age key that a lost key is a lost secret', async () => {
+    const recipient = await identityToRecipient(await generateX25519Identity())
+    const { trial } = serve({ request: { recipient } })
+    expect(await trial.run('request', '--recipient', recipient)).toBe(0)
+    expect(trial.err.join()).toContain(`opens with the secret key of ${recipient} only`)
+  })
+
+  test.each([
+    [['--recipient', 'age1nothing'], 'must be a public key of age'],
+    [['--answers', '0'], '--answers'],
+    [['--message', ''], "can't be blank"],
+  ])('refuses %p', async (flags, problem) => {
+    const { trial, asked } = serve({})
+    expect(await trial.run('request', ...flags)).toBe(2)
+    expect(trial.text()).toContain(problem)
+    expect(asked).toEqual([])
+  })
+
+  test('needs a login, and a server that has requests', async () => {
+    const stranger = tryOut()
+    expect(await stranger.run('request')).toBe(4)
+    const url = fake(() => Response.json({ error: 'not-found' }, { status: 404 }))
+    const trial = signedIn({ env: { ONCEBOX_SERVER: url } })
+    expect(await trial.run('request')).toBe(1)
+    expect(trial.text()).toContain('has no requests')
+  })
+})
+
+describe('requests', () => {
+  test('lists them, shows one and closes it', async () => {
+    const { trial, asked, url } = serve({ request: { answers: 1 } })
+    expect(await trial.run('requests')).toBe(0)
+    expect(trial.out[1]).toContain(`\ttext, files\tWi-Fi\t1 of 2\t2126-11-27`)
+    expect(await trial.run('requests', TOKEN, '--json')).toBe(0)
+    expect(await trial.run('requests', `${url}/q/${TOKEN}`, '--close')).toBe(0)
+    expect(asked.at(-1)).toBe(`DELETE /api/oncebox/requests/${TOKEN}`)
+    expect(trial.out.at(-1)).toBe('Closed; its link takes nothing any more.')
+  })
+
+  test('names none that is over as open', async () => {
+    const { trial } = serve({ request: { answers: 2 } })
+    expect(await trial.run('requests')).toBe(0)
+    expect(trial.out[1]).toContain('\t2 of 2\tclosed\t')
+  })
+
+  test.each([
+    [['requests', '--close'], 'name the request'],
+    [['requests', 'https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd'], '/q/'],
+    [['get', 'https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd', '--wait'], 'for requests only'],
+  ])('refuses %p', async (argv, problem) => {
+    const trial = signedIn()
+    expect(await trial.run(...argv)).toBe(2)
+    expect(trial.text()).toContain(problem)
+  })
+
+  test.each(['expire', 'edit --days 1', 'audit'])('are nothing for %s', async (command) => {
+    const [name = '', ...flags] = command.split(' ')
+    const trial = signedIn()
+    expect(await trial.run(name, `https://once.example/q/${TOKEN}`, ...flags)).toBe(1)
+    expect(trial.text()).toContain('This is the link of a request')
+  })
+})
+
+describe('get of a request', () => {
+  test('receives the oldest answer that nobody has opened', async () => {
+    const opened = { ...arrived, url_token: 'b'.repeat(26), views_remaining: 4 }
+    const newer = { ...arrived, url_token: 'c'.repeat(26) }
+    const other = { ...arrived, url_token: 'd'.repeat(26), request: null }
+    const { trial, url } = serve({ request: { answers: 2 }, pushes: [newer, arrived, opened, other] })
+    expect(await trial.run('get', `${url}/q/${TOKEN}`)).toBe(0)
+    expect(trial.out).toEqual(['sesame'])
+  })
+
+  test('waits until something has arrived', async () => {
+    const onLook = (looks: number) => ({ answers: looks > 1 ? 1 : 0 })
+    const { trial } = serve({ pushes: [arrived], onLook })
+    expect(await trial.run('get', TOKEN, '--wait')).toBe(0)
+    expect(trial.out).toEqual(['sesame'])
+    expect(trial.err[0]).toStartWith('Waiting for something to arrive until 2126-11-27')
+  })
+
+  test.each([
+    ['not asked to wait', [], {}, 'add --wait'],
+    ['the request takes no more', ['--wait'], { answers: 2 }, 'takes no more answers'],
+    ['its time is over', ['--wait'], { expires_at: '1969-12-31T00:00:00.000Z' }, 'takes no more answers'],
+  ])('ends with nothing: %s', async (_, flags, request, problem) => {
+    const { trial, url } = serve({ request })
+    expect(await trial.run('get', `${url}/q/${TOKEN}`, ...flags)).toBe(3)
+    expect(trial.text()).toContain(problem)
+  })
+
+  test('needs a login', async () => {
+    expect(await tryOut().run('get', TOKEN, '--wait')).toBe(4)
+  })
+})
+
+describe('an age key', () => {
+  async function seal(recipient: string, content: Uint8Array | string): Promise<Uint8Array> {
+    const encrypter = new Encrypter()
+    encrypter.addRecipient(recipient)
+    return encrypter.encrypt(content)
+  }
+
+  /** As the server does. */
+  async function sealFile(recipient: string, name: string, content: Uint8Array): Promise<Uint8Array> {
+    const zip = makeZip([{ name, size: content.length, input: content }])
+    return seal(recipient, new Uint8Array(await new Response(zip).arrayBuffer()))
+  }
+
+  async function newKey() {
+    const identity = await generateX25519Identity()
+    writeFileSync(path('key.txt'), `# created today\n${identity}\n`)
+    mkdirSync(path('out'), { recursive: true })
+    return identityToRecipient(identity)
+  }
+
+  const receive = (trial: ReturnType<typeof signedIn>) =>
+    trial.run('get', TOKEN, '--wait', '--identity', path('key.txt'), '--output', path('out'))
+
+  test('opens files of any size under safe names of their own, and a text', async () => {
+    const recipient = await newKey()
+    const large = Buffer.alloc(3_000_001, 'large')
+    const sent = { '1.age': ['../../.profile', Buffer.from('rm')], '2.age': ['Fußnoten.pdf', large] } as const
+    const files: Record<string, Uint8Array> = {}
+    for (const [name, [inner, content]] of Object.entries(sent))
+      files[name] = await sealFile(recipient, inner, content)
+    const given: Given = { request: { recipient, answers: 1 }, pushes: [arrived], files }
+    const payload = armor.encode(await seal(recipient, 'sesame'))
+    const { trial } = serve({ ...given, answer: { payload } })
+    expect(await receive(trial)).toBe(0)
+    expect(trial.out).toEqual(['sesame'])
+    expect(readdirSync(path('out')).sort()).toEqual(['Fußnoten.pdf', 'profile'])
+    expect(readFileSync(path('out/Fußnoten.pdf')).equals(large)).toBe(true)
+    expect(readFileSync(path('out/profile'), 'utf8')).toBe('rm')
+    expect(trial.text()).toContain('The sender named it "../../.profile"')
+  })
+
+  test('of another person opens nothing, and no view is spent', async () => {
+    await newKey()
+    const recipient = await identityToRecipient(await generateX25519Identity())
+    const { trial, asked } = serve({ request: { recipient, answers: 1 }, pushes: [arrived] })
+    expect(await receive(trial)).toBe(1)
+    expect(trial.text()).toContain('not with yours')
+    expect(asked).toEqual([`GET /api/oncebox/requests/${TOKEN}`])
+  })
+
+  test('that does not open a push leaves everything as it came', async () => {
+    await newKey()
+    const other = await identityToRecipient(await generateX25519Identity())
+    const payload = armor.encode(await seal(other, 'sesame'))
+    const files = { '1.age': await sealFile(other, 'a', Buffer.from('a')), '2.age': Buffer.from('no age') }
+    const { trial } = serve({ files, answer: { payload } })
+    expect(await trial.run('get', ANSWER, '--identity', path('key.txt'), '--output', path('out'))).toBe(1)
+    expect(trial.out).toEqual([payload])
+    expect(readdirSync(path('out')).sort()).toEqual(['1.age', '2.age'])
+    expect(trial.text()).toContain('None of your keys opens it.')
+  })
+
+  test('that is missing is asked for', async () => {
+    const recipient = await newKey()
+    const { trial } = serve({ answer: { payload: armor.encode(await seal(recipient, 'sesame')) } })
+    expect(await trial.run('get', ANSWER)).toBe(0)
+    expect(trial.text()).toContain('--identity FILE')
+  })
+
+  test('is read before anything is asked', async () => {
+    writeFileSync(path('key.txt'), 'no key')
+    const { trial, asked } = serve({})
+    expect(await trial.run('get', ANSWER, '--identity', path('key.txt'))).toBe(1)
+    expect(trial.text()).toContain('holds no secret key of age')
+    expect(asked).toEqual([])
+  })
+})
