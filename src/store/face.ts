@@ -21,6 +21,7 @@ import type {
 } from './accounts-face.ts'
 import type { BucketReport, FileStore, FreeSpace } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
+import type { EventStore } from './notices-face.ts'
 import type { SealedFile, SealedLabels, SealedSecrets } from './sealed-face.ts'
 
 export type Store = {
@@ -39,6 +40,7 @@ export type Store = {
   preferences: PreferenceStore
   people: PeopleStore
   appearance: AppearanceStore
+  events: EventStore
   damage: DamageReports
   freeSpace: FreeSpace
   bucket: BucketReport | null

@@ -3,6 +3,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountLinkPurpose } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
+import type { EventType } from '../domain/events.ts'
 import type { PushKind } from '../domain/push.ts'
 import { bytes, flag } from './column-types.ts'
 
@@ -76,6 +77,13 @@ export const preferences = sqliteTable('preferences', {
   deletableByViewer: flag('deletable_by_viewer'),
 })
 
+/** One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that they expire soon. */
+export const soonTold = sqliteTable('soon_told', {
+  id: integer().primaryKey(),
+  endsAt: integer('ends_at').notNull(),
+  pushId: integer('push_id').notNull(),
+})
+
 /** The only row that a view changes. Whoever holds its lock may also change the push, and what belongs to it. */
 export const pushState = sqliteTable('push_state', {
   id: integer('push_id').primaryKey(),
@@ -138,6 +146,7 @@ export const pushLabels = sqliteTable('push_labels', {
   name: bytes(),
   note: bytes(),
   seenViews: integer('seen_views').notNull(),
+  eventId: text('event_id').notNull(),
 })
 
 /** The logs of all pushes in the order of time. `previous` is the entry before it in the log of its push. */
@@ -222,6 +231,25 @@ export const bucketFolder = sqliteTable('bucket_folder', {
   mark: text().notNull(),
   address: text().notNull(),
 })
+
+/** How many events an account was ever told. */
+export const eventCounts = sqliteTable('event_counts', {
+  accountId: integer('account_id').primaryKey(),
+  last: integer().notNull(),
+})
+
+/** What accounts were told lately, numbered for each account. */
+export const events = sqliteTable(
+  'events',
+  {
+    accountId: integer('account_id').notNull(),
+    n: integer().notNull(),
+    type: text().$type<EventType>().notNull(),
+    at: integer().notNull(),
+    data: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.n] })],
+)
 
 /** What was ever imported, by a keyed hash. */
 export const imported = sqliteTable('imported', { mark: bytes().primaryKey().notNull() })

@@ -72,7 +72,12 @@ export function makeDatabase(path: string): void {
       id,
       id,
     ])
-    if (owner !== null) database.run("INSERT INTO push_labels VALUES (?, x'00', x'01', NULL, 0)", [id])
+    if (owner !== null)
+      database.run(
+        `INSERT INTO push_labels (push_id, url_token, name, seen_views, event_id)
+         VALUES (?, x'00', x'01', 0, 'xxxxxxxxxxxxxxxxxxxx')`,
+        [id],
+      )
   }
   database.close()
 }

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
+import { createTold } from '../../src/store/notices/told.ts'
 import { createOperations } from '../../src/store/opening/operations.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
 import { createSteps } from '../../src/store/postgres/engine/run-steps.ts'
@@ -55,12 +56,15 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
 }
 
 export function operationsOver(database: PostgresDatabase, keyring: Keyring, now: () => number) {
-  const steps = createSteps({ ...database, onDue: () => undefined })
+  const steps = createSteps({ ...database, onEffect: () => undefined })
   const onError = (cause: unknown) => {
     throw cause
   }
+  const told = createTold()
   return {
-    ...createOperations({ steps, keyring, now, trusted: now, hasRoom: () => true, onError, setupLinks: 10 }),
+    ...createOperations({
+      ...{ steps, keyring, now, trusted: now, told, hasRoom: () => true, onError, setupLinks: 10 },
+    }),
     imports: createImports({ database, steps, node: randomBytes(16), now }),
   }
 }

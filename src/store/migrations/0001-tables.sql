@@ -108,6 +108,13 @@ CREATE TABLE preferences (
   deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1))
 ) STRICT;
 
+-- One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that they expire soon.
+CREATE TABLE soon_told (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  ends_at INTEGER NOT NULL,
+  push_id INTEGER NOT NULL
+) STRICT;
+
 -- Only read, until an edit or the end.
 CREATE TABLE pushes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -185,7 +192,9 @@ CREATE TABLE push_labels (
   url_token BLOB NOT NULL,
   name BLOB,
   note BLOB,
-  seen_views INT NOT NULL
+  seen_views INT NOT NULL,
+  -- Random: by it the events of a push name the push, which says nothing of its link.
+  event_id TEXT NOT NULL CHECK (length(event_id) = 20)
 ) STRICT;
 
 -- Appended in the order of time, so that the visits of a batch share a page or two. An index of the entries of each push would
@@ -307,3 +316,21 @@ CREATE TABLE used_nonces (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX used_nonces_lapse ON used_nonces (lapses_at);
+
+-- How many events an account was ever told. Its lock keeps the events of an account in the order of their commits.
+CREATE TABLE event_counts (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+  last INTEGER NOT NULL CHECK (last >= 0)
+) STRICT;
+
+-- What accounts were told lately, numbered for each account. `data` is JSON without secrets, names and links.
+CREATE TABLE events (
+  account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  n INTEGER NOT NULL,
+  type TEXT NOT NULL CHECK (length(type) <= 30),
+  at INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (account_id, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX events_at ON events (at);

@@ -13,6 +13,8 @@ import { createTwoFactor } from '../accounts/two-factor.ts'
 import { createAppearance } from '../every-engine/appearance.ts'
 import { createDamage } from '../every-engine/damage.ts'
 import { createSharedState } from '../every-engine/shared-state.ts'
+import { createEventLog } from '../notices/event-log.ts'
+import type { Told } from '../notices/told.ts'
 import { createAuditLog } from '../pushes/audit-log.ts'
 import { createExpiry } from '../pushes/expiry.ts'
 import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
@@ -29,6 +31,7 @@ export type AccountOperationsOptions = {
 
 export type OperationsOptions = AccountOperationsOptions & {
   trusted: Trusted
+  told: Told
   keyring: Keyring
   /** False while the disk has too little room for entries of logs that may be left out. */
   hasRoom: () => boolean
@@ -43,6 +46,7 @@ export function createOperations(options: OperationsOptions) {
     lists: createPushLists(options),
     audit: createAuditLog(options.steps),
     expiry: createExpiry(options),
+    events: createEventLog(options),
     shared: createSharedState(options),
     damage: createDamage(options.onError),
   }

@@ -12,6 +12,7 @@ import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
+import { createTold } from '../notices/told.ts'
 import {
   type Changing,
   createDatabase,
@@ -140,7 +141,14 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
     onDurable: createMending(guarded, clock),
   })
   await beats.beat()
-  const steps = createSteps({ ...guarded, onDue: () => files.removeDue() })
+  const told = createTold()
+  const steps = createSteps({
+    ...guarded,
+    onEffect: (effect) => {
+      if (effect === 'due') files.removeDue()
+      else if (effect === 'told') told.ring()
+    },
+  })
   const address = `${folder.files} on the disk of the node ${label.name}`
   const findOther = async () => (await database.read((session) => listOthers(session, node.id)))[0] ?? null
   // A node that fails to start leaves again, because the others would take it for alive.
@@ -151,7 +159,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
   )
   // The disk is that of the database server.
   const hasRoom = () => true
-  const parts = { steps, now, trusted, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
+  const parts = { steps, now, trusted, told, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
   const waitingWorks = () => database.count().connections.waiting
   const look = createQuickLook(database.read)
   const floor = options.bucket === null ? options.minFreeSpace : 0
@@ -202,7 +210,7 @@ async function clearUp(session: Changing, now: number): Promise<void> {
 
 /** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */
 function createMending(database: Pick<PostgresDatabase, 'read' | 'transact'>, clock: DatabaseClock) {
-  const steps = createSteps({ ...database, onDue: () => undefined })
+  const steps = createSteps({ ...database, onEffect: () => undefined })
   let mended = 0
   return async (): Promise<void> => {
     const ahead = clock.wasAhead()

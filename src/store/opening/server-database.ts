@@ -32,7 +32,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
   const { read, transact, close } = database
   try {
     // A command removes no files: a node does.
-    const steps = createSteps({ read: (work) => read(work, READING), transact, onDue: () => undefined })
+    const steps = createSteps({ read: (work) => read(work, READING), transact, onEffect: () => undefined })
     await steps.read(refuseCopied)
     if (isAlone) await transact(requireAlone)
     const time = (await steps.read(() => first(TIME)))?.time ?? 0

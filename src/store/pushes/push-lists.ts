@@ -8,7 +8,7 @@ import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, run, type Statement, type Step, type Steps } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
-import { presentPush } from './push-rows.ts'
+import { presentPush } from './stored-push.ts'
 
 /** Pushes in one piece of `readFacts`. */
 const PIECE = 500

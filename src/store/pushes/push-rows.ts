@@ -3,8 +3,10 @@
 
 import type { NewEntry } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
+import { eventsOf } from '../../domain/events.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
 import type { PushToStore, SealedContent, SealedPush, StoredPush } from '../face.ts'
+import { lockCounts, newEventId, tell } from '../notices/events.ts'
 import type { SealedSecrets } from '../sealed-face.ts'
 import {
   addTo,
@@ -13,7 +15,6 @@ import {
   insert,
   insertForId,
   locked,
-  type RowOf,
   select,
   statement,
   updateOf,
@@ -25,6 +26,7 @@ import { appending, type Room, removeLog } from './audit-log.ts'
 import { attachFiles, endGrants, listFiles, releaseFiles } from './file-rows.ts'
 import { forgetAnswer, lockingKey, lockKeys } from './idempotency-keys.ts'
 import { createSlots } from './slots.ts'
+import { presentPush } from './stored-push.ts'
 
 const FIND = select(pushes, 'WHERE id = $1')
 const FIND_BY_LOOKUP = select(pushes, 'WHERE lookup = $1')
@@ -115,32 +117,12 @@ export function* lockPushes(ids: readonly number[], { skips = false } = {}): Ste
   yield* lockShares(held)
   yield* lockKeys(held)
   const found = yield* FIND_SOME(held)
+  yield* lockCounts(found.map(({ ownerId }) => ownerId))
   const byId = new Map(states.map((state) => [state.id, state]))
   return found.flatMap((push) => {
     const state = byId.get(push.id)
     return state === undefined ? [] : [presentPush(push, state)]
   })
-}
-
-/** Names each column: to spread a second object takes as long as to read its row. */
-export function presentPush(push: RowOf<typeof pushes>, state: RowOf<typeof pushState>): StoredPush {
-  return {
-    ...push,
-    updatedAt: state.updatedAt,
-    views: state.views,
-    lastViewedAt: state.lastViewedAt,
-    wrongTries: state.wrongTries,
-    wrongTriesSince: state.wrongTriesSince,
-    wrongTriesInAll: state.wrongTriesInAll,
-    triesSpent: state.triesSpent,
-    auditEntries: state.auditEntries,
-    failures: state.failures,
-    ownerViews: state.ownerViews,
-    edits: state.edits,
-    countedFailures: state.countedFailures,
-    countedAt: state.countedAt,
-    countedFrom: state.countedFrom,
-  }
 }
 
 /** Null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing. */
@@ -191,7 +173,8 @@ export function* insertPush(
     const { salt, wrappedKey, passphraseSalt, payload } = of.secrets
     yield* addSecrets({ pushId: id, keySlot: yield* keys.store(wrappedKey), salt, passphraseSalt, payload })
   }
-  if (of.labels !== null) yield* addLabels({ pushId: id, ...of.labels, seenViews: past.seenViews })
+  const { labels } = of
+  if (labels) yield* addLabels({ pushId: id, ...labels, seenViews: past.seenViews, eventId: newEventId() })
   if (files.length > 0) yield* attachFiles(id, files)
   return stored
 }
@@ -215,6 +198,7 @@ export function* write(
     const isLastView = entry?.kind === 'view'
     yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: now })
   } else if (before.deleted !== push.deleted) yield* endGrants(push.id, now)
+  if (push.ownerId !== null) yield* tell(push, eventsOf(before, decided), now)
   return push
 }
 

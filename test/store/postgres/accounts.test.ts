@@ -299,7 +299,7 @@ postgres.describe('two nodes', () => {
     )
     await insert("push_keys SELECT id, false, decode(repeat('01', 62), 'hex')")
     await insert("push_secrets (push_id, key_slot, salt, payload) SELECT id, id, 's', 'p'")
-    await insert("push_labels (push_id, url_token, seen_views) SELECT id, 't', 0")
+    await insert("push_labels (push_id, url_token, seen_views, event_id) SELECT id, 't', 0, repeat('x', 20)")
     await insert(
       "push_files (push_id, n, file_id, size, filename, content_type) SELECT id, 0, id, 9, 'f', 'c'",
     )

@@ -9,6 +9,7 @@ import { describeAccounts } from '../conformance/accounts.ts'
 import { describeClock } from '../conformance/clock.ts'
 import { describeCrashes } from '../conformance/crashes.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
+import { describeEvents } from '../conformance/events.ts'
 import { describeFilesOfPushes } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
 import { describeOwners } from '../conformance/owners.ts'
@@ -38,6 +39,7 @@ postgres.describe('PostgreSQL', () => {
   })
 
   describe('accounts', () => describeAccounts(openEngine))
+  describe('events', () => describeEvents(openEngine))
   describe('people', () => describePeople(openEngine))
   describe('the clock', () => describeClock(openEngine))
   describe('a crash', () => describeCrashes(() => openCrashingNode(postgres)))

@@ -29,7 +29,8 @@ const FILL = `
     ${START} + n * 1000, 1, 5, true, true, false, false, CASE WHEN n % 1000 < 500 THEN ${START} - n END, false, false, 0
   FROM generate_series(1, ${ROWS}) AS n;
   INSERT INTO push_state SELECT id, 0, 0, 0, 0, 0, 0, false, 2 * id, 2, 0, 0, 0, 0, 0, '' FROM pushes;
-  INSERT INTO push_labels SELECT id, '\\x00', NULL, NULL, 0 FROM pushes WHERE owner_id IS NOT NULL;
+  INSERT INTO push_labels (push_id, url_token, seen_views, event_id)
+    SELECT id, '\\x00', 0, repeat('x', 20) FROM pushes WHERE owner_id IS NOT NULL;
   INSERT INTO push_secrets SELECT id, id, '\\x00', NULL, '\\x00' FROM pushes WHERE expired_on IS NULL;
   INSERT INTO push_keys SELECT id, expired_on IS NOT NULL, decode(repeat('00', 62), 'hex') FROM pushes;
   SELECT setval('push_keys_slot_seq', ${ROWS});

@@ -59,7 +59,7 @@ postgres.describe('two nodes', () => {
     const { lookup, expiresAt } = await make()
     const clock = { now: () => now, doubt: () => null, wasAhead: () => 30 * DAY }
     const move = ({ read, transact }: PostgresNodes['pools'][number]) =>
-      setBackDates(createSteps({ read, transact, onDue: () => undefined }), clock)
+      setBackDates(createSteps({ read, transact, onEffect: () => undefined }), clock)
     await Promise.all(opened.pools.map(move))
     expect((await opened.nodes[0].pushes.findPush(lookup))?.expiresAt).toBe(expiresAt - 30 * DAY)
   })

@@ -11,6 +11,7 @@ import { describeAccounts } from '../conformance/accounts.ts'
 import { describeClock } from '../conformance/clock.ts'
 import { type Crash, type CrashingEngine, describeCrashes } from '../conformance/crashes.ts'
 import type { OpenedEngine } from '../conformance/engine.ts'
+import { describeEvents } from '../conformance/events.ts'
 import { describeFilesOfPushes, describeSealedFiles, type OpenFiles } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
 import { describeOwners } from '../conformance/owners.ts'
@@ -70,6 +71,7 @@ describe('a crash', () => describeCrashes(openCrashing))
 describe('lists', () => describeLists(openEngine))
 describe('owners', () => describeOwners(openEngine))
 describe('accounts', () => describeAccounts(openEngine))
+describe('events', () => describeEvents(openEngine))
 describe('people', () => describePeople(openEngine))
 describe('the files of pushes', () => describeFilesOfPushes(openEngine))
 describe('sealed files', () => describeSealedFiles(openFiles))

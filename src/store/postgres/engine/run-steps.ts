@@ -4,16 +4,16 @@ import { type Ask, type Effect, LAST_ID, type Statement, type Step, type Steps }
 import type { Changing, PostgresDatabase, Session } from './database.ts'
 
 export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
-  /** Called after a commit that made files due. */
-  onDue: () => void
+  /** Called after a commit with each of its effects. */
+  onEffect: (effect: Effect) => void
 }
 
-export function createSteps({ read, transact, onDue }: StepsOptions): Steps {
+export function createSteps({ read, transact, onEffect }: StepsOptions): Steps {
   async function write<T>(step: () => Step<T>, { within }: { within?: number } = {}): Promise<T> {
     const effects = new Set<Effect>()
     const work = (session: Changing) => drive(step(), session, effects)
     const value = await transact(work, within === undefined ? {} : { within })
-    if (effects.has('due')) onDue()
+    effects.forEach(onEffect)
     return value
   }
 

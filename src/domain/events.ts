@@ -1,0 +1,47 @@
+// Events: what an account is told of its own pushes, and administrators of the server. Never a name, note, link or payload.
+
+import { type Push, viewsRemaining } from './push.ts'
+import { DAY, formatTime } from './time.ts'
+import type { Step } from './visits.ts'
+
+export const EVENT_TYPES = [
+  ...(['push.opened', 'push.used_up', 'push.expired_unopened', 'push.expires_soon', 'push.locked'] as const),
+  ...(['request.answered', 'backup.failed'] as const),
+]
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** How long events are kept. */
+export const KEPT_FOR = 7 * DAY
+
+/** How long before its end an owner is told that a push expires soon. */
+export const SOON = DAY
+
+/** What a step tells the owner of a push. The last allowed view opens the push and uses it up. */
+export function eventsOf(before: Push, { after, entry }: Step<Push>): readonly EventType[] {
+  if (after.views > before.views) return after.expiredOn === null ? OPENED : OPENED_LAST
+  if (after.triesSpent && !before.triesSpent) return LOCKED
+  const hasLapsed = before.expiredOn === null && after.expiredOn !== null && entry === null
+  return hasLapsed && after.views === 0 ? UNOPENED : NOTHING
+}
+
+const OPENED: readonly EventType[] = ['push.opened']
+const OPENED_LAST: readonly EventType[] = ['push.opened', 'push.used_up']
+const LOCKED: readonly EventType[] = ['push.locked']
+const UNOPENED: readonly EventType[] = ['push.expired_unopened']
+const NOTHING: readonly EventType[] = []
+
+/** Not for a push that was shorter lived from the start: its sender knows. */
+export function expiresSoon({ createdAt, expiresAt, expiredOn }: Push, now: number): boolean {
+  return expiredOn === null && expiresAt > now && expiresAt <= now + SOON && expiresAt - createdAt > SOON
+}
+
+/** What an event says of its push, beside the id that all events of the push have in common. */
+export function describePush(push: Push) {
+  return {
+    kind: push.kind,
+    views_remaining: viewsRemaining(push),
+    expires_at: formatTime(push.expiresAt),
+    expired: push.expiredOn !== null,
+  }
+}

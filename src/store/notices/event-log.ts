@@ -1,0 +1,98 @@
+// The events of accounts: read by number, removed after a week. And those that nobody's visit makes happen: what expires soon, and
+// what administrators are told.
+
+import type { Trusted } from '../../domain/clock.ts'
+import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
+import type { Now } from '../../domain/time.ts'
+import type { EventRange, EventStore, ToldEvent } from '../notices-face.ts'
+import { lockPushes } from '../pushes/push-rows.ts'
+import { forSome, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { accounts, type eventCounts, events, soonTold } from '../tables.ts'
+import { lockCounts, tell, tellAccount } from './events.ts'
+import type { Told } from './told.ts'
+
+/** Events of one answer. */
+const PAGE = 500
+/** Rows that one step removes. */
+const SOME = 1_000
+/** Pushes that one step looks at: the anonymous ones among them cost little. */
+const MANY = 200
+
+const AFTER = select(events, `WHERE account_id = $1 AND n > $2 ORDER BY n LIMIT ${PAGE}`)
+const RANGE = statement<EventRange>(
+  `SELECT coalesce((SELECT min(n) FROM events WHERE account_id = $1), 0) AS first,
+    coalesce((SELECT last FROM event_counts WHERE account_id = $1), 0) AS last`,
+  { numbers: ['first', 'last'] },
+)
+const LAST = forSome((ids) =>
+  statement<RowOf<typeof eventCounts>>(
+    `SELECT account_id AS "accountId", last FROM event_counts WHERE account_id IN (${ids})`,
+    { numbers: ['accountId', 'last'] },
+  ),
+)
+const REMOVE_OLD = statement<{ one: number }>(
+  `DELETE FROM events WHERE (account_id, n) IN
+    (SELECT account_id, n FROM events WHERE at <= $1 ORDER BY at LIMIT ${SOME})
+  RETURNING 1 AS one`,
+)
+const ADMINS = select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY id')
+const LOCK_SOON = statement<RowOf<typeof soonTold>>(
+  `INSERT INTO soon_told (id, ends_at, push_id) VALUES (1, 0, 0) ON CONFLICT (id) DO UPDATE SET id = 1
+  RETURNING id, ends_at AS "endsAt", push_id AS "pushId"`,
+  { of: [soonTold] },
+)
+const SET_SOON = statement('UPDATE soon_told SET ends_at = $1, push_id = $2')
+const ENDING = statement<{ id: number; ownerId: number | null; expiresAt: number }>(
+  `SELECT id, owner_id AS "ownerId", expires_at AS "expiresAt" FROM pushes
+  WHERE expired_on IS NULL AND (expires_at, id) > ($1, $2) AND expires_at <= $3 ORDER BY expires_at, id LIMIT ${MANY}`,
+  { numbers: ['id', 'ownerId', 'expiresAt'] },
+)
+
+export type EventLogOptions = { steps: Steps; now: Now; trusted: Trusted; told: Told }
+
+export function createEventLog({ steps, now, trusted, told }: EventLogOptions): EventStore {
+  const { read, write, settled } = steps
+
+  function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {
+    const range = (yield* first(RANGE, accountId)) ?? { first: 0, last: 0 }
+    return { ...range, events: yield* all(AFTER, accountId, after) }
+  }
+
+  /** A later step goes on where this one has stopped. Nodes take turns at the row, and so tell each push once. */
+  function* tellSome(at: number): Step<number> {
+    const from = yield* first(LOCK_SOON)
+    if (from === null) throw new Error('nothing says what was told')
+    const until = at + SOON
+    const found = yield* all(ENDING, from.endsAt, from.pushId, until)
+    const owned = yield* lockPushes(found.filter(({ ownerId }) => ownerId !== null).map(({ id }) => id))
+    for (const push of owned) if (expiresSoon(push, at)) yield* tell(push, ['push.expires_soon'], at)
+    const last = found.length < MANY ? undefined : found.at(-1)
+    yield* run(SET_SOON, last?.expiresAt ?? until, last?.id ?? Number.MAX_SAFE_INTEGER)
+    return last === undefined ? 0 : found.length
+  }
+
+  return {
+    async listEvents({ accountId, after }) {
+      const found = await read(() => list(accountId, after))
+      if (found.last > after) await settled()
+      return found
+    },
+    async readLast(accountIds) {
+      const rows = await read(() => LAST(accountIds))
+      return new Map(rows.map(({ accountId, last }) => [accountId, last]))
+    },
+    onTold: told.listen,
+    tellAdmins: (event) =>
+      write(function* () {
+        const admins = yield* all(ADMINS)
+        yield* lockCounts(admins.map(({ id }) => id))
+        for (const { id } of admins) yield* tellAccount(id, { ...event, at: now() })
+      }),
+    async tellExpiring() {
+      const at = trusted()
+      return at === null ? 0 : write(() => tellSome(at))
+    },
+    removeOld: async () => (await write(() => all(REMOVE_OLD, now() - KEPT_FOR))).length,
+  }
+}
