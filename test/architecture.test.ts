@@ -15,9 +15,9 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   app: {
     imports: [
       ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
-      ...['operating', 'pushes', 'accounts', 'store', 'crypto', 'domain'],
+      ...['operating', 'notices', 'pushes', 'accounts', 'store', 'crypto', 'domain'],
     ],
-    lines: 2150,
+    lines: 2200,
   },
   cli: {
     imports: [
@@ -49,12 +49,12 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   operating: { imports: ['pushes', 'lan', 'store', 'crypto', 'domain'], lines: 1140 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1600 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 690 },
-  store: { imports: ['crypto', 'domain'], lines: 9105 },
+  store: { imports: ['crypto', 'domain'], lines: 9380 },
   settings: { imports: ['domain'], lines: 1055 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 157 },
-  crypto: { imports: [], lines: 680 },
-  domain: { imports: [], lines: 1945 },
+  crypto: { imports: [], lines: 690 },
+  domain: { imports: [], lines: 2015 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }

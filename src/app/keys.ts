@@ -5,10 +5,12 @@ import { addKey, fingerprint, type Keyring, parseKeyFile, putKeyFirst } from '..
 import { lookupOf } from '../crypto/url-token.ts'
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { DamageError } from '../domain/errors.ts'
+import { openWebhook, sealWebhook } from '../notices/webhooks.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
+import { resealWebhooks } from '../store/notices/webhooks.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import type { CommandDatabase } from '../store/opening/opened-store.ts'
 import { openServerDatabase } from '../store/opening/server-database.ts'
@@ -108,6 +110,10 @@ function* resealAll(keyring: Keyring): Step<KeyUse[]> {
   yield* resealSecondFactors((accountId, sealed) => {
     const secret = openTotpSecret(sealed, { accountId, keyring })
     return secret === null ? null : sealTotpSecret(secret, { accountId, keyring })
+  })
+  yield* resealWebhooks((webhook) => {
+    const opened = openWebhook(webhook, keyring)
+    return opened && sealWebhook(opened, { accountId: webhook.accountId, keyring })
   })
   for (let after: number | null = 0; after !== null; )
     after = yield* relinkSome(after, (push) => reseal(push, keyring))

@@ -19,6 +19,7 @@ export type InstanceKey = {
   addresses: Uint8Array
   idempotency: Uint8Array
   pages: Uint8Array
+  notices: Uint8Array
 }
 
 /** New values are sealed under the first key; each key opens the values sealed under it. */
@@ -107,5 +108,6 @@ function deriveSubkeys(number: number, key: Uint8Array): InstanceKey {
     addresses: subkey('addresses'),
     idempotency: subkey('idempotency'),
     pages: subkey('pages'),
+    notices: subkey('notices'),
   }
 }

@@ -13,6 +13,7 @@ export type JobName =
   | 'operations'
   | 'shared'
   | 'appearance'
+  | 'deliveries'
 
 /** How a job tells about its runs. */
 export type JobReport = {

@@ -21,7 +21,7 @@ import type {
 } from './accounts-face.ts'
 import type { BucketReport, FileStore, FreeSpace } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
-import type { EventStore } from './notices-face.ts'
+import type { EventStore, OutboxStore, WebhookStore } from './notices-face.ts'
 import type { SealedFile, SealedLabels, SealedSecrets } from './sealed-face.ts'
 
 export type Store = {
@@ -41,6 +41,8 @@ export type Store = {
   people: PeopleStore
   appearance: AppearanceStore
   events: EventStore
+  outbox: OutboxStore
+  webhooks: WebhookStore
   damage: DamageReports
   freeSpace: FreeSpace
   bucket: BucketReport | null

@@ -1,6 +1,8 @@
-// What a store promises about notices.
+// What a store promises about notices: events of accounts, messages to the outside, and where they go. The promises at the head of
+// face.ts hold here too.
 
 import type { EventType } from '../domain/events.ts'
+import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 
 /** An event of an account. `n` numbers the events of the account in the order of their commits; `data` is JSON. */
 export type ToldEvent = { n: number; type: EventType; at: number; data: string }
@@ -21,4 +23,69 @@ export type EventStore = {
   tellExpiring(): Promise<number>
   /** Removes some events of long ago and resolves to their number. */
   removeOld(): Promise<number>
+}
+
+/** A message that a node has taken for one try; no other node takes it before the lease has ended. */
+export type DueMessage = {
+  id: number
+  kind: OutboxKind
+  /** Null for all administrators. */
+  accountId: number | null
+  webhookId: number | null
+  pushId: number | null
+  at: number
+  /** With this one. */
+  tries: number
+  body: string
+}
+
+/** How a try went. `forAll`: the receiver would refuse every message now, so all others for it wait as well. */
+export type Tried = { error: null } | { error: DeliveryError; forAll: boolean }
+
+/** Those that wait and those that were given up in the last days. */
+export type OutboxCounts = { waiting: number; failed: number }
+
+export type OutboxStore = {
+  /**
+   * Takes the message that has been due for longest, unless its receiver is `busy`: ids of webhooks, and 0 for mail. Those that
+   * are too old are given up. Null when nothing is due.
+   */
+  takeDue(busy: readonly number[]): Promise<DueMessage | null>
+  /** When the next message is due, which may be in the past; null when none is. */
+  findNextDue(): Promise<number | null>
+  /** Removes a delivered message; plans the next try of another. Does nothing when it was removed meanwhile. */
+  settleTry(message: DueMessage, tried: Tried): Promise<void>
+  countAll(): Promise<Partial<Record<OutboxKind, OutboxCounts>>>
+  /** Those of one account; of all administrators for null. */
+  countOf(accountId: number | null): Promise<OutboxCounts>
+}
+
+export type StoredWebhook = {
+  id: number
+  /** Null: of the administrators, for the pushes of everybody. */
+  accountId: number | null
+  host: string
+  /** URL and secret. */
+  sealed: Uint8Array
+  format: WebhookFormat
+  events: string[]
+  withName: boolean
+  createdAt: number
+  lastDelivery: number | null
+  lastError: DeliveryError | null
+}
+
+export type WebhookToStore = Omit<StoredWebhook, 'id' | 'createdAt' | 'lastDelivery' | 'lastError'>
+
+export type ListedWebhook = StoredWebhook & OutboxCounts
+
+export type WebhookStore = {
+  /** Throws `invalid` above MOST_WEBHOOKS, `unauthenticated` when the account is not active. */
+  addWebhook(webhook: WebhookToStore): Promise<StoredWebhook>
+  listWebhooks(accountId: number | null): Promise<ListedWebhook[]>
+  findWebhook(id: number): Promise<StoredWebhook | null>
+  /** Its messages go with it. False when this account, or null the administrators, have no such webhook. */
+  removeWebhook(of: { id: number; accountId: number | null }): Promise<boolean>
+  /** Writes down how a test went. */
+  noteTest(id: number, error: DeliveryError | null): Promise<void>
 }

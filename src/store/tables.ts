@@ -4,6 +4,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountLinkPurpose } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
+import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 import type { PushKind } from '../domain/push.ts'
 import { bytes, flag } from './column-types.ts'
 
@@ -265,4 +266,33 @@ export const spentPoints = sqliteTable('spent_points', {
 export const usedNonces = sqliteTable('used_nonces', {
   nonce: text().primaryKey().notNull(),
   lapsesAt: integer('lapses_at').notNull(),
+})
+
+/** Without an account: for the administrators, of the pushes of everybody. */
+export const webhooks = sqliteTable('webhooks', {
+  id: integer().primaryKey(),
+  accountId: integer('account_id'),
+  host: text().notNull(),
+  sealed: bytes().notNull(),
+  format: text().$type<WebhookFormat>().notNull(),
+  events: text().notNull(),
+  withName: flag('with_name').notNull(),
+  createdAt: integer('created_at').notNull(),
+  lastDelivery: integer('last_delivery'),
+  lastError: text('last_error').$type<DeliveryError>(),
+})
+
+/** What is to be told outside, until it was delivered or given up. */
+export const outbox = sqliteTable('outbox', {
+  id: integer().primaryKey(),
+  kind: text().$type<OutboxKind>().notNull(),
+  accountId: integer('account_id'),
+  webhookId: integer('webhook_id'),
+  pushId: integer('push_id'),
+  at: integer().notNull(),
+  dueAt: integer('due_at').notNull(),
+  tries: integer().notNull(),
+  error: text().$type<DeliveryError>(),
+  failedAt: integer('failed_at'),
+  body: text().notNull(),
 })

@@ -334,3 +334,47 @@ CREATE TABLE events (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX events_at ON events (at);
+
+-- Where an account wants to be told of its events; without an account those of everybody, for the administrators. `sealed` is the
+-- URL and the secret, of which only the host is kept readable. `events` lists types, with a comma before and after each.
+CREATE TABLE webhooks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
+  host TEXT NOT NULL CHECK (length(host) <= 300),
+  sealed BLOB NOT NULL,
+  format TEXT NOT NULL CHECK (length(format) <= 30),
+  events TEXT NOT NULL CHECK (events LIKE ',%,'),
+  with_name INTEGER NOT NULL CHECK (with_name IN (0, 1)),
+  created_at INTEGER NOT NULL,
+  last_delivery INTEGER,
+  last_error TEXT CHECK (length(last_error) <= 30),
+  -- The names of pushes are their owner's alone.
+  CHECK (account_id IS NOT NULL OR NOT with_name)
+) STRICT;
+
+CREATE INDEX webhooks_of_account ON webhooks (account_id);
+
+-- What is to be told outside, from the commit that it tells of until it was delivered. `due_at` is the next try, or the end of a
+-- try that is under way. Once given up, at `failed_at`, only the row is kept, without its body, until `due_at`.
+CREATE TABLE outbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL CHECK (length(kind) <= 30),
+  -- Whom it is for; null for all administrators.
+  account_id INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
+  webhook_id INTEGER REFERENCES webhooks (id) ON DELETE CASCADE,
+  push_id INTEGER,
+  at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  tries INT NOT NULL CHECK (tries >= 0),
+  error TEXT CHECK (length(error) <= 30),
+  failed_at INTEGER,
+  -- Of mails, sealed. Of webhooks, the event as JSON, without names and links.
+  body TEXT NOT NULL,
+  CHECK ((kind = 'webhook') = (webhook_id IS NOT NULL)),
+  CHECK (failed_at IS NULL OR body = '')
+) STRICT;
+
+CREATE INDEX outbox_due ON outbox (due_at, id);
+CREATE INDEX outbox_of_account ON outbox (account_id);
+CREATE INDEX outbox_of_webhook ON outbox (webhook_id) WHERE webhook_id IS NOT NULL;
+CREATE INDEX outbox_of_push ON outbox (push_id) WHERE push_id IS NOT NULL;

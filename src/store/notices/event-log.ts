@@ -87,7 +87,8 @@ export function createEventLog({ steps, now, trusted, told }: EventLogOptions): 
       write(function* () {
         const admins = yield* all(ADMINS)
         yield* lockCounts(admins.map(({ id }) => id))
-        for (const { id } of admins) yield* tellAccount(id, { ...event, at: now() })
+        for (const [n, { id }] of admins.entries())
+          yield* tellAccount(id, { ...event, at: now() }, { forEverybody: n === 0 })
       }),
     async tellExpiring() {
       const at = trusted()

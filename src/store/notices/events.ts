@@ -5,6 +5,7 @@ import { describePush, type EventType } from '../../domain/events.ts'
 import type { StoredPush } from '../face.ts'
 import { causing, statement } from '../statements.ts'
 import { run, type Step } from '../steps.ts'
+import { tellWebhooks } from './webhooks.ts'
 
 const EVENT_ID_CHARACTERS = 20
 
@@ -47,16 +48,19 @@ export function* tell(push: StoredPush, types: readonly EventType[], at: number)
   for (const type of types) {
     yield* run(COUNT, ownerId)
     yield* run(TELL_OF_PUSH, ownerId, type, at, data, push.id)
+    yield* tellWebhooks(ownerId, { pushId: push.id, forEverybody: true })
   }
 }
 
-/** Tells an account of something that is no push. */
+/** Tells an account of something that is no push. `forEverybody`: the webhooks of the administrators hear of it too. */
 export function* tellAccount(
   accountId: number,
   { type, at, data }: { type: EventType; at: number; data: object },
+  { forEverybody }: { forEverybody: boolean },
 ): Step<void> {
   yield* run(COUNT, accountId)
   yield* run(TELL, accountId, type, at, JSON.stringify(data))
+  yield* tellWebhooks(accountId, { pushId: null, forEverybody })
 }
 
 /** For events of several accounts in one step: in one order, so that no two steps wait for each other. */

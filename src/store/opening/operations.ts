@@ -14,7 +14,9 @@ import { createAppearance } from '../every-engine/appearance.ts'
 import { createDamage } from '../every-engine/damage.ts'
 import { createSharedState } from '../every-engine/shared-state.ts'
 import { createEventLog } from '../notices/event-log.ts'
+import { createOutbox } from '../notices/outbox.ts'
 import type { Told } from '../notices/told.ts'
+import { createWebhooks } from '../notices/webhooks.ts'
 import { createAuditLog } from '../pushes/audit-log.ts'
 import { createExpiry } from '../pushes/expiry.ts'
 import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
@@ -49,6 +51,8 @@ export function createOperations(options: OperationsOptions) {
     events: createEventLog(options),
     shared: createSharedState(options),
     damage: createDamage(options.onError),
+    outbox: createOutbox(options),
+    webhooks: createWebhooks(options),
   }
 }
 

@@ -7,6 +7,7 @@ import { eventsOf } from '../../domain/events.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
 import type { PushToStore, SealedContent, SealedPush, StoredPush } from '../face.ts'
 import { lockCounts, newEventId, tell } from '../notices/events.ts'
+import { removeLinks } from '../notices/outbox.ts'
 import type { SealedSecrets } from '../sealed-face.ts'
 import {
   addTo,
@@ -210,7 +211,7 @@ function* writeState(how: Writing, push: StoredPush, entry: NewEntry | null, roo
   return counted
 }
 
-function* destroy({ id, files }: StoredPush, when: Parameters<typeof releaseFiles>[1]): Step<void> {
+function* destroy({ id, ownerId, files }: StoredPush, when: Parameters<typeof releaseFiles>[1]): Step<void> {
   const [secrets, share] = yield* together(first(REMOVE_SECRETS, id), removingShare(id))
   if (secrets !== null) yield* keys.destroy(secrets.keySlot)
   if (share !== null) yield* lowerShare(share)
@@ -218,6 +219,8 @@ function* destroy({ id, files }: StoredPush, when: Parameters<typeof releaseFile
   const key = yield* lockingKey(id)
   if (key !== null) yield* forgetAnswer(key)
   if (files > 0) yield* releaseFiles(id, when)
+  // Of an anonymous push no link is mailed.
+  if (ownerId !== null) yield* removeLinks(id)
 }
 
 /** Removes every trace of a push that is locked. */

@@ -1,5 +1,6 @@
 // Which rows were sealed under which instance key, and how what accounts keep comes under another key or another link.
 
+import { WEBHOOK_KEYS } from '../notices/webhooks.ts'
 import { type RowOf, statement } from '../statements.ts'
 import { all, run, type Step } from '../steps.ts'
 import { accounts, type pushes, type pushLabels } from '../tables.ts'
@@ -18,7 +19,14 @@ const BY_NUMBER = statement<KeyUse>(
 const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
   `SELECT 'second factor' AS kind, substr(totp_secret, 1, 2) AS head, count(*) AS rows FROM accounts
     WHERE totp_secret IS NOT NULL GROUP BY 2
-  UNION ALL SELECT 'name and link', substr(url_token, 1, 2), count(*) FROM push_labels GROUP BY 2`,
+  UNION ALL SELECT 'name and link', substr(url_token, 1, 2), count(*) FROM push_labels GROUP BY 2
+  UNION ALL ${WEBHOOK_KEYS}`,
+  { numbers: ['rows'] },
+)
+
+/** Sealed as text in base64url. */
+const BY_TEXT = statement<{ head: string; rows: number }>(
+  "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind <> 'webhook' AND body <> '' GROUP BY 1",
   { numbers: ['rows'] },
 )
 
@@ -30,9 +38,13 @@ export function keyNumberOf(sealed: Uint8Array): number {
 /** Reads all pushes. */
 export function* listKeyUses(): Step<KeyUse[]> {
   const byValue = yield* all(BY_VALUE)
+  const byText = yield* all(BY_TEXT)
   return [
     ...(yield* all(BY_NUMBER)),
     ...byValue.map(({ kind, head, rows }) => ({ kind, number: keyNumberOf(head), rows })),
+    ...byText.map(({ head, rows }) => ({
+      ...{ kind: 'mail that waits', number: keyNumberOf(Buffer.from(head, 'base64url')), rows },
+    })),
   ]
 }
 

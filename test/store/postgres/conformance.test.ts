@@ -12,6 +12,7 @@ import type { OpenedEngine } from '../conformance/engine.ts'
 import { describeEvents } from '../conformance/events.ts'
 import { describeFilesOfPushes } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
+import { describeOutbox } from '../conformance/outbox.ts'
 import { describeOwners } from '../conformance/owners.ts'
 import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
@@ -40,6 +41,7 @@ postgres.describe('PostgreSQL', () => {
 
   describe('accounts', () => describeAccounts(openEngine))
   describe('events', () => describeEvents(openEngine))
+  describe('the outbox', () => describeOutbox(openEngine))
   describe('people', () => describePeople(openEngine))
   describe('the clock', () => describeClock(openEngine))
   describe('a crash', () => describeCrashes(() => openCrashingNode(postgres)))

@@ -14,6 +14,7 @@ import type { OpenedEngine } from '../conformance/engine.ts'
 import { describeEvents } from '../conformance/events.ts'
 import { describeFilesOfPushes, describeSealedFiles, type OpenFiles } from '../conformance/files.ts'
 import { describeLists } from '../conformance/lists.ts'
+import { describeOutbox } from '../conformance/outbox.ts'
 import { describeOwners } from '../conformance/owners.ts'
 import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
@@ -72,6 +73,7 @@ describe('lists', () => describeLists(openEngine))
 describe('owners', () => describeOwners(openEngine))
 describe('accounts', () => describeAccounts(openEngine))
 describe('events', () => describeEvents(openEngine))
+describe('the outbox', () => describeOutbox(openEngine))
 describe('people', () => describePeople(openEngine))
 describe('the files of pushes', () => describeFilesOfPushes(openEngine))
 describe('sealed files', () => describeSealedFiles(openFiles))

@@ -18,6 +18,7 @@ const FEW = {
   api_tokens: OF_ACCOUNT,
   recovery_codes: OF_ACCOUNT,
   preferences: OF_ACCOUNT,
+  webhooks: `account_id IS NULL OR ${OF_ACCOUNT}`,
   imported: 'true',
 }
 /** Asks row by row: a list of all pushes would be made anew for each slice. */

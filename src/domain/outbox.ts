@@ -1,0 +1,46 @@
+// What waits to be told outside: its kinds, when a failed delivery is tried again, and the reasons why one fails.
+
+import { DAY, HOUR, SECOND } from './time.ts'
+
+/** link_mail: with the link of a push, and gone when that ends. account_mail: an invitation or a reset. */
+export type OutboxKind = 'webhook' | 'event_mail' | 'link_mail' | 'account_mail'
+
+export const WEBHOOK_FORMATS = [
+  ...(['standard', 'ntfy', 'gotify', 'slack', 'teams', 'matrix', 'home-assistant'] as const),
+]
+
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
+/** Why a delivery failed. Nothing of an answer or an error is ever kept or shown besides these. */
+export const DELIVERY_ERRORS = [
+  // The operator's settings do not allow the receiver, or its address.
+  ...(['not_allowed', 'address_not_allowed'] as const),
+  ...(['name_not_found', 'unreachable', 'tls_failed', 'timed_out', 'bad_answer'] as const),
+  // What the receiver answered: 3xx, 4xx, 5xx.
+  ...(['redirected', 'refused', 'receiver_failed'] as const),
+  // The stored address cannot be opened, or no mail server is configured.
+  ...(['damaged', 'not_configured'] as const),
+]
+
+export type DeliveryError = (typeof DELIVERY_ERRORS)[number]
+
+/** Of an account, and of the administrators for everybody. */
+export const MOST_WEBHOOKS = 20
+/** Messages that wait for one webhook; later ones are left out until some are delivered. */
+export const MOST_WAITING = 1_000
+
+/** A message that was not delivered by then is given up. */
+export const GIVE_UP_AFTER = DAY
+/** How long a message that was given up is still shown as failed. */
+export const FAILED_KEPT = 7 * DAY
+/** Longer than a try takes: a message whose node died in the middle is tried again after it. */
+export const LEASE = 30 * SECOND
+
+const FIRST_PAUSE = 10 * SECOND
+const LONGEST_PAUSE = 2 * HOUR
+
+/** When a message is tried again that has failed `tries` times, the last time at `now`: after growing pauses. */
+export function nextTryAt({ at, tries }: { at: number; tries: number }, now: number): number {
+  const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 3 ** (tries - 1))
+  return Math.min(now + pause, at + GIVE_UP_AFTER)
+}

@@ -1,0 +1,131 @@
+// The job that delivers what waits in the outbox, through the channel of its kind. Messages for one receiver go one after another,
+// those for different receivers side by side, so that one that hangs keeps only itself waiting.
+
+import type { Job, JobReport } from '../domain/job.ts'
+import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
+import type { Now } from '../domain/time.ts'
+import type { DueMessage, OutboxStore, Tried } from '../store/notices-face.ts'
+
+/** A way to the outside, such as webhooks or mail. */
+export type Channel = {
+  kinds: readonly OutboxKind[]
+  /** Tries once, in less than LEASE. Gives up when `signal` is aborted, because the server stops. */
+  deliver(message: DueMessage, signal: AbortSignal): Promise<Tried>
+}
+
+export type DeliveriesOptions = {
+  outbox: Pick<OutboxStore, 'takeDue' | 'findNextDue' | 'settleTry'>
+  channels: readonly Channel[]
+  /** Calls this whenever a message may have been added. */
+  onTold: (wake: () => void) => void
+  now: Now
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>
+
+const AT_ONCE = 16
+/** The longest wait: other nodes add messages too, and the clock may be set. */
+const LOOK_AGAIN_MS = 1_000
+const RETRY_MS = 5_000
+const NOT_CONFIGURED: Tried = { error: 'not_configured', forAll: true }
+
+/** The receiver of a message: a webhook, or 0 for the server that takes all mail. */
+const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? 0
+
+export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOptions) {
+  const running = new Map<number, Promise<void>>()
+  const stopping = new AbortController()
+  const bell = createBell()
+  const tries: Record<string, number> = {}
+  let loop: Promise<void> = Promise.resolve()
+
+  async function run(report: JobReport): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const wait = await deliverDue(report).catch((cause) => {
+        report.failed(cause)
+        return RETRY_MS
+      })
+      if (wait > 0) await bell.wait(wait)
+    }
+    await Promise.all(running.values())
+  }
+
+  /** Begins with one message, if one is due. Returns the milliseconds until the next look. */
+  async function deliverDue(report: JobReport): Promise<number> {
+    const due = await outbox.findNextDue()
+    const wait = due === null ? LOOK_AGAIN_MS : Math.min(due - now(), LOOK_AGAIN_MS)
+    if (wait > 0) return wait
+    if (running.size === AT_ONCE) return LOOK_AGAIN_MS
+    const message = await outbox.takeDue([...running.keys()])
+    if (message === null) return LOOK_AGAIN_MS
+    const receiver = receiverOf(message)
+    const delivering = deliver(message, report).finally(() => {
+      running.delete(receiver)
+      bell.ring()
+    })
+    running.set(receiver, delivering)
+    return 0
+  }
+
+  async function deliver(message: DueMessage, report: JobReport): Promise<void> {
+    try {
+      const tried = await tryOnce(message)
+      // The lease ends by itself: another node, or the next start, tries again.
+      if (stopping.signal.aborted && tried.error !== null) return
+      count(message.kind, tried.error)
+      await outbox.settleTry(message, tried)
+      report.did()
+    } catch (cause) {
+      report.failed(cause)
+    }
+  }
+
+  function tryOnce(message: DueMessage): Promise<Tried> {
+    const channel = channels.find(({ kinds }) => kinds.includes(message.kind))
+    return channel?.deliver(message, stopping.signal) ?? Promise.resolve(NOT_CONFIGURED)
+  }
+
+  function count(kind: OutboxKind, error: DeliveryError | null): void {
+    const outcome = `${kind} ${error ?? 'delivered'}`
+    tries[outcome] = (tries[outcome] ?? 0) + 1
+  }
+
+  function start(report: JobReport): void {
+    onTold(bell.ring)
+    loop = run(report)
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort()
+    bell.ring()
+    await loop
+  }
+
+  const job: Job = { name: 'deliveries', start, stop }
+  return { job, /** Tries since the start, by kind and outcome. */ countTries: () => ({ ...tries }) }
+}
+
+/** One waiter; remembers a ring until the next wait. */
+function createBell() {
+  let isRung = false
+  let wake: (() => void) | null = null
+
+  function ring(): void {
+    isRung = true
+    wake?.()
+  }
+
+  async function wait(ms: number): Promise<void> {
+    if (!isRung) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, ms)
+      wake = resolve
+      await promise
+      clearTimeout(timer)
+    }
+    isRung = false
+    wake = null
+  }
+
+  return { ring, wait }
+}

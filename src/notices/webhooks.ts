@@ -1,0 +1,177 @@
+// The webhooks of an account, and those of the administrators for everybody: made, listed, tried and delivered to.
+
+import { hmac } from '../crypto/digest.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import { randomKey } from '../crypto/random.ts'
+import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
+import { DomainError, invalidFields } from '../domain/errors.ts'
+import { EVENT_TYPES, type EventType } from '../domain/events.ts'
+import { WEBHOOK_FORMATS } from '../domain/outbox.ts'
+import type { Problem, Problems } from '../domain/problems.ts'
+import { hasMoreCharacters } from '../domain/text-length.ts'
+import type { Now } from '../domain/time.ts'
+import { isListed, webPlaceOf } from '../domain/web-place.ts'
+import { openTexts } from '../pushes/labels.ts'
+import type { Store } from '../store/face.ts'
+import type { DueMessage, ListedWebhook, StoredWebhook, Tried } from '../store/notices-face.ts'
+import type { Channel } from './deliveries.ts'
+import type { OutboundOptions } from './guarded-request.ts'
+import type { Addressee, WebhookMessage } from './webhook-formats.ts'
+
+export const MAX_URL_LENGTH = 2_000
+const SECRET_BYTES = 32
+const MESSAGE_ID_BYTES = 18
+
+export type WebhookGiven = {
+  url: string
+  /** All of them when left out. */
+  events?: readonly string[] | null
+  format?: string | null
+  withName?: boolean | null
+}
+
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+export type WebhooksOptions = {
+  store: Pick<Store, 'webhooks' | 'lists'>
+  keyring: Keyring
+  outside: OutboundOptions
+  now: Now
+}
+
+/** `owner` is the id of an account; null for the administrators. */
+type Owner = number | null
+
+export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions) {
+  const { webhooks } = store
+  const { listed } = outside
+
+  /** The secret is shown this once. Throws `invalid` with every field at fault. */
+  async function add(owner: Owner, given: WebhookGiven): Promise<StoredWebhook & { secret: string }> {
+    const wanted = parseWebhook(given, { owner, listed })
+    const secret = `whsec_${randomKey(SECRET_BYTES).toString('base64')}`
+    const sealed = sealWebhook({ url: wanted.url, secret }, { accountId: owner, keyring })
+    const { host, format, events, withName } = wanted
+    const stored = await webhooks.addWebhook({ accountId: owner, host, sealed, format, events, withName })
+    return { ...stored, secret }
+  }
+
+  async function get(owner: Owner, id: number): Promise<ListedWebhook> {
+    const found = (await webhooks.listWebhooks(owner)).find((webhook) => webhook.id === id)
+    if (found === undefined) throw new DomainError('not_found', 'There is no such webhook.')
+    return found
+  }
+
+  async function remove(owner: Owner, id: number): Promise<ListedWebhook> {
+    const webhook = await get(owner, id)
+    await webhooks.removeWebhook({ id, accountId: owner })
+    return webhook
+  }
+
+  /** Sends a message at once, and resolves to the webhook with what came of it. */
+  async function test(owner: Owner, id: number): Promise<ListedWebhook> {
+    const webhook = await get(owner, id)
+    const message = { type: 'webhook.test', at: now(), data: {}, name: null } as const
+    const messageId = `msg_${randomKey(MESSAGE_ID_BYTES).toString('base64url')}`
+    const error = await send({ ...message, id: messageId }, webhook, new AbortController().signal)
+    await webhooks.noteTest(id, error)
+    return get(owner, id)
+  }
+
+  async function deliver(due: DueMessage, stopped: AbortSignal): Promise<Tried> {
+    const webhook = due.webhookId === null ? null : await webhooks.findWebhook(due.webhookId)
+    // Removed a moment ago: there is nobody to tell.
+    if (webhook === null) return { error: null }
+    const { type, at, data } = parseEvent(due.body)
+    const name = webhook.withName ? await findName(due) : null
+    const error = await send({ id: messageIdOf(due, keyring), type, at, data, name }, webhook, stopped)
+    return error === null ? { error } : { error, forAll: true }
+  }
+
+  /** Loads what speaks to the outside when something is sent there first. */
+  async function send(message: WebhookMessage, webhook: StoredWebhook, stopped: AbortSignal) {
+    const opened = openWebhook(webhook, keyring)
+    if (opened === null) return 'damaged'
+    const { requestFor } = await import('./webhook-formats.ts')
+    const { requestOutside } = await import('./guarded-request.ts')
+    return requestOutside(requestFor(message, { ...opened, format: webhook.format }, now()), outside, stopped)
+  }
+
+  /** Null as well for a push that was purged, and for one that is not the account's. */
+  async function findName({ pushId, accountId }: DueMessage): Promise<string | null> {
+    const [texts] = pushId === null ? [] : await store.lists.readTexts([pushId])
+    if (texts === undefined || texts.ownerId === null || texts.ownerId !== accountId) return null
+    const place = { keyring, pushId: texts.lookup, ownerId: accountId, pushName: `push ${texts.id}` }
+    return openTexts(texts, place).name || null
+  }
+
+  const channel: Channel = { kinds: ['webhook'], deliver }
+  return {
+    channel,
+    /** Whether the operator lists any host. */
+    isOn: listed.length > 0,
+    listed,
+    add,
+    list: (owner: Owner): Promise<ListedWebhook[]> => webhooks.listWebhooks(owner),
+    remove,
+    test,
+  }
+}
+
+/** What the store wrote of an event. */
+function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & { type: EventType } {
+  return JSON.parse(body)
+}
+
+/** The same in each try, and no other message of this server or a restored one has it. */
+function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
+  return `msg_${hmac(sealing.notices, `message/${id}/${at}`).subarray(0, MESSAGE_ID_BYTES).toString('base64url')}`
+}
+
+type Parsing = { owner: Owner; listed: readonly string[] }
+
+function parseWebhook(given: WebhookGiven, { owner, listed }: Parsing) {
+  const problems: Problems = {}
+  const blame = (field: string, problem: Problem) => {
+    problems[field] = [problem]
+  }
+  const url = given.url.trim()
+  const place = webPlaceOf(url)
+  if (url === '') blame('url', { code: 'blank' })
+  else if (hasMoreCharacters(url, MAX_URL_LENGTH))
+    blame('url', { code: 'too_long_characters', limit: MAX_URL_LENGTH })
+  else if (place === null) blame('url', { code: 'not_webhook_url' })
+  else if (!isListed(place, listed)) blame('url', { code: 'host_not_listed' })
+  const format = WEBHOOK_FORMATS.find((known) => known === (given.format ?? 'standard'))
+  if (format === undefined) blame('format', { code: 'unknown_kind', kinds: WEBHOOK_FORMATS.join(', ') })
+  const events = EVENT_TYPES.filter((known) => given.events?.includes(known) ?? true)
+  if (events.length < new Set(given.events ?? []).size || events.length === 0)
+    blame('events', { code: 'unknown_kind', kinds: EVENT_TYPES.join(', ') })
+  const withName = given.withName ?? false
+  if (withName && owner === null) blame('with_name', { code: 'unavailable' })
+  if (place === null || format === undefined || Object.keys(problems).length > 0)
+    throw invalidFields(problems)
+  return { url, host: hostOf(url), format, events, withName }
+}
+
+/** With the port, if it has one of its own. */
+function hostOf(url: string): string {
+  return new URL(url).host
+}
+
+type Opened = Pick<Addressee, 'url' | 'secret'>
+type Place = { accountId: Owner; keyring: Keyring }
+
+export function sealWebhook(opened: Opened, { accountId, keyring }: Place): Buffer {
+  return sealWithKeyring(Buffer.from(JSON.stringify(opened)), keyring, placeOf(accountId))
+}
+
+/** Null when the database was altered or its key is missing. */
+export function openWebhook({ sealed, accountId }: StoredWebhook, keyring: Keyring): Opened | null {
+  const opened = openWithKeyring(sealed, keyring, placeOf(accountId))
+  return opened && JSON.parse(opened.toString('utf8'))
+}
+
+function placeOf(accountId: Owner) {
+  return { subkey: 'owner', subject: Buffer.from(`account/${accountId ?? 0}`), field: 'webhook' } as const
+}

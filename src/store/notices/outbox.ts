@@ -1,0 +1,125 @@
+// Messages to the outside, from the commit that they tell of until they were delivered or given up. A node takes one for the time
+// of a lease, so that several nodes never try the same one at once, and one that dies in a try loses nothing.
+
+import type { Trusted } from '../../domain/clock.ts'
+import { FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt, type OutboxKind } from '../../domain/outbox.ts'
+import type { DueMessage, OutboxCounts, OutboxStore, Tried } from '../notices-face.ts'
+import { addTo, forSome, locked, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { outbox } from '../tables.ts'
+import { noteDelivery } from './webhooks.ts'
+
+type Row = RowOf<typeof outbox>
+
+/** Rows that one step removes or gives up before it takes one. */
+const SOME = 100
+/** No webhook has this id. */
+const NOBODY = -1
+
+const add = addTo(outbox, 'told')
+const takeFirst = forSome(
+  (busy) =>
+    locked(
+      select(
+        outbox,
+        `WHERE due_at <= $1 AND coalesce(webhook_id, 0) NOT IN (${busy}) ORDER BY due_at, id LIMIT 1`,
+      ),
+      'FOR UPDATE SKIP LOCKED',
+    ),
+  1,
+)
+const NEXT_DUE = statement<{ at: number }>('SELECT due_at AS at FROM outbox ORDER BY due_at, id LIMIT 1', {
+  numbers: ['at'],
+})
+const TAKE = statement('UPDATE outbox SET due_at = $2, tries = tries + 1 WHERE id = $1')
+const GIVE_UP = statement('UPDATE outbox SET failed_at = $2, due_at = $3, body = $4 WHERE id = $1')
+const REMOVE = statement('DELETE FROM outbox WHERE id = $1')
+const PLAN = statement('UPDATE outbox SET due_at = $3, error = $4 WHERE id = $1 AND tries = $2')
+/** Their pauses go on from those of the one that was tried. None waits beyond the time at which it is given up. */
+const POSTPONE = bothReceivers(
+  (those) => `UPDATE outbox SET tries = CASE WHEN tries < $3 THEN $3 ELSE tries END,
+      due_at = CASE WHEN at + ${GIVE_UP_AFTER} < $2 THEN at + ${GIVE_UP_AFTER} ELSE $2 END
+    WHERE ${those} AND failed_at IS NULL AND due_at < $2`,
+)
+const HASTEN = bothReceivers(
+  (those) => `UPDATE outbox SET due_at = $2 WHERE ${those} AND failed_at IS NULL AND due_at > $2`,
+)
+const COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
+  sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
+const NUMBERS = { numbers: ['waiting', 'failed'] }
+const COUNT_ALL = statement<OutboxCounts & { kind: OutboxKind }>(
+  `SELECT kind, ${COUNTS} FROM outbox GROUP BY kind`,
+  NUMBERS,
+)
+const COUNT_OF = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id = $1`, NUMBERS)
+const COUNT_OF_ALL = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id IS NULL`, NUMBERS)
+const REMOVE_LINKS = statement(`DELETE FROM outbox WHERE push_id = $1 AND kind = 'link_mail'`)
+
+/** All mail has one receiver: the server that takes it. */
+function bothReceivers(text: (those: string) => string) {
+  return {
+    webhook: statement(text('webhook_id = $1')),
+    mail: statement(text('$1 = 0 AND webhook_id IS NULL')),
+  }
+}
+
+export type NewMessage = Pick<Row, 'kind' | 'accountId' | 'pushId' | 'at' | 'body'>
+
+/** Adds a mail, in the transaction that it tells of. Events for webhooks are told by `tellWebhooks`. */
+export function enqueue(message: NewMessage): Step<void> {
+  return add({ ...message, dueAt: message.at, tries: 0 })
+}
+
+/** For a push that ends: nobody is sent its link any more. */
+export function removeLinks(pushId: number): Step<void> {
+  return run(REMOVE_LINKS, pushId)
+}
+
+type OutboxOptions = { steps: Steps; trusted: Trusted }
+
+export function createOutbox({ steps: { read, write }, trusted }: OutboxOptions): OutboxStore {
+  function* takeDue(busy: readonly number[]): Step<DueMessage | null> {
+    const now = trusted()
+    for (let looked = 0; now !== null && looked < SOME; looked += 1) {
+      const [row] = yield* takeFirst([NOBODY, ...busy], now)
+      if (row === undefined) return null
+      if (row.failedAt !== null) yield* run(REMOVE, row.id)
+      else if (row.at + GIVE_UP_AFTER <= now) yield* run(GIVE_UP, row.id, now, now + FAILED_KEPT, '')
+      else {
+        yield* run(TAKE, row.id, now + LEASE)
+        return { ...row, tries: row.tries + 1 }
+      }
+    }
+    return null
+  }
+
+  function* settleTry(message: DueMessage, tried: Tried): Step<void> {
+    const now = trusted() ?? message.at
+    const { id, webhookId, tries } = message
+    if (webhookId !== null) yield* noteDelivery(webhookId, { error: tried.error, now })
+    const receiver = webhookId === null ? 'mail' : 'webhook'
+    if (tried.error === null) {
+      yield* run(REMOVE, id)
+      yield* run(HASTEN[receiver], webhookId ?? 0, now)
+      return
+    }
+    const dueAt = nextTryAt(message, now)
+    yield* run(PLAN, id, tries, dueAt, tried.error)
+    if (tried.forAll) yield* run(POSTPONE[receiver], webhookId ?? 0, dueAt, tries)
+  }
+
+  return {
+    takeDue: (busy) => write(() => takeDue(busy)),
+    findNextDue: async () => (await read(() => first(NEXT_DUE)))?.at ?? null,
+    settleTry: (message, tried) => write(() => settleTry(message, tried)),
+    async countAll() {
+      const counts = await read(() => all(COUNT_ALL))
+      return Object.fromEntries(counts.map(({ kind, waiting, failed }) => [kind, { waiting, failed }]))
+    },
+    async countOf(accountId) {
+      const counting = accountId === null ? first(COUNT_OF_ALL) : first(COUNT_OF, accountId)
+      const counts = await read(() => counting)
+      return { waiting: counts?.waiting ?? 0, failed: counts?.failed ?? 0 }
+    },
+  }
+}

@@ -1,0 +1,133 @@
+// Where accounts, and the administrators for everybody, want to be told of events.
+
+import { DomainError } from '../../domain/errors.ts'
+import { type DeliveryError, MOST_WAITING, MOST_WEBHOOKS } from '../../domain/outbox.ts'
+import type { Now } from '../../domain/time.ts'
+import { inactiveAccount } from '../every-engine/refusals.ts'
+import type { ListedWebhook, StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
+import { causing, insert, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { accounts, webhooks } from '../tables.ts'
+
+type Row = RowOf<typeof webhooks>
+
+const LOCK_ACCOUNT = locked(select(accounts, 'WHERE id = $1'))
+const FIND = select(webhooks, 'WHERE id = $1')
+const COUNTED = `(SELECT count(*) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS`
+const LIST = `SELECT ${namesOf(webhooks, 'w.')}, ${COUNTED} NULL) AS waiting, ${COUNTED} NOT NULL) AS failed FROM webhooks w`
+const listing = (whose: string) =>
+  statement<Row & { waiting: number; failed: number }>(`${LIST} WHERE ${whose} ORDER BY w.id`, {
+    of: [webhooks],
+    numbers: ['waiting', 'failed'],
+  })
+const OF_ACCOUNT = listing('w.account_id = $1')
+const OF_ALL = listing('w.account_id IS NULL')
+const INSERT = insertInto(webhooks)
+const REMOVE = [
+  statement('DELETE FROM outbox WHERE webhook_id = $1'),
+  statement('DELETE FROM webhooks WHERE id = $1'),
+]
+const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
+const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
+/**
+ * Of the event that the account was told last. Behind others that wait for a receiver which fails; each webhook has room for so
+ * many messages and no more.
+ */
+const TELL = causing(
+  'told',
+  statement(
+    `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
+      SELECT 'webhook', w.account_id, w.id, $2, e.at,
+        coalesce((SELECT min(o.due_at) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS NULL), e.at), 0,
+        '{"type":"' || e.type || '","at":' || e.at || ',"data":' || e.data || '}'
+      FROM events e JOIN webhooks w ON (w.account_id IS NULL AND $3) OR
+          w.account_id = (SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)
+      WHERE e.account_id = $1 AND e.n = (SELECT last FROM event_counts WHERE account_id = $1)
+        AND w.events LIKE '%,' || e.type || ',%' AND ${COUNTED} NULL) < ${MOST_WAITING}`,
+  ),
+)
+
+/** In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody hear of it too. */
+export function tellWebhooks(
+  accountId: number,
+  { pushId, forEverybody }: { pushId: number | null; forEverybody: boolean },
+): Step<void> {
+  return run(TELL, accountId, pushId, forEverybody)
+}
+
+export function* noteDelivery(
+  id: number,
+  { error, now }: { error: DeliveryError | null; now: number },
+): Step<void> {
+  yield* error === null ? run(DELIVERED, id, now) : run(FAILED, id, error)
+}
+
+export function createWebhooks({ steps: { read, write }, now }: { steps: Steps; now: Now }): WebhookStore {
+  /** Webhooks of one account are added one after another, so that their number cannot be raced. */
+  function* add({ events, ...webhook }: WebhookToStore): Step<StoredWebhook> {
+    const { accountId } = webhook
+    if (accountId !== null) {
+      const account = yield* first(LOCK_ACCOUNT, accountId)
+      if (account === null || account.disabledAt !== null) throw inactiveAccount()
+    }
+    if ((yield* listOf(accountId)).length >= MOST_WEBHOOKS) throw tooMany()
+    const row = yield* insert(INSERT, {
+      ...{ ...webhook, events: `,${events.join()},`, createdAt: now() },
+      ...{ lastDelivery: null, lastError: null },
+    })
+    if (row === null) throw new Error('no webhook was inserted')
+    return present(row)
+  }
+
+  function* remove({ id, accountId }: { id: number; accountId: number | null }): Step<boolean> {
+    const found = yield* first(FIND, id)
+    if (found === null || found.accountId !== accountId) return false
+    for (const statement of REMOVE) yield* run(statement, id)
+    return true
+  }
+
+  return {
+    addWebhook: (webhook) => write(() => add(webhook), { grows: true }),
+    listWebhooks: async (accountId) => (await read(() => listOf(accountId))).map(presentListed),
+    async findWebhook(id) {
+      const row = await read(() => first(FIND, id))
+      return row && present(row)
+    },
+    removeWebhook: (of) => write(() => remove(of)),
+    noteTest: (id, error) => write(() => noteDelivery(id, { error, now: now() })),
+  }
+}
+
+const listOf = (accountId: number | null) => (accountId === null ? all(OF_ALL) : all(OF_ACCOUNT, accountId))
+
+function present({ events, ...row }: Row): StoredWebhook {
+  return { ...row, events: events.slice(1, -1).split(',') }
+}
+
+function presentListed({
+  waiting,
+  failed,
+  ...row
+}: Row & { waiting: number; failed: number }): ListedWebhook {
+  return { ...present(row), waiting, failed }
+}
+
+function tooMany(): DomainError {
+  return new DomainError('invalid', `There are at most ${MOST_WEBHOOKS} webhooks: delete one first.`, {
+    problems: { url: [{ code: 'too_many_webhooks', limit: MOST_WEBHOOKS }] },
+  })
+}
+
+/** The key of each sealed webhook, in the second byte. */
+export const WEBHOOK_KEYS = `SELECT 'webhook' AS kind, substr(sealed, 1, 2) AS head, count(*) AS rows FROM webhooks GROUP BY 2`
+
+const RESEAL = statement('UPDATE webhooks SET sealed = $2 WHERE id = $1')
+const ALL = select(webhooks, 'ORDER BY id')
+
+/** `seal` returns null for a damaged one, which stays as it is. */
+export function* resealWebhooks(seal: (webhook: StoredWebhook) => Uint8Array | null): Step<void> {
+  for (const row of yield* all(ALL)) {
+    const resealed = seal(present(row))
+    if (resealed !== null) yield* run(RESEAL, row.id, resealed)
+  }
+}

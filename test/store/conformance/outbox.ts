@@ -1,0 +1,202 @@
+// What every engine promises about messages to the outside: added in the commit that they tell of, taken once, tried again, and gone.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { MOST_WAITING, MOST_WEBHOOKS } from '../../../src/domain/outbox.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
+import type { DueMessage, WebhookToStore } from '../../../src/store/notices-face.ts'
+import { storePush, VISIT, view } from '../../support/store.ts'
+import type { OpenEngine, OpenedEngine } from './engine.ts'
+
+const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('a name'), note: null }
+const FAILED = { error: 'refused', forAll: true } as const
+const DELIVERED = { error: null } as const
+
+export function describeOutbox(open: OpenEngine): void {
+  let opened: OpenedEngine
+  let [ann, bob] = [0, 0]
+  beforeEach(async () => {
+    opened = await open()
+    const add = async (name: string) =>
+      (
+        await opened.store.accounts.addAccount({
+          email: `${name}@example.org`,
+          passwordHash: 'x',
+          isAdmin: false,
+        })
+      ).id
+    ;[ann, bob] = [await add('ann'), await add('bob')]
+  })
+  afterEach(() => opened.close())
+
+  const hook = (changes: Partial<WebhookToStore> = {}) =>
+    opened.store.webhooks.addWebhook({
+      ...{ accountId: ann, host: 'hook.example', sealed: Buffer.from('sealed'), format: 'standard' },
+      ...{ events: ['push.opened'], withName: false, ...changes },
+    })
+  const push = (ownerId: number | null = ann) =>
+    storePush(opened, { ownerId }, ownerId === null ? {} : { labels: LABELS })
+  const open1 = async (ownerId: number | null = ann) => view(opened, await push(ownerId))
+  const take = (busy: number[] = []) => opened.store.outbox.takeDue(busy)
+  const taken = async () => {
+    const message = await take()
+    if (message === null) throw new Error('nothing is due')
+    return message
+  }
+  const settle = (message: DueMessage, tried: typeof FAILED | typeof DELIVERED) =>
+    opened.store.outbox.settleTry(message, tried)
+
+  test('an event is for the webhooks of its owner that ask for it, and for those of the administrators', async () => {
+    const asked = await hook()
+    await hook({ events: ['push.locked', 'push.used_up'] })
+    await hook({ accountId: bob })
+    const forAll = await hook({ accountId: null })
+    const opening = await push()
+    await view(opened, opening)
+    await open1(null)
+    const found = [await taken(), await taken()]
+    expect(found.map(({ webhookId }) => webhookId).toSorted()).toEqual([asked.id, forAll.id].toSorted())
+    expect(found.map(({ pushId, tries, kind }) => [pushId, tries, kind])).toEqual([
+      [opening.id, 1, 'webhook'],
+      [opening.id, 1, 'webhook'],
+    ])
+    expect(JSON.parse(found[0]?.body ?? '')).toMatchObject({
+      ...{ type: 'push.opened', at: opened.clock.now(), data: { kind: 'text', views_remaining: 4 } },
+    })
+    expect(await take()).toBeNull()
+  })
+
+  test('a disabled account is told nothing', async () => {
+    await hook()
+    const one = await push()
+    await opened.store.accounts.setDisabled({ id: ann, disabled: true })
+    await view(opened, one)
+    expect(await take()).toBeNull()
+  })
+
+  test('nobody takes a message twice, nor one for a receiver that is busy, until its lease has ended', async () => {
+    const { id } = await hook()
+    await open1()
+    expect(await take([id])).toBeNull()
+    const all = await Promise.all(Array.from({ length: 8 }, () => take()))
+    const [first] = all.filter((message) => message !== null)
+    expect(all.filter((message) => message !== null)).toHaveLength(1)
+    await opened.reopen()
+    expect(await take()).toBeNull()
+    opened.clock.advance(MINUTE)
+    expect(await taken()).toMatchObject({ id: first?.id, at: first?.at, body: first?.body, tries: 2 })
+  })
+
+  test('a delivered message is gone, and the webhook tells when that was', async () => {
+    const { id } = await hook()
+    await open1()
+    await settle(await taken(), FAILED)
+    expect(await opened.store.webhooks.findWebhook(id)).toMatchObject({
+      lastError: 'refused',
+      lastDelivery: null,
+    })
+    opened.clock.advance(MINUTE)
+    await settle(await taken(), DELIVERED)
+    expect(await opened.store.webhooks.listWebhooks(ann)).toMatchObject([
+      { lastError: null, lastDelivery: opened.clock.now(), waiting: 0, failed: 0 },
+    ])
+    opened.clock.advance(DAY)
+    expect(await opened.store.outbox.findNextDue()).toBeNull()
+  })
+
+  test('a receiver that fails is tried after growing pauses, with all that waits for it, and then all of that at once', async () => {
+    await hook()
+    await open1()
+    const other = await hook({ accountId: bob })
+    const pauses: number[] = []
+    for (let n = 0; n < 8; n += 1) {
+      const message = await taken()
+      await settle(message, FAILED)
+      const due = (await opened.store.outbox.findNextDue()) ?? 0
+      pauses.push((due - opened.clock.now()) / SECOND)
+      await open1()
+      expect(await take()).toBeNull()
+      opened.clock.set(due)
+    }
+    expect(pauses).toEqual([10, 30, 90, 270, 810, 2430, 7200, 7200])
+    await open1(bob)
+    expect((await taken()).webhookId).not.toBe(other.id)
+    expect((await taken()).webhookId).not.toBe(other.id)
+    await opened.store.webhooks.removeWebhook({ id: other.id, accountId: bob })
+  })
+
+  test('once a receiver answers again, everything that waits for it is due', async () => {
+    const { id } = await hook()
+    for (let n = 0; n < 3; n += 1) await open1()
+    await settle(await taken(), FAILED)
+    expect(await take()).toBeNull()
+    opened.clock.set((await opened.store.outbox.findNextDue()) ?? 0)
+    await settle(await taken(), DELIVERED)
+    for (let n = 0; n < 2; n += 1) await settle(await taken(), DELIVERED)
+    expect((await opened.store.webhooks.listWebhooks(ann))[0]).toMatchObject({ id, waiting: 0 })
+  })
+
+  test('after a day a message is given up, its body is gone, and it counts as failed for a week', async () => {
+    await hook()
+    await open1()
+    await settle(await taken(), FAILED)
+    opened.clock.advance(DAY)
+    expect(await take()).toBeNull()
+    const counts = () => opened.store.outbox.countOf(ann)
+    expect(await counts()).toEqual({ waiting: 0, failed: 1 })
+    expect(await opened.store.outbox.countAll()).toEqual({ webhook: { waiting: 0, failed: 1 } })
+    opened.clock.advance(7 * DAY)
+    expect(await take()).toBeNull()
+    expect(await counts()).toEqual({ waiting: 0, failed: 0 })
+  })
+
+  test('so many messages wait for one webhook and no more', async () => {
+    await hook({ events: ['push.opened', 'push.used_up'] })
+    const one = await storePush(
+      opened,
+      { ownerId: ann, expireAfterViews: MOST_WAITING + 5 },
+      { labels: LABELS },
+    )
+    for (let n = 0; n < MOST_WAITING / 50 + 1; n += 1)
+      await Promise.all(Array.from({ length: 50 }, () => view(opened, one)))
+    expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: MOST_WAITING, failed: 0 })
+  })
+
+  test('an account has so many webhooks and no more, and nobody removes those of others', async () => {
+    const made = await Promise.allSettled(Array.from({ length: MOST_WEBHOOKS + 3 }, () => hook()))
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(MOST_WEBHOOKS)
+    const [one] = await opened.store.webhooks.listWebhooks(ann)
+    const id = one?.id ?? 0
+    expect(await opened.store.webhooks.removeWebhook({ id, accountId: bob })).toBe(false)
+    expect(await opened.store.webhooks.removeWebhook({ id, accountId: null })).toBe(false)
+    await open1()
+    expect(await opened.store.webhooks.removeWebhook({ id, accountId: ann })).toBe(true)
+    expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: MOST_WEBHOOKS - 1, failed: 0 })
+  })
+
+  test('with an account its webhooks and messages go', async () => {
+    await hook()
+    const forAll = await hook({ accountId: null })
+    await open1()
+    await opened.store.accounts.removePushesOf(ann)
+    await opened.store.accounts.removeAccount(ann)
+    expect(await opened.store.webhooks.listWebhooks(ann)).toEqual([])
+    expect(await taken()).toMatchObject({ webhookId: forAll.id })
+    expect(await take()).toBeNull()
+  })
+
+  test('what was committed waits across a restart', async () => {
+    await hook()
+    await open1()
+    await opened.reopen()
+    expect(await taken()).toMatchObject({ kind: 'webhook', tries: 1 })
+    expect(opened.clock.now() + HOUR).toBeGreaterThan(0)
+  })
+
+  test('an end of a push leaves its events in the outbox', async () => {
+    await hook()
+    const one = await push()
+    await view(opened, one)
+    await opened.store.pushes.expirePush({ id: one.id, visit: VISIT })
+    expect(await taken()).toMatchObject({ pushId: one.id })
+  })
+}
