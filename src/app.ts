@@ -82,7 +82,10 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
     const appearance = await openAppearance({ ...served, store, started: { name, contact, notice } })
     const base = { ...served, version, branding, appearance, store, log, metrics, listAddresses }
     const { jobs, ...instance } = await serveStore(base, ports)
-    const close = () => jobs.stop().then(opened.store.close).finally(logging.close)
+    const close = () => {
+      instance.events.stop()
+      return jobs.stop().then(opened.store.close).finally(logging.close)
+    }
     return { ...instance, ...logging, metrics, failed: opened.failed, close }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
@@ -178,6 +181,7 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
       // Needs seconds to clean up, while running requests finish.
       void instance.stopBackups()
       await instance.leave()
+      instance.events.stop()
       await listening.stop()
       await instance.close()
     }

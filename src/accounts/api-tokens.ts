@@ -1,12 +1,14 @@
 // API tokens: creating and revoking them for an account, and authenticating requests with them.
 
 import { apiTokenPrefix, hashToken, newApiToken } from '../crypto/tokens.ts'
-import { type Account, type ApiToken, tokenNameProblem } from '../domain/account.ts'
+import { type ApiToken, tokenNameProblem } from '../domain/account.ts'
 import { DomainError, invalidFields } from '../domain/errors.ts'
+import type { Authenticated } from '../store/accounts-face.ts'
 import type { Store } from '../store/face.ts'
 import type { Accounts } from './accounts.ts'
 
 export { mentionsApiToken } from '../crypto/tokens.ts'
+export type { Authenticated } from '../store/accounts-face.ts'
 
 export type ApiTokens = ReturnType<typeof createApiTokens>
 
@@ -52,12 +54,14 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     if ((await listApiTokens(email)).some((token) => token.id === id)) await apiTokens.removeApiToken(id)
   }
 
-  /** The account of a token; null for an unknown token or a disabled account. Records the use. */
-  async function authenticate(apiToken: string, onError: (cause: unknown) => void): Promise<Account | null> {
+  /** A token and its account; null for an unknown token or a disabled account. Records the use. */
+  async function authenticate(
+    apiToken: string,
+    onError: (cause: unknown) => void,
+  ): Promise<Authenticated | null> {
     const found = await apiTokens.findByHash(hashToken(apiToken))
-    if (found === null) return null
-    apiTokens.noteUse(found).catch(onError)
-    return found.account
+    if (found !== null) apiTokens.noteUse(found).catch(onError)
+    return found
   }
 
   return { createApiToken, listApiTokens, revokeApiToken, revokeOwn, authenticate }

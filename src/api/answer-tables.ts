@@ -2,6 +2,7 @@
 // validate every answer against them.
 
 import { AUDIT_KINDS } from '../domain/audit.ts'
+import { EVENT_TYPES } from '../domain/events.ts'
 import { PUSH_KINDS } from '../domain/push.ts'
 import { type Static, type TProperties, type TSchema, Type } from '../http/intake/members.ts'
 import { URL_TOKEN } from './parameters.ts'
@@ -113,6 +114,25 @@ const previousAuditEntry = closed(
   'One visit.',
 )
 
+const event = closed(
+  {
+    id: count('Numbers the events of the account.'),
+    type: Type.String({ enum: [...EVENT_TYPES], description: 'What happened. More types may come.' }),
+    timestamp: time('When it happened.'),
+    data: Type.Object(
+      {
+        push: Type.Optional(text('A random id of the push: the same in all of its events, and no link.')),
+        kind: Type.Optional(kind),
+        views_remaining: Type.Optional(count('Retrievals left.')),
+        expires_at: Type.Optional(time('When it expires at the latest.')),
+        expired: Type.Optional(flag('Whether it has expired.')),
+      },
+      { description: 'Never a name, note, link or payload.' },
+    ),
+  },
+  'An event.',
+)
+
 const about = {
   application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
   api_version: Type.String(),
@@ -140,6 +160,13 @@ export const ANSWERS = {
   ),
   AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
   PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
+  EventPage: closed(
+    {
+      events: Type.Array(event),
+      next: count('The `after` of the next request.'),
+    },
+    'Oldest first.',
+  ),
   Version: closed(
     {
       ...about,

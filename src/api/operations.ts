@@ -16,6 +16,7 @@ const REFUSALS = {
   404: 'No such push.',
   408: 'The body took too long.',
   409: 'The first request with this `Idempotency-Key` still runs, or the push that it made has ended.',
+  410: 'It has ended, or is not kept any more.',
   413: 'The body is too large; names the limit and its flag.',
   415: 'This content type is not understood.',
   421: 'The Host is not a name of this server; names the flag to set.',
@@ -42,7 +43,7 @@ export function describeAnswer(schema: AnswerName, description: string) {
 type Outcome = [status: 200 | 201, schema: AnswerName, description: string]
 
 /** The `responses` member of an OpenAPI operation. */
-function responses([status, ...outcome]: Outcome, refused: readonly Refused[] = []) {
+export function responses([status, ...outcome]: Outcome, refused: readonly Refused[] = []) {
   const refusals = [...refused, ...ALWAYS].map((status) => {
     const answer = describeAnswer(SCHEMAS[status] ?? 'Error', REFUSALS[status])
     return [status, status === 429 || status === 503 ? { ...answer, headers: RETRY_AFTER } : answer]

@@ -31,6 +31,19 @@ export const PARAMETERS = {
       'The token of one of your pushes: only older ones are listed. Pages that follow each other by the last token of the one before miss nothing that expires meanwhile, and go beyond page 200.',
     schema: Type.String(URL_TOKEN),
   },
+  after: {
+    name: 'after',
+    in: 'query',
+    description:
+      '`next` of the answer before: only later events are listed. Without it, all that are kept. 410 when events after it are not kept any more.',
+    schema: Type.Integer({ minimum: 0 }),
+  },
+  wait: {
+    name: 'wait',
+    in: 'query',
+    description: 'Seconds to wait for an event when there is none yet.',
+    schema: Type.Integer({ minimum: 0, maximum: 25, default: 0 }),
+  },
   passphraseHeader: {
     name: 'X-Push-Passphrase',
     in: 'header',

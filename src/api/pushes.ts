@@ -1,7 +1,6 @@
 // The push endpoints of the API: each reads a request, calls a service and presents the outcome.
 
 import type { Account } from '../domain/account.ts'
-import type { Viewer } from '../domain/audit.ts'
 import { DomainError, retrySeconds } from '../domain/errors.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import { isEndedByTries, isLocked, type Push, type PushKind } from '../domain/push.ts'
@@ -28,9 +27,10 @@ import {
   presentListed,
   presentView,
 } from './push-json.ts'
+import type { ApiViewer } from './viewer.ts'
 
 /** A request of the API, with the viewer whose token it carries. */
-export type Asked = Reached & { viewer: Viewer }
+export type Asked = Reached & { viewer: ApiViewer }
 
 export type ApiRoute = {
   url: Endpoint<Method, 'visitor' | 'account'>

@@ -45,6 +45,7 @@ function describe({ routes, limits, version, anonymousAccess }: ReferenceOptions
     tags: [
       { name: 'Pushes', description: 'Create, hand over, retrieve.' },
       { name: 'Owner', description: 'What an account sees of its own pushes.' },
+      { name: 'Notices', description: 'What became of your pushes.' },
       { name: 'Instance', description: 'About this server.' },
       {
         name: 'Previous version',

@@ -1,13 +1,15 @@
 // Identifies the caller of the API: the account of the request's API token, if there is one.
 
-import { type ApiTokens, mentionsApiToken } from '../accounts/api-tokens.ts'
-import type { Account } from '../domain/account.ts'
+import { type ApiTokens, type Authenticated, mentionsApiToken } from '../accounts/api-tokens.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type Exchange, visitOf } from '../http/door/exchange.ts'
 
+/** `tokenId` is the token that was presented; null without one. */
+export type ApiViewer = Viewer & { tokenId: number | null }
+
 /** A promise only for a request with a token. */
-export type GetViewer = (exchange: Exchange, guard: 'visitor' | 'account') => Viewer | Promise<Viewer>
+export type GetViewer = (exchange: Exchange, guard: 'visitor' | 'account') => ApiViewer | Promise<ApiViewer>
 
 export type ViewerOptions = {
   authenticate: ApiTokens['authenticate']
@@ -19,19 +21,19 @@ export type ViewerOptions = {
 export function createGetViewer(options: ViewerOptions): GetViewer {
   const { authenticate, anonymousAccess, onError } = options
 
-  async function requireValid(apiToken: string): Promise<Account> {
-    const account = await authenticate(apiToken, onError)
-    if (account === null) throw refusal('The API token is not valid.')
-    return account
+  async function requireValid(apiToken: string): Promise<Authenticated> {
+    const found = await authenticate(apiToken, onError)
+    if (found === null) throw refusal('The API token is not valid.')
+    return found
   }
 
   /** Null when the header is missing, or is not an API token, such as a proxy's Basic credentials. */
-  async function accountIn(authorization: string | null): Promise<Account | null> {
+  async function findIn(authorization: string | null): Promise<Authenticated | null> {
     if (authorization === null) return null
     const { words, isClaim } = readAuthorization(authorization)
     for (const word of words) {
-      const account = await authenticate(word, onError)
-      if (account !== null) return account
+      const found = await authenticate(word, onError)
+      if (found !== null) return found
     }
     // Refuse an unusable token: ignoring it would silently create an anonymous push.
     if (isClaim || [authorization, ...words].some(mentionsApiToken)) {
@@ -40,22 +42,22 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     return null
   }
 
-  async function findAccount(headers: Headers): Promise<Account | null> {
-    const account = await accountIn(headers.get('authorization'))
-    if (account !== null) return account
+  async function find(headers: Headers): Promise<Authenticated | null> {
+    const found = await findIn(headers.get('authorization'))
+    if (found !== null) return found
     const apiToken = headers.get('x-user-token')
     return apiToken === null ? null : requireValid(apiToken)
   }
 
   return (exchange, guard) => {
     const { headers } = exchange.request
-    const admit = (account: Account | null): Viewer => {
-      if (account === null && (guard === 'account' || !anonymousAccess))
+    const admit = (found: Authenticated | null): ApiViewer => {
+      if (found === null && (guard === 'account' || !anonymousAccess))
         throw refusal('An API token is needed: Authorization: Bearer …')
-      return { account, visit: visitOf(exchange) }
+      return { account: found?.account ?? null, tokenId: found?.tokenId ?? null, visit: visitOf(exchange) }
     }
     const presentsToken = headers.has('authorization') || headers.has('x-user-token')
-    return presentsToken ? findAccount(headers).then(admit) : admit(null)
+    return presentsToken ? find(headers).then(admit) : admit(null)
   }
 }
 

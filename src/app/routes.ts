@@ -2,15 +2,15 @@
 // API. pages/page-guards.ts enforces those of the pages.
 
 import { createAnswerDownload } from '../api/downloads.ts'
+import { createEventRoutes } from '../api/events.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { type ApiRoute, createPushEndpoints, routesOfPushes } from '../api/pushes.ts'
 import { createReference } from '../api/reference.ts'
 import { PREVIOUS_VERSION_OPERATION } from '../api/v1/operations.ts'
 import { createPreviousRoutes } from '../api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
-import { createGetViewer, type GetViewer } from '../api/viewer.ts'
+import { type ApiViewer, createGetViewer, type GetViewer } from '../api/viewer.ts'
 import type { Backups } from '../backup/backups.ts'
-import type { Viewer } from '../domain/audit.ts'
 import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
 import { type Asked, createRouter, type Route } from '../http/door/router.ts'
@@ -102,6 +102,7 @@ function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: V
     ...routesOfPushes(API, OPERATIONS, endpoints),
     { url: API.edit, answer: endpoints.edit, detail: OPERATIONS.edit },
     ...createPreviousRoutes(endpoints, facts.limits),
+    ...createEventRoutes(services.events),
   ]
   const [present, previous] = [presentVersion(facts), presentPreviousVersion(facts)]
   return [
@@ -137,7 +138,7 @@ function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer
   const identified =
     (respond: ApiRoute['answer']) =>
     ({ exchange, params }: Asked) => {
-      const answerTo = (viewer: Viewer) => respond({ exchange, params, viewer })
+      const answerTo = (viewer: ApiViewer) => respond({ exchange, params, viewer })
       const viewer = getViewer(exchange, url.guard)
       return viewer instanceof Promise ? viewer.then(answerTo) : answerTo(viewer)
     }

@@ -17,6 +17,7 @@ import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import { createWaitingLine, type InLine } from '../domain/waiting-line.ts'
 import { listOrNone, type Network } from '../http/door/listener.ts'
+import { createEvents } from '../notices/events.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
@@ -93,6 +94,7 @@ export function createServices(options: ServicesOptions) {
       limits: pushLimitsOf(config),
       onError: noteFailure(log, 'the choices for the next push were not kept'),
     }),
+    events: createEvents({ store: store.events }),
     ...createUpkeepServices(making),
   }
 }
@@ -164,13 +166,14 @@ function createAccountServices({
 }
 
 function createUpkeepServices({ config, store, log, otherJobs }: Making) {
-  const { expiry, files, idempotencyKeys, shared, now, clock } = store
+  const { expiry, files, idempotencyKeys, shared, events, now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
   const sweeper = createSweeper({
     expiry,
     files,
     idempotencyKeys,
     shared,
+    events,
     trusted: clock.trusted,
     purgeAfter,
   })

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'forbidden'
   | 'other_site'
   | 'not_found'
+  | 'gone'
   | 'wrong_method'
   | 'unknown_host'
   | 'too_large'

@@ -14,6 +14,8 @@ const BY_ROUTE = new Map<string, string>([
   [keyOf(PAGES.submitCreate), 'create'],
   [keyOf(PAGES.reveal), 'retrieve'],
   [keyOf(PAGES.revealStep), 'retrieve'],
+  // Their answers wait for the next event.
+  [keyOf(API.events), 'events'],
   [keyOf(FILES.download), 'download'],
   [keyOf(FILES.asset), 'asset'],
   [keyOf(FILES.favicon), 'asset'],
@@ -31,5 +33,5 @@ export const routeClassOf: RouteClassOf = ({ method, route }) => {
   const known = BY_ROUTE.get(keyOf({ method, path: route }))
   if (known !== undefined) return known
   if (route === '-') return 'none'
-  return /^\/api\/v\d\/|\.json$/.test(route) ? 'api' : 'page'
+  return /^\/api\/(v\d|oncebox)\/|\.json$/.test(route) ? 'api' : 'page'
 }

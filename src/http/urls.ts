@@ -47,7 +47,7 @@ function url(method: Method, path: string, guard: Guard) {
 const get = <P extends string, G extends Guard>(path: P, guard: G) => url('GET', path, guard)
 const post = <P extends string, G extends Guard>(path: P, guard: G) => url('POST', path, guard)
 
-/** Version 2 of the API. Each also answers with `.json` at its end. */
+/** Version 2 of the API, and what is ours alone. Each also answers with `.json` at its end. */
 export const API = {
   version: get('/api/v2/version', 'open'),
   reference: get('/api/v2/openapi.json', 'open'),
@@ -60,6 +60,7 @@ export const API = {
   audit: get('/api/v2/pushes/:url_token/audit', 'account'),
   active: get('/api/v2/pushes/active', 'account'),
   expired: get('/api/v2/pushes/expired', 'account'),
+  events: get('/api/oncebox/events', 'account'),
 }
 
 /** The previous version of the API: pushes of any kind, pushes of files, and pushes of URLs. */
@@ -224,7 +225,7 @@ export function moved(to: Moved['to'], ...from: (string | Endpoint)[]): Moved[] 
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
 
 /** Endpoints below these answer with `.json` at their end, too. */
-export const ENDPOINT_PREFIXES: readonly string[] = ['/api/v2/', '/api/v1/']
+export const ENDPOINT_PREFIXES: readonly string[] = ['/api/v2/', '/api/v1/', '/api/oncebox/']
 
 /** Below these every answer is JSON, refusals too. */
 export const JSON_PREFIXES: readonly string[] = ['/api/', FILES.download.href({ grant: '' })]

@@ -15,6 +15,7 @@ export type SweeperOptions = {
   files: Pick<Store['files'], 'removeDue' | 'findNextDue'>
   idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
   shared: Pick<SharedState, 'removeLapsed'>
+  events: Pick<Store['events'], 'tellExpiring' | 'removeOld'>
   /** Null while the clock is in doubt: then nothing is done. */
   trusted: Trusted
   /** Milliseconds that an owner's expired push is kept. */
@@ -32,6 +33,7 @@ export function createSweeper({
   files,
   idempotencyKeys,
   shared,
+  events,
   trusted,
   purgeAfter,
 }: SweeperOptions) {
@@ -66,6 +68,7 @@ export function createSweeper({
     await purge('anonymous', ANONYMOUS_PURGE_AFTER)
     await purge('owned', purgeAfter)
     for (const { removeLapsed } of [idempotencyKeys, shared]) await attempt(repeat(removeLapsed))
+    for (const step of [events.tellExpiring, events.removeOld]) await attempt(repeat(step))
     await attempt(count('files', files.removeDue()))
     const swept = {
       expired: totals.expired - before.expired,

@@ -10,11 +10,13 @@ export type ToldEvent = { n: number; type: EventType; at: number; data: string }
 /** `first` is the number of the oldest event that is kept, and `last` that of the newest one ever; both 0 without any. */
 export type EventRange = { first: number; last: number }
 
+export type EventLook = { last: ReadonlyMap<number, number>; validTokens: ReadonlySet<number> }
+
 export type EventStore = {
   /** Some events after that number, oldest first, and the range of all. Once this resolves, they are durable. */
   listEvents(of: { accountId: number; after: number }): Promise<EventRange & { events: ToldEvent[] }>
-  /** The last number of each of these accounts that was ever told anything. */
-  readLast(accountIds: readonly number[]): Promise<ReadonlyMap<number, number>>
+  /** For those who wait: the last number of each of these accounts that was ever told anything, and which of the API tokens are valid. */
+  look(at: { accountIds: readonly number[]; tokenIds: readonly number[] }): Promise<EventLook>
   /** Calls `onTold` after each durable commit of this process that told somebody something; not for those of other nodes. */
   onTold(onTold: () => void): void
   /** Tells all active administrators. */

@@ -5,7 +5,7 @@ import { DomainError } from '../../src/domain/errors.ts'
 import { DAY } from '../../src/domain/time.ts'
 import { createSweeper } from '../../src/pushes/sweeper.ts'
 
-type Part = 'expire' | 'anonymous' | 'owned' | 'keys' | 'files'
+type Part = 'expire' | 'anonymous' | 'owned' | 'keys' | 'soon' | 'events' | 'files'
 
 function sweeperWith({ failing, isDoubted = false }: { failing: Part | null; isDoubted?: boolean }) {
   const done: Part[] = []
@@ -24,6 +24,7 @@ function sweeperWith({ failing, isDoubted = false }: { failing: Part | null; isD
     files: { removeDue: run('files'), findNextDue: async () => 5 * DAY },
     idempotencyKeys: { removeLapsed: run('keys') },
     shared: { removeLapsed: async () => 0 },
+    events: { tellExpiring: run('soon'), removeOld: run('events') },
     trusted: () => (isDoubted ? null : 100 * DAY),
     purgeAfter: DAY,
   })
@@ -42,17 +43,23 @@ test('all parts run in order, each until nothing is left', async () => {
     'owned',
     'keys',
     'keys',
+    'soon',
+    'soon',
+    'events',
+    'events',
     'files',
   ])
   expect(sweeper.last()).toMatchObject({ at: 100 * DAY, purged: 2 })
 })
 
-test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'files'])(
+test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'soon', 'events', 'files'])(
   'a failure of %s does not stop the other parts',
   async (failing) => {
     const { sweeper, done } = sweeperWith({ failing })
     await expect(sweeper.sweep()).rejects.toThrow(`${failing} failed`)
-    const others = ['expire', 'anonymous', 'owned', 'keys', 'files'].filter((part) => part !== failing)
+    const others = ['expire', 'anonymous', 'owned', 'keys', 'soon', 'events', 'files'].filter(
+      (part) => part !== failing,
+    )
     expect([...new Set<string>(done)]).toEqual(others)
     expect(sweeper.last()).toMatchObject({ at: 100 * DAY })
   },
@@ -66,6 +73,7 @@ test('parts that fail alike are reported as one failure', async () => {
     files: { removeDue: fail, findNextDue: fail },
     idempotencyKeys: { removeLapsed: fail },
     shared: { removeLapsed: fail },
+    events: { tellExpiring: fail, removeOld: fail },
     trusted: () => 0,
     purgeAfter: DAY,
   })

@@ -19,6 +19,7 @@ const STATUS: Record<ErrorCode, number> = {
   forbidden: 403,
   other_site: 403,
   not_found: 404,
+  gone: 410,
   wrong_method: 405,
   too_slow: 408,
   conflict: 409,

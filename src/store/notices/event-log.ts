@@ -4,7 +4,7 @@
 import type { Trusted } from '../../domain/clock.ts'
 import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
 import type { Now } from '../../domain/time.ts'
-import type { EventRange, EventStore, ToldEvent } from '../notices-face.ts'
+import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-face.ts'
 import { lockPushes } from '../pushes/push-rows.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
@@ -31,6 +31,13 @@ const LAST = forSome((ids) =>
     { numbers: ['accountId', 'last'] },
   ),
 )
+const VALID = forSome((ids) =>
+  statement<{ id: number }>(
+    `SELECT id FROM api_tokens WHERE id IN (${ids})
+      AND account_id IN (SELECT id FROM accounts WHERE disabled_at IS NULL)`,
+    { numbers: ['id'] },
+  ),
+)
 const REMOVE_OLD = statement<{ one: number }>(
   `DELETE FROM events WHERE (account_id, n) IN
     (SELECT account_id, n FROM events WHERE at <= $1 ORDER BY at LIMIT ${SOME})
@@ -55,8 +62,19 @@ export function createEventLog({ steps, now, trusted, told }: EventLogOptions): 
   const { read, write, settled } = steps
 
   function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {
+    const events = yield* all(AFTER, accountId, after)
+    // After the events: those that are removed in between count as removed before.
     const range = (yield* first(RANGE, accountId)) ?? { first: 0, last: 0 }
-    return { ...range, events: yield* all(AFTER, accountId, after) }
+    return { ...range, events }
+  }
+
+  function* look({ accountIds, tokenIds }: Parameters<EventStore['look']>[0]): Step<EventLook> {
+    const counts = yield* LAST(accountIds)
+    const tokens = yield* VALID(tokenIds)
+    return {
+      last: new Map(counts.map(({ accountId, last }) => [accountId, last])),
+      validTokens: new Set(tokens.map(({ id }) => id)),
+    }
   }
 
   /** A later step goes on where this one has stopped. Nodes take turns at the row, and so tell each push once. */
@@ -78,10 +96,7 @@ export function createEventLog({ steps, now, trusted, told }: EventLogOptions): 
       if (found.last > after) await settled()
       return found
     },
-    async readLast(accountIds) {
-      const rows = await read(() => LAST(accountIds))
-      return new Map(rows.map(({ accountId, last }) => [accountId, last]))
-    },
+    look: (at) => read(() => look(at)),
     onTold: told.listen,
     tellAdmins: (event) =>
       write(function* () {

@@ -30,6 +30,8 @@ export function describeEvents(open: OpenEngine): void {
     const { events } = await opened.store.events.listEvents({ accountId, after })
     return events.map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) }))
   }
+  const lastOf = async (...accountIds: number[]) =>
+    (await opened.store.events.look({ accountIds, tokenIds: [] })).last
   const typesOf = async (accountId = ann) => (await list(accountId)).map(({ type }) => type)
 
   test('the owner is told of each view and of the last one, with the same id of the push, and nobody else is', async () => {
@@ -57,7 +59,7 @@ export function describeEvents(open: OpenEngine): void {
 
   test('an anonymous push tells nobody', async () => {
     await view(opened, await storePush(opened, { expireAfterViews: 1 }))
-    expect(await opened.store.events.readLast([ann, bob])).toEqual(new Map())
+    expect(await lastOf(ann, bob)).toEqual(new Map())
   })
 
   test('events of one account are numbered without a gap, however visits race', async () => {
@@ -66,7 +68,7 @@ export function describeEvents(open: OpenEngine): void {
     const told = await list()
     expect(told.map(({ n }) => n)).toEqual(Array.from({ length: 32 }, (_, n) => n + 1))
     expect(told.filter(({ type }) => type === 'push.used_up')).toHaveLength(8)
-    expect(await opened.store.events.readLast([ann, bob])).toEqual(new Map([[ann, 32]]))
+    expect(await lastOf(ann, bob)).toEqual(new Map([[ann, 32]]))
   })
 
   test('the last wrong passphrase, and an end by time that nobody saw, are told', async () => {
@@ -147,11 +149,26 @@ export function describeEvents(open: OpenEngine): void {
     expect(rings).toBe(1)
   })
 
+  test('a look tells which tokens are valid: not those that were revoked, or whose account was disabled', async () => {
+    const { store } = opened
+    const add = (accountId: number, n: number) =>
+      store.apiTokens.addApiToken({
+        ...{ accountId, name: `token-${n}`, prefix: '', hash: Buffer.alloc(32, n), session: null },
+      })
+    const [first, second, third] = [await add(ann, 1), await add(ann, 2), await add(bob, 3)]
+    const tokenIds = [first.id, second.id, third.id, 999]
+    const validOf = async () => [...(await store.events.look({ accountIds: [], tokenIds })).validTokens]
+    expect((await validOf()).sort()).toEqual([first.id, second.id, third.id])
+    await store.apiTokens.removeApiToken(first.id)
+    await store.accounts.setDisabled({ id: bob, disabled: true })
+    expect(await validOf()).toEqual([second.id])
+  })
+
   test('an account that is removed leaves no events', async () => {
     await view(opened, await storePush(opened, { ownerId: bob }, { labels: LABELS }))
     expect(await list(bob)).toHaveLength(1)
     await opened.store.accounts.removeAccount(bob)
     expect(await list(bob)).toEqual([])
-    expect(await opened.store.events.readLast([bob])).toEqual(new Map())
+    expect(await lastOf(bob)).toEqual(new Map())
   })
 }

@@ -1,0 +1,137 @@
+// Events for those who ask: at once where there are some, or else when the next one comes. Who waits costs one look a second, which
+// all who wait share: it finds what other nodes told, and ends waits whose token or account is not valid any more.
+
+import { DomainError } from '../domain/errors.ts'
+import { SECOND } from '../domain/time.ts'
+import type { EventStore, ToldEvent } from '../store/notices-face.ts'
+
+/** Of one account at a node. */
+const MOST_AT_ONCE = 3
+const LOOK_EVERY_MS = SECOND
+/** Commits that come within this time share one look. */
+const GATHER_MS = 20
+
+export type Poll = {
+  accountId: number
+  /** The API token that was presented. */
+  tokenId: number
+  /** The number of the last event that is known; null for all that are kept. */
+  after: number | null
+  /** Milliseconds. */
+  wait: number
+  /** Aborted when the client has gone. */
+  signal: AbortSignal
+}
+
+export type EventPage = { events: ToldEvent[]; next: number }
+
+type End = 'told' | 'refused' | 'over'
+type Waiting = Pick<Poll, 'accountId' | 'tokenId'> & { after: number; end: (how: End) => void }
+
+export type Events = ReturnType<typeof createEvents>
+
+export function createEvents({ store }: { store: EventStore }) {
+  const waiting = new Set<Waiting>()
+  /** Polls of each account. */
+  const running = new Map<number, number>()
+  let timer: Timer | undefined
+  let isGathering = false
+  let isStopped = false
+  store.onTold(wake)
+
+  /** Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated` for a token that was revoked meanwhile. */
+  async function poll(asked: Poll): Promise<EventPage> {
+    const { accountId } = asked
+    const polls = running.get(accountId) ?? 0
+    if (polls >= MOST_AT_ONCE) throw tooMany()
+    running.set(accountId, polls + 1)
+    try {
+      return await pollOnce(asked)
+    } finally {
+      const left = (running.get(accountId) ?? 1) - 1
+      if (left === 0) running.delete(accountId)
+      else running.set(accountId, left)
+    }
+  }
+
+  async function pollOnce(asked: Poll): Promise<EventPage> {
+    const page = await read(asked)
+    if (page.events.length > 0 || asked.wait === 0) return page
+    const end = await waitFor(asked, page.next)
+    if (end === 'refused') throw new DomainError('unauthenticated', 'The API token is not valid any more.')
+    return end === 'told' ? read({ ...asked, after: page.next }) : page
+  }
+
+  async function read({ accountId, after }: Pick<Poll, 'accountId' | 'after'>): Promise<EventPage> {
+    const { events, first, last } = await store.listEvents({ accountId, after: after ?? 0 })
+    if (after !== null && (after > last || after < (first === 0 ? last : first - 1))) throw gone()
+    return { events, next: events.at(-1)?.n ?? after ?? last }
+  }
+
+  async function waitFor({ accountId, tokenId, wait, signal }: Poll, after: number): Promise<End> {
+    if (isStopped || signal.aborted) return 'over'
+    const { promise, resolve: end } = Promise.withResolvers<End>()
+    const one = { accountId, tokenId, after, end }
+    const onOver = () => end('over')
+    const over = setTimeout(onOver, wait)
+    signal.addEventListener('abort', onOver)
+    waiting.add(one)
+    timer ??= setInterval(look, LOOK_EVERY_MS)
+    // For what was told since the caller looked.
+    wake()
+    try {
+      return await promise
+    } finally {
+      clearTimeout(over)
+      signal.removeEventListener('abort', onOver)
+      waiting.delete(one)
+      if (waiting.size === 0) rest()
+    }
+  }
+
+  function rest(): void {
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  function wake(): void {
+    if (waiting.size === 0 || isGathering) return
+    isGathering = true
+    setTimeout(() => {
+      isGathering = false
+      void look()
+    }, GATHER_MS)
+  }
+
+  /** A look that fails ends nobody's wait: the next one may work. */
+  async function look(): Promise<void> {
+    const all = [...waiting]
+    if (all.length === 0) return
+    const accountIds = [...new Set(all.map(({ accountId }) => accountId))]
+    const tokenIds = [...new Set(all.map(({ tokenId }) => tokenId))]
+    const found = await store.look({ accountIds, tokenIds }).catch(() => null)
+    if (found === null) return
+    for (const { accountId, tokenId, after, end } of all) {
+      if (!found.validTokens.has(tokenId)) end('refused')
+      else if ((found.last.get(accountId) ?? 0) > after) end('told')
+    }
+  }
+
+  /** Ends all waits. Who asks later is answered at once. */
+  function stop(): void {
+    isStopped = true
+    for (const { end } of waiting) end('over')
+  }
+
+  return { poll, stop }
+}
+
+function tooMany(): DomainError {
+  const message = `This account waits for events ${MOST_AT_ONCE} times already: end one of them first.`
+  return new DomainError('too_many', message, { retryAfter: 1 })
+}
+
+function gone(): DomainError {
+  const message = 'The events after this number are not kept any more: ask without it for all that are.'
+  return new DomainError('gone', message)
+}
