@@ -108,7 +108,12 @@ postgres.describe('two nodes share', () => {
         await opened.nodes[0].pushes.createPush({
           push: examplePush(opened.clock.now(), { passphraseRequired: true, expireAfterViews: 90 }),
           ...{ ownerResets: 0, lookup: randomBytes(16), keyNumber: 1, labels: null, files: [] },
-          ...{ secrets: { ...secrets, passphraseSalt: Buffer.alloc(16) }, idempotency: null, share: null },
+          ...{
+            secrets: { ...secrets, passphraseSalt: Buffer.alloc(16) },
+            answer: null,
+            idempotency: null,
+            share: null,
+          },
           visit: VISIT,
         })
       ).id
