@@ -10,7 +10,7 @@ import type { Exchange } from '../http/door/exchange.ts'
 import { refusePrefetch } from '../http/door/other-sites.ts'
 import type { Answer, Asked as Reached } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
-import { createReadEdit } from '../http/intake/push-edit.ts'
+import { createReadEdit, createReadLinkMail } from '../http/intake/push-edit.ts'
 import { createReceivePush } from '../http/intake/receive-push.ts'
 import { type Endpoint, type Method, secretLink } from '../http/urls.ts'
 import { type Idempotency, keyScopeOf } from '../pushes/idempotency.ts'
@@ -72,6 +72,7 @@ export function createPushEndpoints(options: {
   const { pushes, idempotency, now } = options
   const receivePush = createReceivePush(options)
   const readEdit = createReadEdit({ ...options, members: MEMBERS })
+  const readLinkMail = createReadLinkMail(options)
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
   async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {
@@ -157,6 +158,14 @@ export function createPushEndpoints(options: {
     return answerJson(200, presentListed(edited, presentation(exchange)))
   }
 
+  /** Reads the body last, as `edit` does. */
+  async function notify({ exchange, viewer, params }: Asked): Promise<Response> {
+    const urlToken = readUrlToken({ params })
+    await pushes.requireNotifiable(urlToken, viewer)
+    const mailed = await pushes.notify(urlToken, await readLinkMail(exchange, viewer), viewer)
+    return answerJson(200, { url: secretLink(mailed, exchange.baseUrl) })
+  }
+
   async function list({ exchange, viewer }: Asked, expired: boolean): Promise<Response> {
     const account = requireAccount(viewer.account)
     const listed = await pushes.list(account, {
@@ -180,6 +189,7 @@ export function createPushEndpoints(options: {
     listEntries,
     expire,
     edit,
+    notify,
     active: (asked: Asked) => list(asked, false),
     expired: (asked: Asked) => list(asked, true),
   }

@@ -3,8 +3,7 @@
 import type { PushLimits } from '../domain/new-push.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
-import { createPushTable } from '../http/intake/push-table.ts'
-import { createRequestTable } from '../http/intake/request-input.ts'
+import { createMailTable, createPushTable } from '../http/intake/push-table.ts'
 
 const LIBERAL =
   'Unknown members are ignored. Values are read liberally: `"7"` is 7, `"on"` and 1 are true, and `null` means "not given".'
@@ -13,7 +12,7 @@ const LIBERAL =
 export function createRequests(limits: PushLimits) {
   const schemas = schemasOf(createPushTable(limits))
   const editable = schemasOf(createEditTable(limits))
-  const requested = schemasOf(createRequestTable(limits))
+  const mailed = schemasOf(createMailTable(limits))
   const objectOf = (members: [string, TSchema][]) => Type.Partial(Type.Object(Object.fromEntries(members)))
 
   /** The same members under names with brackets, and files as parts. */
@@ -29,8 +28,8 @@ export function createRequests(limits: PushLimits) {
     PushForm: formIn('push'),
     PushEdit: { ...objectOf(editable), description: LIBERAL },
     PushEditForm: formIn('push', editable),
-    RequestFields: { ...objectOf(requested), description: LIBERAL },
-    RequestForm: formIn('request', requested),
+    LinkMail: objectOf(mailed),
+    LinkMailForm: formIn('push', mailed),
     PreviousPushForm: formIn('password'),
     PreviousFilePushForm: formIn('file_push'),
     PreviousUrlPushForm: formIn('url'),
@@ -51,7 +50,10 @@ function partsFor({ maxItems, description }: TSchema) {
 type Body = { wrapper: string; fields?: RequestName; form: RequestName; example: object }
 
 export const EDIT_EXAMPLE = { name: 'VPN for Cleo', expire_after_views: 1 }
-export const REQUEST_EXAMPLE = { accept: ['text'], message: 'The password of the old router, please.' }
+export const MAIL_EXAMPLE = {
+  notify_emails_to: 'ann@example.org, bob@example.org',
+  notify_emails_to_locale: 'de',
+}
 export const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
 
 /** The body of a create or an edit: an object in `wrapper`, or the same fields as a form. */

@@ -23,14 +23,13 @@ export function presentVersion({
       accounts: { enabled: false },
       pushes: {
         enabled: true,
-        email_auto_dispatch: false,
+        email_auto_dispatch: limits.mail,
         file_attachments: { enabled: limits.kinds.has('file'), requires_authentication: true },
         url_pushes: { enabled: limits.kinds.has('url') },
         qr_code_pushes: { enabled: limits.kinds.has('qr') },
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true },
     limits: {
       payload_bytes: limits.payloadBytes,
       file_bytes: limits.fileBytes,

@@ -29,6 +29,8 @@ import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import { createDownloads } from '../pushes/downloads.ts'
 import { createFormMarks } from '../pushes/form-marks.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
+import { createLinkMails } from '../pushes/link-mails.ts'
+import { createMailLimit, type MailLimit } from '../pushes/mail-limit.ts'
 import { createPageNonces } from '../pushes/page-nonces.ts'
 import { createPassphrases } from '../pushes/passphrases.ts'
 import { createPushes, type Pushes } from '../pushes/pushes.ts'
@@ -39,13 +41,13 @@ import { createShortTokens } from '../pushes/short-tokens.ts'
 import { createShownTexts } from '../pushes/shown-texts.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
 import { createUploads } from '../pushes/uploads.ts'
-import { createRequests } from '../requests/requests.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/notes.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Branding } from './branding.ts'
+import { createNotices } from './notices.ts'
 
 /** In a data folder a look at a push takes microseconds, at a server a round trip. */
 const LOOK_EVERY_MS = 250
@@ -74,7 +76,7 @@ type ServicesOptions = Base & {
 }
 
 /** What services share. */
-type Making = ServicesOptions & { clientOf: ClientOf; inLine: InLine }
+type Making = ServicesOptions & { clientOf: ClientOf; inLine: InLine; mailLimit: MailLimit }
 
 export type Services = ReturnType<typeof createServices>
 
@@ -83,11 +85,15 @@ export function createServices(options: ServicesOptions) {
   const clientOf = createClientOf(() => listOrNone(options.listAddresses))
   // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares the thread pool.
   const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
-  const making: Making = { ...options, clientOf, inLine: hashing.inLine }
+  const mailLimit = createMailLimit({ budgets: store.shared.budgets, now: store.now })
+  const making: Making = { ...options, clientOf, inLine: hashing.inLine, mailLimit }
+  const sharing = createPushServices(making)
+  const notices = createNotices({ ...options, pushes: sharing.pushes })
   return {
     clientOf,
     countHashing: hashing.count,
-    ...createPushServices(making),
+    ...sharing,
+    ...notices,
     ...createAccountServices(making),
     messages: createMessageTemplates(store),
     choices: createPushChoices({
@@ -96,11 +102,11 @@ export function createServices(options: ServicesOptions) {
       onError: noteFailure(log, 'the choices for the next push were not kept'),
     }),
     events: createEvents({ store: store.events }),
-    ...createUpkeepServices(making),
+    ...createUpkeepServices(making, notices.deliveries.job),
   }
 }
 
-function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLine }: Making) {
+function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLine, mailLimit }: Making) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -108,13 +114,13 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
     ...{ store, keyring, now, relieve, elapsed: () => performance.now() },
     lookEvery: store.database === null ? 0 : LOOK_EVERY_MS,
   })
-  const passphrases = createPassphrases({ inLine, argon2Cost, clientOf })
   const pushes = createPushes({
     store,
     keyring,
-    passphrases,
+    passphrases: createPassphrases({ inLine, argon2Cost, clientOf }),
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
+    linkMails: createLinkMails({ keyring, limit: mailLimit }),
     shortTokens: createShortTokens({ now, clientOf }),
     grantAll: downloads.grantAll,
     now,
@@ -122,7 +128,6 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
   return {
     limits,
     pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
-    requests: createRequests({ store, keyring, passphrases, now }),
     downloads,
     uploads: createUploads({ store, limits, relieve }),
     idempotency: createIdempotency({ store, keyring, now }),
@@ -141,6 +146,8 @@ function createAccountServices({
   argon2Cost,
   clientOf,
   inLine,
+  mailLimit,
+  log,
 }: Making) {
   const { keyring, now } = store
   const passwords = createPasswords(argon2Cost, { nameOfInstance: () => appearance.inEffect().name })
@@ -161,6 +168,9 @@ function createAccountServices({
       passwords,
       inLine,
       limit,
+      keyring,
+      mailLimit: config.smtpUrl === null ? null : mailLimit,
+      onError: noteFailure(log, 'a link for a new password was not sent'),
       onSetUp: () => removeSetupLink(config.dataDir),
     }),
     sessions: createSessions({ store, passwords, keyring, inLine, limit, now, systemNow }),
@@ -168,7 +178,7 @@ function createAccountServices({
   }
 }
 
-function createUpkeepServices({ config, store, log, otherJobs }: Making) {
+function createUpkeepServices({ config, store, log, otherJobs }: Making, deliveries: Job) {
   const { expiry, files, idempotencyKeys, shared, events, now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
   const sweeper = createSweeper({
@@ -185,6 +195,7 @@ function createUpkeepServices({ config, store, log, otherJobs }: Making) {
       ...store.jobs,
       createSweepJob({ sweeper, every, log }),
       createExpiryJob({ sweeper, trusted: clock.trusted }),
+      deliveries,
       ...otherJobs,
     ],
     now,

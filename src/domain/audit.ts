@@ -9,8 +9,10 @@ export const AUDIT_KINDS = [
   ...(['lock', 'unlock'] as const),
   /** Its owner changed the name, the note or the limits. */
   'edit' as const,
-  /** Only in logs that were imported: an administrator looked, or the link was sent by e-mail. */
-  ...(['admin_view', 'creation_email_send'] as const),
+  /** The link was sent by mail. */
+  'creation_email_send' as const,
+  /** Only in logs that were imported: an administrator looked. */
+  'admin_view' as const,
 ]
 
 export type AuditKind = (typeof AUDIT_KINDS)[number]
@@ -62,7 +64,7 @@ export type Bound = 'failures' | 'ownerViews' | 'edits'
 /** The bound that entries of this kind fall under; null for entries that are always kept. */
 export function boundOf(kind: AuditKind): Bound | null {
   if (kind === 'owner_view') return 'ownerViews'
-  if (kind === 'edit') return 'edits'
+  if (kind === 'edit' || kind === 'creation_email_send') return 'edits'
   return kind === 'failed_view' || kind === 'failed_passphrase' ? 'failures' : null
 }
 

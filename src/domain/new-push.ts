@@ -1,5 +1,6 @@
 // The request for a new push, and the limits of the instance that it has to respect.
 
+import type { Language } from './language.ts'
 import type { Problem } from './problems.ts'
 import type { PushKind } from './push.ts'
 import { hasMoreBytes, hasMoreCharacters } from './text-length.ts'
@@ -20,6 +21,8 @@ export type PushLimits = {
   /** Whether an account may tell recipients its address. */
   showSender: boolean
   kinds: ReadonlySet<PushKind>
+  /** Whether the server can send links by mail. */
+  mail: boolean
 }
 
 /** A request for a push, checked against the limits and completed with the defaults. */
@@ -36,7 +39,11 @@ export type NewPush = {
   deletableByViewer: boolean | null
   retrievalStep: boolean
   showsSender: boolean
+  /** Who gets the link by mail, and in which language; null for nobody. */
+  mail: LinkMail | null
 }
+
+export type LinkMail = { recipients: readonly string[]; language: Language }
 
 /** The largest limits that an instance can allow. */
 export const MAX_DAYS = 3650

@@ -15,7 +15,7 @@ export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 export const DELIVERY_ERRORS = [
   // The operator's settings do not allow the receiver, or its address.
   ...(['not_allowed', 'address_not_allowed'] as const),
-  ...(['name_not_found', 'unreachable', 'tls_failed', 'timed_out', 'bad_answer'] as const),
+  ...(['name_not_found', 'unreachable', 'tls_failed', 'timed_out', 'bad_answer', 'login_refused'] as const),
   // What the receiver answered: 3xx, 4xx, 5xx.
   ...(['redirected', 'refused', 'receiver_failed'] as const),
   // The stored address cannot be opened, or no mail server is configured.

@@ -117,6 +117,12 @@ export function lossStep<P extends Push>(push: P, visit: Visit, now: number): St
   return { after, now, entry: { kind: 'expire', visit } }
 }
 
+/** The owner sends the link by mail. Null for a push that has expired. */
+export function decideMailing<P extends Push>(push: P, visit: Visit, now: number): Step<P> | null {
+  if (isExpired(push, now)) return null
+  return { after: push, now, entry: { kind: 'creation_email_send', visit } }
+}
+
 export type EditStep<P extends Push> =
   | { outcome: 'edited'; step: Step<P> | null }
   | { outcome: 'refused'; problems: Problems }

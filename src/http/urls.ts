@@ -56,20 +56,13 @@ export const API = {
   retrieve: get('/api/v2/pushes/:url_token', 'visitor'),
   expire: url('DELETE', '/api/v2/pushes/:url_token', 'visitor'),
   edit: url('PATCH', '/api/v2/pushes/:url_token', 'account'),
+  /** Only where mail is sent. */
+  notify: post('/api/v2/pushes/:url_token/notify_emails', 'account'),
   preview: get('/api/v2/pushes/:url_token/preview', 'visitor'),
   audit: get('/api/v2/pushes/:url_token/audit', 'account'),
   active: get('/api/v2/pushes/active', 'account'),
   expired: get('/api/v2/pushes/expired', 'account'),
   events: get('/api/oncebox/events', 'account'),
-}
-
-/** What Oncebox has beyond version 2. Each also answers with `.json` at its end. */
-export const OWN_API = {
-  requests: get('/api/oncebox/requests', 'account'),
-  createRequest: post('/api/oncebox/requests', 'account'),
-  request: get('/api/oncebox/requests/:url_token', 'account'),
-  closeRequest: url('DELETE', '/api/oncebox/requests/:url_token', 'account'),
-  answer: post('/api/oncebox/requests/:url_token/answers', 'visitor'),
 }
 
 /** The previous version of the API: pushes of any kind, pushes of files, and pushes of URLs. */
@@ -128,6 +121,9 @@ export const PAGES = {
   signIn: get('/sign-in', 'open'),
   submitSignIn: post('/sign-in', 'open'),
   submitCode: post('/sign-in/code', 'open'),
+  /** Where mail is sent. */
+  forgot: get('/sign-in/forgot', 'open'),
+  submitForgot: post('/sign-in/forgot', 'open'),
   signUp: get('/sign-up', 'open'),
   submitSignUp: post('/sign-up', 'open'),
   welcome: get('/welcome/:link', 'open'),
@@ -249,14 +245,6 @@ type Addressed = { push: { retrievalStep: boolean }; urlToken: string }
 /** The path of the secret link, with the confirmation step when there is one. */
 export function secretHref({ push, urlToken }: Addressed): string {
   return (push.retrievalStep ? PAGES.receiveStep : PAGES.receive).href({ url_token: urlToken })
-}
-
-/** The page on which a stranger answers a request. */
-const ANSWER_PAGE = get('/q/:url_token', 'open')
-
-/** The link of a request, to be given away. */
-export function requestLink(urlToken: string, baseUrl: string): string {
-  return `${baseUrl}${ANSWER_PAGE.href({ url_token: urlToken })}`
 }
 
 /** The secret link to hand over. */

@@ -5,6 +5,7 @@ import type { Route } from '../http/door/router.ts'
 import { FILES, PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
+import { createForgotPages, type ForgotPageOptions } from './account/forgot.tsx'
 import { createListExport, type ListExportOptions } from './account/list-export.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
@@ -38,6 +39,7 @@ export type PagesOptions = ReceivePageOptions &
   SignInPageOptions &
   TokenPageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
+  ForgotPageOptions &
   AdminPageOptions &
   FirstStepsOptions &
   BackUpOptions &
@@ -109,11 +111,14 @@ function ownerRoutes({ member, form }: PageGuards, options: PagesOptions): Route
 /** These forms carry no form token, because a page opened before a new sign-in has the token of the old session. */
 function signInRoutes({ guest, guestForm, form }: PageGuards, options: PagesOptions): Route[] {
   const signIn = createSignInPages(options)
+  const forgot = createForgotPages(options)
   const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })
   return [
     guest(PAGES.signIn, (visitor) => signIn.show(visitor)),
     guestForm(PAGES.submitSignIn, signIn.signIn),
     guestForm(PAGES.submitCode, signIn.confirm),
+    guest(PAGES.forgot, forgot.show),
+    guestForm(PAGES.submitForgot, forgot.send),
     guest(PAGES.signUp, welcome.showSignUp),
     guestForm(PAGES.submitSignUp, welcome.signUp),
     guest(PAGES.welcome, welcome.show),

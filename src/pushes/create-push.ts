@@ -3,6 +3,7 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import { sealSecrets } from '../crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../crypto/url-token.ts'
+import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { isDomainError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
@@ -14,6 +15,7 @@ import type { KeyToStore, Store } from '../store/face.ts'
 import { sealFile } from './file-names.ts'
 import { type Attempt, fingerprintOfPush, type Made, requireSameFields } from './idempotency.ts'
 import { sealLabels } from './labels.ts'
+import type { LinkMails } from './link-mails.ts'
 import type { Labelled } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
 import type { ShareOf } from './shares.ts'
@@ -21,21 +23,9 @@ import type { Upload } from './uploads.ts'
 
 export type Created = Labelled & { files: readonly StoredFile[] }
 
-/** What makes a push an answer to a request for a secret: it belongs to the owner of the request. */
-export type Answer = {
-  requestId: number
-  urlToken: string
-  ownerId: number
-  /** Of its upload; null without one. */
-  reservation: number | null
-  /** Encrypts its text for the owner, which is done once the push is known to be new; null without a recipient. */
-  encrypt: ((text: string) => Promise<string>) | null
-}
-
 export type CreateOptions = {
   viewer: Viewer
   upload: Upload
-  answer?: Answer
   /** Of a request with an idempotency key; null without one. */
   attempt: Attempt | null
 }
@@ -51,9 +41,10 @@ export function createCreatePush(options: {
   keyring: Keyring
   passphrases: Passphrases
   shareOf: ShareOf
+  linkMails: LinkMails
   now: Now
 }) {
-  const { store, keyring, passphrases, shareOf, now } = options
+  const { store, keyring, passphrases, shareOf, linkMails, now } = options
 
   /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
   async function create(wanted: NewPush, options: CreateOptions): Promise<Created> {
@@ -80,13 +71,10 @@ export function createCreatePush(options: {
     const { name, note, lifetime, expireAfterDays, expireAfterViews } = wanted
     const expiresAt = made.push.createdAt + lifetime
     const push = { ...made.push, expiresAt, expireAfterDays, expireAfterViews }
-    return { push, urlToken: made.urlToken, name, note, request: null, files: upload.listFiles() }
+    return { push, urlToken: made.urlToken, name, note, files: upload.listFiles() }
   }
 
-  async function createAnew(
-    wanted: NewPush,
-    { viewer, upload, answer, keepKey }: Creation,
-  ): Promise<Created> {
+  async function createAnew(wanted: NewPush, { viewer, upload, keepKey }: Creation): Promise<Created> {
     const { account, visit } = viewer
     await store.freeSpace.require()
     const instanceKey = keyring.sealing
@@ -97,15 +85,15 @@ export function createCreatePush(options: {
     const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
     const { dataKey } = upload
     const files = upload.listFiles()
-    const encrypt = wanted.payload === '' ? null : (answer?.encrypt ?? null)
-    const payload = encrypt === null ? wanted.payload : await encrypt(wanted.payload)
-    const sealed = sealSecrets({ payload, dataKey }, opener)
+    const sealed = sealSecrets({ payload: wanted.payload, dataKey }, opener)
     const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
-    const ownerId = answer?.ownerId ?? account?.id ?? null
-    const { name, note } = wanted
-    const texts = { urlToken, name, note, request: answer?.urlToken ?? null }
-    const labels = ownerId === null ? null : sealLabels(texts, { keyring, pushId: lookup, ownerId })
-    const push = begin(wanted, ownerId, now())
+    const labels =
+      account === null
+        ? null
+        : sealLabels({ ...wanted, urlToken }, { keyring, pushId: lookup, ownerId: account.id })
+    const push = begin(wanted, account, now())
+    const { mail } = wanted
+    const mails = mail && account ? await linkMails(mail, { urlToken, account, push }) : NO_MAILS
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
     const idempotency = keepKey({ urlToken, createdAt: push.createdAt })
@@ -120,22 +108,25 @@ export function createCreatePush(options: {
       secrets,
       labels,
       files: sealedFiles,
-      answer: answer ?? null,
       idempotency,
+      mails,
       share,
       visit,
     }
-    return { push: await store.pushes.createPush(stored), ...texts, files }
+    const { name, note } = wanted
+    return { push: await store.pushes.createPush(stored), urlToken, name, note, files }
   }
 
   return create
 }
 
-function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
+const NO_MAILS: readonly string[] = []
+
+function begin(wanted: NewPush, account: Account | null, now: number): Push {
   const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender } = wanted
   return {
     kind,
-    ownerId,
+    ownerId: account?.id ?? null,
     createdAt: now,
     updatedAt: now,
     expiresAt: now + wanted.lifetime,

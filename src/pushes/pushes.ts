@@ -10,6 +10,7 @@ import type { Store, StoredPush } from '../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
 import { openLabels } from './labels.ts'
+import { createNotify, type LinkMails } from './link-mails.ts'
 import { createOwnerExport, type OpenLog } from './owner-export.ts'
 import { type Addressed, createOwnerLists, type Labelled, type ListOptions, nameOf } from './owner-lists.ts'
 import { createOwnerSelection } from './owner-selection.ts'
@@ -29,6 +30,7 @@ export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
   store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'files' | 'freeSpace' | 'damage' | 'bucket'>
   keyring: Keyring
   shareOf: ShareOf
+  linkMails: LinkMails
   shortTokens: ShortTokens
 }
 
@@ -110,8 +112,10 @@ export function createPushes(options: PushesOptions) {
   const exporting = createOwnerExport({ list: listOwn, logOf })
   const several = createOwnerSelection({ store, finder })
   const editing = createEditPush({ store, keyring, finder, now: options.now })
+  const notifying = createNotify({ ...options, finder })
   return {
     ...editing,
+    ...notifying,
     ...several,
     create,
     preview,

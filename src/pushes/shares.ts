@@ -3,7 +3,8 @@
 import { hashAddress } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
-import type { ShareLimits, ShareToTake } from '../domain/shares.ts'
+import type { ShareLimits } from '../domain/shares.ts'
+import type { ShareToTake } from '../store/face.ts'
 
 export type SharesOptions = {
   keyring: Keyring

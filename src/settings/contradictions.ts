@@ -87,6 +87,13 @@ const RULES: readonly ((config: Config) => string | false)[] = [
     backupDir !== null &&
     isInside(backupDir, dataDir) &&
     '--backup-dir must not be in the data folder, whose loss would take the backups with it: name another place, best on another disk',
+  ({ smtpUrl, mailFrom }) =>
+    (smtpUrl === null) !== (mailFrom === null) &&
+    '--smtp-url and --mail-from need each other: one names the server that takes mail, the other its sender',
+  ({ smtpUrl, baseUrl }) =>
+    smtpUrl !== null &&
+    baseUrl === null &&
+    '--smtp-url needs --base-url: without it, links in mails would start with whatever Host a request names',
   ({ databaseUrl, backupDir }) =>
     databaseUrl !== null &&
     backupDir !== null &&

@@ -32,5 +32,6 @@ export function pushLimitsOf(config: Config): PushLimits {
     deletableByViewer: config.deletableByViewerDefault,
     showSender: config.showSender,
     kinds: new Set(kinds),
+    mail: config.smtpUrl !== null,
   }
 }

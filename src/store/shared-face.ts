@@ -2,7 +2,12 @@
 // lapse by themselves.
 
 /** At most `tries` under a name, in a window of milliseconds that begins with the first of them. */
-export type Budget = { name: string; tries: number; window: number }
+export type Budget = {
+  name: string
+  tries: number
+  window: number /** Tries that one attempt takes; 1 when absent. */
+  cost?: number
+}
 
 /** A budget before a try: `spent` of it, until the window ends at `until`. */
 export type BudgetState = Budget & { spent: number; until: number }

@@ -1,6 +1,7 @@
 // The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl. A test
 // checks each catalogue against en.json: the same keys, the same parameters, the plurals of its language.
 
+import { type Language, languageOf } from '../domain/language.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
 import { createSayBytes } from './bytes.ts'
 import en from './en.json'
@@ -12,8 +13,7 @@ export type WordKey = keyof typeof en
 export type Catalogue = Record<WordKey, Text>
 export type Parameters = Record<string, string | number>
 
-export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const
-export type Language = (typeof LANGUAGES)[number]
+export { LANGUAGES, type Language } from '../domain/language.ts'
 
 /** Loaded when a language is first used, because most servers never use all of them. */
 export const CATALOGUES: Record<Language, () => Catalogue> = {
@@ -182,11 +182,4 @@ function acceptedLanguage(accepted: string | null): Language | null {
     best = { language, quality }
   }
   return best.language
-}
-
-/** The supported language of a tag (BCP 47), ignoring its country; null for any other. */
-export function languageOf(tag: string | null): Language | null {
-  if (tag === null) return null
-  const primary = tag.toLowerCase().split('-', 1)[0]
-  return LANGUAGES.find((language) => language === primary) ?? null
 }

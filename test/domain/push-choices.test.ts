@@ -14,6 +14,7 @@ const LIMITS: PushLimits = {
   retrievalStep: true,
   deletableByViewer: true,
   showSender: false,
+  mail: false,
   kinds: new Set(['text']),
 }
 const AS_PRESET = { lifetime: 7 * DAY, expireAfterViews: 5, retrievalStep: true, deletableByViewer: true }

@@ -104,7 +104,7 @@ test('a referrer of more than 2,000 characters, or with an origin of more than 3
 
 test('the log keeps the first failures, looks of the owner and edits, counts later ones, and keeps all other entries', () => {
   const bounded = AUDIT_KINDS.filter((kind) => boundOf(kind) !== null)
-  expect(bounded).toEqual(['failed_view', 'failed_passphrase', 'owner_view', 'edit'])
+  expect(bounded).toEqual(['failed_view', 'failed_passphrase', 'owner_view', 'edit', 'creation_email_send'])
   const place = { ownerId: 1, hasRoom: true }
   const entryOf = (kind: AuditKind, at = 7) => ({ kind, at, visit: { ...VISIT, ip: `192.0.2.${at}` } })
   for (const [kind, bound] of [

@@ -28,8 +28,13 @@ let open: Api
 let closed: Api
 let people: People
 beforeAll(async () => {
-  open = await startApi()
-  closed = await startApi({ flags: { 'anonymous-access': 'false' } })
+  // With mail, and so with the paths that need it. None is sent.
+  const flags = {
+    ...{ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' },
+    'base-url': 'http://localhost',
+  }
+  open = await startApi({ flags })
+  closed = await startApi({ flags: { ...flags, 'anonymous-access': 'false' } })
   people = createPeople(open)
   await open.addAccount('bob@example.org')
 })

@@ -68,6 +68,8 @@ test('without anything given, every setting has its default', () => {
     backupKeep: 7,
     backupAcceptFolder: false,
     backupRecipients: [],
+    smtpUrl: null,
+    mailFrom: null,
     maxPayloadBytes: 1024 * 1024,
     maxFileBytes: 4 * 1024 ** 3,
     maxFiles: 10,

@@ -17,7 +17,7 @@ const KEYS = Object.keys(CATALOGUES.en()) as WordKey[]
 
 const WORDS = resolve(import.meta.dir, '../../src/words/words.ts')
 
-const sources = [...new Glob('{http,api,pages}/**/*.{ts,tsx}').scanSync(SRC)]
+const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(SRC)]
   .filter((path) => !path.includes('words/'))
   .map((path) => join(SRC, path))
   .concat(WORDS)

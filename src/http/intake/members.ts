@@ -8,6 +8,8 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox'
+import { LANGUAGES, type Language, languageOf } from '../../domain/language.ts'
+import { MAX_RECIPIENTS_TEXT, parseRecipients } from '../../domain/mail-address.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import { hasMoreBytes, hasMoreCharacters } from '../../domain/text-length.ts'
 
@@ -128,7 +130,26 @@ export function boolean(options: SchemaOptions): Member<boolean> {
   return { schema: Type.Boolean(options), read }
 }
 
+/** Addresses for mail, separated by commas. */
+export function mailAddresses(description: string): Member<readonly string[]> {
+  const read = (value: unknown, blame: Blame) => {
+    if (typeof value !== 'string') return blame({ code: 'not_text' })
+    const parsed = parseRecipients(value)
+    return 'problem' in parsed ? blame(parsed.problem) : parsed.recipients
+  }
+  return { schema: Type.String({ maxLength: MAX_RECIPIENTS_TEXT, description }), read }
+}
+
+/** A language of pages and mails, also with a country: `de-AT` is `de`. */
+export function mailLanguage(description: string): Member<Language> {
+  const read = (value: unknown, blame: Blame) => {
+    const tag = typeof value === 'string' && value.length <= MAX_WORD ? value.trim().replace('_', '-') : null
+    return languageOf(tag) ?? blame({ code: 'unknown_kind', kinds: LANGUAGES.join(', ') })
+  }
+  return { schema: Type.String({ description }), read }
+}
+
 /** Refuses every value, for a feature that this server lacks. */
-export function unavailable(code: 'unavailable' | 'unavailable_list', description: string): Member<string> {
+export function unavailable(code: 'unavailable' | 'unavailable_list', description: string): Member<never> {
   return { schema: Type.String({ maxLength: 0, description }), read: (_, blame) => blame({ code }) }
 }

@@ -1,14 +1,16 @@
-// Reads what the owner of a push wants to change about it.
+// Reads what the owner of a push wants to change about it, and to whom its link is to be sent.
 
+import type { Viewer } from '../../domain/audit.ts'
 import type { WantedEdit } from '../../domain/editing.ts'
 import { invalidFields } from '../../domain/errors.ts'
-import { MAX_DAYS, MAX_VIEWS, type PushLimits } from '../../domain/new-push.ts'
+import { type LinkMail, MAX_DAYS, MAX_VIEWS, type PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
 import { createFields, integer, isGiven } from './members.ts'
 import { readPushFields } from './push-body.ts'
-import { createPushTable } from './push-table.ts'
+import { readMail } from './push-input.ts'
+import { createMailTable, createPushTable } from './push-table.ts'
 
 const SOONER = ' A value that would let it live longer, or that has been reached already, is refused.'
 
@@ -52,6 +54,20 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
     }
     const refused = fixed.filter((name) => isGiven(wire[name]))
     return { edit, problems: { ...fields.problems, ...problemsOf(refused) } }
+  }
+}
+
+/** Who is to get the link of a push. Throws `invalid` with every field at fault, and what `readPushFields` throws. */
+export function createReadLinkMail({ limits, body }: Pick<ReadEditOptions, 'limits' | 'body'>) {
+  const table = createMailTable(limits)
+  return async (exchange: Exchange, viewer: Viewer): Promise<LinkMail> => {
+    const wire = await readPushFields(exchange, { ...body, wrappers: ['push'], onFile: refuseFile })
+    const fields = createFields(table, wire)
+    const mail = readMail(fields, { wire, viewer, limits })
+    if (mail === null && fields.problems.notify_emails_to === undefined)
+      fields.blame('notify_emails_to', { code: 'blank' })
+    if (mail === null || Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
+    return mail
   }
 }
 

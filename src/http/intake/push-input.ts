@@ -6,6 +6,7 @@ import {
   DURATIONS,
   decideLifetime,
   durationProblem,
+  type LinkMail,
   type NewPush,
   type PushLimits,
   payloadProblem,
@@ -13,8 +14,8 @@ import {
 import type { Problems } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import type { JsonFile } from './json-files.ts'
-import { createFields, type Fields, isGiven, type Wire } from './members.ts'
-import { createPushTable, type PushFields } from './push-table.ts'
+import { createFields, isGiven, type Wire } from './members.ts'
+import { createPushTable, MAIL_MEMBERS, type MailFields, type PushFields } from './push-table.ts'
 
 export type NewPushOptions = {
   viewer: Viewer
@@ -51,9 +52,8 @@ export function createParsePush(limits: PushLimits) {
         fields.read('deletable_by_viewer') ?? (kind === 'url' ? null : limits.deletableByViewer),
       retrievalStep: fields.read('retrieval_step') ?? limits.retrievalStep,
       showsSender: form.showsSender === true && limits.showSender && viewer.account !== null,
+      mail: readMail(fields, { wire, viewer, limits }),
     }
-    fields.read('notify_emails_to')
-    fields.read('notify_emails_to_locale')
     const problems = { ...found, ...fields.problems }
     if (Object.keys(problems).length > 0) throw invalidFields(problems)
     return { push, files }
@@ -89,11 +89,22 @@ function readPayload(fields: PushFields, kind: PushKind, limits: PushLimits): st
   return payload
 }
 
-type Lifespan = { limits: PushLimits; duration: number | null }
-type LifespanFields = Fields<{ expire_after_days: number; expire_after_duration: number }>
+type Mailing = { viewer: Viewer; wire: Wire; limits: Pick<PushLimits, 'mail'> }
 
-/** `duration`, in milliseconds, replaces the one that was sent. */
-export function readLifetime(fields: LifespanFields, { limits, duration: asked }: Lifespan) {
+/** Null when nobody is to get a mail. Mail is sent for accounts only, each of which may send so much of it. */
+export function readMail(fields: MailFields, { viewer, wire, limits }: Mailing): LinkMail | null {
+  if (limits.mail && viewer.account === null) {
+    for (const name of MAIL_MEMBERS) if (isGiven(wire[name])) fields.blame(name, { code: 'needs_account' })
+    return null
+  }
+  const recipients = fields.read('notify_emails_to') ?? []
+  const language = fields.read('notify_emails_to_locale') ?? 'en'
+  return recipients.length === 0 ? null : { recipients, language }
+}
+
+type Lifespan = { limits: PushLimits; duration: number | null }
+
+function readLifetime(fields: PushFields, { limits, duration: asked }: Lifespan) {
   const days = fields.read('expire_after_days')
   const index = fields.read('expire_after_duration')
   const duration = asked ?? (index === null ? null : (DURATIONS[index] ?? null))

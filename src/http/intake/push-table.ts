@@ -1,6 +1,8 @@
 // The table of a new push: its members with the limits and defaults of this instance. Requests are read by it, and the
 // reference shows it.
 
+import { LANGUAGES, type Language } from '../../domain/language.ts'
+import { MAX_RECIPIENTS } from '../../domain/mail-address.ts'
 import {
   DURATIONS,
   MAX_NAME_CHARACTERS,
@@ -13,7 +15,16 @@ import {
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { filesInJson } from './json-files.ts'
 import type { Fields, Member } from './members.ts'
-import { anyText, boolean, integer, text, textOfBytes, unavailable } from './members.ts'
+import {
+  anyText,
+  boolean,
+  integer,
+  mailAddresses,
+  mailLanguage,
+  text,
+  textOfBytes,
+  unavailable,
+} from './members.ts'
 
 export type PushTable = ReturnType<typeof createPushTable>
 
@@ -47,11 +58,24 @@ export function createPushTable(limits: PushLimits) {
     }),
     name: text({ maxLength: MAX_NAME_CHARACTERS, description: 'Label shown to the owner.' }),
     note: text({ maxLength: MAX_NOTE_CHARACTERS, description: 'Note visible to the owner only.' }),
-    notify_emails_to: unavailable('unavailable_list', NO_MAIL),
-    notify_emails_to_locale: unavailable('unavailable', NO_MAIL),
+    ...createMailTable(limits),
   }
 }
 
+export const MAIL_MEMBERS = ['notify_emails_to', 'notify_emails_to_locale'] as const
+
+export type MailFields = Fields<{ notify_emails_to: readonly string[]; notify_emails_to_locale: Language }>
+
+/** To whom the link is sent, and in which language. */
+export function createMailTable({ mail }: Pick<PushLimits, 'mail'>) {
+  return {
+    notify_emails_to: mail ? mailAddresses(RECIPIENTS) : unavailable('unavailable_list', NO_MAIL),
+    notify_emails_to_locale: mail ? mailLanguage(LANGUAGE) : unavailable('unavailable', NO_MAIL),
+  }
+}
+
+const RECIPIENTS = `Addresses that get the link by mail, separated by commas, at most ${MAX_RECIPIENTS}. Needs a token.`
+const LANGUAGE = `Language of that mail: ${LANGUAGES.join(', ')}; en by default.`
 const NO_MAIL = 'Refused, because this server sends no mail.'
 
 function describePayload({ payloadBytes, kinds }: PushLimits): string {

@@ -1,8 +1,9 @@
 // The look of the pages, the backups that the server makes by itself, and how it runs.
 
-import { ageRecipient } from '../../domain/age-recipient.ts'
 import { MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
+import { ageRecipient } from '../age-recipient.ts'
 import { brandColor, plainText } from '../brand-parsers.ts'
+import { mailFrom, showSmtpUrl, smtpUrl } from '../mail-parsers.ts'
 import { addressAndPort, corsOrigin, network } from '../parsers.ts'
 import { choices, durations, file, folder, numbers, off, section } from '../setting.ts'
 
@@ -70,6 +71,27 @@ const backups = section('Backups', {
   },
 })
 
+const mail = section('Mail', {
+  smtpUrl: {
+    placeholder: 'url',
+    parse: smtpUrl,
+    default: null,
+    defaultWords: 'no mail',
+    file: true,
+    show: showSmtpUrl,
+    help:
+      'Server that takes mail, such as smtps://user:password@mail.example; TLS is required and verified, also with smtp:// ' +
+      '(STARTTLS), by the authority in ?ca=/path.pem if given; needs --mail-from and --base-url',
+  },
+  mailFrom: {
+    placeholder: 'address',
+    parse: mailFrom,
+    default: null,
+    defaultWords: 'no mail',
+    help: 'Sender of the mails, such as "Oncebox <once@example.org>"',
+  },
+})
+
 const running = section('Running', {
   sweepEvery: {
     ...durations('1s', '1h'),
@@ -131,4 +153,4 @@ const running = section('Running', {
   },
 })
 
-export const runningSettings = { ...brand, ...backups, ...running }
+export const runningSettings = { ...brand, ...backups, ...mail, ...running }

@@ -77,7 +77,7 @@ export function createSharedState({ steps, keyring, now, onError }: SharedStateO
     const decision = yield* look(attempt)
     if (decision.refusedBy !== null) return decision
     for (const state of decision.states.slice(0, attempt.counts.length))
-      yield* run(SPEND, hashName(state), state.spent + 1, state.until)
+      yield* run(SPEND, hashName(state), state.spent + (state.cost ?? 1), state.until)
     return decision
   }
 

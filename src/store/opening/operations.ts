@@ -22,7 +22,6 @@ import { createExpiry } from '../pushes/expiry.ts'
 import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
 import { createPushLists } from '../pushes/push-lists.ts'
 import { createPushes } from '../pushes/pushes.ts'
-import { createRequests } from '../requests/requests.ts'
 import type { Steps } from '../steps.ts'
 
 export type AccountOperationsOptions = {
@@ -50,7 +49,6 @@ export function createOperations(options: OperationsOptions) {
     audit: createAuditLog(options.steps),
     expiry: createExpiry(options),
     events: createEventLog(options),
-    requests: createRequests(options),
     shared: createSharedState(options),
     damage: createDamage(options.onError),
     outbox: createOutbox(options),

@@ -1,11 +1,7 @@
 // How much each address holds in live anonymous pushes: a row for each push, deleted when it ends, and sums of these rows.
 
-import {
-  exceededLimit,
-  requireRoom as requireRoomAmong,
-  type Share,
-  type ShareToTake,
-} from '../../domain/shares.ts'
+import { exceededLimit, requireRoom as requireRoomAmong, type Share } from '../../domain/shares.ts'
+import type { ShareToTake } from '../face.ts'
 import { addTo, forSome, locked, select, statement } from '../statements.ts'
 import { all, first, run, type Step } from '../steps.ts'
 import { addressShares, liveShares } from '../tables.ts'

@@ -222,10 +222,9 @@ function presentListed({
   urlToken,
   name,
   note,
-  request,
   seenViews,
   fileBytes,
   ...row
 }: Listed): ListedPush {
-  return { push: presentPush(row, row), labels: { urlToken, name, note, request }, seenViews, fileBytes }
+  return { push: presentPush(row, row), labels: { urlToken, name, note }, seenViews, fileBytes }
 }

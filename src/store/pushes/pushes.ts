@@ -1,5 +1,6 @@
 // Stored pushes. Each operation is one atomic step, durable when its promise resolves.
 
+import type { NewEntry } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import { isExpired, isLocked } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
@@ -8,11 +9,12 @@ import {
   decideDeletion,
   decideEditing,
   decideLastTry,
+  decideMailing,
   decideRefusal,
   decideUnlock,
   forward,
 } from '../../domain/visits.ts'
-import { requireActive } from '../accounts/accounts.ts'
+import { inactiveAccount } from '../every-engine/refusals.ts'
 import type {
   Claim,
   Claimed,
@@ -26,10 +28,11 @@ import type {
   Visited,
   VisitToPush,
 } from '../face.ts'
-import { tell } from '../notices/events.ts'
-import { takeAnswer } from '../requests/requests.ts'
-import { statement } from '../statements.ts'
-import { run, type Step, type Steps } from '../steps.ts'
+import { enqueue } from '../notices/outbox.ts'
+import type { Mailing, SealedMails } from '../sealed-face.ts'
+import { locked, select, statement } from '../statements.ts'
+import { first, run, type Step, type Steps } from '../steps.ts'
+import { accounts } from '../tables.ts'
 import { requireRoom, takeShare } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'
 import { useKey } from './idempotency-keys.ts'
@@ -45,6 +48,8 @@ import {
 
 const GROWS = { grows: true }
 
+/** No account is removed, or begins anew, while a push is created for it. */
+const OWNER = locked(select(accounts, 'WHERE id = $1'), 'FOR KEY SHARE')
 const SET_NAME = statement('UPDATE push_labels SET name = $2 WHERE push_id = $1')
 const SET_NOTE = statement('UPDATE push_labels SET note = $2 WHERE push_id = $1')
 
@@ -63,14 +68,14 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
   function* create(asked: PushToStore): Step<StoredPush> {
     const { push, idempotency, share, visit } = asked
     const { createdAt } = push
-    if (asked.answer !== null) yield* takeAnswer(asked.answer, { accountId: push.ownerId, now: createdAt })
-    else if (push.ownerId !== null) yield* requireActive(push.ownerId, asked.ownerResets)
+    if (push.ownerId !== null) yield* requireActive(push.ownerId, asked.ownerResets)
     if (share !== null) yield* requireRoom(share, createdAt)
-    const entries = [{ kind: 'creation' as const, at: createdAt, visit }]
+    const entries: NewEntry[] = [{ kind: 'creation', at: createdAt, visit }]
+    if (asked.mails.length > 0) entries.push({ kind: 'creation_email_send', at: createdAt, visit })
     const stored = yield* insertPush(asked, { entries, seenViews: 0, hasRoom: hasRoom() })
     if (share !== null) yield* takeShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
-    if (asked.answer !== null) yield* tell(stored, ['request.answered'], createdAt)
+    if (asked.mails.length > 0) yield* mail(stored, asked.mails, createdAt)
     return stored
   }
 
@@ -114,6 +119,17 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
     const refused = yield* writeDecided(before, step, room())
     const last = outcome !== 'refused' ? null : decideLastTry(refused, asked, time)
     return { outcome, push: yield* writeDecided(refused, last, room()) }
+  }
+
+  function* mailLink(asked: VisitToPush & Mailing): Step<Visited<'mailed' | 'ended'>> {
+    const before = yield* lockPush(asked.id)
+    if (before === null || before.ownerId !== asked.ownerId) return null
+    const time = timeOf(before)
+    const decided = decideMailing(before, asked.visit, time)
+    if (decided === null) return { outcome: 'ended', push: before }
+    const push = yield* writeDecided(before, decided, room())
+    yield* mail(push, asked.mails, time)
+    return { outcome: 'mailed', push }
   }
 
   function* unlock({ id, visit }: VisitToPush): Step<StoredPush | null> {
@@ -178,6 +194,7 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
     expirePush: (asked) => write(() => expire(asked)),
     expirePushes: (which) => write(() => expireSeveral(which)),
     editPush: (asked) => write(() => edit(asked)),
+    mailLink: (mailing) => write(() => mailLink(mailing), GROWS),
     unlockPush: (asked) => write(() => unlock(asked)),
     async hasGrants(push) {
       const has = await read(() => findGrants(push))
@@ -185,4 +202,15 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
       return has
     },
   }
+}
+
+/** Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked. */
+function* requireActive(ownerId: number, ownerResets: number): Step<void> {
+  const owner = yield* first(OWNER, ownerId)
+  if (owner === null || owner.disabledAt !== null || owner.resets !== ownerResets) throw inactiveAccount()
+}
+
+/** Goes with the push, and is sent once this transaction is durable. */
+function* mail({ id, ownerId }: StoredPush, mails: SealedMails, at: number): Step<void> {
+  for (const body of mails) yield* enqueue({ kind: 'link_mail', accountId: ownerId, pushId: id, at, body })
 }

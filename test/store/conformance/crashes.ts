@@ -54,7 +54,7 @@ function create(store: Store, { clock, of, views }: { clock: TestClock; of: 0 | 
     secrets: { salt: part.subarray(0, 16), wrappedKey: part, payload: part, passphraseSalt: null },
     labels: null,
     files: of === 0 ? [{ fileId: 'aa1', size: SIZE, filename: name, contentType: name }] : [],
-    answer: null,
+    mails: [],
     idempotency: of === 0 ? null : { lookup: KEY, lapsesAt: clock.now() + DAY, answer: bytes(88, 3) },
     share: null,
     visit: VISIT,

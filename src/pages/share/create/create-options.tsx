@@ -1,19 +1,57 @@
-// The options that few pushes need: opening, deleting and a note.
+// The options that few pushes need: who gets the link by mail, opening, deleting and a note.
 
-import { NoteField, Tick } from '../../frame/fields.tsx'
+import { MAX_RECIPIENTS, MAX_RECIPIENTS_TEXT } from '../../../domain/mail-address.ts'
+import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
+import { Input, NoteField, Tick } from '../../frame/fields.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function Options(props: PartProps) {
-  const { words, isOfAccount, typed, texts } = props
+  const { words, isOfAccount, limits, typed, texts } = props
   const { say } = words
+  const isFilled = FOLDED.some((field) => texts[field] !== undefined || typed(field) !== '')
   return (
-    <details class="options" open={texts.note !== undefined || typed('note') !== ''}>
+    <details class="options" open={isFilled}>
       <summary>{say('more_options')}</summary>
+      {isOfAccount && limits.mail && <Recipients {...props} />}
       <Ticks {...props} />
       {isOfAccount && (
         <NoteField words={words} name="push[note]" value={typed('note')} problem={texts.note} />
       )}
     </details>
+  )
+}
+
+const FOLDED = ['note', 'notify_emails_to'] as const
+
+/** Never filled in by an address, which could be somebody else's: they would get the link. */
+function Recipients({ words, typed, texts }: PartProps) {
+  const { say, language } = words
+  const chosen = typed('notify_emails_to_locale') || language
+  return (
+    <>
+      <Input
+        id="notify_emails_to"
+        name="push[notify_emails_to]"
+        label={say('notify_to')}
+        hint={say('notify_to_hint', { n: MAX_RECIPIENTS })}
+        problem={texts.notify_emails_to}
+        value={typed('notify_emails_to')}
+        attributes={{
+          ...{ maxlength: MAX_RECIPIENTS_TEXT, inputmode: 'email', dir: 'ltr' },
+          ...{ autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' },
+        }}
+      />
+      <div class="field">
+        <label for="notify_emails_to_locale">{say('notify_language')}</label>
+        <select id="notify_emails_to_locale" name="push[notify_emails_to_locale]">
+          {LANGUAGES.map((one) => (
+            <option value={one} lang={one} selected={one === chosen}>
+              {LANGUAGE_NAMES[one]}
+            </option>
+          ))}
+        </select>
+      </div>
+    </>
   )
 }
 

@@ -1,0 +1,46 @@
+// Addresses to which mail is sent, and the server that takes it. What an address cannot hold cannot get into a command or a header.
+
+import type { Problem } from './problems.ts'
+
+export type MailAddress = { name: string; address: string }
+
+/** `isTls`: from the first byte on, otherwise by STARTTLS before anything is said. `ca`: a file of PEM that vouches for it. */
+export type MailServer = {
+  host: string
+  port: number
+  isTls: boolean
+  login: { user: string; pass: string } | null
+  ca: string | null
+}
+
+export const MAX_RECIPIENTS = 5
+/** RFC 5321 allows a path 256, with its brackets. */
+const MAX_ADDRESS = 254
+/** With blanks and commas between them. */
+export const MAX_RECIPIENTS_TEXT = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
+
+/**
+ * Neither quoted texts nor groups, comments, lists and literal addresses (RFC 5322, 3.4): nothing has to be escaped. Nor `!`, `%`, which
+ * once named a way through other servers, and `?`, without which there are no encoded words (RFC 2047).
+ */
+const LOCAL = /^[a-z\d.#$&'*+/=^_`{|}~-]{1,64}$/i
+const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u
+
+/** Whether mail can be sent to it. Addresses of accounts may be others. */
+export function isMailAddress(text: string): boolean {
+  if (text.length > MAX_ADDRESS) return false
+  const [local = '', domain = '', ...more] = text.split('@')
+  const isLocal = LOCAL.test(local) && local.split('.').every((part) => part !== '')
+  return more.length === 0 && isLocal && domain.split('.').every((label) => LABEL.test(label))
+}
+
+/** Addresses separated by commas, each once. */
+export function parseRecipients(text: string): { recipients: string[] } | { problem: Problem } {
+  if (text.length > MAX_RECIPIENTS_TEXT)
+    return { problem: { code: 'too_long_characters', limit: MAX_RECIPIENTS_TEXT } }
+  const given = text.split(',').map((part) => part.trim())
+  const recipients = [...new Set(given.filter((part) => part !== ''))]
+  if (recipients.length > MAX_RECIPIENTS)
+    return { problem: { code: 'too_many_recipients', limit: MAX_RECIPIENTS } }
+  return recipients.every(isMailAddress) ? { recipients } : { problem: { code: 'not_emails' } }
+}

@@ -1,0 +1,63 @@
+// The texts of mails: plain, in the language that was chosen for them. A link stands alone on its line, so that every program shows it
+// as one.
+
+import type { Language } from '../domain/language.ts'
+import { wordsOf } from '../words/words.ts'
+
+export type MailText = { subject: string; text: string }
+
+/** What every mail is made with: `name` and `home` are those of this server. */
+export type Writing = { language: Language; name: string; home: string }
+
+export type LinkFacts = {
+  link: string
+  /** The address of the account that shares it; null when that stays unsaid. */
+  sender: string | null
+  views: number
+  expiresAt: number
+  passphraseRequired: boolean
+}
+
+export function writeLinkMail(facts: LinkFacts, writing: Writing): MailText {
+  const { say, moment } = wordsOf(writing.language)
+  const { link, sender, passphraseRequired } = facts
+  const subject = sender === null ? say('mail_link_subject') : say('mail_link_subject_from', { sender })
+  const limits = { views: say('views', { n: facts.views }), expires: moment(facts.expiresAt) }
+  return compose(
+    subject,
+    [
+      subject,
+      say('mail_link', limits),
+      link,
+      ...(passphraseRequired ? [say('mail_link_passphrase')] : []),
+      say('mail_link_unexpected'),
+    ],
+    writing,
+  )
+}
+
+type AccountFacts = { link: string; expiresAt: number }
+
+export function writeInvitation({ link, expiresAt }: AccountFacts, writing: Writing): MailText {
+  const { say, moment } = wordsOf(writing.language)
+  const { name } = writing
+  const text = say('mail_invite', { name, until: moment(expiresAt) })
+  return compose(say('mail_invite_subject', { name }), [text, link], writing)
+}
+
+export function writeReset({ link, expiresAt }: AccountFacts, writing: Writing): MailText {
+  const { say, moment } = wordsOf(writing.language)
+  const { name } = writing
+  const text = say('mail_reset', { name, until: moment(expiresAt) })
+  const parts = [text, link, say('mail_reset_effect'), say('mail_reset_ignore')]
+  return compose(say('mail_reset_subject', { name }), parts, writing)
+}
+
+export function writeTest(writing: Writing): MailText {
+  const { say } = wordsOf(writing.language)
+  return compose(say('mail_test_subject', { name: writing.name }), [say('mail_test')], writing)
+}
+
+function compose(subject: string, parts: readonly string[], { name, home }: Writing): MailText {
+  return { subject, text: `${parts.join('\n\n')}\n\n-- \n${name}\n${home}\n` }
+}

@@ -1,0 +1,92 @@
+// Hands mails to the configured server. Plain text for one recipient each; TLS is required and verified. The library is loaded with
+// the first mail.
+
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { isMailAddress, type MailAddress, type MailServer } from '../domain/mail-address.ts'
+import type { DeliveryError } from '../domain/outbox.ts'
+
+export type Mail = {
+  to: string
+  subject: string
+  text: string
+  /** Letters and digits, the same at each try: a mail that arrives twice can be told by it. */
+  id: string
+}
+
+export type MailerOptions = {
+  server: MailServer
+  from: MailAddress
+  /** The name of this server, in the ids of mails and in what it calls itself. */
+  hostName: string
+}
+
+export type Mailer = ReturnType<typeof createMailer>
+
+/** Shorter than the lease of a message: a try must end before another node takes it. */
+const PATIENCE_MS = 25_000
+const ANSWER_MS = 10_000
+
+export function createMailer({ server, from, hostName }: MailerOptions) {
+  async function open() {
+    const { createTransport } = await import('nodemailer')
+    const { host, port, isTls, login, ca } = server
+    return createTransport({
+      ...{ host, port, secure: isTls, requireTLS: !isTls, name: hostName },
+      ...{ connectionTimeout: ANSWER_MS, greetingTimeout: ANSWER_MS, socketTimeout: ANSWER_MS },
+      ...{ dnsTimeout: ANSWER_MS, disableFileAccess: true, disableUrlAccess: true },
+      ...(login === null ? {} : { auth: login }),
+      tls: {
+        ...{ rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        ...(ca === null ? {} : { ca: await readFile(ca) }),
+      },
+    })
+  }
+
+  /** Why the server would not take a mail; null when it connects, verifies and lets us in. Sends none. */
+  const test = () => attempt(async () => (await open()).verify())
+
+  /** Null once the server has taken the mail. */
+  async function send({ to, subject, text, id }: Mail): Promise<DeliveryError | null> {
+    if (!isMailAddress(to)) return 'not_allowed'
+    return attempt(async () =>
+      (await open()).sendMail({
+        from,
+        to: { name: '', address: to },
+        subject: subject.replace(/\p{Cc}+/gu, ' '),
+        text,
+        messageId: `<${id}@${hostName}>`,
+        // Keeps out-of-office replies away (RFC 3834).
+        headers: { 'Auto-Submitted': 'auto-generated' },
+        xMailer: false,
+      }),
+    )
+  }
+
+  return { send, test, name: `${server.host}:${server.port}` }
+}
+
+async function attempt(work: () => Promise<unknown>): Promise<DeliveryError | null> {
+  const { promise: late, resolve } = Promise.withResolvers<DeliveryError>()
+  const timer = setTimeout(() => resolve('timed_out'), PATIENCE_MS)
+  const done = work().then(() => null, reasonOf)
+  return Promise.race([done, late]).finally(() => clearTimeout(timer))
+}
+
+/** By the codes of the library and of TLS, and by the answer of the server (RFC 5321, 4.2.1). */
+function reasonOf(cause: unknown): DeliveryError {
+  const said = (name: string) => (cause instanceof Error ? String(Reflect.get(cause, name) ?? '') : '')
+  const known = REASONS[said('code')]
+  if (known !== undefined) return known
+  if (/CERT|TLS|SSL/.test(said('originalCode'))) return 'tls_failed'
+  const answered = Number(said('responseCode'))
+  if (answered >= 400) return answered >= 500 ? 'refused' : 'receiver_failed'
+  return /^E(SOCKET|CONNECTION)$/.test(said('code')) ? 'unreachable' : 'bad_answer'
+}
+
+/** `ENOENT`: of the file that is to vouch for the server. */
+const REASONS: Partial<Record<string, DeliveryError>> = {
+  ...{ ETLS: 'tls_failed', ENOENT: 'tls_failed', EACCES: 'tls_failed' },
+  ...{ EAUTH: 'login_refused', EDNS: 'name_not_found', ETIMEDOUT: 'timed_out' },
+}

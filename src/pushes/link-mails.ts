@@ -1,0 +1,96 @@
+// Mails with the link of a push, as they wait to be sent: sealed, because whoever reads the link can open the push. What else such a
+// mail says is read from the push when it is sent.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { openJson, sealJson } from '../crypto/sealed-field.ts'
+import type { Account } from '../domain/account.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { DomainError, invalidFields, isDomainError } from '../domain/errors.ts'
+import type { Language } from '../domain/language.ts'
+import type { LinkMail } from '../domain/new-push.ts'
+import { isExpired, isOwner, type Push } from '../domain/push.ts'
+import type { Now } from '../domain/time.ts'
+import type { Store } from '../store/face.ts'
+import type { MailLimit } from './mail-limit.ts'
+import type { Addressed } from './owner-lists.ts'
+import { notFound, type PushFinder } from './push-finder.ts'
+
+export type WaitingLink = {
+  to: string
+  language: Language
+  urlToken: string
+  /** The address of the sender's account; null when that stays unsaid. */
+  sender: string | null
+}
+
+export type LinkMails = ReturnType<typeof createLinkMails>
+
+type Options = { keyring: Keyring; limit: MailLimit }
+
+/** The push, and who sends its link. */
+type Sending = { urlToken: string; account: Account; push: Pick<Push, 'showsSender'> }
+
+export function createLinkMails({ keyring, limit }: Options) {
+  /** One for each recipient, who thus learns of no other. Throws `too_many`. */
+  return async (
+    { recipients, language }: LinkMail,
+    { urlToken, account, push }: Sending,
+  ): Promise<string[]> => {
+    await limit(account.id, recipients.length)
+    const sender = push.showsSender ? account.email : null
+    return recipients.map((to) => {
+      const waiting: WaitingLink = { to, language, urlToken, sender }
+      return sealJson(waiting, keyring, placeOf(account.id))
+    })
+  }
+}
+
+/** Null when it was altered, or belongs to another account. */
+export function openLinkMail(body: string, of: { keyring: Keyring; accountId: number }): WaitingLink | null {
+  return openJson<WaitingLink>(body, of.keyring, placeOf(of.accountId))
+}
+
+function placeOf(accountId: number) {
+  return { subkey: 'owner', subject: Buffer.from(`account/${accountId}`), field: 'link_mail' } as const
+}
+
+type NotifyOptions = { store: Pick<Store, 'pushes'>; finder: PushFinder; linkMails: LinkMails; now: Now }
+
+/** Sends the link of a push that is there already. */
+export function createNotify({ store, finder, linkMails, now }: NotifyOptions) {
+  /** Throws `not_found`, and `forbidden` for everybody but the owner. */
+  async function requireNotifiable(urlToken: string, { account, visit }: Viewer) {
+    const { push } = await finder.getPush(urlToken, visit)
+    if (account === null || !isOwner(push, account))
+      throw new DomainError('forbidden', 'Only the owner of this push may send its link.')
+    return { push, account }
+  }
+
+  /** Throws the same, `too_many`, and `invalid` for a push that has expired. */
+  async function notify(urlToken: string, mail: LinkMail, viewer: Viewer): Promise<Addressed> {
+    const { push, account } = await requireNotifiable(urlToken, viewer)
+    const mails = await linkMails(mail, { urlToken, account, push })
+    const mailed = await store.pushes.mailLink({
+      id: push.id,
+      ownerId: account.id,
+      mails,
+      visit: viewer.visit,
+    })
+    if (mailed === null) throw notFound()
+    if (mailed.outcome === 'ended') throw invalidFields({ notify_emails_to: [{ code: 'link_ended' }] })
+    return { push: mailed.push, urlToken }
+  }
+
+  /** The push whose link waits to be sent; null when it has ended or is gone. */
+  async function findToMail(urlToken: string): Promise<Push | null> {
+    try {
+      const { push } = await finder.getPush(urlToken, null)
+      return isExpired(push, now()) ? null : push
+    } catch (cause) {
+      if (isDomainError(cause, 'not_found')) return null
+      throw cause
+    }
+  }
+
+  return { requireNotifiable, notify, findToMail }
+}
