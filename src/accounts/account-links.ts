@@ -1,13 +1,17 @@
 // One-time links: setup of the first administrator, invitations, password resets. Each can be used once.
 
+import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import { type Account, type AccountLink, parseEmail } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
 import { DomainError, invalidFields } from '../domain/errors.ts'
+import type { Language } from '../domain/language.ts'
 import type { InLine } from '../domain/waiting-line.ts'
+import type { MailLimit } from '../pushes/mail-limit.ts'
 import type { NewAccountLink } from '../store/accounts-face.ts'
 import type { Store } from '../store/face.ts'
+import { sealAccountMail, type WaitingAccountLink } from './account-mails.ts'
 import type { Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
@@ -18,7 +22,14 @@ const NOBODY = {
   endsTwoFactor: false,
   createdBy: null,
   session: null,
+  mail: null,
 }
+
+type LinkToAdd = Omit<NewAccountLink, 'hash'>
+
+type ToMail = Omit<WaitingAccountLink, 'token'> & { accountId: number }
+
+type Forgotten = { email: string; visit: Visit; language: Language }
 
 /** The administrator who creates a link, and their session. */
 type By = { by: Account; session: number }
@@ -29,18 +40,31 @@ export type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
   passwords: Pick<Passwords, 'requireGoodPassword' | 'hashPassword'>
   inLine: InLine
-  limit: Pick<SignInLimit, 'tryLink'>
+  limit: Pick<SignInLimit, 'tryLink' | 'tryReset'>
+  keyring: Keyring
+  /** Null while no mail is sent. */
+  mailLimit: MailLimit | null
+  onError: (cause: unknown) => void
   /** Called once the setup link has made the first administrator. */
   onSetUp: () => void
 }
 
-export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }: AccountLinksOptions) {
+export function createAccountLinks(options: AccountLinksOptions) {
+  const { store, passwords, inLine, limit, keyring, mailLimit, onError, onSetUp } = options
   const { accountLinks, accounts } = store
 
-  async function add(link: Omit<NewAccountLink, 'hash'>): Promise<string> {
-    const token = newRandomToken()
+  async function add(link: LinkToAdd, token = newRandomToken()): Promise<string> {
     await accountLinks.addLink({ ...link, hash: hashToken(token) })
     return token
+  }
+
+  /** The same, and sends the link for this account. Throws `too_many`. */
+  async function addAndMail(link: LinkToAdd, { accountId, ...waiting }: ToMail): Promise<string> {
+    if (mailLimit === null) throw new DomainError('not_found', 'not-found')
+    await mailLimit(accountId, 1)
+    const token = newRandomToken()
+    const mail = sealAccountMail({ ...waiting, token }, { keyring, accountId })
+    return add({ ...link, mail }, token)
   }
 
   /** Null once there is an administrator. A new link replaces the previous one. */
@@ -49,14 +73,38 @@ export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }:
     return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
   }
 
-  /** Throws `invalid` for a malformed address or one that has an account. */
-  async function invite(input: { email: string; isAdmin: boolean } & By): Promise<string> {
+  /** Sends the link when it is given a language. Throws `invalid` for a malformed address or one that has an account. */
+  async function invite(
+    input: { email: string; isAdmin: boolean; mailIn?: Language | null } & By,
+  ): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     if ((await accounts.findAccount(email)) !== null)
       throw invalidFields({ email: [{ code: 'email_taken' }] })
-    const { isAdmin, by, session } = input
-    return add({ ...NOBODY, purpose: 'invite', email, isAdmin, createdBy: by.id, session })
+    const { isAdmin, by, session, mailIn: language = null } = input
+    const link = { ...NOBODY, purpose: 'invite' as const, email, isAdmin, createdBy: by.id, session }
+    if (language === null) return add(link)
+    return addAndMail(link, { to: email, language, purpose: 'invite', accountId: by.id })
+  }
+
+  /**
+   * Sends a link for a new password to the owner of this address, if it has an account. Whether it has one shows neither in the
+   * outcome nor in the time until then. Throws `too_many` for too many requests from one network address.
+   */
+  async function sendReset({ email, visit, language }: Forgotten): Promise<void> {
+    if (mailLimit === null) throw new DomainError('not_found', 'not-found')
+    if (await limit.tryReset({ email, address: visit.ip })) void findAndReset(email, language).catch(onError)
+  }
+
+  async function findAndReset(email: string, language: Language): Promise<void> {
+    const to = parseEmail(email)
+    const account = to === null ? null : await accounts.findAccount(to)
+    if (to === null || account === null || account.disabledAt !== null) return
+    const { id: accountId, isAdmin } = account
+    await addAndMail(
+      { ...NOBODY, accountId, isAdmin, purpose: 'reset' },
+      { to, language, purpose: 'reset', accountId },
+    )
   }
 
   function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & By) {
@@ -100,6 +148,7 @@ export function createAccountLinks({ store, passwords, inLine, limit, onSetUp }:
   return {
     createSetupLink,
     invite,
+    sendReset,
     createResetLink,
     findLink,
     useLink,

@@ -33,6 +33,11 @@ const ofNewAccounts = budgetOf('new accounts', 50)
 /** One-time links that do not exist, from one address. A valid link always works. */
 const ofWrongLinks = budgetOf('wrong links', 30)
 
+/** Links for a new password that are asked for from one network address. */
+const ofResets = budgetOf('resets', 20)
+/** For one account. The last mail that was sent stays good, so others cannot keep its owner from a link. */
+const ofResetsOfAccount = budgetOf('resets of account', 3)
+
 export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
 
 export type SignInLimitOptions = {
@@ -102,6 +107,14 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return countAttempt(states.slice(-1), { work, isRight: () => true })
   }
 
+  /** Whether a link may be sent now. Counts the same for an address that has no account. */
+  async function tryReset({ email, address }: From): Promise<boolean> {
+    const client = clientOf(address)
+    if (client !== null) await count([ofResets(client)])
+    const counts = [ofResetsOfAccount(parseEmail(email) ?? 'none')]
+    return (await take({ counts, refuse: findSpent })).refusedBy === null
+  }
+
   async function tryCode<T>(accountId: number, attempt: Attempt<T>): Promise<T> {
     return countAttempt(await count([ofCodes(String(accountId))]), attempt)
   }
@@ -130,7 +143,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return new DomainError('too_many', `Too many tries: try again in ${retryAfter} s.`, { retryAfter })
   }
 
-  return { tryPassword, tryCode, tryLink, trySignUp }
+  return { tryPassword, tryCode, tryLink, trySignUp, tryReset }
 }
 
 const isSpent = ({ spent, tries }: BudgetState) => spent >= tries

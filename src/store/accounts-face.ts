@@ -94,6 +94,8 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
   hash: Buffer
   /** The session that creates the link, which must not have ended; null for the server itself. */
   session: number | null
+  /** A mail with the link, sealed, to be sent for this account; null for none. */
+  mail: { accountId: number; body: string } | null
 }
 
 /** `email` is used only when the link was made for no particular address. */
@@ -129,8 +131,8 @@ export type TwoFactorStore = {
   countRecoveryCodes(accountId: number): Promise<number>
 }
 
-/** `template` is null for the standard message. `recipient`: of age, for answers to requests; null without one. */
-export type Preferences = PushChoices & { template: string | null; recipient: string | null }
+/** `template` is null for the standard message. */
+export type Preferences = PushChoices & { template: string | null }
 
 export type PreferenceStore = {
   /** Null for an account that has chosen nothing. */

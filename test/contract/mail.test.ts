@@ -33,7 +33,11 @@ afterAll(async () => {
 })
 
 const create = (push: Wire, token: string | undefined = owner) =>
-  api.fetch(PUSHES, { method: 'POST', json: { push: { payload: 'swordfish', ...push } }, ...(token ? { token } : {}) })
+  api.fetch(PUSHES, {
+    method: 'POST',
+    json: { push: { payload: 'swordfish', ...push } },
+    ...(token ? { token } : {}),
+  })
 
 async function arrived(count: number): Promise<Received[]> {
   await waitUntil(() => server.mails.length >= count)
@@ -79,14 +83,30 @@ test('in the language that was asked for, and without one in English', async () 
 
 describe('refuses', () => {
   test.each([
-    [{ notify_emails_to: 'bob' }, { notify_emails_to: ['must be addresses such as ann@example.org, separated by commas'] }],
+    [
+      { notify_emails_to: 'bob' },
+      { notify_emails_to: ['must be addresses such as ann@example.org, separated by commas'] },
+    ],
     [{ notify_emails_to: [BOB] }, { notify_emails_to: ['must be a string'] }],
-    [{ notify_emails_to: 'a@b.c,b@b.c,c@b.c,d@b.c,e@b.c,f@b.c' }, { notify_emails_to: ['are too many (at most 5)'] }],
-    [{ notify_emails_to: `${'x'.repeat(1281)}` }, { notify_emails_to: ['is too long (at most 1280 characters)'] }],
-    [{ notify_emails_to_locale: 'tlh' }, { notify_emails_to_locale: ['must be one of en, de, fr, es, ja, ar'] }],
+    [
+      { notify_emails_to: 'a@b.c,b@b.c,c@b.c,d@b.c,e@b.c,f@b.c' },
+      { notify_emails_to: ['are too many (at most 5)'] },
+    ],
+    [
+      { notify_emails_to: `${'x'.repeat(1281)}` },
+      { notify_emails_to: ['is too long (at most 1280 characters)'] },
+    ],
+    [
+      { notify_emails_to_locale: 'tlh' },
+      { notify_emails_to_locale: ['must be one of en, de, fr, es, ja, ar'] },
+    ],
     [
       { payload: '', notify_emails_to: 'x', notify_emails_to_locale: 7 },
-      { payload: ["can't be blank"], notify_emails_to: [expect.any(String)], notify_emails_to_locale: [expect.any(String)] },
+      {
+        payload: ["can't be blank"],
+        notify_emails_to: [expect.any(String)],
+        notify_emails_to_locale: [expect.any(String)],
+      },
     ],
   ])('%j', async (given, problems) => {
     const response = await create(given)
@@ -183,7 +203,10 @@ describe('POST /pushes/:url_token/notify_emails', () => {
 
   test('sends the link for its owner and audits it', async () => {
     const response = await post(urlToken, { notify_emails_to: BOB, notify_emails_to_locale: 'fr' })
-    expect([response.status, await response.json()]).toEqual([200, { url: `http://localhost/p/${urlToken}/r` }])
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { url: `http://localhost/p/${urlToken}/r` },
+    ])
     const [mail] = await arrived(1)
     expect(mail?.text).toContain(`http://localhost/p/${urlToken}/r`)
     expect(headerOf(mail as Received, 'subject')).toBe('Quelqu’un partage un secret avec vous')

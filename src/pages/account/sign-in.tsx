@@ -2,6 +2,7 @@
 
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
 import { isDomainError } from '../../domain/errors.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
@@ -17,6 +18,7 @@ export type SignInPageOptions = {
   sessions: Sessions
   /** Whether everybody may create an account. */
   signups: boolean
+  limits: Pick<PushLimits, 'mail'>
 }
 
 type Shown = {
@@ -27,7 +29,7 @@ type Shown = {
   headers?: Record<string, string>
 }
 
-export function createSignInPages({ answer, sessions, signups }: SignInPageOptions) {
+export function createSignInPages({ answer, sessions, signups, limits }: SignInPageOptions) {
   function show(guest: Guest, shown: Shown = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
@@ -47,11 +49,16 @@ export function createSignInPages({ answer, sessions, signups }: SignInPageOptio
           <PasswordInput words={words} label={say('password')} />
           <Submit>{say('nav_sign_in')}</Submit>
         </PostForm>
+        {limits.mail && (
+          <p>
+            <a href={guest.href(PAGES.forgot.href())}>{say('forgot_title')}</a>
+          </p>
+        )}
         <p>
           {signups ? (
             <a href={guest.href(PAGES.signUp.href())}>{say('sign_up_link')}</a>
           ) : (
-            say('sign_in_help')
+            say(limits.mail ? 'sign_in_no_account' : 'sign_in_help')
           )}
         </p>
       </div>

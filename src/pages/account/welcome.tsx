@@ -6,6 +6,7 @@ import type { SignUp } from '../../accounts/sign-up.ts'
 import { type Account, type AccountLinkPurpose, newAccountProblems } from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError, isDomainError, isOutage } from '../../domain/errors.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
@@ -25,6 +26,7 @@ export type WelcomePageOptions = {
   sessions: Sessions
   signUp: SignUp
   signups: boolean
+  limits: Pick<PushLimits, 'mail'>
   enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
 }
 
@@ -48,7 +50,7 @@ type Shown = {
 }
 
 export function createWelcomePages(options: WelcomePageOptions) {
-  const { answer, accountLinks, sessions, signups, enterAfter } = options
+  const { answer, accountLinks, sessions, signups, limits, enterAfter } = options
 
   function showForm(guest: Guest, shown: Shown): Response {
     const { words } = guest
@@ -70,7 +72,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
         >
           <EmailInput
             words={words}
-            hint={say('email_hint')}
+            hint={say(limits.mail ? 'email_hint_mail' : 'email_hint')}
             problem={texts.email}
             value={email ?? shown.typedEmail ?? ''}
             attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}

@@ -6,6 +6,7 @@ import type { People } from '../../accounts/people.ts'
 import type { BackupStatus } from '../../backup/backups.ts'
 import type { Account } from '../../domain/account.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -26,7 +27,7 @@ import { AppearanceCard, readAppearance, type TypedAppearance, withAppearance } 
 import { Backups } from './backups.tsx'
 import { Attention, Health } from './health.tsx'
 import { Nodes } from './nodes.tsx'
-import { Invitations, LinkToGive, People as PeopleSection, queryOf } from './people.tsx'
+import { Invitations, LinkToGive, People as PeopleSection, queryOf, type TypedInvitation } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
 
 export type AdminPageOptions = {
@@ -42,6 +43,7 @@ export type AdminPageOptions = {
   readBackups: () => BackupStatus | null
   settings: readonly SettingInEffect[]
   appearance: Appearances
+  limits: Pick<PushLimits, 'mail'>
   /** What devices have to trust; null without --tls auto. */
   authority: Authority | null
   /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
@@ -51,22 +53,24 @@ export type AdminPageOptions = {
 type Shown = {
   link?: string
   linkFor?: string
+  isSent?: boolean
   problems?: Problems
-  email?: string
-  isForAdmin?: boolean
+  typed?: TypedInvitation
   notice?: WordKey
   /** The form of the name, contact and notice, refused. */
   refused?: { typed: TypedAppearance; problems: Problems }
 }
 
+const EMPTY: TypedInvitation = { email: '', isForAdmin: false, sends: true }
+
 type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
   const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
-  const { readBackups, settings, appearance, authority, listUndeclaredProxies } = options
+  const { readBackups, settings, appearance, authority, listUndeclaredProxies, limits } = options
 
   async function show(guest: Member, shown: Shown = {}) {
-    const { link, linkFor = '', problems = {}, email = '', isForAdmin = false, notice, refused } = shown
+    const { link, linkFor = '', isSent = false, problems = {}, typed = EMPTY, notice, refused } = shown
     const { say } = guest.words
     const hasProblems = Object.keys(problems).length > 0 || refused !== undefined
     const asked = askedOf(guest)
@@ -77,7 +81,7 @@ export function createAdminPages(options: AdminPageOptions) {
         <h1>{say('admin_title')}</h1>
         {link && (
           <>
-            <LinkToGive words={guest.words} link={link} linkFor={linkFor} />
+            <LinkToGive words={guest.words} {...{ link, linkFor, isSent }} />
             <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
           </>
         )}
@@ -97,7 +101,8 @@ export function createAdminPages(options: AdminPageOptions) {
           guest={guest}
           invitations={await accountLinks.listLinks()}
           nonce={nonces.issue(INVITE_SUBJECT)}
-          {...{ problems, email, isForAdmin }}
+          {...{ problems, typed }}
+          hasMail={limits.mail}
         />
         {authority && <AuthorityPart guest={guest} authority={authority} />}
         <Health guest={guest} status={status} jobs={jobs} />
@@ -139,21 +144,23 @@ export function createAdminPages(options: AdminPageOptions) {
   }
 
   async function invite(guest: Member, form: Form): Promise<Response> {
-    const typed = { email: form.text('email'), isForAdmin: form.isTicked('is_admin') }
+    const sends = form.isTicked('send')
+    const typed = { email: form.text('email'), isForAdmin: form.isTicked('is_admin'), sends }
     const done = await once(form, INVITE_SUBJECT, () => makeInvitation(guest, typed))
     if (done instanceof Response) return done
-    return show(guest, done === 'admin_link_again' ? { notice: done } : { notice: done, ...typed })
+    return show(guest, done === 'admin_link_again' ? { notice: done } : { notice: done, typed })
   }
 
-  type Typed = { email: string; isForAdmin: boolean }
-
-  async function makeInvitation(guest: Member, { email, isForAdmin }: Typed): Promise<Response> {
+  async function makeInvitation(guest: Member, typed: TypedInvitation): Promise<Response> {
+    const { email, isForAdmin } = typed
+    const isSent = typed.sends && limits.mail
+    const mailIn = isSent ? guest.words.language : null
     try {
-      const token = await accountLinks.invite({ email, isAdmin: isForAdmin, ...actorOf(guest) })
-      return show(guest, { link: linkTo(guest, token), linkFor: email.trim() })
+      const token = await accountLinks.invite({ email, isAdmin: isForAdmin, mailIn, ...actorOf(guest) })
+      return show(guest, { link: linkTo(guest, token), linkFor: email.trim(), isSent })
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { problems: cause.details.problems ?? {}, email, isForAdmin })
+      return show(guest, { problems: cause.details.problems ?? {}, typed })
     }
   }
 

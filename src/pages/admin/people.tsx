@@ -153,12 +153,15 @@ type InvitationsProps = {
   /** Good for one invitation. */
   nonce: string
   problems: Problems
-  email: string
-  isForAdmin: boolean
+  typed: TypedInvitation
+  hasMail: boolean
 }
 
+/** `sends`: the link is to be sent by mail. */
+export type TypedInvitation = { email: string; isForAdmin: boolean; sends: boolean }
+
 export function Invitations(props: InvitationsProps) {
-  const { guest, invitations, nonce, problems, email, isForAdmin } = props
+  const { guest, invitations, nonce, problems, typed, hasMail } = props
   const { words } = guest
   const { say } = words
   const problem = problemTexts(problems, words).email
@@ -170,10 +173,11 @@ export function Invitations(props: InvitationsProps) {
           words={words}
           hint={say('admin_invite_hint')}
           problem={problem}
-          value={email}
+          value={typed.email}
           attributes={{ required: true, autocomplete: 'off' }}
         />
-        <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={isForAdmin} />
+        <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={typed.isForAdmin} />
+        {hasMail && <Tick id="send" name="send" label={say('admin_invite_send')} isTicked={typed.sends} />}
         <button type="submit">{say('admin_invite_submit')}</button>
       </PostForm>
       {invitations.length > 0 && (
@@ -202,11 +206,15 @@ export function Invitations(props: InvitationsProps) {
 }
 
 /** The link of an invitation or for a new password, which is shown once. */
-export function LinkToGive({ words, link, linkFor }: { words: Words; link: string; linkFor: string }) {
+type LinkToGiveProps = { words: Words; link: string; linkFor: string; isSent: boolean }
+
+export function LinkToGive({ words, link, linkFor, isSent }: LinkToGiveProps) {
   const { say } = words
   return (
     <Notice kind="good">
-      <p>{say('admin_link', { email: linkFor })}</p>
+      <p>
+        {say('admin_link', { email: linkFor })} {isSent && say('admin_link_sent')}
+      </p>
       <LinkBox id="link" label={say('created_link')} text={link}>
         <CopyButton target="link" words={words} />
       </LinkBox>

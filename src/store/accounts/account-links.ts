@@ -4,8 +4,8 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../dom
 import { DomainError } from '../../domain/errors.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
+import { enqueue } from '../notices/outbox.ts'
 import { disown } from '../pushes/expiry.ts'
-import { removeRequestsOf } from '../requests/requests.ts'
 import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
@@ -45,7 +45,7 @@ export function createAccountLinks({
   now,
   setupLinks,
 }: AccountLinksOptions): AccountLinkStore {
-  function* add({ hash, session, ...link }: NewAccountLink): Step<void> {
+  function* add({ hash, session, mail, ...link }: NewAccountLink): Step<void> {
     yield* lockFor(link)
     yield* requireSession(session)
     const createdAt = now()
@@ -56,6 +56,7 @@ export function createAccountLinks({
       createdAt,
       expiresAt: createdAt + ACCOUNT_LINK_LIFETIME[link.purpose],
     })
+    if (mail !== null) yield* enqueue({ kind: 'account_mail', pushId: null, at: createdAt, ...mail })
   }
 
   function* findReplaced({ purpose, accountId, email }: Replacing, time: number): Step<{ id: number }[]> {
@@ -89,7 +90,7 @@ export function createAccountLinks({
     return yield* reset(link, { accountId, passwordHash })
   }
 
-  /** Its pushes become anonymous, and its requests go. */
+  /** Its pushes become anonymous. */
   function* reset(
     link: AccountLink,
     { accountId, passwordHash }: { accountId: number; passwordHash: string },
@@ -97,7 +98,6 @@ export function createAccountLinks({
     const row = yield* startAnew(accountId, passwordHash)
     if (row === null) throw gone()
     if (link.endsTwoFactor) yield* removeTwoFactor(accountId)
-    yield* removeRequestsOf(accountId)
     yield* disown(accountId)
     return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null } : row)
   }

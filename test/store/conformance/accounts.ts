@@ -8,7 +8,14 @@ import { storePush, VISIT } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
 const HASH = Buffer.alloc(32, 7)
-const BY_SERVER = { email: null, isAdmin: false, endsTwoFactor: false, createdBy: null, session: null }
+const BY_SERVER = {
+  email: null,
+  isAdmin: false,
+  endsTwoFactor: false,
+  createdBy: null,
+  session: null,
+  mail: null,
+}
 
 export function describeAccounts(open: OpenEngine): void {
   let opened: OpenedEngine
@@ -72,7 +79,7 @@ export function describeAccounts(open: OpenEngine): void {
 
   test('a disabled account has no sessions and no tokens, after a restart as well', async () => {
     await opened.store.sessions.addSession({ accountId: id, hash: HASH, visit: VISIT, tested: 'x' })
-    const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null }
+    const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null, mail: null }
     await opened.store.apiTokens.addApiToken(token)
     await opened.store.accounts.setDisabled({ id, disabled: true })
     await opened.reopen()
@@ -112,7 +119,7 @@ export function describeAccounts(open: OpenEngine): void {
 
   test('names of API tokens are unique within an account, and the use of one is noted', async () => {
     const { apiTokens } = opened.store
-    const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null }
+    const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null, mail: null }
     await apiTokens.addApiToken(token)
     const again = apiTokens.addApiToken({ ...token, hash: Buffer.alloc(32, 8) })
     await expect(again).rejects.toMatchObject({ code: 'conflict' })

@@ -12,7 +12,14 @@ import { untilDone } from '../../support/waiting.ts'
 const ROUNDS = 12
 
 const hashOf = (n: number) => Buffer.alloc(32, n)
-const BY_SERVER = { email: null, isAdmin: false, endsTwoFactor: false, createdBy: null, session: null }
+const BY_SERVER = {
+  email: null,
+  isAdmin: false,
+  endsTwoFactor: false,
+  createdBy: null,
+  session: null,
+  mail: null,
+}
 
 const postgres = usePostgres()
 
@@ -167,7 +174,7 @@ postgres.describe('two nodes', () => {
   })
 
   test('an account has no more sessions and tokens than it may, however nodes race', async () => {
-    const newToken = (n: number) => ({ name: `${n}`, prefix: '', hash: hashOf(n), session: null })
+    const newToken = (n: number) => ({ name: `${n}`, prefix: '', hash: hashOf(n), session: null, mail: null })
     const tokens = Array.from({ length: MAX_API_TOKENS + 12 }, (_, n) => n)
     const tries = await Promise.allSettled(
       tokens.map((n) => {
@@ -193,7 +200,7 @@ postgres.describe('two nodes', () => {
 
   test('nothing of an account is left, and its pushes go in steps', async () => {
     await addSession(nodes[0], hashOf(1))
-    const token = { name: 'laptop', prefix: '', hash: hashOf(1), session: null }
+    const token = { name: 'laptop', prefix: '', hash: hashOf(1), session: null, mail: null }
     await nodes[0].apiTokens.addApiToken({ accountId: id, ...token })
     await nodes[0].accountLinks.addLink({ hash: hashOf(1), purpose: 'reset', ...BY_SERVER, accountId: id })
     await insertPushes(id, { count: 250, entries: 3 })
