@@ -45,22 +45,22 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   },
   api: {
     imports: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
-    lines: 1190,
+    lines: 1390,
   },
-  http: { imports: ['domain'], lines: 2575 },
+  http: { imports: ['domain'], lines: 2805 },
   lan: { imports: ['operating', 'crypto', 'domain'], lines: 390 },
   backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1260 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
-  importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1300 },
+  importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1302 },
   operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1140 },
-  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1710 },
-  accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 760 },
-  store: { imports: ['crypto', 'domain'], lines: 9405 },
+  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1770 },
+  accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 765 },
+  store: { imports: ['crypto', 'domain'], lines: 9805 },
   settings: { imports: ['domain'], lines: 1135 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 157 },
   crypto: { imports: [], lines: 690 },
-  domain: { imports: [], lines: 2015 },
+  domain: { imports: [], lines: 2130 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }
@@ -112,7 +112,7 @@ test('use cases import only the faces of the store, and faces import only the do
       .filter(({ from, isType }) => !allowed.test(from) || (isFace && !isType))
       .map(({ from }) => [path, from])
   })
-  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(8)
+  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(9)
   expect(wrong).toEqual([])
 })
 
@@ -299,12 +299,12 @@ test('one file writes the headers for security and caches', () => {
   expect(writes).toEqual(['http/answers.ts'])
 })
 
+/** Lists that are read from top to bottom, with an entry for each thing that there is. */
+const LISTS: Record<string, number> = { 'http/urls.ts': 351, 'store/tables.ts': 401 }
+
 test('every file opens with a sentence, stays short and leaves nothing to do', () => {
   expect(violations(({ text }) => !/^\/\/ .+/.test(text))).toEqual([])
-  // All tables are in one file, because their order is that of the locks, and all URLs, because they must not overlap.
-  const whole = ['store/tables.ts', 'http/urls.ts']
-  const isLong = ({ path, text }: Source) => !whole.includes(path) && text.split('\n').length > 251
-  expect(violations(isLong)).toEqual([])
+  expect(violations(({ path, text }) => text.split('\n').length > (LISTS[path] ?? 251))).toEqual([])
   expect(violations(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))).toEqual([])
   expect(violations(({ path }) => /(^|\/)index\.tsx?$/.test(path))).toEqual([])
 })

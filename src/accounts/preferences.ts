@@ -29,6 +29,8 @@ export function createMessageTemplates(store: Pick<Store, 'preferences'>) {
   return { find, keep }
 }
 
+const NOTHING_CHOSEN = { template: null, recipient: null, ...NO_CHOICES }
+
 export type Choices = ReturnType<typeof createPushChoices>
 
 export type ChoicesOptions = {
@@ -48,7 +50,7 @@ export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
   async function remember({ id }: Account, push: NewPush): Promise<void> {
     const choices = choicesOf(push, limits)
     try {
-      const { template: _, ...last } = (await store.preferences.find(id)) ?? { template: null, ...NO_CHOICES }
+      const { template: _, recipient: __, ...last } = (await store.preferences.find(id)) ?? NOTHING_CHOSEN
       if (Bun.deepEquals(choices, last)) return
       await store.preferences.keep({ accountId: id, ...choices })
     } catch (cause) {

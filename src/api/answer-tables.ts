@@ -139,6 +139,27 @@ const about = {
   edition: Type.String(),
 }
 
+const request = closed(
+  {
+    url_token: Type.String({ ...URL_TOKEN, description: 'Addresses the request in paths.' }),
+    html_url: Type.String({
+      format: 'uri',
+      description: 'The page on which anybody answers; to be given away.',
+    }),
+    created_at: time('When it was made.'),
+    expires_at: time('When it closes by itself.'),
+    accept: Type.Array(Type.String({ enum: ['text', 'files'] })),
+    name: text('Label shown to its owner.'),
+    message: text('Shown to whoever has the link.'),
+    max_answers: Type.Integer({ minimum: 1 }),
+    answers: count('Answers that have arrived.'),
+    passphrase_required: Type.Boolean(),
+    recipient: nullable(text('The public key of age that answers are encrypted for.')),
+    closed: flag('Whether it takes no answer any more: used up, closed, or past its time.'),
+  },
+  'A request for a secret, as its owner sees it.',
+)
+
 const listedPush = closed({ ...push, ...labels }, 'A push in a list of its owner.')
 
 /** By the names that the reference gives them. */
@@ -154,6 +175,12 @@ export const ANSWERS = {
   DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),
   ListedPush: listedPush,
   PushList: Type.Array(Type.Unsafe<Static<typeof listedPush>>({ $ref: '#/components/schemas/ListedPush' })),
+  Request: request,
+  RequestList: Type.Array(Type.Unsafe<Static<typeof request>>({ $ref: '#/components/schemas/Request' })),
+  Received: closed(
+    { received: flag('true: the answer has arrived.') },
+    'What the sender of an answer learns.',
+  ),
   Preview: closed(
     { url: Type.String({ format: 'uri', description: 'The secret link.' }) },
     'The link of a push.',
@@ -171,6 +198,7 @@ export const ANSWERS = {
     {
       ...about,
       features,
+      extensions: closed({ requests: flag('Requests for secrets.') }, 'What Oncebox has beyond.'),
       limits: closed(
         {
           payload_bytes: count('Bytes of a payload.'),

@@ -3,7 +3,7 @@
 import type { Guard } from '../http/urls.ts'
 import type { AnswerName } from './answer-tables.ts'
 import { PARAMETERS } from './parameters.ts'
-import { describeBody, EDIT_EXAMPLE, MAIL_EXAMPLE, TEXT_EXAMPLE } from './request-tables.ts'
+import { describeBody, EDIT_EXAMPLE, MAIL_EXAMPLE, REQUEST_EXAMPLE, TEXT_EXAMPLE } from './request-tables.ts'
 
 const RETRY_AFTER = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1, maximum: 60 } },
@@ -13,10 +13,10 @@ const REFUSALS = {
   400: 'Malformed request or parameter.',
   401: 'A token (or a passphrase) is missing or not valid.',
   403: 'Not allowed for this account; or sent by another web site, or as a prefetch.',
-  404: 'No such push.',
+  404: 'There is none.',
   408: 'The body took too long.',
   409: 'The first request with this `Idempotency-Key` still runs, or the push that it made has ended.',
-  410: 'It has ended, or is not kept any more.',
+  410: 'It has ended, or is not kept any more; a request is closed, used up or past its time.',
   413: 'The body is too large; names the limit and its flag.',
   415: 'This content type is not understood.',
   421: 'The Host is not a name of this server; names the flag to set.',
@@ -135,6 +135,45 @@ export const OPERATIONS = {
       [200, 'Preview', 'The link. The mails are on their way.'],
       [400, 401, 403, 404, 408, 413, 415, 422, 507],
     ),
+  },
+  createRequest: {
+    tags: ['Requests'],
+    summary: 'Ask for a secret',
+    description:
+      'Makes a link under which anybody sends you text or files. Each answer becomes a push of yours, which is marked as received.',
+    operationId: 'createRequest',
+    requestBody: {
+      required: true,
+      ...describeBody({
+        ...{ wrapper: 'request', fields: 'RequestFields', form: 'RequestForm', example: REQUEST_EXAMPLE },
+      }),
+    },
+    responses: responses(
+      [201, 'Request', 'The request; give `html_url` to the person who has the secret.'],
+      [400, 401, 408, 413, 415, 422, 507],
+    ),
+  },
+  requests: {
+    tags: ['Requests'],
+    summary: 'Your requests',
+    operationId: 'listRequests',
+    parameters: [page],
+    responses: responses([200, 'RequestList', 'Newest first, 50 a page.'], [400, 401]),
+  },
+  request: {
+    tags: ['Requests'],
+    summary: 'A request of yours',
+    operationId: 'getRequest',
+    parameters: [urlToken],
+    responses: responses([200, 'Request', 'The request.'], [401, 404]),
+  },
+  closeRequest: {
+    tags: ['Requests'],
+    summary: 'Close a request of yours',
+    description: 'Ends its link at once. What has arrived stays.',
+    operationId: 'closeRequest',
+    parameters: [urlToken],
+    responses: responses([200, 'Request', 'The request, closed.'], [401, 404]),
   },
   preview: {
     tags: ['Pushes'],

@@ -46,6 +46,7 @@ function describe({ routes, limits, version, anonymousAccess }: ReferenceOptions
       { name: 'Pushes', description: 'Create, hand over, retrieve.' },
       { name: 'Owner', description: 'What an account sees of its own pushes.' },
       { name: 'Notices', description: 'What became of your pushes.' },
+      { name: 'Requests', description: 'Ask for a secret: others send it to you.' },
       { name: 'Instance', description: 'About this server.' },
       {
         name: 'Previous version',

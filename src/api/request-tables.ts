@@ -4,6 +4,7 @@ import type { PushLimits } from '../domain/new-push.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
 import { createMailTable, createPushTable } from '../http/intake/push-table.ts'
+import { createRequestTable } from '../http/intake/request-input.ts'
 
 const LIBERAL =
   'Unknown members are ignored. Values are read liberally: `"7"` is 7, `"on"` and 1 are true, and `null` means "not given".'
@@ -13,6 +14,7 @@ export function createRequests(limits: PushLimits) {
   const schemas = schemasOf(createPushTable(limits))
   const editable = schemasOf(createEditTable(limits))
   const mailed = schemasOf(createMailTable(limits))
+  const requested = schemasOf(createRequestTable(limits))
   const objectOf = (members: [string, TSchema][]) => Type.Partial(Type.Object(Object.fromEntries(members)))
 
   /** The same members under names with brackets, and files as parts. */
@@ -30,6 +32,8 @@ export function createRequests(limits: PushLimits) {
     PushEditForm: formIn('push', editable),
     LinkMail: objectOf(mailed),
     LinkMailForm: formIn('push', mailed),
+    RequestFields: { ...objectOf(requested), description: LIBERAL },
+    RequestForm: formIn('request', requested),
     PreviousPushForm: formIn('password'),
     PreviousFilePushForm: formIn('file_push'),
     PreviousUrlPushForm: formIn('url'),
@@ -54,6 +58,7 @@ export const MAIL_EXAMPLE = {
   notify_emails_to: 'ann@example.org, bob@example.org',
   notify_emails_to_locale: 'de',
 }
+export const REQUEST_EXAMPLE = { accept: ['text'], message: 'The password of the old router, please.' }
 export const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
 
 /** The body of a create or an edit: an object in `wrapper`, or the same fields as a form. */

@@ -6,6 +6,7 @@ import { createEventRoutes } from '../api/events.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { type ApiRoute, createPushEndpoints, routesOfPushes } from '../api/pushes.ts'
 import { createReference } from '../api/reference.ts'
+import { createRequestRoutes } from '../api/requests.ts'
 import { PREVIOUS_VERSION_OPERATION } from '../api/v1/operations.ts'
 import { createPreviousRoutes } from '../api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
@@ -102,6 +103,7 @@ function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: V
     ...routesOfPushes(API, OPERATIONS, endpoints),
     { url: API.edit, answer: endpoints.edit, detail: OPERATIONS.edit },
     ...(facts.limits.mail ? [{ url: API.notify, answer: endpoints.notify, detail: OPERATIONS.notify }] : []),
+    ...createRequestRoutes({ ...services, body }),
     ...createPreviousRoutes(endpoints, facts.limits),
     ...createEventRoutes(services.events),
   ]

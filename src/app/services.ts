@@ -41,6 +41,7 @@ import { createShortTokens } from '../pushes/short-tokens.ts'
 import { createShownTexts } from '../pushes/shown-texts.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
 import { createUploads } from '../pushes/uploads.ts'
+import { createRequests } from '../requests/requests.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
@@ -114,10 +115,11 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
     ...{ store, keyring, now, relieve, elapsed: () => performance.now() },
     lookEvery: store.database === null ? 0 : LOOK_EVERY_MS,
   })
+  const passphrases = createPassphrases({ inLine, argon2Cost, clientOf })
   const pushes = createPushes({
     store,
     keyring,
-    passphrases: createPassphrases({ inLine, argon2Cost, clientOf }),
+    passphrases,
     maxWrongTries: config.maxPassphraseAttempts,
     shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
     linkMails: createLinkMails({ keyring, limit: mailLimit }),
@@ -128,6 +130,7 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
   return {
     limits,
     pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
+    requests: createRequests({ store, keyring, passphrases, now }),
     downloads,
     uploads: createUploads({ store, limits, relieve }),
     idempotency: createIdempotency({ store, keyring, now }),

@@ -111,11 +111,14 @@ async function change(
 /** No link is in a backup, so each push gets a fresh one, which opens nothing. */
 function createRelink(keyring: Keyring): EndLive['relink'] {
   const { sealing } = keyring
-  return ({ lookup: pushId, ownerId, name, note }) => {
+  return ({ lookup: pushId, ownerId, name, note, request }) => {
     const urlToken = newUrlToken()
     const lookup = lookupOf(urlToken, sealing.lookup)
     const texts = readTexts({ name, note }, { keyring, pushId, ownerId, pushName: '' })
-    const labels = sealLabels({ urlToken, ...texts }, { keyring, pushId: lookup, ownerId })
+    const labels = sealLabels(
+      { urlToken, ...texts, request: request && '' },
+      { keyring, pushId: lookup, ownerId },
+    )
     return { lookup, keyNumber: sealing.number, ...labels }
   }
 }

@@ -32,6 +32,8 @@ export type ErrorDetails = {
   fields?: FieldErrors
   /** The same as codes, for pages in other languages. */
   problems?: Problems
+  /** Why a passphrase was refused. */
+  passphrase?: 'missing' | 'wrong'
   /** Whole seconds to wait before trying again. */
   retryAfter?: number
   /** The limit behind `too_large`, when a setting defines it. */

@@ -7,8 +7,16 @@ export type PushKind = 'text' | 'file' | 'url' | 'qr'
 
 export const PUSH_KINDS: readonly PushKind[] = ['text', 'file', 'url', 'qr']
 
+/** Wrong passphrases: those in the window of a minute that began at `wrongTriesSince`, and all. */
+export type WrongTries = {
+  wrongTries: number
+  wrongTriesSince: number
+  /** Since creation or since the owner unlocked it. A right passphrase does not reset this. */
+  wrongTriesInAll: number
+}
+
 /** A push without its secrets. Times are milliseconds since 1970. */
-export type Push = {
+export type Push = WrongTries & {
   kind: PushKind
   /** The account that created it; null for an anonymous push, which has no owner. */
   ownerId: number | null
@@ -26,10 +34,6 @@ export type Push = {
   /** Whether its owner tells recipients the address of the account, while the server allows that. */
   showsSender: boolean
   passphraseRequired: boolean
-  wrongTries: number
-  wrongTriesSince: number
-  /** Wrong tries since creation or since the owner unlocked it. A right passphrase does not reset this. */
-  wrongTriesInAll: number
   /** Whether too many wrong passphrases in all have expired or locked the push. */
   triesSpent: boolean
   expiredOn: number | null
@@ -71,13 +75,13 @@ export function setBack<P extends Pick<Push, 'createdAt' | 'expiresAt'>>(
 }
 
 /** Milliseconds until the next passphrase may be tried; 0 when one may be tried now. */
-export function passphraseLockedFor(push: Push, now: number): number {
+export function passphraseLockedFor(push: WrongTries, now: number): number {
   if (push.wrongTries < MAX_WRONG_TRIES || !isInWindow(push, now)) return 0
   return push.wrongTriesSince + WRONG_TRIES_WINDOW - now
 }
 
 /** Whether a further wrong try counts with the earlier ones. A window that begins clearly later than now was written while the clock was ahead, and does not count. */
-export function isInWindow({ wrongTries, wrongTriesSince }: Push, now: number): boolean {
+export function isInWindow({ wrongTries, wrongTriesSince }: WrongTries, now: number): boolean {
   const hasBegun = wrongTriesSince <= now + NODES_APART
   return wrongTries > 0 && hasBegun && now < wrongTriesSince + WRONG_TRIES_WINDOW
 }

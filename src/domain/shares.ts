@@ -15,6 +15,14 @@ export function shareBytes({ payload, views }: { payload: number; views: number 
 /** The limits of one address; 0 means no limit. */
 export type ShareLimits = Share
 
+/** What a new push takes of the share of its creator's address. */
+export type ShareToTake = {
+  /** Keyed hashes of the address, one for each instance key; the first is that of the sealing key. */
+  addresses: readonly [Uint8Array, ...Uint8Array[]]
+  bytes: number
+  limits: ShareLimits
+}
+
 /** The size of one live push, and its expiry by time. */
 export type TakenShare = { bytes: number; expiresAt: number }
 

@@ -65,6 +65,15 @@ export const API = {
   events: get('/api/oncebox/events', 'account'),
 }
 
+/** What Oncebox has beyond version 2. Each also answers with `.json` at its end. */
+export const OWN_API = {
+  requests: get('/api/oncebox/requests', 'account'),
+  createRequest: post('/api/oncebox/requests', 'account'),
+  request: get('/api/oncebox/requests/:url_token', 'account'),
+  closeRequest: url('DELETE', '/api/oncebox/requests/:url_token', 'account'),
+  answer: post('/api/oncebox/requests/:url_token/answers', 'visitor'),
+}
+
 /** The previous version of the API: pushes of any kind, pushes of files, and pushes of URLs. */
 export const PREVIOUS_FAMILIES = { p: familyOf('p'), f: familyOf('f'), r: familyOf('r') }
 
@@ -245,6 +254,14 @@ type Addressed = { push: { retrievalStep: boolean }; urlToken: string }
 /** The path of the secret link, with the confirmation step when there is one. */
 export function secretHref({ push, urlToken }: Addressed): string {
   return (push.retrievalStep ? PAGES.receiveStep : PAGES.receive).href({ url_token: urlToken })
+}
+
+/** The page on which a stranger answers a request. */
+const ANSWER_PAGE = get('/q/:url_token', 'open')
+
+/** The link of a request, to be given away. */
+export function requestLink(urlToken: string, baseUrl: string): string {
+  return `${baseUrl}${ANSWER_PAGE.href({ url_token: urlToken })}`
 }
 
 /** The secret link to hand over. */

@@ -139,7 +139,9 @@ function seal({ push, live, name, note }: PlannedPush, given: Sealing): PushToIm
   const lookup = lookupOf(urlToken, instanceKey.lookup)
   const { ownerId } = push
   const labels =
-    ownerId === null ? null : sealLabels({ urlToken, name, note }, { keyring, pushId: lookup, ownerId })
+    ownerId === null
+      ? null
+      : sealLabels({ urlToken, name, note, request: null }, { keyring, pushId: lookup, ownerId })
   const common = { push, lookup, keyNumber, labels, entries }
   if (live === null) return { ...common, secrets: null, files: [] }
   const { dataKey = newDataKey(), passphrase, files } = prepared

@@ -3,7 +3,6 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import { sealSecrets } from '../crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../crypto/url-token.ts'
-import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { isDomainError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
@@ -23,9 +22,21 @@ import type { Upload } from './uploads.ts'
 
 export type Created = Labelled & { files: readonly StoredFile[] }
 
+/** What makes a push an answer to a request for a secret: it belongs to the owner of the request. */
+export type Answer = {
+  requestId: number
+  urlToken: string
+  ownerId: number
+  /** Of its upload; null without one. */
+  reservation: number | null
+  /** Encrypts its text for the owner, which is done once the push is known to be new; null without a recipient. */
+  encrypt: ((text: string) => Promise<string>) | null
+}
+
 export type CreateOptions = {
   viewer: Viewer
   upload: Upload
+  answer?: Answer
   /** Of a request with an idempotency key; null without one. */
   attempt: Attempt | null
 }
@@ -71,10 +82,13 @@ export function createCreatePush(options: {
     const { name, note, lifetime, expireAfterDays, expireAfterViews } = wanted
     const expiresAt = made.push.createdAt + lifetime
     const push = { ...made.push, expiresAt, expireAfterDays, expireAfterViews }
-    return { push, urlToken: made.urlToken, name, note, files: upload.listFiles() }
+    return { push, urlToken: made.urlToken, name, note, request: null, files: upload.listFiles() }
   }
 
-  async function createAnew(wanted: NewPush, { viewer, upload, keepKey }: Creation): Promise<Created> {
+  async function createAnew(
+    wanted: NewPush,
+    { viewer, upload, answer, keepKey }: Creation,
+  ): Promise<Created> {
     const { account, visit } = viewer
     await store.freeSpace.require()
     const instanceKey = keyring.sealing
@@ -85,13 +99,15 @@ export function createCreatePush(options: {
     const opener = { instanceKey, pushId: lookup, urlToken, passphraseKey: passphrase?.key ?? null }
     const { dataKey } = upload
     const files = upload.listFiles()
-    const sealed = sealSecrets({ payload: wanted.payload, dataKey }, opener)
+    const encrypt = wanted.payload === '' ? null : (answer?.encrypt ?? null)
+    const payload = encrypt === null ? wanted.payload : await encrypt(wanted.payload)
+    const sealed = sealSecrets({ payload, dataKey }, opener)
     const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
-    const labels =
-      account === null
-        ? null
-        : sealLabels({ ...wanted, urlToken }, { keyring, pushId: lookup, ownerId: account.id })
-    const push = begin(wanted, account, now())
+    const ownerId = answer?.ownerId ?? account?.id ?? null
+    const { name, note } = wanted
+    const texts = { urlToken, name, note, request: answer?.urlToken ?? null }
+    const labels = ownerId === null ? null : sealLabels(texts, { keyring, pushId: lookup, ownerId })
+    const push = begin(wanted, ownerId, now())
     const { mail } = wanted
     const mails = mail && account ? await linkMails(mail, { urlToken, account, push }) : NO_MAILS
     const keyNumber = instanceKey.number
@@ -108,13 +124,13 @@ export function createCreatePush(options: {
       secrets,
       labels,
       files: sealedFiles,
+      answer: answer ?? null,
       idempotency,
       mails,
       share,
       visit,
     }
-    const { name, note } = wanted
-    return { push: await store.pushes.createPush(stored), urlToken, name, note, files }
+    return { push: await store.pushes.createPush(stored), ...texts, files }
   }
 
   return create
@@ -122,11 +138,11 @@ export function createCreatePush(options: {
 
 const NO_MAILS: readonly string[] = []
 
-function begin(wanted: NewPush, account: Account | null, now: number): Push {
+function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
   const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender } = wanted
   return {
     kind,
-    ownerId: account?.id ?? null,
+    ownerId,
     createdAt: now,
     updatedAt: now,
     expiresAt: now + wanted.lifetime,

@@ -49,7 +49,13 @@ export function createEditPush({ store, keyring, finder, now }: Options) {
     if (edited === null) throw notFound()
     if (edited.outcome === 'refused') throw refuse(wanted, edited)
     const { name, note } = wanted.edit
-    return { push: edited.push, urlToken, name: name ?? present.name, note: note ?? present.note }
+    return {
+      push: edited.push,
+      urlToken,
+      name: name ?? present.name,
+      note: note ?? present.note,
+      request: present.request,
+    }
   }
 
   return { requireEditable, edit }

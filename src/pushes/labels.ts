@@ -1,49 +1,68 @@
-// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note. They may be sealed
-// under another instance key than the push: a rotation of the keys seals them anew.
+// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note, and the token of the request
+// that it answers. They may be sealed under another instance key than the push: a rotation of the keys seals them anew. What an
+// account writes into its requests is sealed in the same way.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { SealedLabels } from '../store/sealed-face.ts'
 
-export type Labels = { urlToken: string; name: string; note: string }
+/** `request` is the token of the request that the push answers; '' when a restore has lost it, null for any other push. */
+export type Labels = { urlToken: string; name: string; note: string; request: string | null }
 
-/** The push and its account: labels of which the database names another one do not open. */
+/** The lookup of the push, or the request, and its account: labels of which the database names another one do not open. */
 export type Place = { keyring: Keyring; pushId: Uint8Array; ownerId: number | null }
 /** `pushName` names the push in a DamageError. */
-type NamedPlace = Place & { pushName: string }
+export type NamedPlace = Place & { pushName: string }
 
-export function sealLabels({ urlToken, name, note }: Labels, place: Place): SealedLabels {
+export function sealLabels({ urlToken, name, note, request }: Labels, place: Place): Required<SealedLabels> {
   return {
-    urlToken: seal('url_token', urlToken, place),
+    urlToken: sealOwned('url_token', urlToken, place),
     name: sealLabel('name', name, place),
     note: sealLabel('note', note, place),
+    request: request === null ? null : sealRequest(request, place),
   }
+}
+
+function sealRequest(urlToken: string, place: Place): Uint8Array {
+  return urlToken === '' ? new Uint8Array() : sealOwned('request', urlToken, place)
 }
 
 /** Null for a label that is not there. */
-export function sealLabel(field: 'name' | 'note', text: string, place: Place): Buffer | null {
-  return text === '' ? null : seal(field, text, place)
+export function sealLabel(field: string, text: string, place: Place): Buffer | null {
+  return text === '' ? null : sealOwned(field, text, place)
 }
 
 /** Throws DamageError when decryption fails, because the database was altered. */
-export function openLabels({ urlToken, ...texts }: SealedLabels, place: NamedPlace): Labels {
-  return { urlToken: open('url_token', urlToken, place), ...openTexts(texts, place) }
-}
-
-/** The same without the link's token. */
-export function openTexts({ name, note }: Omit<SealedLabels, 'urlToken'>, place: NamedPlace) {
+export function openLabels({ urlToken, request = null, ...texts }: SealedLabels, place: NamedPlace): Labels {
   return {
-    name: name === null ? '' : open('name', name, place),
-    note: note === null ? '' : open('note', note, place),
+    urlToken: openOwned('url_token', urlToken, place),
+    ...openTexts(texts, place),
+    request: request?.length === 0 ? '' : request && openOwned('request', request, place),
   }
 }
 
-function seal(field: string, text: string, { keyring, ...push }: Place): Buffer {
+/** The same without the link's token. */
+export function openTexts({ name, note }: Pick<SealedLabels, 'name' | 'note'>, place: NamedPlace) {
+  return { name: openLabel('name', name, place), note: openLabel('note', note, place) }
+}
+
+/** '' for a label that is not there. */
+export function openLabel(field: string, sealed: Uint8Array | null, place: NamedPlace): string {
+  return sealed === null ? '' : openOwned(field, sealed, place)
+}
+
+/** A field of a push, or of a request, that only its account reads. */
+export function sealOwned(field: string, text: string, { keyring, ...push }: Place): Buffer {
   return sealWithKeyring(Buffer.from(text), keyring, placeOf(field, push))
 }
 
-function open(field: string, sealed: Uint8Array, { keyring, pushName, ...push }: NamedPlace): string {
+/** Throws as `openLabels` does. */
+export function openOwned(
+  field: string,
+  sealed: Uint8Array,
+  { keyring, pushName, ...push }: NamedPlace,
+): string {
   const bytes = openWithKeyring(sealed, keyring, placeOf(field, push))
   if (bytes === null) throw new DamageError(pushName)
   return new TextDecoder().decode(bytes)

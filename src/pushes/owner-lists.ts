@@ -24,7 +24,8 @@ import { readFolded } from './owner-texts.ts'
 /** A push with the token of its link, which only the caller and the owner ever hold. */
 export type Addressed = { push: Push; urlToken: string }
 
-export type Labelled = Addressed & { name: string; note: string }
+/** `request`: as in `Labels`. */
+export type Labelled = Addressed & { name: string; note: string; request: string | null }
 
 /** `beforeId`: only pushes that were stored before that one. */
 export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }

@@ -3,8 +3,7 @@
 import { hashAddress } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
-import type { ShareLimits } from '../domain/shares.ts'
-import type { ShareToTake } from '../store/face.ts'
+import type { ShareLimits, ShareToTake } from '../domain/shares.ts'
 
 export type SharesOptions = {
   keyring: Keyring

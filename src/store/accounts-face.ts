@@ -131,8 +131,8 @@ export type TwoFactorStore = {
   countRecoveryCodes(accountId: number): Promise<number>
 }
 
-/** `template` is null for the standard message. */
-export type Preferences = PushChoices & { template: string | null }
+/** `template` is null for the standard message. `recipient`: of age, for answers to requests; null without one. */
+export type Preferences = PushChoices & { template: string | null; recipient: string | null }
 
 export type PreferenceStore = {
   /** Null for an account that has chosen nothing. */

@@ -9,7 +9,7 @@ import type { LimitsToEdit } from '../domain/editing.ts'
 import type { PushFacts } from '../domain/listing.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Push } from '../domain/push.ts'
-import type { ShareLimits } from '../domain/shares.ts'
+import type { ShareToTake } from '../domain/shares.ts'
 import type {
   AccountLinkStore,
   AccountStore,
@@ -22,6 +22,7 @@ import type {
 import type { BucketReport, FileStore, FreeSpace } from './files-face.ts'
 import type { ImportStore } from './import-face.ts'
 import type { EventStore, OutboxStore, WebhookStore } from './notices-face.ts'
+import type { AnswerToStore, RequestStore } from './requests-face.ts'
 import type { Mailing, SealedFile, SealedLabels, SealedMails, SealedSecrets } from './sealed-face.ts'
 
 export type Store = {
@@ -38,6 +39,7 @@ export type Store = {
   accountLinks: AccountLinkStore
   twoFactor: TwoFactorStore
   preferences: PreferenceStore
+  requests: RequestStore
   people: PeopleStore
   appearance: AppearanceStore
   events: EventStore
@@ -80,19 +82,14 @@ export type PushToStore = {
   /** Null for an anonymous push. */
   labels: SealedLabels | null
   files: SealedFile[]
+  /** Null for a push that answers no request for a secret. */
+  answer: AnswerToStore | null
   /** Of a request with an idempotency key; null without one. */
   idempotency: KeyToStore | null
   mails: SealedMails
   /** Counted against the creator's address; null when the push is not counted. */
   share: ShareToTake | null
   visit: Visit
-}
-
-export type ShareToTake = {
-  /** Keyed hashes of the creator's address, one for each instance key; the first is that of the sealing key. */
-  addresses: readonly [Uint8Array, ...Uint8Array[]]
-  bytes: number
-  limits: ShareLimits
 }
 
 /** The outcome of a visit; null when the push was purged meanwhile. */
@@ -103,7 +100,8 @@ export type VisitToPush = { id: number; visit: Visit }
 export type PushStore = {
   /**
    * Stores a push with everything that belongs to it. Throws `unauthenticated` when its owner is not active or began anew,
-   * `too_many` when the creator's address has no room, and `conflict` when the idempotency key was used meanwhile.
+   * `too_many` when the creator's address has no room, and `conflict` when the idempotency key was used meanwhile. An answer to a
+   * request for a secret is counted there in the same step; throws `gone` when that takes no more, `not_found` when it was removed.
    */
   createPush(push: PushToStore): Promise<StoredPush>
   findPush(lookup: Uint8Array): Promise<StoredPush | null>

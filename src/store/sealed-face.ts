@@ -13,7 +13,13 @@ export type SealedSecrets = {
 export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
 
 /** The sealed texts with which the owner's lists show a push. */
-export type SealedLabels = { urlToken: Uint8Array; name: Uint8Array | null; note: Uint8Array | null }
+export type SealedLabels = {
+  urlToken: Uint8Array
+  name: Uint8Array | null
+  note: Uint8Array | null
+  /** The token of the request that the push answers, empty when a restore has lost it; not there for any other push. */
+  request?: Uint8Array | null
+}
 
 /** Mails with the link of a push. */
 export type SealedMails = readonly string[]

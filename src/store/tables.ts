@@ -76,6 +76,38 @@ export const preferences = sqliteTable('preferences', {
   views: integer(),
   retrievalStep: flag('retrieval_step'),
   deletableByViewer: flag('deletable_by_viewer'),
+  recipient: text(),
+})
+
+/** `name`, `message`, `urlToken` and `verifier` are sealed. */
+export const requests = sqliteTable('requests', {
+  id: integer().primaryKey(),
+  lookup: bytes().notNull(),
+  keyNumber: integer('key_number').notNull(),
+  accountId: integer('account_id').notNull(),
+  urlToken: bytes('url_token').notNull(),
+  name: bytes(),
+  message: bytes(),
+  acceptsText: flag('accepts_text').notNull(),
+  acceptsFiles: flag('accepts_files').notNull(),
+  maxAnswers: integer('max_answers').notNull(),
+  answers: integer().notNull(),
+  createdAt: integer('created_at').notNull(),
+  expiresAt: integer('expires_at').notNull(),
+  closedAt: integer('closed_at'),
+  passphraseSalt: bytes('passphrase_salt'),
+  verifier: bytes(),
+  wrongTries: integer('wrong_tries').notNull(),
+  wrongTriesSince: integer('wrong_tries_since').notNull(),
+  wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
+  recipient: text(),
+})
+
+/** Answers that are being uploaded. */
+export const requestReservations = sqliteTable('request_reservations', {
+  id: integer().primaryKey(),
+  requestId: integer('request_id').notNull(),
+  until: integer().notNull(),
 })
 
 /** One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that they expire soon. */
@@ -146,6 +178,7 @@ export const pushLabels = sqliteTable('push_labels', {
   urlToken: bytes('url_token').notNull(),
   name: bytes(),
   note: bytes(),
+  request: bytes(),
   seenViews: integer('seen_views').notNull(),
   eventId: text('event_id').notNull(),
 })

@@ -28,7 +28,10 @@ beforeAll(async () => {
       note: `For the office, ${n % 100}`,
     }
     const changes = { ownerId: account.id, expiresAt: clock.now() + 7 * DAY, expireAfterDays: 7 }
-    const parts = { lookup, labels: sealLabels(labels, { keyring, pushId: lookup, ownerId: account.id }) }
+    const parts = {
+      lookup,
+      labels: sealLabels({ ...labels, request: null }, { keyring, pushId: lookup, ownerId: account.id }),
+    }
     return storePush(opened, changes, parts)
   }
   for (let n = 0; n < PUSHES; n += 250)

@@ -1,7 +1,7 @@
 // The settings of a server's own backups: keys of age, and what makes no sense together.
 
 import { describe, expect, test } from 'bun:test'
-import { ageRecipient } from '../../src/settings/age-recipient.ts'
+import { ageRecipient } from '../../src/domain/age-recipient.ts'
 import { readConfig } from '../../src/settings/fold.ts'
 
 const KEY = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'

@@ -105,6 +105,6 @@ function findOperation({ paths }: Reference, method: string, path: string): Oper
   const plain = path.replace(PREVIOUS, '').replace(/^\/[^/]+\/d(?=\/(?:active|expired)\.json$)/, '/p')
   const template = Object.hasOwn(paths, plain)
     ? plain
-    : plain.replace(/^(.*\/pushes|\/[pfr])\/[^/.]+/, '$1/{url_token}')
+    : plain.replace(/^(.*\/(?:pushes|oncebox\/requests)|\/[pfr])\/[^/.]+/, '$1/{url_token}')
   return paths[template]?.[(method === 'HEAD' ? 'GET' : method).toLowerCase()]
 }

@@ -123,6 +123,7 @@ export function storePush(
     secrets,
     labels: null,
     files: [],
+    answer: null,
     idempotency: null,
     mails: [],
     share: null,

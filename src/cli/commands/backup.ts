@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path'
 import type { BackupReport, Seal } from '../../backup/backup.ts'
+import { ageRecipient } from '../../domain/age-recipient.ts'
 import { backupName } from '../../domain/backup-plan.ts'
-import { ageRecipient } from '../../settings/age-recipient.ts'
 import { readSettings } from '../../settings/fold.ts'
 import type { Values } from '../../settings/setting.ts'
 import { settings } from '../../settings/table.ts'

@@ -2,7 +2,7 @@
 
 import type { RemoteRequest } from '../../client/answers.ts'
 import { ClientFailure } from '../../client/failure.ts'
-import { ageRecipient } from '../../settings/age-recipient.ts'
+import { ageRecipient } from '../../domain/age-recipient.ts'
 import { wholeNumber } from '../../settings/parsers.ts'
 import { readNewPassphrase } from '../ask.ts'
 import { toggle, valued } from '../command.ts'

@@ -79,8 +79,9 @@ export function createPresentError(options: PresentErrorOptions): PresentError {
     const { code, message, details } = cause
     const { fields, isInDoubt = false, host } = details
     const headers = headersOf(cause)
+    const ofPassphrase = details.passphrase === undefined ? {} : { message, status: 'unauthorized' }
     onRefused?.(code)
-    if (isJson) return answerJson(STATUS[code], { error: message, ...fields }, headers)
+    if (isJson) return answerJson(STATUS[code], { error: message, ...fields, ...ofPassphrase }, headers)
     // A person can try again once there is room. The API tells a full disk apart, with 507.
     const status = isOutage(cause) ? 503 : STATUS[code]
     return answerRefusal(exchange, { status, code, headers, isInDoubt, host })

@@ -14,7 +14,7 @@ import {
 import type { Problems } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import type { JsonFile } from './json-files.ts'
-import { createFields, isGiven, type Wire } from './members.ts'
+import { createFields, type Fields, isGiven, type Wire } from './members.ts'
 import { createPushTable, MAIL_MEMBERS, type MailFields, type PushFields } from './push-table.ts'
 
 export type NewPushOptions = {
@@ -103,8 +103,10 @@ export function readMail(fields: MailFields, { viewer, wire, limits }: Mailing):
 }
 
 type Lifespan = { limits: PushLimits; duration: number | null }
+type LifespanFields = Fields<{ expire_after_days: number; expire_after_duration: number }>
 
-function readLifetime(fields: PushFields, { limits, duration: asked }: Lifespan) {
+/** `duration`, in milliseconds, replaces the one that was sent. */
+export function readLifetime(fields: LifespanFields, { limits, duration: asked }: Lifespan) {
   const days = fields.read('expire_after_days')
   const index = fields.read('expire_after_duration')
   const duration = asked ?? (index === null ? null : (DURATIONS[index] ?? null))

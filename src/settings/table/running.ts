@@ -1,7 +1,7 @@
 // The look of the pages, the backups that the server makes by itself, and how it runs.
 
+import { ageRecipient } from '../../domain/age-recipient.ts'
 import { MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
-import { ageRecipient } from '../age-recipient.ts'
 import { brandColor, plainText } from '../brand-parsers.ts'
 import { mailFrom, showSmtpUrl, smtpUrl } from '../mail-parsers.ts'
 import { addressAndPort, corsOrigin, network } from '../parsers.ts'

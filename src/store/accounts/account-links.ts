@@ -6,6 +6,7 @@ import { DAY, type Now } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
 import { enqueue } from '../notices/outbox.ts'
 import { disown } from '../pushes/expiry.ts'
+import { removeRequestsOf } from '../requests/requests.ts'
 import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
@@ -90,7 +91,7 @@ export function createAccountLinks({
     return yield* reset(link, { accountId, passwordHash })
   }
 
-  /** Its pushes become anonymous. */
+  /** Its pushes become anonymous, and its requests go. */
   function* reset(
     link: AccountLink,
     { accountId, passwordHash }: { accountId: number; passwordHash: string },
@@ -98,6 +99,7 @@ export function createAccountLinks({
     const row = yield* startAnew(accountId, passwordHash)
     if (row === null) throw gone()
     if (link.endsTwoFactor) yield* removeTwoFactor(accountId)
+    yield* removeRequestsOf(accountId)
     yield* disown(accountId)
     return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null } : row)
   }

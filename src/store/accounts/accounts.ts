@@ -4,6 +4,7 @@ import type { Account } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
 import type { Now } from '../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
+import { inactiveAccount } from '../every-engine/refusals.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
 import { insert, insertInto, locked, type RowOf, select, statement, tableName } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
@@ -14,6 +15,8 @@ export type AccountRow = RowOf<typeof accounts>
 
 const FIND = select(accounts, 'WHERE id = $1')
 const LOCK = locked(FIND)
+/** Waits for an account that is removed or begins anew, and for nothing else. */
+const SHARE = locked(FIND, 'FOR KEY SHARE')
 const LOCK_ALONE = locked(FIND, 'FOR UPDATE')
 const BY_EMAIL = select(accounts, 'WHERE email = $1')
 const LIST = select(accounts, 'ORDER BY email')
@@ -136,6 +139,17 @@ export function* findForImport(email: string): Step<Pick<Account, 'id' | 'isAdmi
  */
 export function lockAccount(id: number, { alone = false } = {}): Step<AccountRow | null> {
   return first(alone ? LOCK_ALONE : LOCK, id)
+}
+
+/** No account is removed, or begins anew, while something of it is made. */
+export function findForAnswer(id: number): Step<AccountRow | null> {
+  return first(SHARE, id)
+}
+
+/** Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked. */
+export function* requireActive(id: number, resets: number): Step<void> {
+  const account = yield* findForAnswer(id)
+  if (account === null || account.disabledAt !== null || account.resets !== resets) throw inactiveAccount()
 }
 
 /** Ends every session of the account, except one when it is named. */

@@ -16,7 +16,7 @@ export function createPreferences({ read, write }: Steps): PreferenceStore {
     if ((yield* lockAccount(accountId)) === null) return
     const before = yield* first(FIND, accountId)
     yield* run(REMOVE, accountId)
-    yield* add({ template: null, ...NO_CHOICES, ...before, ...changed, accountId })
+    yield* add({ template: null, recipient: null, ...NO_CHOICES, ...before, ...changed, accountId })
   }
 
   async function find(id: number): Promise<Preferences | null> {

@@ -105,7 +105,9 @@ CREATE TABLE preferences (
   lifetime INTEGER CHECK (lifetime > 0),
   views INT CHECK (views > 0),
   retrieval_step INTEGER CHECK (retrieval_step IN (0, 1)),
-  deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1))
+  deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1)),
+  -- The public key of age for which the answers to its requests are encrypted.
+  recipient TEXT CHECK (recipient <> '')
 ) STRICT;
 
 -- One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that they expire soon.
@@ -114,6 +116,44 @@ CREATE TABLE soon_told (
   ends_at INTEGER NOT NULL,
   push_id INTEGER NOT NULL
 ) STRICT;
+
+-- Requests for secrets. What its account wrote is sealed, as is what proves the passphrase.
+CREATE TABLE requests (
+  id INTEGER PRIMARY KEY,
+  lookup BLOB NOT NULL UNIQUE CHECK (length(lookup) = 16),
+  key_number INT NOT NULL,
+  account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  url_token BLOB NOT NULL,
+  name BLOB,
+  message BLOB,
+  accepts_text INTEGER NOT NULL CHECK (accepts_text IN (0, 1)),
+  accepts_files INTEGER NOT NULL CHECK (accepts_files IN (0, 1)),
+  max_answers INT NOT NULL CHECK (max_answers > 0),
+  answers INT NOT NULL CHECK (answers BETWEEN 0 AND max_answers),
+  created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
+  expires_at INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
+  closed_at INTEGER CHECK (closed_at BETWEEN 0 AND 253402300799999),
+  passphrase_salt BLOB,
+  verifier BLOB,
+  wrong_tries INT NOT NULL CHECK (wrong_tries >= 0),
+  wrong_tries_since INTEGER NOT NULL,
+  wrong_tries_in_all INT NOT NULL CHECK (wrong_tries_in_all >= 0),
+  recipient TEXT,
+  CHECK ((passphrase_salt IS NULL) = (verifier IS NULL))
+) STRICT;
+
+CREATE INDEX requests_of_account ON requests (account_id, id);
+CREATE INDEX requests_end ON requests (expires_at);
+
+-- Answers that are being uploaded: each is counted until it is stored, freed or lapses.
+CREATE TABLE request_reservations (
+  id INTEGER PRIMARY KEY,
+  request_id INTEGER NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
+  until INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX request_reservations_of_request ON request_reservations (request_id, until);
+CREATE INDEX request_reservations_until ON request_reservations (until);
 
 -- Only read, until an edit or the end.
 CREATE TABLE pushes (
@@ -186,12 +226,14 @@ CREATE TABLE push_keys (
 
 CREATE INDEX push_keys_free ON push_keys (slot) WHERE is_free;
 
--- What an account sees of its own pushes, sealed, and how many views there were when it looked last.
+-- What an account sees of its own pushes, sealed, and how many views there were when it looked last. `request` is the token of the
+-- request that the push answers.
 CREATE TABLE push_labels (
   push_id INTEGER PRIMARY KEY REFERENCES pushes (id),
   url_token BLOB NOT NULL,
   name BLOB,
   note BLOB,
+  request BLOB,
   seen_views INT NOT NULL,
   -- Random: by it the events of a push name the push, which says nothing of its link.
   event_id TEXT NOT NULL CHECK (length(event_id) = 20)

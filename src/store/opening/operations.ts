@@ -22,6 +22,7 @@ import { createExpiry } from '../pushes/expiry.ts'
 import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
 import { createPushLists } from '../pushes/push-lists.ts'
 import { createPushes } from '../pushes/pushes.ts'
+import { createRequests } from '../requests/requests.ts'
 import type { Steps } from '../steps.ts'
 
 export type AccountOperationsOptions = {
@@ -49,6 +50,7 @@ export function createOperations(options: OperationsOptions) {
     audit: createAuditLog(options.steps),
     expiry: createExpiry(options),
     events: createEventLog(options),
+    requests: createRequests(options),
     shared: createSharedState(options),
     damage: createDamage(options.onError),
     outbox: createOutbox(options),

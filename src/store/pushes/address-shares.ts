@@ -1,7 +1,11 @@
 // How much each address holds in live anonymous pushes: a row for each push, deleted when it ends, and sums of these rows.
 
-import { exceededLimit, requireRoom as requireRoomAmong, type Share } from '../../domain/shares.ts'
-import type { ShareToTake } from '../face.ts'
+import {
+  exceededLimit,
+  requireRoom as requireRoomAmong,
+  type Share,
+  type ShareToTake,
+} from '../../domain/shares.ts'
 import { addTo, forSome, locked, select, statement } from '../statements.ts'
 import { all, first, run, type Step } from '../steps.ts'
 import { addressShares, liveShares } from '../tables.ts'

@@ -222,9 +222,10 @@ function presentListed({
   urlToken,
   name,
   note,
+  request,
   seenViews,
   fileBytes,
   ...row
 }: Listed): ListedPush {
-  return { push: presentPush(row, row), labels: { urlToken, name, note }, seenViews, fileBytes }
+  return { push: presentPush(row, row), labels: { urlToken, name, note, request }, seenViews, fileBytes }
 }

@@ -14,7 +14,7 @@ import {
   decideUnlock,
   forward,
 } from '../../domain/visits.ts'
-import { inactiveAccount } from '../every-engine/refusals.ts'
+import { requireActive } from '../accounts/accounts.ts'
 import type {
   Claim,
   Claimed,
@@ -28,11 +28,12 @@ import type {
   Visited,
   VisitToPush,
 } from '../face.ts'
+import { tell } from '../notices/events.ts'
 import { enqueue } from '../notices/outbox.ts'
+import { takeAnswer } from '../requests/requests.ts'
 import type { Mailing, SealedMails } from '../sealed-face.ts'
-import { locked, select, statement } from '../statements.ts'
-import { first, run, type Step, type Steps } from '../steps.ts'
-import { accounts } from '../tables.ts'
+import { statement } from '../statements.ts'
+import { run, type Step, type Steps } from '../steps.ts'
 import { requireRoom, takeShare } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'
 import { useKey } from './idempotency-keys.ts'
@@ -48,8 +49,6 @@ import {
 
 const GROWS = { grows: true }
 
-/** No account is removed, or begins anew, while a push is created for it. */
-const OWNER = locked(select(accounts, 'WHERE id = $1'), 'FOR KEY SHARE')
 const SET_NAME = statement('UPDATE push_labels SET name = $2 WHERE push_id = $1')
 const SET_NOTE = statement('UPDATE push_labels SET note = $2 WHERE push_id = $1')
 
@@ -68,7 +67,8 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
   function* create(asked: PushToStore): Step<StoredPush> {
     const { push, idempotency, share, visit } = asked
     const { createdAt } = push
-    if (push.ownerId !== null) yield* requireActive(push.ownerId, asked.ownerResets)
+    if (asked.answer !== null) yield* takeAnswer(asked.answer, { accountId: push.ownerId, now: createdAt })
+    else if (push.ownerId !== null) yield* requireActive(push.ownerId, asked.ownerResets)
     if (share !== null) yield* requireRoom(share, createdAt)
     const entries: NewEntry[] = [{ kind: 'creation', at: createdAt, visit }]
     if (asked.mails.length > 0) entries.push({ kind: 'creation_email_send', at: createdAt, visit })
@@ -76,6 +76,7 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
     if (share !== null) yield* takeShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
     if (asked.mails.length > 0) yield* mail(stored, asked.mails, createdAt)
+    if (asked.answer !== null) yield* tell(stored, ['request.answered'], createdAt)
     return stored
   }
 
@@ -202,12 +203,6 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
       return has
     },
   }
-}
-
-/** Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked. */
-function* requireActive(ownerId: number, ownerResets: number): Step<void> {
-  const owner = yield* first(OWNER, ownerId)
-  if (owner === null || owner.disabledAt !== null || owner.resets !== ownerResets) throw inactiveAccount()
 }
 
 /** Goes with the push, and is sent once this transaction is durable. */

@@ -68,7 +68,7 @@ export function* resealSecondFactors(
   }
 }
 
-type Labels = Pick<RowOf<typeof pushLabels>, 'urlToken' | 'name' | 'note'>
+type Labels = Pick<RowOf<typeof pushLabels>, 'urlToken' | 'name' | 'note' | 'request'>
 /** How a push is found by its link, and what its owner sees of it. */
 export type Linked = Pick<RowOf<typeof pushes>, 'lookup' | 'keyNumber'> & Labels
 /** `isOver`: it has ended, and no download can still name it. */
@@ -76,14 +76,16 @@ export type OwnedPush = Linked & { id: number; ownerId: number; isOver: boolean 
 
 const SOME = 500
 const OWNED = statement<Omit<OwnedPush, 'isOver'> & { isOver: number }>(
-  `SELECT p.id, p.lookup, p.key_number AS "keyNumber", p.owner_id AS "ownerId", l.url_token AS "urlToken", l.name, l.note,
+  `SELECT p.id, p.lookup, p.key_number AS "keyNumber", p.owner_id AS "ownerId", l.url_token AS "urlToken", l.name, l.note, l.request,
       CASE WHEN p.expired_on IS NOT NULL AND NOT EXISTS (SELECT 1 FROM files_due d WHERE d.push_id = p.id) THEN 1 ELSE 0 END AS "isOver"
     FROM pushes p JOIN push_labels l ON l.push_id = p.id
     WHERE p.owner_id IS NOT NULL AND p.id > $1 ORDER BY p.id LIMIT ${SOME}`,
   { numbers: ['id', 'keyNumber', 'ownerId', 'isOver'] },
 )
 const FIND_BY = statement('UPDATE pushes SET lookup = $2, key_number = $3 WHERE id = $1')
-const LABEL = statement('UPDATE push_labels SET url_token = $2, name = $3, note = $4 WHERE push_id = $1')
+const LABEL = statement(
+  'UPDATE push_labels SET url_token = $2, name = $3, note = $4, request = $5 WHERE push_id = $1',
+)
 
 /** Changes the links and labels of some pushes after `id`. Resolves to the last id, or null after the last push. */
 export function* relinkSome(after: number, change: (push: OwnedPush) => Linked | null): Step<number | null> {
@@ -92,7 +94,7 @@ export function* relinkSome(after: number, change: (push: OwnedPush) => Linked |
     const linked = change({ ...push, isOver: isOver === 1 })
     if (linked === null) continue
     yield* run(FIND_BY, push.id, linked.lookup, linked.keyNumber)
-    yield* run(LABEL, push.id, linked.urlToken, linked.name, linked.note)
+    yield* run(LABEL, push.id, linked.urlToken, linked.name, linked.note, linked.request)
   }
   return some.at(-1)?.id ?? null
 }

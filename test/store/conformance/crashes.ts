@@ -55,6 +55,7 @@ function create(store: Store, { clock, of, views }: { clock: TestClock; of: 0 | 
     labels: null,
     files: of === 0 ? [{ fileId: 'aa1', size: SIZE, filename: name, contentType: name }] : [],
     mails: [],
+    answer: null,
     idempotency: of === 0 ? null : { lookup: KEY, lapsesAt: clock.now() + DAY, answer: bytes(88, 3) },
     share: null,
     visit: VISIT,

@@ -6,7 +6,7 @@ import { DAY, HOUR } from '../../../src/domain/time.ts'
 import { drain, storePush, VISIT, view } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
-const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('a name'), note: null }
+const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('a name'), note: null, request: null }
 
 export function describeEvents(open: OpenEngine): void {
   let opened: OpenedEngine

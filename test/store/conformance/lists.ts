@@ -16,7 +16,7 @@ export function describeLists(open: OpenEngine): void {
   })
   afterEach(() => opened.close())
 
-  const label = { urlToken: Buffer.from('token'), name: null, note: null }
+  const label = { urlToken: Buffer.from('token'), name: null, note: null, request: null }
   const push = (changes: Parameters<typeof storePush>[1] = {}) =>
     storePush(opened, { ownerId, ...changes }, { labels: label })
   const list = async (expired: boolean, pageNumber = 1) => {

@@ -22,7 +22,7 @@ export function describeOwners(open: OpenEngine): void {
   })
   afterEach(() => opened.close())
 
-  const labels = { urlToken: Buffer.from('token'), name: Buffer.from('before'), note: null }
+  const labels = { urlToken: Buffer.from('token'), name: Buffer.from('before'), note: null, request: null }
   const push = (changes: Parameters<typeof storePush>[1] = {}) =>
     storePush(opened, { ownerId, ...changes }, { labels })
   const edit = (

@@ -5,7 +5,7 @@ import { MINUTE } from '../../../src/domain/time.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
-const LABELS = { urlToken: Buffer.from('token'), name: null, note: null }
+const LABELS = { urlToken: Buffer.from('token'), name: null, note: null, request: null }
 
 export function describePeople(open: OpenEngine): void {
   let opened: OpenedEngine

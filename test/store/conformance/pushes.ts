@@ -131,7 +131,7 @@ export function describePushes(open: OpenEngine): void {
     test('is found again after a restart, with its secrets, labels and files', async () => {
       const owner = await opened.store.accounts.addAccount(ANN)
       const content = Buffer.from('name')
-      const labels = { urlToken: content, name: content, note: null }
+      const labels = { urlToken: content, name: content, note: null, request: null }
       const files = [{ fileId: 'f1', size: 3, filename: content, contentType: content }]
       await opened.store.files.keepFile('f1', arriving(content))
       const { id, lookup } = await storePush(opened, { ownerId: owner.id }, { labels, files })

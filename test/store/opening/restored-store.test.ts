@@ -40,7 +40,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null }
+const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null, request: null }
 const RESTORE = visitFrom({ ip: '', userAgent: 'oncebox (restore)', referrer: '' })
 const onProgress = () => undefined
 const relink = (push: OwnedPush) => push

@@ -347,7 +347,7 @@ postgres.describe('nodes that expire and purge at once', () => {
     const before = await one.open()
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
     const { id: ownerId } = await before.accounts.addAccount(account)
-    const labels = { urlToken: NAME, name: null, note: null }
+    const labels = { urlToken: NAME, name: null, note: null, request: null }
     const push = await storePush({ store: before, clock }, { ownerId }, { labels })
     await close(before)
     clock.advance(300 * DAY)

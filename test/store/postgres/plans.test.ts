@@ -72,7 +72,7 @@ async function useEverything({ store, clock }: Opened): Promise<void> {
     passwordHash: 'x',
     isAdmin: false,
   })
-  const labels = { urlToken: NAME, name: null, note: null }
+  const labels = { urlToken: NAME, name: null, note: null, request: null }
   const idempotency = {
     lookup: Buffer.alloc(32, 9),
     lapsesAt: clock.now() + DAY,

@@ -29,7 +29,7 @@ postgres.describe('many at once', () => {
     lapsesAt: opened.clock.now() + DAY,
     answer: Buffer.alloc(88, n),
   })
-  const labels = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null }
+  const labels = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null, request: null }
 
   test('of creates stores those that are allowed, with what belongs to each', async () => {
     const [ann, bob] = [await addAccount('ann'), await addAccount('bob')]

@@ -13,7 +13,7 @@ const postgres = usePostgres()
 const UNCHANGED = {
   ...{ expireAfterDays: null, duration: null, expiresAt: null },
 }
-const LABELS = { urlToken: Buffer.from('token'), name: null, note: null }
+const LABELS = { urlToken: Buffer.from('token'), name: null, note: null, request: null }
 const ACTS = [
   'read',
   'look',

@@ -110,6 +110,7 @@ postgres.describe('two nodes share', () => {
           ...{ ownerResets: 0, lookup: randomBytes(16), keyNumber: 1, labels: null, files: [] },
           ...{
             secrets: { ...secrets, passphraseSalt: Buffer.alloc(16) },
+            answer: null,
             idempotency: null,
             mails: [],
             share: null,

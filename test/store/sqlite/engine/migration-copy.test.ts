@@ -41,7 +41,7 @@ beforeEach(async () => {
   const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
   const { id: ownerId } = await opened.store.accounts.addAccount(account)
   const name = Buffer.from('name')
-  const labels = { urlToken: name, name, note: null }
+  const labels = { urlToken: name, name, note: null, request: null }
   await opened.store.files.keepFile('the-file', content())
   const files = [{ fileId: 'the-file', size: SIZE, filename: name, contentType: name }]
   const secrets = { salt: SALT, wrappedKey: WRAPPED_KEY, payload: PAYLOAD, passphraseSalt: null }

@@ -1,7 +1,6 @@
-// Public keys of age, which backups are encrypted for (https://age-encryption.org, and C2SP/age for the kinds).
+// Public keys of age, which backups and answers to requests are encrypted for (https://age-encryption.org, and C2SP/age for the kinds).
 
 import { bech32 } from '@scure/base'
-import type { Parsed } from './parsers.ts'
 
 /** Bytes of the key by the prefix of its kind: X25519, post-quantum, and both for hardware keys. */
 const KINDS: Record<string, number> = { age: 32, age1pq: 1216, age1tag: 33, age1tagpq: 1249 }
@@ -9,7 +8,7 @@ const KINDS: Record<string, number> = { age: 32, age1pq: 1216, age1tag: 33, age1
 const PROBLEM = 'must be a public key of age, which begins with age1, such as age-keygen prints'
 
 /** Refuses a key with a typing error: it has a checksum. Never repeats a secret key. */
-export function ageRecipient(text: string): Parsed<string> {
+export function ageRecipient(text: string): { value: string } | { problem: string; isSecret?: true } {
   const value = text.trim()
   if (/AGE-SECRET-KEY-/i.test(value))
     return { problem: `${PROBLEM} ("age-keygen -y" shows it); this is a secret key, keep it`, isSecret: true }

@@ -1,0 +1,76 @@
+// The endpoints of requests for secrets: its owner's, and that under which a stranger answers.
+
+import type { Account } from '../domain/account.ts'
+import type { PushLimits } from '../domain/new-push.ts'
+import { formatTime } from '../domain/time.ts'
+import { answerJson } from '../http/answers.ts'
+import type { BodyLimits } from '../http/intake/body.ts'
+import { createReadRequest } from '../http/intake/request-input.ts'
+import { OWN_API, requestLink } from '../http/urls.ts'
+import type { OwnRequest, Requests } from '../requests/requests.ts'
+import type { AnswerBody } from './answer-tables.ts'
+import { OPERATIONS } from './operations.ts'
+import { readPage, readUrlToken } from './parameters.ts'
+import type { ApiRoute, Asked } from './pushes.ts'
+
+export function createRequestRoutes(options: {
+  requests: Requests
+  limits: PushLimits
+  body: BodyLimits
+}): ApiRoute[] {
+  const { requests } = options
+  const readRequest = createReadRequest(options)
+
+  async function create({ exchange, viewer }: Asked): Promise<Response> {
+    const wanted = await readRequest(exchange)
+    const account = accountOf(viewer)
+    const made = await requests.create(account, { wanted, address: viewer.visit.ip })
+    return answerJson(201, presentRequest(made, exchange.baseUrl))
+  }
+
+  async function list({ exchange, viewer }: Asked): Promise<Response> {
+    const listed = await requests.list(accountOf(viewer), readPage(exchange))
+    return answerJson(
+      200,
+      listed.requests.map((request) => presentRequest(request, exchange.baseUrl)),
+      listed.damaged === 0 ? {} : { 'x-oncebox-left-out': String(listed.damaged) },
+    )
+  }
+
+  const showWith =
+    (find: Requests['get']) =>
+    async ({ exchange, viewer, params }: Asked): Promise<Response> =>
+      answerJson(
+        200,
+        presentRequest(await find(accountOf(viewer), readUrlToken({ params })), exchange.baseUrl),
+      )
+
+  return [
+    { url: OWN_API.createRequest, answer: create, detail: OPERATIONS.createRequest },
+    { url: OWN_API.requests, answer: list, detail: OPERATIONS.requests },
+    { url: OWN_API.request, answer: showWith(requests.get), detail: OPERATIONS.request },
+    { url: OWN_API.closeRequest, answer: showWith(requests.close), detail: OPERATIONS.closeRequest },
+  ]
+}
+
+function accountOf({ account }: { account: Account | null }): Account {
+  if (account === null) throw new Error('the guard of a request admits visitors')
+  return account
+}
+
+function presentRequest({ request, ...own }: OwnRequest, baseUrl: string): AnswerBody<'Request'> {
+  return {
+    url_token: own.urlToken,
+    html_url: requestLink(own.urlToken, baseUrl),
+    created_at: formatTime(request.createdAt),
+    expires_at: formatTime(request.expiresAt),
+    accept: [...(request.acceptsText ? ['text'] : []), ...(request.acceptsFiles ? ['files'] : [])],
+    name: own.name,
+    message: own.message,
+    max_answers: request.maxAnswers,
+    answers: request.answers,
+    passphrase_required: own.passphraseRequired,
+    recipient: request.recipient,
+    closed: own.isOver,
+  }
+}

@@ -1,0 +1,113 @@
+// Reads a new request for a secret.
+
+import { ageRecipient } from '../../domain/age-recipient.ts'
+import { invalidFields } from '../../domain/errors.ts'
+import {
+  MAX_NAME_CHARACTERS,
+  MAX_NOTE_CHARACTERS,
+  MAX_PASSPHRASE_BYTES,
+  type PushLimits,
+} from '../../domain/new-push.ts'
+import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
+import type { Exchange } from '../door/exchange.ts'
+import type { BodyLimits } from './body.ts'
+import { createFields, integer, type Member, Type, text, textOfBytes, type Wire } from './members.ts'
+import { readPushFields } from './push-body.ts'
+import { readLifetime } from './push-input.ts'
+import { createPushTable } from './push-table.ts'
+
+/** More than the longest key has. */
+const MAX_RECIPIENT_CHARACTERS = 3000
+
+/** The members of a new request; the reference shows them. */
+export function createRequestTable(limits: PushLimits) {
+  const { expire_after_days, expire_after_duration } = createPushTable(limits)
+  return {
+    accept: accepted(limits),
+    name: text({
+      maxLength: MAX_NAME_CHARACTERS,
+      description: 'Label shown to its owner, also with its answers.',
+    }),
+    message: text({ maxLength: MAX_NOTE_CHARACTERS, description: 'Shown to whoever has the link.' }),
+    max_answers: integer({
+      ...{ minimum: 1, maximum: MAX_ANSWERS, default: 1 },
+      description: 'How often it may be answered.',
+    }),
+    expire_after_days,
+    expire_after_duration,
+    passphrase: textOfBytes({
+      maxLength: MAX_PASSPHRASE_BYTES,
+      description: `Needed to answer; at most ${MAX_PASSPHRASE_BYTES} bytes of UTF-8.`,
+    }),
+    recipient: recipient(),
+  }
+}
+
+type Accepted = Pick<NewRequest, 'acceptsText' | 'acceptsFiles'>
+
+const ACCEPTED = ['text', 'files']
+
+function accepted({ kinds }: PushLimits): Member<Accepted> {
+  const known = kinds.has('file') ? ACCEPTED : ['text']
+  return {
+    schema: Type.Array(Type.String({ enum: known }), {
+      ...{ minItems: 1, default: known },
+      description: 'What may be sent; an answer may hold all of it.',
+    }),
+    read: (value, blame) => {
+      const words: readonly unknown[] = Array.isArray(value) ? value : [value]
+      if (words.includes('files') && !kinds.has('file'))
+        return blame({ code: 'kind_disabled', kinds: 'files' })
+      const isKnown = words.length > 0 && words.every((word) => known.some((one) => one === word))
+      if (!isKnown) return blame({ code: 'unknown_kind', kinds: known.join(', ') })
+      return { acceptsText: words.includes('text'), acceptsFiles: words.includes('files') }
+    },
+  }
+}
+
+function recipient(): Member<string> {
+  const { schema, read } = text({
+    maxLength: MAX_RECIPIENT_CHARACTERS,
+    description:
+      'A public key of age (`age1…`) that answers are encrypted for; that of the account when not given.',
+  })
+  return {
+    schema,
+    read: (value, blame) => {
+      const given = read(value, blame)
+      const parsed = given === null ? null : ageRecipient(given)
+      if (parsed === null) return null
+      return 'value' in parsed ? parsed.value : blame({ code: 'not_recipient' })
+    },
+  }
+}
+
+/** Throws `invalid` with every field at fault. */
+export function createParseRequest(limits: PushLimits) {
+  const table = createRequestTable(limits)
+  return (wire: Wire): NewRequest => {
+    const fields = createFields(table, wire)
+    const { lifetime } = readLifetime(fields, { limits, duration: null })
+    const request = {
+      ...(fields.read('accept') ?? { acceptsText: true, acceptsFiles: limits.kinds.has('file') }),
+      name: fields.read('name') ?? '',
+      message: fields.read('message') ?? '',
+      maxAnswers: fields.read('max_answers') ?? 1,
+      lifetime,
+      passphrase: fields.read('passphrase'),
+      recipient: fields.read('recipient'),
+    }
+    if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
+    return request
+  }
+}
+
+export function createReadRequest({ limits, body }: { limits: PushLimits; body: BodyLimits }) {
+  const parse = createParseRequest(limits)
+  return async (exchange: Exchange): Promise<NewRequest> =>
+    parse(await readPushFields(exchange, { ...body, wrappers: ['request'], onFile: refuseFile }))
+}
+
+function refuseFile(): never {
+  throw invalidFields({ files: [{ code: 'not_asked_list' }] })
+}

@@ -1,0 +1,54 @@
+// Encrypts answers for a public key of age (https://age-encryption.org/v1), as they arrive. Nothing here opens them again.
+
+import { sha256 } from '../crypto/digest.ts'
+import { fingerprint } from '../crypto/keyring.ts'
+import { ageRecipient } from '../domain/age-recipient.ts'
+import { invalidFields } from '../domain/errors.ts'
+import { ANY_TYPE } from '../domain/files.ts'
+import { safeFilenames } from '../domain/received-names.ts'
+import type { IncomingFile } from '../pushes/uploads.ts'
+
+/** Loaded only when needed: each takes its time. */
+const loadAge = () => import('age-encryption')
+const loadZip = () => import('client-zip')
+
+/** For people to compare: `3f2a-91c0-…`. */
+export function fingerprintOfRecipient(recipient: string): string {
+  return fingerprint(sha256(recipient))
+}
+
+/** Throws `invalid` unless something can be encrypted for it: a key can have a right checksum and be no point of its curve. */
+export async function requireRecipient(recipient: string): Promise<void> {
+  try {
+    if ('value' in ageRecipient(recipient)) return void (await encryptText(recipient, ''))
+  } catch {}
+  throw invalidFields({ recipient: [{ code: 'not_recipient' }] })
+}
+
+/** ASCII-armoured. */
+export async function encryptText(recipient: string, text: string): Promise<string> {
+  const { armor } = await loadAge()
+  return armor.encode(await (await createEncrypter(recipient)).encrypt(text))
+}
+
+/** The `n`th file of an answer, as `n.age`: a ZIP of the one file, so that its name is encrypted, too. Read as it arrives. */
+export function encryptFile(
+  recipient: string,
+  file: IncomingFile,
+  { n, at }: { n: number; at: number },
+): IncomingFile {
+  const [name = file.filename] = safeFilenames([file.filename], { platform: 'win32' })
+  async function* read(): AsyncGenerator<Uint8Array> {
+    const { makeZip } = await loadZip()
+    const zip = makeZip([{ name, lastModified: new Date(at), input: file.content }])
+    yield* await (await createEncrypter(recipient)).encrypt(zip)
+  }
+  return { filename: `${n}.age`, contentType: ANY_TYPE, content: read() }
+}
+
+async function createEncrypter(recipient: string) {
+  const { Encrypter } = await loadAge()
+  const encrypter = new Encrypter()
+  encrypter.addRecipient(recipient)
+  return encrypter
+}

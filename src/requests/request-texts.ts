@@ -1,0 +1,55 @@
+// What is sealed of a request: the token of its link, its name, its message and what proves its passphrase. As with the labels of
+// pushes the instance key opens it, because its owner lists it and strangers read the message.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { isSameSecret } from '../crypto/tokens.ts'
+import { lookupOf } from '../crypto/url-token.ts'
+import { DamageError } from '../domain/errors.ts'
+import { openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
+import type { StoredRequest } from '../store/requests-face.ts'
+
+export type RequestTexts = { urlToken: string; name: string; message: string }
+
+/** No token of a push has a slash, so that none finds a request. */
+export function lookupOfRequest(urlToken: string, lookupKey: Uint8Array): Buffer {
+  return lookupOf(`request/${urlToken}`, lookupKey)
+}
+
+/** `verifier` is argon2id of the passphrase; null without one. */
+export function sealTexts(texts: RequestTexts & { verifier: Uint8Array | null }, place: Place) {
+  const { urlToken, name, message, verifier } = texts
+  return {
+    urlToken: sealOwned('request_token', urlToken, place),
+    name: sealLabel('request_name', name, place),
+    message: sealLabel('request_message', message, place),
+    verifier: verifier && sealOwned('request_verifier', hexOf(verifier), place),
+  }
+}
+
+/** Throws DamageError when decryption fails, because the database was altered. */
+export function openTexts(request: StoredRequest, keyring: Keyring): RequestTexts {
+  const place = placeOf(request, keyring)
+  return {
+    urlToken: openOwned('request_token', request.urlToken, place),
+    name: openLabel('request_name', request.name, place),
+    message: openLabel('request_message', request.message, place),
+  }
+}
+
+/** `key` is argon2id of what somebody gave as the passphrase. Throws as `openTexts` does. */
+export function isRightKey(key: Uint8Array, request: StoredRequest, keyring: Keyring): boolean {
+  if (request.verifier === null) throw new DamageError(nameOfRequest(request))
+  return isSameSecret(hexOf(key), openOwned('request_verifier', request.verifier, placeOf(request, keyring)))
+}
+
+export function nameOfRequest({ id }: Pick<StoredRequest, 'id'>): string {
+  return `request ${id}`
+}
+
+function placeOf(request: StoredRequest, keyring: Keyring) {
+  return { keyring, pushId: request.lookup, ownerId: request.accountId, pushName: nameOfRequest(request) }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}

@@ -1,0 +1,149 @@
+// Stored requests for secrets, and the answers that are reserved while they are uploaded. Every change holds the lock of the row of
+// the request.
+
+import { PAGE_SIZE } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
+import {
+  decideAnswer,
+  decideWrongTry,
+  hasRoomForAnswer,
+  isOver,
+  RESERVATION_LIFETIME,
+} from '../../domain/requests.ts'
+import type { ShareToTake } from '../../domain/shares.ts'
+import { NODES_APART, type Now } from '../../domain/time.ts'
+import { findForAnswer, requireActive } from '../accounts/accounts.ts'
+import { requireRoom } from '../pushes/address-shares.ts'
+import type {
+  AnswerToStore,
+  RefusedTry,
+  RequestStore,
+  RequestToStore,
+  StoredRequest,
+} from '../requests-face.ts'
+import { insert, insertForId, insertInto, locked, select, statement, updateOf } from '../statements.ts'
+import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { requestReservations, requests } from '../tables.ts'
+
+/** Rows that one step removes at most. */
+const SOME = 500
+const GROWS = { grows: true }
+
+const FIND = select(requests, 'WHERE lookup = $1')
+const LOCK = locked(select(requests, 'WHERE id = $1'))
+const PAGE = select(requests, `WHERE account_id = $1 ORDER BY id DESC LIMIT ${PAGE_SIZE} OFFSET $2`)
+const INSERT = insertInto(requests)
+const update = updateOf(requests, ['answers', 'closedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'])
+/** One that ends later than a new one was made while the clock was ahead, and does not count. */
+const RESERVED = statement<{ n: number }>(
+  'SELECT count(*) AS n FROM request_reservations WHERE request_id = $1 AND id <> $2 AND until > $3 AND until <= $4',
+  { numbers: ['n'] },
+)
+const RESERVE = insertForId(requestReservations)
+const FREE = statement('DELETE FROM request_reservations WHERE id = $1')
+/** Ids of reservations begin at 1. */
+const NO_RESERVATION = 0
+const PURGE = statement<{ id: number }>(
+  `DELETE FROM requests WHERE id IN (
+    SELECT id FROM requests WHERE expires_at <= $1 OR closed_at <= $1 LIMIT ${SOME}) RETURNING id`,
+)
+const REMOVE_LAPSED = statement<{ id: number }>(
+  `DELETE FROM request_reservations WHERE id IN (
+    SELECT id FROM request_reservations WHERE until <= $1 LIMIT ${SOME}) RETURNING id`,
+)
+const REMOVE_OF = statement('DELETE FROM requests WHERE account_id = $1')
+
+export function createRequests({ steps, now }: { steps: Steps; now: Now }): RequestStore {
+  const { read, settled, write } = steps
+
+  function* add(request: RequestToStore, resets: number): Step<StoredRequest> {
+    yield* requireActive(request.accountId, resets)
+    const stored = yield* insert(INSERT, request)
+    if (stored === null) throw new Error('no request was inserted')
+    return stored
+  }
+
+  function* find(lookup: Uint8Array): Step<StoredRequest | null> {
+    const request = yield* first(FIND, lookup)
+    const owner = request && (yield* findForAnswer(request.accountId))
+    return request && { ...request, closedAt: request.closedAt ?? owner?.disabledAt ?? null }
+  }
+
+  function* close({ id, accountId }: { id: number; accountId: number }): Step<StoredRequest | null> {
+    const request = yield* first(LOCK, id)
+    if (request === null || request.accountId !== accountId) return null
+    const time = now()
+    if (isOver(request, time)) return request
+    const closed = { ...request, closedAt: time }
+    yield* update(closed)
+    return closed
+  }
+
+  function* refuse({ id, maxTries }: { id: number; maxTries: number }): Step<RefusedTry | null> {
+    const before = yield* first(LOCK, id)
+    if (before === null) return null
+    const decided = decideWrongTry(before, maxTries, now())
+    if (decided.outcome === 'refused') yield* update(decided.request)
+    return decided
+  }
+
+  function* reserve({ id, share }: { id: number; share: ShareToTake | null }): Step<number | null> {
+    const request = yield* first(LOCK, id)
+    const time = now()
+    if (request === null || !hasRoomForAnswer(request, yield* countReserved(id, time), time)) return null
+    if (share !== null) yield* requireRoom(share, time)
+    const reserved = yield* insert(RESERVE, { requestId: id, until: time + RESERVATION_LIFETIME })
+    return reserved?.id ?? null
+  }
+
+  function* purge(until: number): Step<number> {
+    return (yield* all(PURGE, until)).length + (yield* all(REMOVE_LAPSED, now())).length
+  }
+
+  return {
+    addRequest: (request, resets) => write(() => add(request, resets), GROWS),
+    async findRequest(lookup) {
+      const found = await read(() => find(lookup))
+      // What is gone or over must be so after a power cut too.
+      if (found === null || isOver(found, now())) await settled()
+      return found
+    },
+    listRequests: ({ accountId, pageNumber }) =>
+      read(() => all(PAGE, accountId, (pageNumber - 1) * PAGE_SIZE)),
+    closeRequest: (which) => write(() => close(which)),
+    refusePassphrase: (wrong) => write(() => refuse(wrong)),
+    reserveAnswer: (which) => write(() => reserve(which), GROWS),
+    freeReservation: (reservation) => write(() => run(FREE, reservation)),
+    purge: (until) => write(() => purge(until)),
+  }
+}
+
+/**
+ * Counts an answer that is stored in this transaction, in place of its reservation. Throws `not_found` for a request that is gone,
+ * and `gone` for one that takes no answer any more.
+ */
+export function* takeAnswer(
+  { requestId, reservation }: AnswerToStore,
+  { accountId, now }: { accountId: number | null; now: number },
+): Step<void> {
+  const owner = accountId === null ? null : yield* findForAnswer(accountId)
+  const before = yield* first(LOCK, requestId)
+  if (owner === null || before === null || before.accountId !== owner.id)
+    throw new DomainError('not_found', 'not-found')
+  const reserved = yield* countReserved(requestId, now, reservation ?? NO_RESERVATION)
+  const after = owner.disabledAt === null ? decideAnswer(before, reserved, now) : null
+  if (after === null) throw new DomainError('gone', 'request-closed')
+  yield* update(after)
+  if (reservation !== null) yield* run(FREE, reservation)
+}
+
+/** By uploads besides `own`. */
+function* countReserved(id: number, now: number, own = NO_RESERVATION): Step<number> {
+  const latest = now + RESERVATION_LIFETIME + NODES_APART
+  return (yield* first(RESERVED, id, own, now, latest))?.n ?? 0
+}
+
+/** For an account that begins anew: whoever it was before may still know their links. */
+export function* removeRequestsOf(accountId: number): Step<void> {
+  yield* run(REMOVE_OF, accountId)
+}
