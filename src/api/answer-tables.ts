@@ -51,6 +51,15 @@ const labels = {
   note: text('Note visible to the owner only.'),
 }
 
+const received = {
+  received: Type.Optional(flag('true for an answer to a request; not there for any other push.')),
+  request: Type.Optional(
+    nullable(
+      text('The token of the request that it answers; null when a restore of the server has lost it.'),
+    ),
+  ),
+}
+
 const file = {
   filename: Type.String(),
   content_type: Type.String(),
@@ -160,7 +169,7 @@ const request = closed(
   'A request for a secret, as its owner sees it.',
 )
 
-const listedPush = closed({ ...push, ...labels }, 'A push in a list of its owner.')
+const listedPush = closed({ ...push, ...labels, ...received }, 'A push in a list of its owner.')
 
 /** By the names that the reference gives them. */
 export const ANSWERS = {
@@ -169,7 +178,7 @@ export const ANSWERS = {
     'A push as it was created, without its payload.',
   ),
   RetrievedPush: closed(
-    { ...push, payload: nullable(text('null once expired.')), ...retrievedFiles },
+    { ...push, ...received, payload: nullable(text('null once expired.')), ...retrievedFiles },
     'A push with its payload, or without when it has expired.',
   ),
   DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),

@@ -175,6 +175,24 @@ export const OPERATIONS = {
     parameters: [urlToken],
     responses: responses([200, 'Request', 'The request, closed.'], [401, 404]),
   },
+  answer: {
+    tags: ['Requests'],
+    summary: 'Answer a request',
+    description:
+      'For whoever has the link of the request. What is sent becomes a push of its owner; the sender learns only that it has arrived. An upload of files reserves its answer before the first byte, until it fails or for 10 minutes. `passphrase` is that of the request; give it before the files. Any other member is 422.',
+    operationId: 'answerRequest',
+    parameters: [urlToken, passphraseHeader, passphrase, idempotencyKey],
+    requestBody: {
+      required: true,
+      ...describeBody({
+        ...{ wrapper: 'push', fields: 'AnswerFields', form: 'AnswerForm', example: TEXT_EXAMPLE },
+      }),
+    },
+    responses: responses(
+      [201, 'Received', 'It has arrived.'],
+      [400, 401, 404, 408, 409, 410, 413, 415, 422, 507],
+    ),
+  },
   preview: {
     tags: ['Pushes'],
     summary: 'The secret link, without a view',

@@ -3,7 +3,7 @@
 import type { Account } from '../domain/account.ts'
 import { DomainError, retrySeconds } from '../domain/errors.ts'
 import type { PushLimits } from '../domain/new-push.ts'
-import { isEndedByTries, isLocked, type Push, type PushKind } from '../domain/push.ts'
+import { isEndedByTries, isLocked, isOwner, type Push, type PushKind } from '../domain/push.ts'
 import { formatTime, type Now } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { Exchange } from '../http/door/exchange.ts'
@@ -110,17 +110,23 @@ export function createPushEndpoints(options: {
     }
     const { makeRoom } = exchange
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false, makeRoom })
-    return answerRetrieval(retrieval, { exchange, passphraseError })
+    const { account } = viewer
+    const isOwn = account !== null && 'push' in retrieval && isOwner(retrieval.push, account)
+    const request = isOwn ? (await pushes.getOwned(urlToken, account)).request : null
+    return answerRetrieval(retrieval, { exchange, passphraseError, request })
   }
 
-  type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange }
+  type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange; request: string | null }
 
-  function answerRetrieval(retrieval: Retrieval, { exchange, passphraseError }: Answering): Response {
+  function answerRetrieval(
+    retrieval: Retrieval,
+    { exchange, passphraseError, request }: Answering,
+  ): Response {
     switch (retrieval.outcome) {
       case 'view':
-        return answerJson(200, presentView(retrieval, presentation(exchange)))
+        return answerJson(200, presentView({ ...retrieval, request }, presentation(exchange)))
       case 'expired':
-        return answerJson(200, presentExpired(retrieval, presentation(exchange)))
+        return answerJson(200, presentExpired({ ...retrieval, request }, presentation(exchange)))
       case 'passphrase_required':
         return refusePassphrase('This push needs a passphrase.', passphraseError)
       case 'wrong_passphrase':

@@ -4,6 +4,7 @@ import type { PushLimits } from '../domain/new-push.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
 import { createMailTable, createPushTable } from '../http/intake/push-table.ts'
+import { createAnswerTable } from '../http/intake/receive-answer.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
 
 const LIBERAL =
@@ -15,6 +16,7 @@ export function createRequests(limits: PushLimits) {
   const editable = schemasOf(createEditTable(limits))
   const mailed = schemasOf(createMailTable(limits))
   const requested = schemasOf(createRequestTable(limits))
+  const answered = schemasOf(createAnswerTable(limits))
   const objectOf = (members: [string, TSchema][]) => Type.Partial(Type.Object(Object.fromEntries(members)))
 
   /** The same members under names with brackets, and files as parts. */
@@ -32,6 +34,8 @@ export function createRequests(limits: PushLimits) {
     PushEditForm: formIn('push', editable),
     LinkMail: objectOf(mailed),
     LinkMailForm: formIn('push', mailed),
+    AnswerFields: { ...objectOf(answered), description: LIBERAL },
+    AnswerForm: formIn('push', answered),
     RequestFields: { ...objectOf(requested), description: LIBERAL },
     RequestForm: formIn('request', requested),
     PreviousPushForm: formIn('password'),

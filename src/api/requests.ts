@@ -5,12 +5,13 @@ import type { PushLimits } from '../domain/new-push.ts'
 import { formatTime } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
+import { createReceiveAnswer } from '../http/intake/receive-answer.ts'
 import { createReadRequest } from '../http/intake/request-input.ts'
 import { OWN_API, requestLink } from '../http/urls.ts'
 import type { OwnRequest, Requests } from '../requests/requests.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { OPERATIONS } from './operations.ts'
-import { readPage, readUrlToken } from './parameters.ts'
+import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import type { ApiRoute, Asked } from './pushes.ts'
 
 export function createRequestRoutes(options: {
@@ -20,6 +21,7 @@ export function createRequestRoutes(options: {
 }): ApiRoute[] {
   const { requests } = options
   const readRequest = createReadRequest(options)
+  const receiveAnswer = createReceiveAnswer(options)
 
   async function create({ exchange, viewer }: Asked): Promise<Response> {
     const wanted = await readRequest(exchange)
@@ -45,11 +47,23 @@ export function createRequestRoutes(options: {
         presentRequest(await find(accountOf(viewer), readUrlToken({ params })), exchange.baseUrl),
       )
 
+  async function answer({ exchange, viewer, params }: Asked): Promise<Response> {
+    const idempotencyKey = exchange.request.headers.get('idempotency-key')
+    const answering = await requests.beginAnswer(readUrlToken({ params }), { viewer, idempotencyKey })
+    try {
+      await receiveAnswer({ exchange, sink: answering, passphrase: readPassphrase(exchange) })
+      return answerJson(201, { received: true })
+    } finally {
+      await answering.end()
+    }
+  }
+
   return [
     { url: OWN_API.createRequest, answer: create, detail: OPERATIONS.createRequest },
     { url: OWN_API.requests, answer: list, detail: OPERATIONS.requests },
     { url: OWN_API.request, answer: showWith(requests.get), detail: OPERATIONS.request },
     { url: OWN_API.closeRequest, answer: showWith(requests.close), detail: OPERATIONS.closeRequest },
+    { url: OWN_API.answer, answer, detail: OPERATIONS.answer },
   ]
 }
 

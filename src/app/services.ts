@@ -116,24 +116,29 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
     lookEvery: store.database === null ? 0 : LOOK_EVERY_MS,
   })
   const passphrases = createPassphrases({ inLine, argon2Cost, clientOf })
+  const shareOf = createShareOf({ keyring, limits: shareLimitsOf(config), clientOf })
   const pushes = createPushes({
     store,
     keyring,
     passphrases,
     maxWrongTries: config.maxPassphraseAttempts,
-    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
+    shareOf,
     linkMails: createLinkMails({ keyring, limit: mailLimit }),
     shortTokens: createShortTokens({ now, clientOf }),
     grantAll: downloads.grantAll,
     now,
   })
-  return {
+  const shared = {
     limits,
     pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
-    requests: createRequests({ store, keyring, passphrases, now }),
-    downloads,
     uploads: createUploads({ store, limits, relieve }),
     idempotency: createIdempotency({ store, keyring, now }),
+  }
+  const maxWrongTries = config.maxPassphraseAttempts
+  return {
+    ...shared,
+    requests: createRequests({ ...shared, store, keyring, passphrases, shareOf, maxWrongTries, now }),
+    downloads,
     marks: createFormMarks(keyring),
     senders: createSenderMarks(keyring),
     shownTexts: createShownTexts(keyring),

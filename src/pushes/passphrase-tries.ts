@@ -43,7 +43,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     // Nothing will be tried, so this need not wait for tries.
     if (found.sealed === null || findLimit(found, now()) !== null)
       return tryPassphrase(found, passphrase, viewer)
-    return passphrases.inTurn(found.push.id, viewer.visit.ip, async (hasWaited) => {
+    return passphrases.inTurn(nameOf(found.push), viewer.visit.ip, async (hasWaited) => {
       // Other tries may have changed the push during the wait.
       const current = hasWaited ? await finder.getSealedPush(found.urlToken, viewer.visit) : found
       return tryPassphrase(current, passphrase, viewer)

@@ -23,8 +23,8 @@ export function createPassphrases({ inLine, argon2Cost, clientOf }: PassphrasesO
 
   return {
     derive,
-    /** Work on one push runs one after another on this node. `hasWaited`: another one may have run since the call. */
-    inTurn: <T>(pushId: number, address: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
-      inTurnByName(String(pushId), address, work),
+    /** Work on one push, or one request, runs one after another on this node. `hasWaited`: another one may have run since the call. */
+    inTurn: <T>(name: string, address: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
+      inTurnByName(name, address, work),
   }
 }

@@ -20,6 +20,11 @@ type Counted = { size: number; digest: Bun.CryptoHasher | null }
 
 export type IncomingFile = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
+/** What is kept in place of the `n`th file, counted from 1. */
+export type EncryptFile = (file: IncomingFile, n: number) => IncomingFile
+
+type BeginOptions = { isFingerprinted?: boolean; encrypt?: EncryptFile | null }
+
 /** The files of one request, and the data key that will be their push's. */
 export type Upload = ReturnType<Uploads['begin']>
 export type Uploads = ReturnType<typeof createUploads>
@@ -38,8 +43,11 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
   /** Files that are being received. */
   let running = 0
 
-  /** `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. */
-  function begin({ isFingerprinted = false } = {}) {
+  /**
+   * `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. Limits and fingerprints are of what arrives,
+   * also where it is kept encrypted.
+   */
+  function begin({ isFingerprinted = false, encrypt = null }: BeginOptions = {}) {
     const dataKey = newDataKey()
     let isKept = true
     // In the order in which they began. A small file may end before a larger one that began earlier.
@@ -54,12 +62,17 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       begun.push(entry)
       const { id } = entry
       const counted = { size: 0, digest: isFingerprinted ? createDigest() : null }
-      const arriving = count(content, counted)
+      const arriving = { filename: name, contentType, content: count(content, counted) }
+      const sealing = isKept && encrypt !== null ? encrypt(arriving, begun.length) : null
+      const sealed = { size: 0 }
+      const kept = sealing === null ? arriving.content : measure(sealing.content, sealed)
       running += 1
-      await (isKept ? keep(id, arriving) : drain(arriving)).finally(() => {
+      await (isKept ? keep(id, kept) : drain(kept)).finally(() => {
         running -= 1
       })
-      entry.file = { id, filename: name, contentType: safeContentType(contentType), size: counted.size }
+      const { filename: keptName, contentType: keptType } = sealing ?? arriving
+      const { size } = sealing === null ? counted : sealed
+      entry.file = { id, filename: keptName, contentType: safeContentType(keptType), size }
       entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.digest('hex') ?? '' }
     }
 
@@ -106,6 +119,13 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
   }
 
   return { begin, countRunning: () => running }
+}
+
+async function* measure(content: AsyncIterable<Uint8Array>, measured: { size: number }) {
+  for await (const chunk of content) {
+    measured.size += chunk.length
+    yield chunk
+  }
 }
 
 async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {

@@ -7,12 +7,11 @@ import { PAGE_SIZE } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
 import { DomainError } from '../domain/errors.ts'
 import { isOver, type NewRequest, type SecretRequest } from '../domain/requests.ts'
-import type { Now } from '../domain/time.ts'
-import type { Passphrases } from '../pushes/passphrases.ts'
 import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
+import { type AnsweringOptions, closed, createBeginAnswer } from './answering.ts'
 import { requireRecipient } from './recipient.ts'
-import { lookupOfRequest, openTexts, sealTexts } from './request-texts.ts'
+import { isRightKey, lookupOfRequest, openTexts, sealTexts } from './request-texts.ts'
 
 /** As its owner sees it. `isOver`: used up, closed, or past its time. */
 export type OwnRequest = {
@@ -33,11 +32,9 @@ export type AskedRequest = Pick<OwnRequest, 'urlToken' | 'message' | 'passphrase
 
 export type Requests = ReturnType<typeof createRequests>
 
-export type RequestsOptions = {
+export type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
   store: Pick<Store, 'requests' | 'preferences' | 'damage'>
   keyring: Keyring
-  passphrases: Passphrases
-  now: Now
 }
 
 export function createRequests(options: RequestsOptions) {
@@ -117,16 +114,21 @@ export function createRequests(options: RequestsOptions) {
     return { urlToken, message, passphraseRequired, acceptsText, acceptsFiles, expiresAt, recipient }
   }
 
-  return { create, list, get, close, getAsked }
+  const beginAnswer = createBeginAnswer({
+    ...options,
+    find: async (urlToken) => {
+      const request = await find(urlToken)
+      const isRight = (key: Uint8Array) => isRightKey(key, request, keyring)
+      return { request, isRight, name: openTexts(request, keyring).name }
+    },
+  })
+
+  return { create, list, get, close, getAsked, beginAnswer }
 }
 
 /** `address`: the owner's, by which passphrases take turns. */
 type Creation = { wanted: NewRequest; address: string }
 
-export function closed(): DomainError {
-  return new DomainError('gone', 'request-closed')
-}
-
-export function notFound(): DomainError {
+function notFound(): DomainError {
   return new DomainError('not_found', 'not-found')
 }

@@ -1,0 +1,111 @@
+// Receives an answer to a request: text, files, and the passphrase of the request. The API and the page of the sender share this.
+
+import { Readable } from 'node:stream'
+import { invalidFields } from '../../domain/errors.ts'
+import { type PushLimits, payloadProblem } from '../../domain/new-push.ts'
+import type { Problem, Problems } from '../../domain/problems.ts'
+import type { Exchange } from '../door/exchange.ts'
+import type { BodyLimits } from './body.ts'
+import { createFields, isGiven } from './members.ts'
+import type { FilePart } from './multipart.ts'
+import { readPushFields } from './push-body.ts'
+import { createPushTable } from './push-table.ts'
+import { discardIfFailed, type FileSink } from './receive-push.ts'
+
+/** Where an answer goes; requests/answering.ts says what each function throws. */
+export type AnswerSink = {
+  request: { acceptsText: boolean; acceptsFiles: boolean }
+  upload: FileSink
+  isRepeat: boolean
+  admit(passphrase: string | null): Promise<void>
+  reserve(): Promise<void>
+  complete(payload: string): Promise<void>
+}
+
+/** The members of an answer; the reference shows them. */
+export function createAnswerTable(limits: PushLimits) {
+  const { payload, files, passphrase } = createPushTable(limits)
+  return { payload, files, passphrase }
+}
+
+export type IncomingAnswer = {
+  exchange: Exchange
+  sink: AnswerSink
+  /** Given apart from the body, in which it is looked for otherwise. */
+  passphrase?: string | null
+  /** Called after each part of a multipart body has been read, even if a later part fails. */
+  onPart?: (name: string, value: unknown) => void
+}
+
+export function createReceiveAnswer({ limits, body }: { limits: PushLimits; body: BodyLimits }) {
+  const table = createAnswerTable(limits)
+
+  /** Resolves once the answer has arrived. Discards the stored files if anything throws. */
+  function receive({ exchange, sink, passphrase = null, onPart }: IncomingAnswer): Promise<void> {
+    const { upload } = sink
+    let early = passphrase
+    const add = async (file: FilePart) => {
+      requireAsked(sink, limits)
+      if (early !== null) await sink.admit(early)
+      await sink.reserve()
+      if (sink.isRepeat) upload.compareOnly()
+      await upload.add(file)
+    }
+    const note = (name: string, value: unknown) => {
+      if (name === 'push[passphrase]' && typeof value === 'string' && value !== '') early ??= value
+      onPart?.(name, value)
+    }
+    return discardIfFailed(upload, async () => {
+      const options = { ...body, wrappers: ['push'], onFile: add, onPart: note }
+      const wire = await readPushFields(exchange, options)
+      const fields = createFields(table, wire)
+      const given = passphrase ?? fields.read('passphrase')
+      if (fields.problems.passphrase === undefined) await sink.admit(given)
+      const files = fields.read('files') ?? []
+      const payload = fields.read('payload') ?? ''
+      const received = { payload, files: upload.listFiles().length + files.length }
+      const others = Object.keys(wire).filter((name) => !Object.hasOwn(table, name) && isGiven(wire[name]))
+      const problems = {
+        ...problemsWith(received, sink, limits),
+        ...fields.problems,
+        ...problemsOfOthers(others),
+      }
+      if (Object.keys(problems).length > 0) throw invalidFields(problems)
+      for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
+      await sink.complete(payload)
+    })
+  }
+
+  return receive
+}
+
+/** Before a file is read. Throws `invalid`. */
+function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
+  if (!request.acceptsFiles) throw invalidFields({ files: [{ code: 'not_asked_list' }] })
+  if (!limits.kinds.has('file')) throw invalidFields({ files: [{ code: 'files_disabled' }] })
+}
+
+type Content = { payload: string; files: number }
+
+function problemsWith({ payload, files }: Content, { request }: AnswerSink, limits: PushLimits): Problems {
+  const isBlank = payload.trim() === ''
+  if (isBlank && files === 0) return { [request.acceptsText ? 'payload' : 'files']: [{ code: 'blank' }] }
+  const problem = payloadProblem(files === 0 ? 'text' : 'file', payload, limits)
+  const ofText: Problem[] = [
+    ...(isBlank || request.acceptsText ? [] : [{ code: 'not_asked' as const }]),
+    ...(problem === null ? [] : [problem]),
+  ]
+  return {
+    ...(ofText.length === 0 ? {} : { payload: ofText }),
+    ...(files > 0 && !request.acceptsFiles ? { files: [{ code: 'not_asked_list' as const }] } : {}),
+  }
+}
+
+/** The most members that a refusal names. */
+const NAMED = 20
+
+/** An answer has no other members, such as limits: those are the owner's. */
+function problemsOfOthers(others: readonly string[]): Problems {
+  const names = others.slice(0, NAMED).map((name) => (/^(?!error$)[a-z]\w{0,40}$/.test(name) ? name : 'push'))
+  return Object.fromEntries(names.map((name) => [name, [{ code: 'no_member' }]]))
+}
