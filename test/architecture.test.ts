@@ -45,9 +45,9 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   },
   api: {
     imports: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
-    lines: 1390,
+    lines: 1570,
   },
-  http: { imports: ['domain'], lines: 2805 },
+  http: { imports: ['domain'], lines: 2830 },
   lan: { imports: ['operating', 'crypto', 'domain'], lines: 390 },
   backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1260 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
@@ -55,12 +55,12 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1140 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1770 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 765 },
-  store: { imports: ['crypto', 'domain'], lines: 9805 },
-  settings: { imports: ['domain'], lines: 1135 },
+  store: { imports: ['crypto', 'domain'], lines: 9850 },
+  settings: { imports: ['domain'], lines: 1175 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 157 },
   crypto: { imports: [], lines: 690 },
-  domain: { imports: [], lines: 2130 },
+  domain: { imports: [], lines: 2170 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }

@@ -2,28 +2,10 @@
 // validate every answer against them.
 
 import { AUDIT_KINDS } from '../domain/audit.ts'
-import { EVENT_TYPES } from '../domain/events.ts'
-import { PUSH_KINDS } from '../domain/push.ts'
-import { type Static, type TProperties, type TSchema, Type } from '../http/intake/members.ts'
+import { type Static, Type } from '../http/intake/members.ts'
+import { NOTICE_ANSWERS } from './notice-answers.ts'
 import { URL_TOKEN } from './parameters.ts'
-
-/** OpenAPI 3.0 has no type "null", and one `example` in place of the `examples` of JSON Schema. */
-function nullable<S extends TSchema>(schema: S) {
-  return Type.Unsafe<Static<S> | null>({ ...schema, nullable: true })
-}
-
-function closed<P extends TProperties>(properties: P, description: string) {
-  return Type.Object(properties, { additionalProperties: false, description })
-}
-
-const time = (description: string) =>
-  Type.String({ format: 'date-time', description, example: '2026-11-20T22:47:00.000Z' })
-
-const count = (description: string) => Type.Integer({ minimum: 0, description })
-const text = (description: string) => Type.String({ description })
-const flag = (description: string) => Type.Boolean({ description })
-
-const kind = Type.String({ enum: [...PUSH_KINDS], description: 'What the payload is.' })
+import { closed, count, flag, kind, nullable, text, time } from './schemas.ts'
 
 const push = {
   url_token: Type.String({ ...URL_TOKEN, description: 'Addresses the push in paths.' }),
@@ -123,25 +105,6 @@ const previousAuditEntry = closed(
   'One visit.',
 )
 
-const event = closed(
-  {
-    id: count('Numbers the events of the account.'),
-    type: Type.String({ enum: [...EVENT_TYPES], description: 'What happened. More types may come.' }),
-    timestamp: time('When it happened.'),
-    data: Type.Object(
-      {
-        push: Type.Optional(text('A random id of the push: the same in all of its events, and no link.')),
-        kind: Type.Optional(kind),
-        views_remaining: Type.Optional(count('Retrievals left.')),
-        expires_at: Type.Optional(time('When it expires at the latest.')),
-        expired: Type.Optional(flag('Whether it has expired.')),
-      },
-      { description: 'Never a name, note, link or payload.' },
-    ),
-  },
-  'An event.',
-)
-
 const about = {
   application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
   api_version: Type.String(),
@@ -196,13 +159,7 @@ export const ANSWERS = {
   ),
   AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
   PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
-  EventPage: closed(
-    {
-      events: Type.Array(event),
-      next: count('The `after` of the next request.'),
-    },
-    'Oldest first.',
-  ),
+  ...NOTICE_ANSWERS,
   Version: closed(
     {
       ...about,

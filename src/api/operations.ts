@@ -15,7 +15,7 @@ const REFUSALS = {
   403: 'Not allowed for this account; or sent by another web site, or as a prefetch.',
   404: 'There is none.',
   408: 'The body took too long.',
-  409: 'The first request with this `Idempotency-Key` still runs, or the push that it made has ended.',
+  409: 'The first request with this `Idempotency-Key` still runs, or the push that it made has ended; a test still runs.',
   410: 'It has ended, or is not kept any more; a request is closed, used up or past its time.',
   413: 'The body is too large; names the limit and its flag.',
   415: 'This content type is not understood.',

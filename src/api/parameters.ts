@@ -23,6 +23,10 @@ export const PARAMETERS = {
     description: 'The token of the push.',
     schema: Type.String(URL_TOKEN),
   },
+  id: {
+    ...{ name: 'id', in: 'path', required: true, description: 'The id of the webhook.' },
+    schema: Type.Integer({ minimum: 1 }),
+  },
   page: { name: 'page', in: 'query', description: '50 entries a page.', schema: pages },
   before: {
     name: 'before',

@@ -4,6 +4,7 @@ import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
 import { createMailChannel } from '../notices/mail-channel.ts'
 import { createMailer, type Mailer } from '../notices/mailer.ts'
+import { createWebhooks } from '../notices/webhooks.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { Config } from '../settings/table.ts'
@@ -14,9 +15,11 @@ type NoticesOptions = {
   store: OpenedStore
   appearance: Pick<Appearances, 'inEffect'>
   pushes: Pick<Pushes, 'findToMail'>
+  /** The addresses of this machine. */
+  listAddresses: () => readonly string[]
 }
 
-export function createNotices({ config, store, appearance, pushes }: NoticesOptions) {
+export function createNotices({ config, store, appearance, pushes, listAddresses }: NoticesOptions) {
   const { keyring, now } = store
   const mailer = createOwnMailer(config)
   const home = config.baseUrl ?? ''
@@ -32,9 +35,11 @@ export function createNotices({ config, store, appearance, pushes }: NoticesOpti
       nameOfInstance: () => appearance.inEffect().name,
     }),
   }
-  const channels = mail === null ? [] : [mail.channel]
+  const outside = { listed: config.webhookHosts, listAddresses }
+  const webhooks = createWebhooks({ store, keyring, outside, now })
+  const channels = [webhooks.channel, ...(mail === null ? [] : [mail.channel])]
   const { outbox, events } = store
-  return { mail, deliveries: createDeliveries({ outbox, channels, onTold: events.onTold, now }) }
+  return { mail, webhooks, deliveries: createDeliveries({ outbox, channels, onTold: events.onTold, now }) }
 }
 
 /** Null while no mail server is configured. */

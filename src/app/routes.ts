@@ -11,6 +11,7 @@ import { PREVIOUS_VERSION_OPERATION } from '../api/v1/operations.ts'
 import { createPreviousRoutes } from '../api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
 import { type ApiViewer, createGetViewer, type GetViewer } from '../api/viewer.ts'
+import { createWebhookRoutes } from '../api/webhooks.ts'
 import type { Backups } from '../backup/backups.ts'
 import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
@@ -104,6 +105,7 @@ function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: V
     { url: API.edit, answer: endpoints.edit, detail: OPERATIONS.edit },
     ...(facts.limits.mail ? [{ url: API.notify, answer: endpoints.notify, detail: OPERATIONS.notify }] : []),
     ...createRequestRoutes({ ...services, body }),
+    ...createWebhookRoutes({ ...services, body }),
     ...createPreviousRoutes(endpoints, facts.limits),
     ...createEventRoutes(services.events),
   ]

@@ -34,7 +34,7 @@ export const GIVE_UP_AFTER = DAY
 /** How long a message that was given up is still shown as failed. */
 export const FAILED_KEPT = 7 * DAY
 /** Longer than a try takes: a message whose node died in the middle is tried again after it. */
-export const LEASE = 30 * SECOND
+export const LEASE = 20 * SECOND
 
 const FIRST_PAUSE = 10 * SECOND
 const LONGEST_PAUSE = 2 * HOUR

@@ -74,6 +74,14 @@ export const OWN_API = {
   answer: post('/api/oncebox/requests/:url_token/answers', 'visitor'),
 }
 
+/** Webhooks of an account. */
+export const WEBHOOKS_API = {
+  list: get('/api/oncebox/webhooks', 'account'),
+  add: post('/api/oncebox/webhooks', 'account'),
+  remove: url('DELETE', '/api/oncebox/webhooks/:id', 'account'),
+  test: post('/api/oncebox/webhooks/:id/test', 'account'),
+}
+
 /** The previous version of the API: pushes of any kind, pushes of files, and pushes of URLs. */
 export const PREVIOUS_FAMILIES = { p: familyOf('p'), f: familyOf('f'), r: familyOf('r') }
 

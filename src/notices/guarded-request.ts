@@ -49,11 +49,23 @@ export async function requestOutside(
   const found = await Promise.race([resolving, untilEnd(ended)])
   if (found === null) return 'timed_out'
   if (found.length === 0) return 'name_not_found'
-  const judging = { listed, own: listAddresses() }
-  const allowed = found.filter((address) => isAllowedAddress(address, place, judging))
+  const allowed = found.filter(judgeBy(place, { listed, listAddresses }))
   if (allowed.length === 0) return 'address_not_allowed'
   const reached = await reach(allowed.slice(0, MOST_ADDRESSES), place, ended)
   return typeof reached === 'string' ? reached : ask(reached, request, ended)
+}
+
+/** Allows nothing when the system does not tell the addresses of this machine, such as without AF_NETLINK. */
+function judgeBy(
+  place: WebPlace,
+  { listed, listAddresses }: Pick<OutboundOptions, 'listed' | 'listAddresses'>,
+) {
+  try {
+    const own = listAddresses()
+    return (address: string) => isAllowedAddress(address, place, { listed, own })
+  } catch {
+    return () => false
+  }
 }
 
 function untilEnd(ended: AbortSignal): Promise<null> {

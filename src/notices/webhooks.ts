@@ -4,7 +4,7 @@ import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
-import { DomainError, invalidFields } from '../domain/errors.ts'
+import { conflict, DomainError, invalidFields } from '../domain/errors.ts'
 import { EVENT_TYPES, type EventType } from '../domain/events.ts'
 import { WEBHOOK_FORMATS } from '../domain/outbox.ts'
 import type { Problem, Problems } from '../domain/problems.ts'
@@ -39,12 +39,15 @@ export type WebhooksOptions = {
   now: Now
 }
 
+export type { StoredWebhook } from '../store/notices-face.ts'
+
 /** `owner` is the id of an account; null for the administrators. */
 type Owner = number | null
 
 export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions) {
   const { webhooks } = store
   const { listed } = outside
+  const testing = new Set<number>()
 
   /** The secret is shown this once. Throws `invalid` with every field at fault. */
   async function add(owner: Owner, given: WebhookGiven): Promise<StoredWebhook & { secret: string }> {
@@ -68,14 +71,20 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     return webhook
   }
 
-  /** Sends a message at once, and resolves to the webhook with what came of it. */
+  /** Sends a message at once, and resolves to the webhook with what came of it. Throws `conflict` while another test runs. */
   async function test(owner: Owner, id: number): Promise<ListedWebhook> {
     const webhook = await get(owner, id)
+    if (testing.has(id)) throw conflict('A test of this webhook is under way: wait for its end.')
+    testing.add(id)
+    return tryOut(webhook, owner).finally(() => testing.delete(id))
+  }
+
+  async function tryOut(webhook: StoredWebhook, owner: Owner): Promise<ListedWebhook> {
     const message = { type: 'webhook.test', at: now(), data: {}, name: null } as const
     const messageId = `msg_${randomKey(MESSAGE_ID_BYTES).toString('base64url')}`
     const error = await send({ ...message, id: messageId }, webhook, new AbortController().signal)
-    await webhooks.noteTest(id, error)
-    return get(owner, id)
+    await webhooks.noteTest(webhook.id, error)
+    return get(owner, webhook.id)
   }
 
   async function deliver(due: DueMessage, stopped: AbortSignal): Promise<Tried> {

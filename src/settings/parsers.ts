@@ -7,6 +7,7 @@ import { parseBucketPlace } from '../domain/bucket-place.ts'
 import { parseOrigin } from '../domain/origin.ts'
 import { withScheme } from '../domain/server-address.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
+import { parsePlace } from '../domain/web-place.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -184,6 +185,14 @@ export function corsOrigin(text: string): Parsed<string> {
           'must be an origin, which has no path, such as https://app.example or http://localhost:3000, or * for any',
       }
     : { value: origin }
+}
+
+/** A host that webhooks may name, with a port unless it is that of http or https. */
+export function webhookHost(text: string): Parsed<string> {
+  const value = parsePlace(text)
+  return value === null
+    ? { problem: 'must be a host, host:port or address, such as ntfy.sh, 192.168.1.5:8123 or [fd00::5]:80' }
+    : { value }
 }
 
 /** A single address, or a network in CIDR notation. */

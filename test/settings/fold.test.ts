@@ -80,6 +80,7 @@ test('without anything given, every setting has its default', () => {
     sweepEvery: 60_000,
     trustedProxies: [],
     corsOrigins: [],
+    webhookHosts: [],
     acceptClock: false,
     acceptMove: false,
     acceptDatabase: false,

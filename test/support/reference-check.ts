@@ -102,7 +102,8 @@ function isApi(path: string): boolean {
 }
 
 function findOperation({ paths }: Reference, method: string, path: string): Operation | undefined {
-  const plain = path.replace(PREVIOUS, '').replace(/^\/[^/]+\/d(?=\/(?:active|expired)\.json$)/, '/p')
+  const numbered = path.replace(/^(\/api\/oncebox\/webhooks)\/[^/]+/, '$1/{id}')
+  const plain = numbered.replace(PREVIOUS, '').replace(/^\/[^/]+\/d(?=\/(?:active|expired)\.json$)/, '/p')
   const template = Object.hasOwn(paths, plain)
     ? plain
     : plain.replace(/^(.*\/(?:pushes|oncebox\/requests)|\/[pfr])\/[^/.]+/, '$1/{url_token}')

@@ -4,7 +4,7 @@ import { ageRecipient } from '../../domain/age-recipient.ts'
 import { MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
 import { brandColor, plainText } from '../brand-parsers.ts'
 import { mailFrom, showSmtpUrl, smtpUrl } from '../mail-parsers.ts'
-import { addressAndPort, corsOrigin, network } from '../parsers.ts'
+import { addressAndPort, corsOrigin, network, webhookHost } from '../parsers.ts'
 import { choices, durations, file, folder, numbers, off, section } from '../setting.ts'
 
 const brand = section('Name and look', {
@@ -92,6 +92,17 @@ const mail = section('Mail', {
   },
 })
 
+const notices = section('Notices', {
+  webhookHosts: {
+    placeholder: 'hosts',
+    parse: webhookHost,
+    default: null,
+    defaultWords: 'no webhooks',
+    list: true,
+    help: 'Hosts that webhooks may send to, such as ntfy.sh or 192.168.1.5:8123, separated by commas; nothing else is sent to',
+  },
+})
+
 const running = section('Running', {
   sweepEvery: {
     ...durations('1s', '1h'),
@@ -153,4 +164,4 @@ const running = section('Running', {
   },
 })
 
-export const runningSettings = { ...brand, ...backups, ...mail, ...running }
+export const runningSettings = { ...brand, ...backups, ...mail, ...notices, ...running }

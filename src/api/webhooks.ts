@@ -1,0 +1,129 @@
+// The webhooks of an account: made, listed, tried and deleted.
+
+import type { Viewer } from '../domain/audit.ts'
+import { DomainError, invalidFields } from '../domain/errors.ts'
+import { EVENT_TYPES } from '../domain/events.ts'
+import { WEBHOOK_FORMATS } from '../domain/outbox.ts'
+import { formatTime } from '../domain/time.ts'
+import { answerJson } from '../http/answers.ts'
+import type { BodyLimits } from '../http/intake/body.ts'
+import { anyText, boolean, createFields, type Member, Type } from '../http/intake/members.ts'
+import { readPushFields } from '../http/intake/push-body.ts'
+import { WEBHOOKS_API } from '../http/urls.ts'
+import { MAX_URL_LENGTH, type StoredWebhook, type Webhooks } from '../notices/webhooks.ts'
+import type { AnswerBody } from './answer-tables.ts'
+import { responses } from './operations.ts'
+import { PARAMETERS } from './parameters.ts'
+import type { ApiRoute, Asked } from './pushes.ts'
+
+const events: Member<string[]> = {
+  schema: Type.Array(Type.String({ enum: [...EVENT_TYPES] }), { description: 'Left out: all of them.' }),
+  read: (value, blame) => {
+    const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
+    return isList ? value : blame({ code: 'unknown_kind', kinds: EVENT_TYPES.join(', ') })
+  },
+}
+
+/** The members of a new webhook; the reference shows them. */
+export const WEBHOOK_TABLE = {
+  url: anyText({
+    maxLength: MAX_URL_LENGTH,
+    description: 'Where to send to, at a host that the operator lists. Shown to nobody again, but its host.',
+  }),
+  events,
+  format: anyText({ enum: [...WEBHOOK_FORMATS], default: 'standard', description: 'Of whom it is read.' }),
+  with_name: boolean({ default: false, description: 'Whether the name of a push is sent as well.' }),
+}
+
+const fields = Type.Partial(
+  Type.Object(Object.fromEntries(Object.entries(WEBHOOK_TABLE).map(([name, { schema }]) => [name, schema]))),
+)
+const EXAMPLE = { url: 'https://ntfy.sh/my-topic', format: 'ntfy', events: ['push.opened'] }
+const wrapped = { type: 'object', required: ['webhook'], properties: { webhook: fields } }
+
+const OPERATIONS = {
+  list: {
+    ...{ tags: ['Notices'], summary: 'Your webhooks', operationId: 'listWebhooks' },
+    responses: responses([200, 'WebhookList', 'Oldest first.'], [401]),
+  },
+  add: {
+    ...{ tags: ['Notices'], summary: 'Make a webhook', operationId: 'createWebhook' },
+    description:
+      'Messages are JSON, signed as https://www.standardwebhooks.com says, or in the form of another service. They never hold a payload, link, passphrase or note.',
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: wrapped, example: { webhook: EXAMPLE } } },
+    },
+    responses: responses(
+      [201, 'CreatedWebhook', 'The webhook, with its secret this once.'],
+      [400, 401, 408, 413, 415, 422, 507],
+    ),
+  },
+  remove: {
+    ...{ tags: ['Notices'], summary: 'Delete a webhook', operationId: 'deleteWebhook' },
+    parameters: [PARAMETERS.id],
+    responses: responses([200, 'Webhook', 'The webhook as it was.'], [401, 404]),
+  },
+  test: {
+    ...{ tags: ['Notices'], summary: 'Send a test message', operationId: 'testWebhook' },
+    description: 'Waits for the receiver, 10 seconds at most.',
+    parameters: [PARAMETERS.id],
+    responses: responses(
+      [200, 'Webhook', 'The webhook; `last_error` is null if it arrived.'],
+      [401, 404, 409],
+    ),
+  },
+}
+
+export function createWebhookRoutes({
+  webhooks,
+  body,
+}: {
+  webhooks: Webhooks
+  body: BodyLimits
+}): ApiRoute[] {
+  async function add({ exchange, viewer }: Asked): Promise<Response> {
+    const account = accountOf(viewer)
+    const onFile = () => Promise.reject(invalidFields({ url: [{ code: 'not_text' }] }))
+    const wire = await readPushFields(exchange, { ...body, wrappers: ['webhook'], onFile })
+    const { read, problems } = createFields(WEBHOOK_TABLE, wire)
+    const [url, events, format] = [read('url') ?? '', read('events'), read('format')]
+    const withName = read('with_name')
+    if (Object.keys(problems).length > 0) throw invalidFields(problems)
+    const { secret, ...made } = await webhooks.add(account, { url, events, format, withName })
+    return answerJson(201, { ...present(made), secret } satisfies AnswerBody<'CreatedWebhook'>)
+  }
+
+  const list = async ({ viewer }: Asked) =>
+    answerJson(200, (await webhooks.list(accountOf(viewer))).map(present))
+  const answerWith =
+    (act: Webhooks['remove' | 'test']): ApiRoute['answer'] =>
+    async ({ viewer, params }) =>
+      answerJson(200, present(await act(accountOf(viewer), readId(params))))
+
+  return [
+    { url: WEBHOOKS_API.list, answer: list, detail: OPERATIONS.list },
+    { url: WEBHOOKS_API.add, answer: add, detail: OPERATIONS.add },
+    { url: WEBHOOKS_API.remove, answer: answerWith(webhooks.remove), detail: OPERATIONS.remove },
+    { url: WEBHOOKS_API.test, answer: answerWith(webhooks.test), detail: OPERATIONS.test },
+  ]
+}
+
+function accountOf({ account }: Viewer): number {
+  if (account === null) throw new Error('the guard of a webhook admits visitors')
+  return account.id
+}
+
+function readId({ id = '' }: Asked['params']): number {
+  if (/^[1-9]\d{0,14}$/.test(id)) return Number(id)
+  throw new DomainError('not_found', 'There is no such webhook.')
+}
+
+function present({ id, host, format, events, ...webhook }: StoredWebhook): AnswerBody<'Webhook'> {
+  const { withName, createdAt, lastDelivery, lastError } = webhook
+  return {
+    ...{ id, host, format, events, with_name: withName, created_at: formatTime(createdAt) },
+    last_delivery: lastDelivery === null ? null : formatTime(lastDelivery),
+    last_error: lastError,
+  }
+}
