@@ -6,6 +6,7 @@ import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired, isLocked, isOwner as isOwnerOf, mayExpire, type Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
+import { createTurns } from '../../http/door/turns.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
@@ -42,6 +43,7 @@ type Shown = {
 
 export function createReceivePages(options: ReceivePageOptions) {
   const { answer, accounts, limits, pushes, nonces, shownTexts, now } = options
+  const inTurn = createTurns()
 
   const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
     guest,
@@ -67,6 +69,7 @@ export function createReceivePages(options: ReceivePageOptions) {
   }
 
   async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
+    await inTurn()
     return showPush(guest, { push: await findPush(url_token, guest), urlToken: url_token }, shown)
   }
 
