@@ -41,6 +41,7 @@ import { createShortTokens } from '../pushes/short-tokens.ts'
 import { createShownTexts } from '../pushes/shown-texts.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
 import { createUploads } from '../pushes/uploads.ts'
+import { createOwnRecipient } from '../requests/own-recipient.ts'
 import { createRequests } from '../requests/requests.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
@@ -97,6 +98,7 @@ export function createServices(options: ServicesOptions) {
     ...notices,
     ...createAccountServices(making),
     messages: createMessageTemplates(store),
+    ownRecipient: createOwnRecipient({ store, log }),
     choices: createPushChoices({
       store,
       limits: pushLimitsOf(config),
@@ -117,12 +119,9 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
   })
   const passphrases = createPassphrases({ inLine, argon2Cost, clientOf })
   const shareOf = createShareOf({ keyring, limits: shareLimitsOf(config), clientOf })
+  const maxWrongTries = config.maxPassphraseAttempts
   const pushes = createPushes({
-    store,
-    keyring,
-    passphrases,
-    maxWrongTries: config.maxPassphraseAttempts,
-    shareOf,
+    ...{ store, keyring, passphrases, maxWrongTries, shareOf },
     linkMails: createLinkMails({ keyring, limit: mailLimit }),
     shortTokens: createShortTokens({ now, clientOf }),
     grantAll: downloads.grantAll,
@@ -134,7 +133,6 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
     uploads: createUploads({ store, limits, relieve }),
     idempotency: createIdempotency({ store, keyring, now }),
   }
-  const maxWrongTries = config.maxPassphraseAttempts
   return {
     ...shared,
     requests: createRequests({ ...shared, store, keyring, passphrases, shareOf, maxWrongTries, now }),

@@ -30,9 +30,9 @@ export async function awaitAnswer({ client, urlToken, wait, check, shell }: Want
       const found = request.answers === seen ? null : await findUnopened(client, request)
       if (found !== null) return found
       seen = request.answers ?? 0
-      if (!wait) throw nothing('Nothing new has arrived for this request. To wait for it, add --wait.')
       if (isOver(request, shell.now()))
         throw nothing('This request takes no more answers, and nothing new has arrived for it.')
+      if (!wait) throw nothing('Nothing new has arrived for this request. To wait for it, add --wait.')
       if (asked === 0)
         shell.say(`Waiting for something to arrive until ${formatLocalTime(request.expiresAt)}.`)
     }

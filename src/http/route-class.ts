@@ -12,6 +12,7 @@ const BY_ROUTE = new Map<string, string>([
   ...CREATES.map((url) => [keyOf(url), 'create'] as const),
   ...RETRIEVES.map((url) => [keyOf(url), 'retrieve'] as const),
   [keyOf(PAGES.submitCreate), 'create'],
+  [keyOf(PAGES.submitAnswer), 'create'],
   [keyOf(PAGES.reveal), 'retrieve'],
   [keyOf(PAGES.revealStep), 'retrieve'],
   // Their answers wait for the next event.

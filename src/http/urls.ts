@@ -164,6 +164,15 @@ export const PAGES = {
   auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
   auditJson: get('/pushes/:url_token/audit.json', 'member'),
 
+  // What an account has asked others for.
+  requests: get('/requests', 'member'),
+  ask: post('/requests', 'member'),
+  request: get('/requests/:url_token', 'member'),
+  closeRequest: post('/requests/:url_token/close', 'member'),
+  // The link of a request, to be given away.
+  answer: get('/q/:url_token', 'open'),
+  submitAnswer: post('/q/:url_token', 'open'),
+
   // The account itself.
   tokens: get('/users/token', 'member'),
   createToken: post('/users/token', 'member'),
@@ -178,6 +187,7 @@ export const PAGES = {
   twoFactor: get('/account/two-factor', 'member'),
   turnOnTwoFactor: post('/account/two-factor', 'member'),
   turnOffTwoFactor: post('/account/two-factor/off', 'member'),
+  keepRecipient: post('/account/age-key', 'member'),
   signOut: post('/sign-out', 'member'),
 
   // Administration.
@@ -257,6 +267,11 @@ export function isSecretPath(path: string): boolean {
   return path.startsWith(PAGES.receive.href({ url_token: '' }))
 }
 
+/** Whether strangers are led to this page by a link that was given to them. */
+export function isGivenPath(path: string): boolean {
+  return isSecretPath(path) || path.startsWith(PAGES.answer.href({ url_token: '' }))
+}
+
 type Addressed = { push: { retrievalStep: boolean }; urlToken: string }
 
 /** The path of the secret link, with the confirmation step when there is one. */
@@ -264,12 +279,9 @@ export function secretHref({ push, urlToken }: Addressed): string {
   return (push.retrievalStep ? PAGES.receiveStep : PAGES.receive).href({ url_token: urlToken })
 }
 
-/** The page on which a stranger answers a request. */
-const ANSWER_PAGE = get('/q/:url_token', 'open')
-
 /** The link of a request, to be given away. */
 export function requestLink(urlToken: string, baseUrl: string): string {
-  return `${baseUrl}${ANSWER_PAGE.href({ url_token: urlToken })}`
+  return `${baseUrl}${PAGES.answer.href({ url_token: urlToken })}`
 }
 
 /** The secret link to hand over. */

@@ -8,6 +8,8 @@ import type { EventStore, ToldEvent } from '../store/notices-face.ts'
 /** Of one account at a node. */
 const MOST_AT_ONCE = 3
 const LOOK_EVERY_MS = SECOND
+/** Commits that come within this time share one look. */
+const GATHER_MS = 20
 
 export type Poll = {
   accountId: number
@@ -33,8 +35,9 @@ export function createEvents({ store }: { store: EventStore }) {
   /** Polls of each account. */
   const running = new Map<number, number>()
   let timer: Timer | undefined
+  let isGathering = false
   let isStopped = false
-  store.onTold(look)
+  store.onTold(wake)
 
   /** Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated` for a token that was revoked meanwhile. */
   async function poll(asked: Poll): Promise<EventPage> {
@@ -75,7 +78,7 @@ export function createEvents({ store }: { store: EventStore }) {
     waiting.add(one)
     timer ??= setInterval(look, LOOK_EVERY_MS)
     // For what was told since the caller looked.
-    void look([one])
+    wake()
     try {
       return await promise
     } finally {
@@ -91,14 +94,24 @@ export function createEvents({ store }: { store: EventStore }) {
     timer = undefined
   }
 
+  function wake(): void {
+    if (waiting.size === 0 || isGathering) return
+    isGathering = true
+    setTimeout(() => {
+      isGathering = false
+      void look()
+    }, GATHER_MS)
+  }
+
   /** A look that fails ends nobody's wait: the next one may work. */
-  async function look(some: readonly Waiting[] = [...waiting]): Promise<void> {
-    if (some.length === 0) return
-    const accountIds = [...new Set(some.map(({ accountId }) => accountId))]
-    const tokenIds = [...new Set(some.map(({ tokenId }) => tokenId))]
+  async function look(): Promise<void> {
+    const all = [...waiting]
+    if (all.length === 0) return
+    const accountIds = [...new Set(all.map(({ accountId }) => accountId))]
+    const tokenIds = [...new Set(all.map(({ tokenId }) => tokenId))]
     const found = await store.look({ accountIds, tokenIds }).catch(() => null)
     if (found === null) return
-    for (const { accountId, tokenId, after, end } of some) {
+    for (const { accountId, tokenId, after, end } of all) {
       if (!found.validTokens.has(tokenId)) end('refused')
       else if ((found.last.get(accountId) ?? 0) > after) end('told')
     }

@@ -4,6 +4,7 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { Route } from '../http/door/router.ts'
 import { FILES, PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
+import { createKeepRecipient } from './account/age-key.tsx'
 import { createConfirm } from './account/confirm.tsx'
 import { createForgotPages, type ForgotPageOptions } from './account/forgot.tsx'
 import { createListExport, type ListExportOptions } from './account/list-export.tsx'
@@ -24,6 +25,8 @@ import { createPushPages, type PushPageOptions } from './owner/push-page.ts'
 import { createPageGuards, type PageGuards } from './page-guards.ts'
 import { createPreviousApiPage } from './previous-api.tsx'
 import { createReceivePages, type ReceivePageOptions } from './receive/receive.tsx'
+import { type AnswerPagesOptions, createAnswerPages } from './requests/answer.tsx'
+import { createRequestPages, type RequestPagesOptions } from './requests/requests.tsx'
 import { type CreatePageOptions, createCreatePage } from './share/create/create.tsx'
 import { type CreatedPageOptions, createCreatedPage } from './share/created.tsx'
 import { createAnswerAuthority, createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
@@ -43,6 +46,8 @@ export type PagesOptions = ReceivePageOptions &
   AdminPageOptions &
   FirstStepsOptions &
   BackUpOptions &
+  RequestPagesOptions &
+  AnswerPagesOptions &
   TrustPageOptions & {
     acceptClock: AcceptClock
     answer: AnswerGuest
@@ -58,6 +63,7 @@ export function createPageRoutes(options: PagesOptions): Route[] {
     ...receiveRoutes(guards, options),
     ...shareRoutes(guards, options),
     ...ownerRoutes(guards, options),
+    ...requestRoutes(guards, options),
     ...signInRoutes(guards, options),
     ...accountRoutes(guards, options),
     ...adminRoutes(guards, options),
@@ -108,6 +114,21 @@ function ownerRoutes({ member, form }: PageGuards, options: PagesOptions): Route
   ]
 }
 
+/** The pages of an account's requests, and of somebody who has the link of one. */
+function requestRoutes({ guest, member, form }: PageGuards, options: PagesOptions): Route[] {
+  const { showAll, ask, show, close } = createRequestPages(options)
+  const answering = createAnswerPages(options)
+  return [
+    member(PAGES.requests, showAll),
+    form(PAGES.ask, ask),
+    member(PAGES.request, show),
+    form(PAGES.closeRequest, close),
+    guest(PAGES.answer, answering.show),
+    // Reads a body of its own, with files.
+    guest(PAGES.submitAnswer, answering.send),
+  ]
+}
+
 /** These forms carry no form token, because a page opened before a new sign-in has the token of the old session. */
 function signInRoutes({ guest, guestForm, form }: PageGuards, options: PagesOptions): Route[] {
   const signIn = createSignInPages(options)
@@ -148,6 +169,8 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
     member(PAGES.twoFactor, twoFactor.show),
     confirmedForm(PAGES.turnOnTwoFactor, twoFactor.turnOn),
     confirmedForm(PAGES.turnOffTwoFactor, twoFactor.turnOff),
+    // Asks for the password, because whoever names another key reads what arrives from then on.
+    confirmedForm(PAGES.keepRecipient, createKeepRecipient({ ...options, showAccount: account.showAgain })),
   ]
 }
 

@@ -120,7 +120,26 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
     for (const context of contexts) await context.close()
   }
 
-  return { url, server, auth, people, push, guessedPush, open, close }
+  /** A request of the member. */
+  const ask = (fields: Record<string, unknown> = {}) =>
+    postJson(`${url}/api/oncebox/requests`, { request: fields }, auth)
+
+  /** An answer of a stranger. */
+  const send = (urlToken: string, fields: Record<string, unknown>) =>
+    postJson(`${url}/api/oncebox/requests/${urlToken}/answers`, { push: fields })
+
+  return { url, server, auth, people, push, guessedPush, ask, send, open, close }
+}
+
+async function postJson(url: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  if (response.status !== 201) throw new Error(`${url}: ${response.status} ${await response.text()}`)
+  const made: { url_token: string; html_url: string } = await response.json()
+  return made
 }
 
 async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): Promise<void> {
@@ -130,6 +149,8 @@ async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): 
   await page.waitForSelector('.secret')
 }
 
+/** The example of age's own documentation. */
+const AGE_KEY = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
 const FILE = { filename: 'quarterly report — “final”.pdf', data: btoa('x'.repeat(3000)) }
 const LINES = 'host: db.example.org\nuser: reports\npassword: k3m9-qx2v-n4t8'
 
@@ -327,6 +348,84 @@ export const STOPS: Stop[] = [
     name: 'link-lapsed',
     as: 'stranger',
     visit: (page, { url }) => page.goto(`${url}/welcome/0123456789abcdefghjkmnpqrstvwxyz`),
+  },
+  { name: 'ask', as: 'member', visit: (page, { url }) => page.goto(`${url}/requests`) },
+  {
+    name: 'ask-problems',
+    as: 'member',
+    visit: async (page, { url }) => {
+      await page.goto(`${url}/requests`)
+      await unfold(page, 'options')
+      await page.fill('#recipient', 'ssh-ed25519 AAAA')
+      await page.click('main form > button')
+      await page.waitForSelector('.notice.bad')
+    },
+  },
+  {
+    name: 'request',
+    as: 'member',
+    visit: async (page, { url, ask, send }) => {
+      const { url_token } = await ask({ name: 'Router in Oslo', max_answers: 2, recipient: AGE_KEY })
+      await send(url_token, { payload: 'sesame', files: [FILE] })
+      await page.goto(`${url}/requests/${url_token}`)
+    },
+  },
+  {
+    name: 'request-over',
+    as: 'member',
+    visit: async (page, { url, ask, send }) => {
+      const { url_token } = await ask({ message: 'The door code of the archive, please.' })
+      await send(url_token, { payload: '4711' })
+      await page.goto(`${url}/requests/${url_token}`)
+    },
+  },
+  {
+    name: 'received',
+    as: 'member',
+    visit: async (page, { url, ask, send }) => {
+      const { url_token } = await ask({ name: 'Router in Oslo', recipient: AGE_KEY })
+      await send(url_token, { payload: 'sesame' })
+      await page.goto(`${url}/requests/${url_token}`)
+      await follow(page, () => page.click('#arrived a'))
+      await follow(page, () => page.click('.ways-on a:nth-child(2)'))
+      await follow(page, () => page.click('main form button.primary'))
+    },
+  },
+  {
+    name: 'answer',
+    as: 'stranger',
+    visit: async (page, { ask }) => {
+      const message = 'The password of the old router, please.\nAnd the contract as a PDF.'
+      const { html_url } = await ask({ message, passphrase: 'sesame', recipient: AGE_KEY })
+      await page.goto(html_url)
+    },
+  },
+  {
+    name: 'answer-problems',
+    as: 'stranger',
+    visit: async (page, { ask }) => {
+      await page.goto((await ask({ message: 'The password of the old router, please.' })).html_url)
+      await page.click('main form button.primary')
+      await page.waitForSelector('.notice.bad')
+    },
+  },
+  {
+    name: 'answer-sent',
+    as: 'stranger',
+    visit: async (page, { ask }) => {
+      await page.goto((await ask({ message: 'The password of the old router, please.' })).html_url)
+      await page.fill('#payload', 'sesame')
+      await follow(page, () => page.click('main form button.primary'))
+    },
+  },
+  {
+    name: 'answer-over',
+    as: 'stranger',
+    visit: async (page, { ask, send }) => {
+      const { url_token, html_url } = await ask({ message: 'The password of the old router, please.' })
+      await send(url_token, { payload: 'sesame' })
+      await page.goto(html_url)
+    },
   },
   { name: 'account', as: 'member', visit: (page, { url }) => page.goto(`${url}/account`) },
   { name: 'two-factor', as: 'member', visit: (page, { url }) => page.goto(`${url}/account/two-factor`) },

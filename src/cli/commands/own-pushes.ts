@@ -108,10 +108,11 @@ function whenExpired({ expiredOn }: Pick<RemotePush, 'expiredOn'>): string {
 }
 
 function rowOf(push: RemotePush, now: number): string[] {
-  const { createdAt, kind, name, htmlUrl, urlToken, viewsRemaining, expired, expiredOn } = push
+  const { createdAt, kind, name, htmlUrl, urlToken, viewsRemaining, expired, expiredOn, request } = push
   const left = `${formatCount(viewsRemaining, 'view')}, ${formatTimeLeft(push, now)}`
   const state = expired ? formatLocalTime(expiredOn ?? '') || '-' : left
-  return [formatLocalTime(createdAt), kind, name || '-', state, htmlUrl ?? urlToken]
+  const what = request === null ? kind : `${kind}, received`
+  return [formatLocalTime(createdAt), what, name || '-', state, htmlUrl ?? urlToken]
 }
 
 export type Listed = {

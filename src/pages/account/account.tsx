@@ -7,6 +7,7 @@ import { isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
+import type { OwnRecipient } from '../../requests/own-recipient.ts'
 import type { WordKey } from '../../words/words.ts'
 import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
@@ -18,29 +19,33 @@ import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 import { programOf } from '../frame/programs.ts'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
+import { AgeKeySection, type RefusedKey } from './age-key.tsx'
 import { ListExportSection } from './list-export.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
   twoFactor: TwoFactor
+  ownRecipient: OwnRecipient
 }
 
 /** The notice for each value of `done` in the address. */
 const DONE: Partial<Record<string, WordKey>> = {
   password: 'password_changed',
   'password-revoked': 'password_changed_revoked',
+  key: 'key_saved',
 }
 
 type Shown = {
   passwordProblems?: Problems
   wrongPassword?: 'current' | 'twofactor'
+  refusedKey?: RefusedKey
   /** Whether the box was ticked; ticked at first. */
   revoke?: boolean
   status?: number
 }
 
-export function createAccountPages({ answer, sessions, twoFactor }: AccountPageOptions) {
+export function createAccountPages({ answer, sessions, twoFactor, ownRecipient }: AccountPageOptions) {
   async function show(guest: Member, shown: Shown = {}): Promise<Response> {
     const { say } = guest.words
     const { status = 200 } = shown
@@ -62,6 +67,11 @@ export function createAccountPages({ answer, sessions, twoFactor }: AccountPageO
           shown={shown}
           left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
+        />
+        <AgeKeySection
+          guest={guest}
+          kept={await ownRecipient.find(guest.account)}
+          refused={shown.refusedKey}
         />
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
         <ListExportSection guest={guest} />

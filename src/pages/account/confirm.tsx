@@ -106,5 +106,7 @@ function placeOf(path: string): { path: string; title: WordKey } {
   const [admin, tokens] = [PAGES.admin.href(), PAGES.tokens.href()]
   if (path.startsWith(admin)) return { path: admin, title: 'admin_title' }
   if (path.startsWith(tokens)) return { path: tokens, title: 'tokens_title' }
+  if (path === PAGES.keepRecipient.href())
+    return { path: `${PAGES.account.href()}#age-key`, title: 'key_title' }
   return { path: `${PAGES.account.href()}#two-factor`, title: 'two_factor_title' }
 }

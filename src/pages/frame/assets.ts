@@ -19,7 +19,7 @@ import { LOGO_POLICY, type Logo } from './logo.ts'
 import { colorStyle, style } from './style.ts'
 
 /** The scripts of the pages. */
-export type ScriptName = 'common' | 'create' | 'handover' | 'lists' | 'receive' | 'strength'
+export type ScriptName = 'answer' | 'common' | 'create' | 'handover' | 'lists' | 'receive' | 'strength'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 /** What a request asks for, and how long browsers may keep it. */
@@ -57,6 +57,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     icon192: ofFile('icon-192.png', PNG, icon192),
     icon512: ofFile('icon-512.png', PNG, icon512),
     common: ofText('common.js', SCRIPT, common),
+    answer: ofText('answer.js', SCRIPT, bundleForBrowser('answer.js')),
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
     lists: ofText('lists.js', SCRIPT, bundleForBrowser('lists.js')),

@@ -3,7 +3,7 @@
 import { type ErrorCode, isOutageCode, type OutageCode } from '../../domain/errors.ts'
 import type { AnswerRefusal, Refusal } from '../../http/door/errors.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
-import { isSecretPath, PAGES } from '../../http/urls.ts'
+import { isGivenPath, isSecretPath, PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { Contact } from './brand.tsx'
 import type { GetGuest, Guest } from './guest.ts'
@@ -35,7 +35,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
 
   /** Looks up the session, so that the navigation of the page fits the person. */
   async function guestOf(exchange: Exchange, { code }: Refusal): Promise<Guest> {
-    const showsNavigation = !isSecretPath(exchange.path)
+    const showsNavigation = !isGivenPath(exchange.path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
     try {
       return await getGuest(exchange)
@@ -66,7 +66,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
             </pre>
           </>
         )}
-        {code === 'not_found' && !isSecretPath(path) && (
+        {code === 'not_found' && !isGivenPath(path) && (
           <a class="button quiet" href={guest.href(PAGES.create.href())}>
             {say('error_home')}
           </a>
@@ -75,7 +75,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
       </EmblemCard>
     )
     // Recipients see a plain page. So does a client of a refused host name, because every link there would be refused too.
-    const frame = isSecretPath(path) || code === 'unknown_host' ? 'plain' : 'branded'
+    const frame = isGivenPath(path) || code === 'unknown_host' ? 'plain' : 'branded'
     return options.answer(content, {
       guest,
       title,

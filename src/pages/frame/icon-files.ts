@@ -26,6 +26,7 @@ export const ICON_NAMES = [
   'globe',
   'history',
   'hourglass',
+  'inbox',
   'info',
   'key-round',
   'link',

@@ -51,6 +51,7 @@ export function ListRow({ guest, listed, now }: Props) {
           <bdi>{title}</bdi>
         </a>
         {isUnseen && <Chip tone="good">{say('pushes_new')}</Chip>}
+        {listed.request !== null && <Chip tone="waiting">{say('received')}</Chip>}
         {note !== '' && (
           <p class="hint note">
             <bdi>{note.length > SHORT_NOTE ? `${note.slice(0, SHORT_NOTE)}…` : note}</bdi>
@@ -59,7 +60,7 @@ export function ListRow({ guest, listed, now }: Props) {
         <p class="hint">
           {push.files > 0 && `${say('row_files', { n: push.files })} · `}
           {fileBytes > 0 && `${words.bytes(fileBytes)} · `}
-          {sayWhen('row_created', push.createdAt, { words, now })}
+          {sayWhen(listed.request === null ? 'row_created' : 'row_received', push.createdAt, { words, now })}
         </p>
       </div>
       <Use push={push} words={words} now={now} />
@@ -80,7 +81,7 @@ export function ListRow({ guest, listed, now }: Props) {
 type PartProps = { push: Push; words: Words; now: number }
 
 /** What its sender wants to know first: whether it was opened, and if not, whether it soon cannot be any more. */
-function Status({ push, words, now }: PartProps) {
+export function Status({ push, words, now }: PartProps) {
   const { tone, icon, text } = statusOf(push, { words, now })
   return (
     <div class="status">

@@ -88,7 +88,8 @@ function Told({ guest, isLive }: { guest: Guest; isLive: boolean }) {
   return key && <Notice kind="good">{guest.words.say(key)}</Notice>
 }
 
-function State({ guest: { words }, owned: { push }, isLive, now }: Props) {
+function State({ guest, owned: { push, request }, isLive, now }: Props) {
+  const { words } = guest
   const { tone, icon, text } = describeState(push, { words, now })
   const { say } = words
   const { createdAt, expiresAt, expiredOn, lastViewedAt, expireAfterViews, views } = push
@@ -118,10 +119,17 @@ function State({ guest: { words }, owned: { push }, isLive, now }: Props) {
           ],
           [say('fact_created'), moment(createdAt)],
           push.passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
+          request !== null && [say('received'), <Request guest={guest} urlToken={request} />],
         ]}
       />
     </section>
   )
+}
+
+/** A restore loses which request it was. */
+function Request({ guest: { words, href }, urlToken }: { guest: Guest; urlToken: string }) {
+  if (urlToken === '') return words.say('received_for')
+  return <a href={href(PAGES.request.href({ url_token: urlToken }))}>{words.say('received_for')}</a>
 }
 
 function Link({ guest, owned }: Props) {

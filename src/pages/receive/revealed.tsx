@@ -34,6 +34,7 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
     <EmblemCard icon="lock-open" title={say('revealed_title')}>
       {left === 0 && <Last>{say(files.length === 0 ? 'revealed_last' : 'revealed_last_files')}</Last>}
       {isTheirs && <Notice kind="plain">{say('revealed_owner')}</Notice>}
+      {isTheirs && isSealed(retrieval) && <Sealed guest={guest} />}
       <Payload guest={guest} retrieval={retrieval} sealedText={sealedText} />
       {files.length > 0 && <RevealedFiles guest={guest} files={files} archives={archives} />}
       {left > 0 && <p class="remaining">{fillIn(say('revealed_remaining', { n: left }), 'until', until)}</p>}
@@ -46,6 +47,25 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
         />
       )}
     </EmblemCard>
+  )
+}
+
+/** Whether it is what an answer to a request becomes with an age key. */
+function isSealed({ payload, files }: View): boolean {
+  const [first] = files
+  if (first !== undefined) return /^\d+\.age$/.test(first.filename)
+  return payload.startsWith('-----BEGIN AGE ENCRYPTED FILE-----')
+}
+
+function Sealed({ guest: { words } }: { guest: Guest }) {
+  const command = <code dir="ltr">age -d -i key.txt</code>
+  return (
+    <Notice kind="low">
+      <p>
+        <strong>{words.say('key_only')}</strong>
+      </p>
+      <p>{fillIn(words.say('key_open'), 'command', command)}</p>
+    </Notice>
   )
 }
 

@@ -1,20 +1,33 @@
 // The files of a push, and why they need an account.
 
+import type { PushLimits } from '../../../domain/new-push.ts'
 import { PAGES } from '../../../http/urls.ts'
-import type { Words } from '../../../words/words.ts'
+import type { WordKey, Words } from '../../../words/words.ts'
 import { Field } from '../../frame/fields.tsx'
 import { signInHref } from '../../frame/guest.ts'
+import type { Children } from '../../frame/html.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Notice } from '../../frame/parts.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function CreateFiles({ words, href, isOfAccount, signups, limits, texts }: PartProps) {
-  const { say } = words
   if (!isOfAccount) return <WhyAccount {...{ words, href, signups }} />
-  const most = { n: limits.files, size: words.bytes(limits.fileBytes) }
   return (
     <div data-kind="file" class="files">
-      <Field id="files" label={say('files')} hint={say('files_limit', most)} problem={texts.files}>
+      <Chosen words={words} limits={limits} problem={texts.files} />
+    </div>
+  )
+}
+
+type ChosenProps = { words: Words; limits: PushLimits; problem: Children }
+
+/** The field for files, and what a script says of the chosen ones. */
+export function Chosen({ words, limits, problem }: ChosenProps) {
+  const { say } = words
+  const most = { n: limits.files, size: words.bytes(limits.fileBytes) }
+  return (
+    <>
+      <Field id="files" label={say('files')} hint={say('files_limit', most)} problem={problem}>
         {(describes) => <input type="file" name="push[files][]" multiple {...describes} />}
       </Field>
       <p class="drop" hidden data-drop>
@@ -30,7 +43,7 @@ export function CreateFiles({ words, href, isOfAccount, signups, limits, texts }
         data-max-bytes={limits.fileBytes}
         data-max-files={limits.files}
       />
-    </div>
+    </>
   )
 }
 
@@ -53,8 +66,17 @@ function WhyAccount({ words: { say }, href, signups }: Pick<PartProps, 'words' |
   )
 }
 
+/** What a script says when files did not arrive, or nobody knows. */
+const UPLOAD_WORDS = {
+  cancelled: 'upload_cancelled',
+  late: 'upload_cancelled_late',
+  broken: 'upload_broken',
+} as const
+
+type ProgressProps = { words: Words; of?: Record<keyof typeof UPLOAD_WORDS, WordKey> }
+
 /** A script fills this in while files are sent. */
-export function Progress({ words: { say } }: { words: Words }) {
+export function Progress({ words: { say }, of = UPLOAD_WORDS }: ProgressProps) {
   const again = say('upload_again')
   return (
     <div class="progress" hidden data-progress>
@@ -72,14 +94,26 @@ export function Progress({ words: { say } }: { words: Words }) {
       <p
         class="problem"
         role="alert"
-        data-cancelled={say('upload_cancelled')}
-        data-cancelled-late={say('upload_cancelled_late', { again })}
-        data-broken={say('upload_broken', { again })}
+        data-cancelled={say(of.cancelled)}
+        data-cancelled-late={say(of.late, { again })}
+        data-broken={say(of.broken, { again })}
         data-refused={say('upload_refused')}
       />
       <button type="submit" hidden data-retry>
         {again}
       </button>
     </div>
+  )
+}
+
+type OverlayProps = { words: Words /** Why none are taken; null where they are. */; refusal: WordKey | null }
+
+/** What happens, or why nothing does, to files that are dropped anywhere. */
+export function DropOverlay({ words: { say }, refusal }: OverlayProps) {
+  return (
+    <p class={refusal === null ? 'overlay' : 'overlay refused'} aria-hidden="true">
+      <Icon name={refusal === null ? 'upload' : 'circle-alert'} />
+      {say(refusal ?? 'files_drop_here')}
+    </p>
   )
 }

@@ -8,7 +8,7 @@ import type { Html } from '../../frame/html.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
-import { Progress } from './create-files.tsx'
+import { DropOverlay, Progress } from './create-files.tsx'
 import { Options } from './create-options.tsx'
 import { type FieldsProps, type FormKind, formKinds, type PartProps } from './create-props.ts'
 import type { Unseen } from './create-sender.ts'
@@ -61,9 +61,14 @@ export function CreateFields(props: FieldsProps) {
         </span>
       </div>
       <Progress words={words} />
-      <DropOverlay {...parts} />
+      <DropOverlay words={words} refusal={refusalOfFiles(props)} />
     </>
   )
+}
+
+function refusalOfFiles({ limits, isOfAccount }: FieldsProps) {
+  if (!limits.kinds.has('file')) return 'problem_files_disabled'
+  return isOfAccount ? null : 'files_need_account'
 }
 
 function Passphrase({ words, typed, texts }: PartProps) {
@@ -83,23 +88,6 @@ function Passphrase({ words, typed, texts }: PartProps) {
         'data-too-long': words.say('too_large_typed', { limit: words.bytes(MAX_PASSPHRASE_BYTES) }),
       }}
     />
-  )
-}
-
-/** What happens, or why nothing does, to files that are dropped anywhere. */
-function DropOverlay({ words: { say }, limits, isOfAccount }: PartProps) {
-  const isOn = limits.kinds.has('file')
-  const refusal = isOn ? 'files_need_account' : 'problem_files_disabled'
-  return isOn && isOfAccount ? (
-    <p class="overlay" aria-hidden="true">
-      <Icon name="upload" />
-      {say('files_drop_here')}
-    </p>
-  ) : (
-    <p class="overlay refused" aria-hidden="true">
-      <Icon name="circle-alert" />
-      {say(refusal)}
-    </p>
   )
 }
 

@@ -1,9 +1,8 @@
 // What is shared: it goes along when the kind changes, can be hidden and counted, and is sent with Ctrl and Enter.
 
 import { completeWebAddress } from '../../../share/create/web-address.ts'
-import { form, kindOf, submit } from './form.js'
+import { chooseKind, form, kindOf, payload, submit } from './form.js'
 
-export const payload = document.getElementById('payload')
 const link = document.getElementById('link')
 const qr = document.getElementById('qr')
 const FIELDS = { text: payload, file: payload, url: link, qr }
@@ -12,13 +11,6 @@ let kind = kindOf()
 form.addEventListener('change', ({ target }) => {
   if (target.name === 'push[kind]') changeKind()
 })
-
-export function chooseKind(wanted) {
-  const choice = document.getElementById(`kind-${wanted}`)
-  if (choice === null || choice.checked) return
-  choice.checked = true
-  choice.dispatchEvent(new Event('change', { bubbles: true }))
-}
 
 function changeKind() {
   // A network has fields of its own, so that what was typed before waits for the kind after it.

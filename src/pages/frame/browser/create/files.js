@@ -1,7 +1,6 @@
 // Files: chosen, dropped or pasted anywhere on the page, listed, and checked before they are sent.
 
-import { chooseKind, payload } from './content.js'
-import { form, kindOf, sayBytes, setProblem } from './form.js'
+import { chooseKind, form, kindOf, payload, sayBytes, setProblem } from './form.js'
 
 export const chooser = document.getElementById('files')
 

@@ -4,12 +4,20 @@ import { createSayBytes } from '../../../../words/bytes.ts'
 
 export const form = document.querySelector('form.create')
 export const submit = form.querySelector('.actions button[type=submit]')
+export const payload = document.getElementById('payload')
 
 /** Whether files are on their way, and whether this page is about to be left for a good reason. */
 export const state = { isSending: false, isLeaving: false }
 
 export function kindOf() {
   return form.elements['push[kind]'].value
+}
+
+export function chooseKind(wanted) {
+  const choice = document.getElementById(`kind-${wanted}`)
+  if (choice === null || choice.checked) return
+  choice.checked = true
+  choice.dispatchEvent(new Event('change', { bubbles: true }))
 }
 
 /** Shows a problem beside its field; '' takes it away. */

@@ -18,5 +18,6 @@ dice.addEventListener('click', async () => {
 form.addEventListener('submit', (event) => {
   if (!event.defaultPrevented) keepPassphrase(field.value)
 })
+form.addEventListener('sent', ({ detail: path }) => keepPassphrase(field.value, path))
 // Nothing came of what was sent.
 window.addEventListener('pageshow', takePassphrase)

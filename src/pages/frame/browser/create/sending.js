@@ -1,9 +1,7 @@
 // Sends files so that one sees how far they are and can stop them. Nothing that was typed or chosen is lost when it fails.
 
-import { keepPassphrase } from '../kept-passphrase.js'
 import { chooser } from './files.js'
 import { form, kindOf, sayBytes, sayUnit, state, submit } from './form.js'
-import { keepKey } from './sent-once.js'
 
 /** The speed is that of the last seconds, so that the time left follows the network. */
 const WINDOW_MS = 5000
@@ -56,8 +54,12 @@ function send() {
     if (status === 200) {
       // The page about the push, to which the answer led.
       state.isLeaving = true
-      keepPassphrase(form.elements['push[passphrase]'].value, new URL(responseURL).pathname)
+      form.dispatchEvent(new CustomEvent('sent', { detail: new URL(responseURL).pathname }))
       location.assign(responseURL)
+    } else if (status === 410) {
+      // The page of a request that has closed says so.
+      state.isLeaving = true
+      location.reload()
     } else if (showRefusal(responseText)) stop('')
     else if (status < 500) stop(problem.dataset.refused.replace('{status}', status))
     else askAgain(problem.dataset.broken)
@@ -121,11 +123,14 @@ function showRefusal(html) {
   if (notice === null) return false
   // This page has not been left, and still has its files.
   notice.querySelector('[data-forgotten]')?.remove()
-  document.querySelector('main > .notice.bad')?.remove()
+  document.querySelector('main .notice.bad')?.remove()
+  // A page has the drawings that it shows, and this one showed no notice.
+  const drawings = document.querySelector('symbol')?.parentNode
+  for (const symbol of answered.querySelectorAll('symbol'))
+    if (document.getElementById(symbol.id) === null) drawings?.append(document.adoptNode(symbol))
   document.querySelector('form.create').before(document.adoptNode(notice))
   for (const text of answered.querySelectorAll('.problem[id]')) showText(text)
-  const answeredKey = answered.querySelector('[name="push[idempotency_key]"]')
-  if (answeredKey !== null) keepKey(answeredKey.value)
+  form.dispatchEvent(new CustomEvent('refused', { detail: answered }))
   notice.focus()
   return true
 }

@@ -1,0 +1,6 @@
+// Runs in the browser, where a request for a secret is answered.
+
+import './create/limits.js'
+import './create/files.js'
+import './create/sending.js'
+import './create/leaving.js'

@@ -1,0 +1,22 @@
+// The tabs of the pages where an account begins: it shares a secret, or asks for one. The title of the page is that of its tab.
+
+import { PAGES } from '../../http/urls.ts'
+import type { Guest } from '../frame/guest.ts'
+import { Tabs } from '../frame/lists.tsx'
+
+const TABS = { create: 'create_title', requests: 'ask_title' } as const
+
+export function AskTabs({ guest, shown }: { guest: Guest; shown: keyof typeof TABS }) {
+  const { say } = guest.words
+  const tabs = (['create', 'requests'] as const).map((page) => ({
+    href: guest.href(PAGES[page].href()),
+    text: say(TABS[page]),
+    isShown: page === shown,
+  }))
+  return (
+    <>
+      <h1 class="visually-hidden">{say(TABS[shown])}</h1>
+      <Tabs label={say('nav_create')} tabs={tabs} />
+    </>
+  )
+}

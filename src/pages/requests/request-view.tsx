@@ -1,0 +1,138 @@
+// The page of a request for its owner: its state, its link, what arrived for it, and closing it.
+
+import { PAGES, requestLink } from '../../http/urls.ts'
+import type { OverviewPush } from '../../pushes/owner-lists.ts'
+import { fingerprintOfRecipient } from '../../requests/recipient.ts'
+import type { OwnRequest } from '../../requests/requests.ts'
+import type { Member } from '../frame/guest.ts'
+import { Facts } from '../frame/lists.tsx'
+import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Card, CopyButton, fillIn, LinkBox, Moment, Notice, nameForOwner, sayWhen } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { QrCode } from '../frame/qr.tsx'
+import { Status } from '../owner/list-row.tsx'
+import { countAnswers, nameOfRequest, RequestState } from './requests-view.tsx'
+
+type Shown = { own: OwnRequest; arrived: OverviewPush[]; now: number }
+
+export function createRequestView(answer: AnswerGuest) {
+  return (guest: Member, { own, arrived, now }: Shown): Response => {
+    const { say } = guest.words
+    const title = nameOfRequest(own, guest.words)
+    const content = (
+      <>
+        <p>
+          <a href={guest.href(PAGES.requests.href())}>{say('requests_back')}</a>
+        </p>
+        <h1>
+          <bdi>{title}</bdi> <RequestState own={own} words={guest.words} />
+        </h1>
+        {own.message !== '' && own.message !== title && (
+          <p class="note">
+            <bdi>{own.message}</bdi>
+          </p>
+        )}
+        {own.isOver ? (
+          <Notice kind="plain">{say('request_is_over')}</Notice>
+        ) : (
+          <Link guest={guest} own={own} />
+        )}
+        <Card id="arrived" title={say('request_arrived')}>
+          {arrived.length === 0 && <p>{say('request_nothing')}</p>}
+          <ul class="rows">
+            {arrived.map((listed) => (
+              <Arrived guest={guest} listed={listed} now={now} />
+            ))}
+          </ul>
+        </Card>
+        <About guest={guest} own={own} />
+        {!own.isOver && <Close guest={guest} urlToken={own.urlToken} />}
+      </>
+    )
+    return answer(content, { guest, title, script: 'handover' })
+  }
+}
+
+function Arrived({ guest, listed, now }: { guest: Member; listed: OverviewPush; now: number }) {
+  const { words, href } = guest
+  const { push, urlToken } = listed
+  return (
+    <li>
+      <div>
+        <a class="title" href={href(PAGES.push.href({ url_token: urlToken }))}>
+          <bdi>{nameForOwner(listed, words)}</bdi>
+        </a>
+        <p class="hint">
+          {push.files > 0 && `${words.say('row_files', { n: push.files })} · `}
+          {sayWhen('row_received', push.createdAt, { words, now })}
+        </p>
+      </div>
+      <Status push={push} words={words} now={now} />
+    </li>
+  )
+}
+
+function Link({ guest, own: { urlToken, request } }: { guest: Member; own: OwnRequest }) {
+  const { words } = guest
+  const link = requestLink(urlToken, guest.exchange.baseUrl)
+  const until = <Moment at={request.expiresAt} words={words} />
+  return (
+    <>
+      <LocalhostNotice guest={guest} path={guest.path} />
+      <div class="handover">
+        <div>
+          <LinkBox id="link" label={words.say('request_link')} text={link}>
+            <div class="ways unprinted">
+              <CopyButton
+                target="link"
+                words={words}
+                label={words.say('created_copy')}
+                look="primary large"
+              />
+            </div>
+          </LinkBox>
+          <p class="lead">{fillIn(words.say('request_give'), 'until', until)}</p>
+        </div>
+        <QrCode text={link} label={words.say('created_qr')} />
+      </div>
+    </>
+  )
+}
+
+function About({ guest: { words }, own }: { guest: Member; own: OwnRequest }) {
+  const { say } = words
+  const { request, passphraseRequired } = own
+  const { acceptsText, acceptsFiles, recipient } = request
+  const kinds = [...(acceptsText ? [say('kind_text')] : []), ...(acceptsFiles ? [say('kind_file')] : [])]
+  return (
+    <section class="card" aria-label={say('pushes_state')}>
+      <Facts
+        of={[
+          [say('request_answers'), countAnswers(own, words)],
+          [say('ask_accepts'), kinds.join(', ')],
+          [say('fact_created'), <Moment at={request.createdAt} words={words} />],
+          passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
+          recipient !== null && [
+            say('key_title'),
+            [say('key_only'), ' ', <code dir="ltr">{fingerprintOfRecipient(recipient)}</code>],
+          ],
+        ]}
+      />
+      {recipient !== null && <p class="hint">{say('key_warning')}</p>}
+    </section>
+  )
+}
+
+function Close({ guest, urlToken }: { guest: Member; urlToken: string }) {
+  const { say } = guest.words
+  return (
+    <details class="unprinted">
+      <summary>{say('request_close')}</summary>
+      <PostForm guest={guest} action={PAGES.closeRequest.href({ url_token: urlToken })}>
+        <p>{say('request_close_explained')}</p>
+        <Submit look="danger">{say('request_close')}</Submit>
+      </PostForm>
+    </details>
+  )
+}

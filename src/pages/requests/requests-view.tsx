@@ -1,0 +1,235 @@
+// The page of an account's requests: the form that asks for a secret, and the list of what was asked for.
+
+import {
+  DURATIONS,
+  MAX_NAME_CHARACTERS,
+  MAX_NOTE_CHARACTERS,
+  MAX_PASSPHRASE_BYTES,
+  type PushLimits,
+} from '../../domain/new-push.ts'
+import type { Problems } from '../../domain/problems.ts'
+import { MAX_ANSWERS } from '../../domain/requests.ts'
+import { DAY } from '../../domain/time.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { OwnRequest, PageOfRequests } from '../../requests/requests.ts'
+import type { Words } from '../../words/words.ts'
+import { Field, Input, maxLengthOf, PassphraseInput, problemTexts, RefusedFields } from '../frame/fields.tsx'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import { PageLinks } from '../frame/lists.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { Card, Chip, Notice, sayWhen } from '../frame/parts.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { lifetimeText, offeredDurations } from '../share/create/expiry-chips.ts'
+import { AskTabs } from './ask-tabs.tsx'
+
+type Shown = {
+  page: PageOfRequests
+  pageNumber: number
+  /** The account's own age key. */
+  recipient: string | null
+  limits: PushLimits
+  refused: { form: Form; problems: Problems } | null
+  now: number
+}
+
+type Props = Shown & { guest: Member }
+
+export function createRequestsView(answer: AnswerGuest) {
+  return (guest: Member, shown: Shown): Response => {
+    const { say } = guest.words
+    const { page, pageNumber, refused } = shown
+    const title = say('ask_title')
+    const content = (
+      <>
+        <AskTabs guest={guest} shown="requests" />
+        <p class="lead">{say('ask_lead')}</p>
+        <AskForm {...shown} guest={guest} />
+        {page.damaged > 0 && <Notice kind="bad">{say('damaged', { n: page.damaged })}</Notice>}
+        {page.requests.length > 0 && (
+          <Card id="requests" title={say('requests_own')}>
+            <ul class="rows">
+              {page.requests.map((own) => (
+                <RequestRow guest={guest} own={own} now={shown.now} />
+              ))}
+            </ul>
+          </Card>
+        )}
+        <PageLinks
+          guest={guest}
+          pageNumber={pageNumber}
+          hasNext={page.isFull}
+          linkTo={(number) => guest.href(`${PAGES.requests.href()}?page=${number}#requests`)}
+        />
+      </>
+    )
+    const languageSwitch = refused === null
+    return answer(content, { guest, title, status: refused === null ? 200 : 422, languageSwitch })
+  }
+}
+
+/** What it asks for, or the end of its link. */
+export function nameOfRequest({ name, message, urlToken }: OwnRequest, { say }: Words): string {
+  if (name !== '') return name
+  const [line = ''] = message.trim().split('\n')
+  if (line === '') return `${say('request_unnamed')} (…${urlToken.slice(-4)})`
+  return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE)}…` : line
+}
+
+const MAX_TITLE = 80
+
+function RequestRow({ guest, own, now }: { guest: Member; own: OwnRequest; now: number }) {
+  const { words, href } = guest
+  const { urlToken, request } = own
+  return (
+    <li>
+      <div>
+        <a class="title" href={href(PAGES.request.href({ url_token: urlToken }))}>
+          <bdi>{nameOfRequest(own, words)}</bdi>
+        </a>{' '}
+        <RequestState own={own} words={words} />
+        <p class="hint">
+          {words.say('request_answers')}: {countAnswers(own, words)} ·{' '}
+          {own.isOver
+            ? sayWhen('row_created', request.createdAt, { words, now })
+            : sayWhen('row_expires', request.expiresAt, { words, now })}
+        </p>
+      </div>
+    </li>
+  )
+}
+
+export function countAnswers({ request }: OwnRequest, words: Words): string {
+  return words.say('request_count', { answers: request.answers, n: request.maxAnswers })
+}
+
+export function RequestState({ own, words: { say } }: { own: OwnRequest; words: Words }) {
+  if (own.isOver) return <Chip tone="gone">{say('request_over')}</Chip>
+  return <Chip tone="waiting">{say('request_open')}</Chip>
+}
+
+function AskForm({ guest, recipient, limits, refused }: Props) {
+  const { words } = guest
+  const { say } = words
+  const texts = problemTexts(refused?.problems ?? {}, words)
+  const typed = (field: string) => refused?.form.text(field) ?? ''
+  const key = recipient === null ? say('ask_key_hint') : say('ask_key_own')
+  return (
+    <PostForm guest={guest} action={PAGES.ask.href()} isOnce>
+      <RefusedFields problems={texts} words={words} />
+      <Field id="message" label={say('ask_message')} hint={say('ask_message_hint')} problem={texts.message}>
+        {(describes) => (
+          <textarea
+            name="message"
+            rows={3}
+            dir="auto"
+            maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)}
+            {...describes}
+          >
+            {typed('message')}
+          </textarea>
+        )}
+      </Field>
+      <Accepts limits={limits} words={words} typed={typed} />
+      <Lifetime limits={limits} words={words} typed={typed} />
+      <details
+        class="options"
+        open={['max_answers', 'passphrase', 'recipient', 'name'].some((field) => typed(field) !== '')}
+      >
+        <summary>{say('more_options')}</summary>
+        <Input
+          id="max_answers"
+          name="max_answers"
+          type="number"
+          label={say('ask_answers')}
+          hint={say('ask_answers_hint', { min: 1, n: MAX_ANSWERS })}
+          problem={texts.max_answers}
+          value={typed('max_answers')}
+          attributes={{ inputmode: 'numeric', min: 1, max: MAX_ANSWERS, placeholder: '1' }}
+        />
+        <Input
+          id="name"
+          name="name"
+          label={say('ask_name')}
+          problem={texts.name}
+          value={typed('name')}
+          attributes={{
+            placeholder: say('ask_name_hint'),
+            maxlength: maxLengthOf(MAX_NAME_CHARACTERS),
+            autocomplete: 'off',
+          }}
+        />
+        <PassphraseInput
+          words={words}
+          id="passphrase"
+          name="passphrase"
+          label={say('passphrase_optional')}
+          hint={say('ask_passphrase_hint')}
+          problem={texts.passphrase}
+          value={typed('passphrase')}
+          attributes={{ autocomplete: 'new-password', maxlength: MAX_PASSPHRASE_BYTES }}
+        />
+        <Input
+          id="recipient"
+          name="recipient"
+          label={say('ask_key')}
+          hint={key}
+          problem={texts.recipient}
+          value={typed('recipient')}
+          attributes={{
+            dir: 'ltr',
+            placeholder: recipient ?? 'age1…',
+            autocomplete: 'off',
+            spellcheck: 'false',
+          }}
+        />
+        <p class="hint">{say('key_warning')}</p>
+      </details>
+      <Submit>{say('ask_submit')}</Submit>
+    </PostForm>
+  )
+}
+
+type ChoiceProps = { limits: PushLimits; words: Words; typed: (field: string) => string }
+
+/** Without files there is nothing to choose. */
+function Accepts({ limits, words: { say }, typed }: ChoiceProps) {
+  const choices = [
+    ['', say('ask_accepts_both')],
+    ['text', say('kind_text')],
+    ['files', say('kind_file')],
+  ] as const
+  return (
+    limits.kinds.has('file') && (
+      <Field id="accept" label={say('ask_accepts')}>
+        {(describes) => (
+          <select name="accept" {...describes}>
+            {choices.map(([value, text]) => (
+              <option value={value} selected={value === typed('accept')}>
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    )
+  )
+}
+
+function Lifetime({ limits, words, typed }: ChoiceProps) {
+  const preset = DURATIONS.indexOf(limits.days.default * DAY)
+  const chosen = typed('expire_after_duration') || String(preset)
+  return (
+    <Field id="expire_after_duration" label={words.say('expire_after')}>
+      {(describes) => (
+        <select name="expire_after_duration" {...describes}>
+          {offeredDurations(limits).map((index) => (
+            <option value={index} selected={String(index) === chosen}>
+              {lifetimeText(DURATIONS[index] ?? 0, words)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,293 @@
+// The pages of requests: an account asks for a secret, and somebody who has the link of a request sends one.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { type Api, type PushBody, startApi } from '../support/api.ts'
+import { createPeople, type People, type Person } from '../support/people.ts'
+
+let api: Api
+let people: People
+let serial = 0
+beforeAll(async () => {
+  api = await startApi()
+  people = createPeople(api)
+})
+afterAll(() => api.close())
+
+type Owner = Person & { token: string; email: string }
+
+async function newOwner(): Promise<Owner> {
+  serial += 1
+  const email = `asker${serial}@example.org`
+  const token = await api.addAccount(email)
+  return { ...(await people.signIn(email)), token, email }
+}
+
+/** The page to which the form led, and the token of its request. */
+async function ask(owner: Owner, fields: Record<string, string> = {}) {
+  const { status, headers } = await owner.post('/requests', { message: 'The password', ...fields })
+  expect(status).toBe(303)
+  const page = headers.get('location') ?? ''
+  const { text } = await owner.get(page)
+  return { page, text, urlToken: page.split('/').at(-1) ?? '' }
+}
+
+const newKey = async () => identityToRecipient(await generateX25519Identity())
+
+describe('asking for a secret', () => {
+  test('a tab leads there for accounts alone', async () => {
+    const owner = await newOwner()
+    const { text } = await owner.get('/')
+    expect(text).toContain('<a href="/requests">Ask for a secret</a>')
+    expect((await people.get('/')).text).not.toContain('Ask for a secret')
+    const { status, headers } = await people.get('/requests')
+    expect([status, headers.get('location')]).toEqual([303, '/sign-in?next=%2Frequests'])
+  })
+
+  test('the form makes a request, whose page has its link as text and QR code', async () => {
+    const owner = await newOwner()
+    const { text, urlToken } = await ask(owner, { name: 'Router', max_answers: '3', accept: 'text' })
+    expect(urlToken).toMatch(/^[0-9a-z]{26}$/)
+    expect(text).toContain(`<code>http://localhost/q/${urlToken}</code>`)
+    expect(text).toContain('<svg class="qr"')
+    for (const shown of ['<bdi>Router</bdi>', '<bdi>The password</bdi>', '0 of 3', 'Nothing yet.'])
+      expect(text).toContain(shown)
+    expect((await owner.get('/requests')).text).toContain(`href="/requests/${urlToken}"`)
+  })
+
+  test('what is wrong is said beside its field, and what was typed stays', async () => {
+    const { post } = await newOwner()
+    const { status, text } = await post('/requests', {
+      message: 'Typed',
+      recipient: 'ssh-ed25519 AAAA',
+      max_answers: '101',
+    })
+    expect(status).toBe(422)
+    expect(text).toContain('This is not a public key of age')
+    expect(text).toContain('Typed</textarea>')
+    expect(text).toContain('value="ssh-ed25519 AAAA"')
+    expect(text).toContain('aria-invalid="true"')
+  })
+
+  test('closing it ends its link', async () => {
+    const owner = await newOwner()
+    const { page, urlToken } = await ask(owner)
+    expect((await owner.post(`${page}/close`, {})).headers.get('location')).toBe(page)
+    const { text } = await owner.get(page)
+    expect(text).toContain('It takes no more answers')
+    expect(text).not.toContain(`/q/${urlToken}`)
+  })
+
+  test('nobody else sees or closes it, and nobody without the form token', async () => {
+    const [owner, other] = [await newOwner(), await newOwner()]
+    const { page, text } = await ask(owner)
+    expect((await other.get(page)).status).toBe(404)
+    expect((await other.post(`${page}/close`, {})).status).toBe(404)
+    expect((await owner.post(`${page}/close`, { form: 'stolen' })).status).toBe(403)
+    expect((await owner.get(page)).text).toBe(text)
+  })
+})
+
+describe('the age key of an account', () => {
+  test('is copied into new requests, which say what it means', async () => {
+    const owner = await newOwner()
+    const recipient = await newKey()
+    const kept = await owner.post('/account/age-key', { recipient: ` ${recipient}\n` })
+    expect(kept.headers.get('location')).toBe('/account?done=key#age-key')
+    const { text } = await ask(owner)
+    expect(text).toContain('Opens with your key only')
+    expect(text).toContain('A lost key is a lost secret')
+    expect(text).toMatch(/<code dir="ltr">([0-9a-f]{4}-){3}[0-9a-f]{4}<\/code>/)
+    await owner.post('/account/age-key', { recipient: '' })
+    expect((await ask(owner)).text).not.toContain('Opens with your key only')
+  })
+
+  test('warns before it is set, and refuses what is none', async () => {
+    const { get, post } = await newOwner()
+    expect((await get('/account')).text).toContain('A lost key is a lost secret')
+    const { status, text } = await post('/account/age-key', { recipient: 'age1nothing' })
+    expect(status).toBe(422)
+    expect(text).toContain('value="age1nothing"')
+    expect(text).toContain('This is not a public key of age')
+  })
+
+  test('asks for the password again after ten minutes', async () => {
+    const { post } = await newOwner()
+    const recipient = await newKey()
+    api.clock.advance(11 * 60_000)
+    const asked = await post('/account/age-key', { recipient })
+    expect(asked.status).toBe(403)
+    expect(asked.text).toContain('Your age key')
+    expect(asked.text).toContain(`value="${recipient}"`)
+    const kept = await post('/account/age-key', { recipient, password: people.password })
+    expect(kept.status).toBe(303)
+  })
+})
+
+function only<T>(list: readonly T[]): T {
+  const [first] = list
+  if (first === undefined || list.length > 1) throw new Error(`there are ${list.length}`)
+  return first
+}
+
+describe('the page of a request', () => {
+  const tokenOf = async (fields: Record<string, string> = {}) => {
+    const owner = await newOwner()
+    const { urlToken } = await ask(owner, fields)
+    const list = async () =>
+      (await api.call<PushBody[]>('/api/v2/pushes/active', { token: owner.token })).body
+    return { owner, urlToken, path: `/q/${urlToken}`, list }
+  }
+
+  /** Where the form of the page leads, with the key of this answer. */
+  const actionOf = (text: string) => /action="([^"]+)" enctype/.exec(text)?.[1] ?? ''
+
+  /** As a browser without scripts sends the form. */
+  function send(action: string, fields: Record<string, string>, files: File[] = []) {
+    const body = new FormData()
+    for (const [name, value] of Object.entries(fields)) body.append(`push[${name}]`, value)
+    for (const file of files) body.append('push[files][]', file)
+    // What a browser sends of a field for files in which none is chosen.
+    if (files.length === 0) body.append('push[files][]', new File([], ''))
+    return people.get(action, { method: 'POST', headers: { origin: 'http://localhost' }, body })
+  }
+
+  async function open(path: string) {
+    const { text } = await people.get(path)
+    return { text, action: actionOf(text) }
+  }
+
+  test('shows what is asked for and no more, and needs no script', async () => {
+    const { path } = await tokenOf({
+      name: 'For me alone',
+      message: 'The <b>password</b>\nof the router',
+      accept: 'text',
+    })
+    const { text } = await open(path)
+    for (const shown of [
+      'Somebody asks you for a secret',
+      'The &lt;b&gt;password&lt;/b&gt;\nof the router',
+      'push[payload]',
+    ])
+      expect(text).toContain(shown)
+    for (const hidden of ['For me alone', 'asker', 'type="file"', 'push[passphrase]'])
+      expect(text).not.toContain(hidden)
+  })
+
+  test('what is sent arrives for the owner alone, and the sender gets no link to it', async () => {
+    const { owner, urlToken, path, list } = await tokenOf({ name: 'Router' })
+    const { action } = await open(path)
+    const sent = await send(action, { payload: 'one\r\ntwo' }, [new File(['content'], 'a.txt')])
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, `${path}?done=sent`])
+    const { text } = await people.get(`${path}?done=sent`)
+    expect(text).toContain('You can close this page. It has arrived.')
+    const push = only(await list())
+    expect(push).toMatchObject({ received: true, request: urlToken, name: 'Router', kind: 'file' })
+    expect(text + sent.headers.get('location')).not.toContain(push.url_token)
+    expect((await api.retrieve(push.url_token)).body.payload).toBe('one\ntwo')
+    expect((await owner.get('/pushes')).text).toContain('>Received<')
+    const { text: page } = await owner.get(`/pushes/${push.url_token}`)
+    expect(page).toContain(`<a href="/requests/${urlToken}">for a request of yours</a>`)
+    expect((await owner.get(`/requests/${urlToken}`)).text).toContain(`href="/pushes/${push.url_token}"`)
+  })
+
+  test('sent twice, it arrives once', async () => {
+    const { path, list } = await tokenOf({ max_answers: '5' })
+    const { action } = await open(path)
+    expect((await send(action, { payload: 'x' })).status).toBe(303)
+    expect((await send(action, { payload: 'x' })).status).toBe(303)
+    expect(await list()).toHaveLength(1)
+  })
+
+  test('a refused form keeps what was typed, and its key', async () => {
+    const { path, list } = await tokenOf({ passphrase: 'sesame' })
+    const { action } = await open(path)
+    const wrong = await send(action, { passphrase: 'open', payload: 'typed <once>' })
+    expect(wrong.status).toBe(422)
+    expect(wrong.text).toContain('typed &lt;once&gt;</textarea>')
+    expect(wrong.text).toContain('That is not the passphrase.')
+    expect(wrong.text).not.toContain('value="open"')
+    expect(actionOf(wrong.text)).toBe(action)
+    expect((await send(action, { payload: 'x' })).text).toContain('Please enter the passphrase.')
+    expect((await send(action, { passphrase: 'sesame', payload: ' ' })).text).toContain(
+      'Please fill this in.',
+    )
+    expect(await list()).toEqual([])
+    expect((await send(action, { passphrase: 'sesame', payload: 'x' })).status).toBe(303)
+  })
+
+  test('five wrong passphrases are answered, then none for a minute', async () => {
+    const { path } = await tokenOf({ passphrase: 'sesame' })
+    const { action } = await open(path)
+    const statuses: number[] = []
+    for (let n = 0; n < 6; n += 1)
+      statuses.push((await send(action, { passphrase: `${n}`, payload: 'kept' })).status)
+    expect(statuses).toEqual([422, 422, 422, 422, 422, 429])
+    const { status, text } = await send(action, { passphrase: 'sesame', payload: 'kept' })
+    expect(status).toBe(429)
+    expect(text).toContain('kept</textarea>')
+  })
+
+  test('with an age key it says whose, and what the server sees', async () => {
+    const recipient = await newKey()
+    const { owner, path, list } = await tokenOf({ recipient })
+    const { text, action } = await open(path)
+    expect(text).toContain('This server sees the text on arrival')
+    const [, fingerprint = ''] = /<code dir="ltr">((?:[0-9a-f]{4}-){3}[0-9a-f]{4})</.exec(text) ?? []
+    expect(new Bun.CryptoHasher('sha256').update(recipient).digest('hex')).toStartWith(
+      fingerprint.replaceAll('-', ''),
+    )
+    await send(action, { payload: 'x' })
+    const push = only(await list())
+    const link = new URL(push.html_url).pathname
+    const nonce = /name="nonce" value="([^"]+)"/.exec((await owner.get(link)).text)?.[1] ?? ''
+    const revealed = await owner.post(link, { nonce })
+    expect(revealed.text).toContain('Opens with your key only')
+    expect(revealed.text).toContain('-----BEGIN AGE ENCRYPTED FILE-----')
+  })
+
+  test('a request that is over says so, and whom to ask', async () => {
+    const { owner, urlToken, path } = await tokenOf()
+    const { action } = await open(path)
+    await owner.post(`/requests/${urlToken}/close`, {})
+    for (const answer of [await people.get(path), await send(action, { payload: 'x' })]) {
+      expect(answer.status).toBe(410)
+      expect(answer.text).toContain('ask for a new link')
+    }
+  })
+
+  test('the page of one that is over names whom to ask', async () => {
+    const branded = await startApi({ flags: { contact: 'help@example.org' } })
+    try {
+      const token = await branded.addAccount('ann@example.org')
+      const made = await branded.call('/api/oncebox/requests', { token, json: { request: {} } })
+      const own = `/api/oncebox/requests/${made.body.url_token}`
+      await branded.call(own, { method: 'DELETE', token })
+      const { text } = await createPeople(branded).get(`/q/${made.body.url_token}`)
+      expect(text).toContain('help@example.org')
+    } finally {
+      await branded.close()
+    }
+  })
+
+  test('a token that was never issued is no page, in a plain frame', async () => {
+    const { status, text } = await people.get(`/q/${'0'.repeat(26)}`)
+    expect(status).toBe(404)
+    expect(text).toContain('There is no such page')
+    expect(text).not.toContain('href="/sign-in"')
+  })
+
+  test('another site can send nothing in the name of a visitor', async () => {
+    const { path, list } = await tokenOf()
+    const { action } = await open(path)
+    const body = new FormData()
+    body.append('push[payload]', 'x')
+    const { status } = await people.get(action, {
+      method: 'POST',
+      headers: { origin: 'https://evil.example' },
+      body,
+    })
+    expect(status).toBe(403)
+    expect(await list()).toEqual([])
+  })
+})
