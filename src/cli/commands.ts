@@ -20,10 +20,11 @@ import { TOKENS } from './commands/tokens.ts'
 import { TRUST } from './commands/trust.ts'
 import { UPGRADE } from './commands/upgrade.ts'
 import { USERS } from './commands/users.ts'
+import { WATCH } from './commands/watch.ts'
 
 export const COMMANDS: readonly Command[] = [
   ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
   ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
-  ...[PUSH, GET, ...REQUESTS, ...OWN_PUSHES, EXPORT, ...LOGINS, TRUST],
+  ...[PUSH, GET, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST],
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]

@@ -43,6 +43,15 @@ export type RemoteRequest = {
 
 export type RemoteEntry = { at: string; kind: string; ip: string; userAgent: string; referrer: string }
 
+/** `members` are the event as received; `data` has those of its facts that are plain values. */
+export type RemoteEvent = {
+  id: number
+  type: string
+  timestamp: string
+  data: Record<string, string | number | boolean>
+  members: Members
+}
+
 type Members = Record<string, unknown>
 
 /** The most that Oncebox can be configured to accept. */
@@ -115,6 +124,28 @@ export function parseEntries(body: unknown): RemoteEntry[] {
     }
   })
 }
+
+export function parseEventPage(body: unknown): { events: RemoteEvent[]; next: number } {
+  const { events, next: last } = membersOf(body)
+  const next = numberOf(last)
+  if (!Array.isArray(events) || next === null) throw strange('no list of events')
+  return { events: events.map(parseEvent), next }
+}
+
+function parseEvent(event: unknown): RemoteEvent {
+  const members = membersOf(event)
+  const id = numberOf(members.id)
+  if (id === null) throw strange('an event without a number')
+  const facts = Object.entries(Object(members.data)).flatMap(([name, value]) => {
+    const fact = wordOf(value) ?? numberOf(value) ?? (typeof value === 'boolean' ? value : null)
+    return fact === null || !FACT_NAME.test(name) ? [] : [[name, fact] as const]
+  })
+  const [type, timestamp] = [wordOf(members.type) ?? '', wordOf(members.timestamp) ?? '']
+  return { id, type, timestamp, data: Object.fromEntries(facts), members }
+}
+
+/** Of a fact of an event, from which the name of a variable is made. */
+const FACT_NAME = /^[a-z][a-z_]{0,39}$/
 
 /** The entries of a log as they were received. */
 export function parseLogs(body: unknown): Members[] {

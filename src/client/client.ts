@@ -14,6 +14,7 @@ import { createDial } from './dial.ts'
 import { createDownloadPart } from './download.ts'
 import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
+import { createOwnEvents } from './own-events.ts'
 import { createOwnRequests } from './own-requests.ts'
 import { checkStep, findAddresses } from './places.ts'
 import {
@@ -74,6 +75,7 @@ export function createClient(options: ClientOptions) {
   const dial = createDial(options)
   const ask = createAsk({ ...options, dial })
   const requests = createOwnRequests({ ask, server })
+  const events = createOwnEvents({ ask, server })
   const downloadPart = createDownloadPart({
     dial,
     patienceMs,
@@ -183,7 +185,7 @@ export function createClient(options: ClientOptions) {
     return { pushes, leftOut, members: parseObjects(body), answer: body }
   }
 
-  return { version, create, linkOf, retrieve, expire, edit, audit, list, requests, downloadPart }
+  return { version, create, linkOf, retrieve, expire, edit, audit, list, requests, events, downloadPart }
 }
 
 function givenOf(fields: PushFields) {

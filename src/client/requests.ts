@@ -148,7 +148,7 @@ function explain(said: string, body: unknown): string {
 /** A 500 counts as failed, because an error in the server does not go away by trying again. */
 function kindOf(status: number): FailureKind {
   if (status === 401 || status === 403) return 'refused'
-  if (status === 404) return 'gone'
+  if (status === 404 || status === 410) return 'gone'
   return status === 429 || status > 500 ? 'unavailable' : 'failed'
 }
 

@@ -1,0 +1,121 @@
+// `oncebox watch`: prints what becomes of one's own pushes as it happens, and runs a command for each event.
+
+import type { RemoteEvent } from '../../client/answers.ts'
+import type { Client } from '../../client/client.ts'
+import { ClientFailure } from '../../client/failure.ts'
+import { WAIT_SECONDS } from '../../client/own-events.ts'
+import { printableLine } from '../../domain/printable.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+import { wholeNumber } from '../../settings/parsers.ts'
+import { toggle, valued } from '../command.ts'
+import { formatLocalTime, printableJson } from '../format.ts'
+import type { Shell } from '../shell.ts'
+import { serverCommand } from '../visit.ts'
+import { notBlank } from './push.ts'
+
+/** Milliseconds between two tries while the server does not answer; the last one again and again. */
+const PAUSES = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * 1000)
+
+export const WATCH = serverCommand({
+  name: 'watch',
+  needsLogin: true,
+  flags: {
+    json: toggle('json', 'Print each event as a line of JSON'),
+    exec: valued(
+      'exec <command>',
+      'Run this for each event, one after another, with the event in ONCEBOX_EVENT_…',
+      notBlank,
+    ),
+    after: valued(
+      'after <number>',
+      'Begin after the event of this number (default: with the next one)',
+      wholeNumber('0', String(Number.MAX_SAFE_INTEGER)),
+    ),
+  },
+  act: async ({ client, server, flags: { json, exec, after }, shell }) => {
+    const begin = after ?? (await findLast(client))
+    shell.say(`Watching ${server} from event ${begin + 1} on. Ctrl-C ends it.`)
+    for await (const event of follow(client, { after: begin, shell })) {
+      shell.print(json ? printableJson(JSON.stringify(event.members)) : lineOf(event))
+      if (exec !== null) await runFor(event, { exec, shell })
+    }
+  },
+})
+
+type Events = Pick<Client, 'events'>
+
+/** The number of the last event that there is. */
+async function findLast({ events }: Events): Promise<number> {
+  for (let after: number | null = null; ; ) {
+    const page = await events.list({ after, wait: 0 })
+    if (page.events.length === 0) return page.next
+    after = page.next
+  }
+}
+
+/** All events from there on, for ever. Throws when the server refuses, and waits while it does not answer. */
+async function* follow(
+  { events }: Events,
+  from: { after: number; shell: Shell },
+): AsyncGenerator<RemoteEvent> {
+  const { shell } = from
+  let after: number | null = from.after
+  for (let failures = 0; ; ) {
+    try {
+      const page = await events.list({ after, wait: WAIT_SECONDS })
+      if (failures > 0) shell.say('The server answers again.')
+      failures = 0
+      yield* page.events
+      after = page.next
+    } catch (cause) {
+      if (!(cause instanceof ClientFailure)) throw cause
+      if (cause.kind === 'gone' && after !== null) {
+        shell.say(
+          'oncebox: warning: the server does not keep the events after that number any more, so some may be missing here.',
+        )
+        after = null
+      } else if (cause.kind !== 'unavailable') throw cause
+      else {
+        if (failures === 0) shell.say(`oncebox: warning: ${cause.message} Trying again until it answers.`)
+        await Bun.sleep(PAUSES[Math.min(failures, PAUSES.length - 1)] ?? 0)
+        failures += 1
+      }
+    }
+  }
+}
+
+function lineOf({ timestamp, type, data }: RemoteEvent): string {
+  const facts = Object.entries(data).map(([name, value]) => `${name}=${value}`)
+  return printableLine([formatLocalTime(timestamp), type, ...facts].join('  '))
+}
+
+/** The event reaches the command as variables alone, and never as a part of a shell's line. */
+async function runFor(event: RemoteEvent, { exec, shell }: { exec: string; shell: Shell }): Promise<void> {
+  const { env, platform } = shell.place
+  const command = platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', exec] : ['/bin/sh', '-c', exec]
+  const failed = (why: string) =>
+    shell.say(`oncebox: warning: the command for event ${event.id} (${printableLine(event.type)}) ${why}.`)
+  try {
+    const child = Bun.spawn(command, {
+      env: { ...env, ...variablesOf(event) },
+      ...{ stdin: 'ignore', stdout: 'inherit', stderr: 'inherit' },
+    })
+    const code = await child.exited
+    if (code !== 0)
+      failed(child.signalCode === null ? `ended with ${code}` : `was ended by ${child.signalCode}`)
+  } catch (cause) {
+    failed(`could not be run: ${reasonOf(cause)}`)
+  }
+}
+
+function variablesOf({ id, type, timestamp, data }: RemoteEvent): Record<string, string> {
+  const all = { ...data, id, type, timestamp }
+  return Object.fromEntries(
+    Object.entries(all).map(([name, value]) => [`ONCEBOX_EVENT_${name.toUpperCase()}`, plain(String(value))]),
+  )
+}
+
+/** Without what any shell would obey if the command puts the variable into a line without quotes. */
+function plain(value: string): string {
+  return value.replace(/[^\w.:+-]/g, '')
+}
