@@ -106,7 +106,7 @@ async function serveStore(base: Base, ports: InstancePorts) {
   const { config, store, appearance, log, metrics } = base
   // After the store, because the authority and the note about backups lie in its folder.
   const tls = await openTls({ ...ports, config, log })
-  const backups = await openBackups({ ...ports, config, log })
+  const backups = await openBackups({ ...ports, config, store, log })
   const isAlone = store.database === null
   const services = createServices({
     ...base,

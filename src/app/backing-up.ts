@@ -6,7 +6,9 @@ import { type Backups, createBackups } from '../backup/backups.ts'
 import type { MadeBackup } from '../domain/backup-plan.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
+import { noteFailure } from '../operating/logging.ts'
 import type { Config } from '../settings/table.ts'
+import type { Store } from '../store/face.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { readBackupNote } from '../store/folder/notes.ts'
 
@@ -15,12 +17,13 @@ export type OpenBackupsOptions = {
   now: Now
   uptime: Uptime
   startBackup?: StartBackup
+  store: Pick<Store, 'events'>
   log: Log
 }
 
 /** Null without --backup-dir. */
 export async function openBackups(options: OpenBackupsOptions): Promise<Backups | null> {
-  const { config, now, uptime, startBackup, log } = options
+  const { config, now, uptime, startBackup, store, log } = options
   const { backupDir: folder, backupRecipients: recipients, backupAcceptFolder: acceptFolder } = config
   if (folder === null || startBackup === undefined) return null
   const showsKey = showsInstanceKey(config)
@@ -28,6 +31,10 @@ export async function openBackups(options: OpenBackupsOptions): Promise<Backups 
   return createBackups({
     plan: { folder, recipients, every: config.backupEvery, keep: config.backupKeep, showsKey },
     ...{ acceptFolder, now, uptime, log },
+    onFailing: () =>
+      store.events
+        .tellAdmins({ type: 'backup.failed', data: {} })
+        .catch(noteFailure(log, 'the administrators were not told that a backup failed')),
     readLast: () => readLast(config.dataDir, folder),
     startChild: (accepting) => startBackup(argsOf({ config, folder, ...accepting })),
   })

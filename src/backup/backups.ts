@@ -40,6 +40,8 @@ export type BackupsOptions = {
   /** What the data folder notes of the last good one in this folder. Throws nothing. */
   readLast: () => Promise<MadeBackup | null>
   startChild: (options: { acceptFolder: boolean }) => BackupChild
+  /** Called with the first failure after a start or a good backup, and not while it goes on. */
+  onFailing: () => void
   now: Now
   uptime: Uptime
   log: Pick<Log, 'info' | 'warn'>
@@ -122,6 +124,7 @@ export async function createBackups(options: BackupsOptions): Promise<Backups> {
 
   function failed(said: string): void {
     const isTold = failure !== null && reasonIn(failure.said) === reasonIn(said)
+    if (failure === null) options.onFailing()
     failure = { at: now(), said }
     failures += 1
     setBack()

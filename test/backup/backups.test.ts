@@ -28,6 +28,7 @@ async function createScene({ every = DAY, acceptFolder = false } = {}) {
   const clock = createTestClock()
   const log: string[] = []
   const failures: string[] = []
+  const failing: number[] = []
   const accepted: boolean[] = []
   const signals: string[] = []
   let behaviour: Behaviour = 'works'
@@ -59,6 +60,7 @@ async function createScene({ every = DAY, acceptFolder = false } = {}) {
       plan: { folder: '/mnt/b', every, keep: 3, recipients: [], showsKey: false },
       ...{ acceptFolder, now: clock.now, uptime: clock.uptime, readLast: async () => noted },
       log: { info: tell, warn: tell },
+      onFailing: () => void failing.push(clock.now()),
       startChild: (options) => {
         accepted.push(options.acceptFolder)
         return { ended: run(), kill: (signal) => void signals.push(signal) }
@@ -80,7 +82,7 @@ async function createScene({ every = DAY, acceptFolder = false } = {}) {
   }
 
   return {
-    ...{ clock, log, failures, accepted, signals, settle },
+    ...{ clock, log, failures, failing, accepted, signals, settle },
     made: () => accepted.length,
     status: () => backups.status(),
     makeNow: () => backups.makeNow({ accountId: 1 }),
@@ -177,6 +179,7 @@ describe('a failure', () => {
     scene.behave('works')
     await scene.pass(20 * MINUTE)
     expect(scene.status().failure).toBeNull()
+    expect(scene.failing).toHaveLength(1)
     expect(scene.log).toContain('backups work again')
   })
 

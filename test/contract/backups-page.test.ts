@@ -35,8 +35,8 @@ async function startWith(flags: Record<string, string> = {}) {
   }
   const startBackup = () => ({ ended: make(), kill: () => undefined })
   instance = await startInstance({ flags: { 'backup-dir': folder, ...flags }, startBackup })
-  await instance.addAccount('ann@example.org', { isAdmin: true })
-  return { state, ann: await createPeople(instance).signIn('ann@example.org') }
+  const token = await instance.addAccount('ann@example.org', { isAdmin: true })
+  return { state, token, ann: await createPeople(instance).signIn('ann@example.org') }
 }
 
 /** The part of the page, without tags. */
@@ -107,11 +107,15 @@ describe('a failure', () => {
     }
   })
 
-  test('is forgotten once a backup was made', async () => {
-    const { state, ann } = await startWith()
+  test('is told to administrators once, and forgotten once a backup was made', async () => {
+    const { state, token, ann } = await startWith()
     state.fault = 'The disk is full.'
     await ann.post('/admin/backup', {})
     await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_failed')))
+    const events = async () =>
+      (await (await instance.fetch('/api/oncebox/events', { token })).json()) as { events: object[] }
+    await waitUntil(async () => (await events()).events.length > 0)
+    expect(await events()).toMatchObject({ events: [{ type: 'backup.failed', data: {} }], next: 1 })
     state.fault = null
     await ann.post('/admin/backup', {})
     await waitUntil(async () => partOf((await ann.get('/admin')).text).includes(say('backup_size')))
