@@ -11,7 +11,7 @@ export type OpenOptions = {
   busyTimeout: number
 }
 
-const CACHE_KIB = 32 * 1024
+const CACHE_KIB = 8 * 1024
 /** On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8 MiB at most. */
 const WAL_PAGES = 2000
 const RESTORE = 'Restore the folder from a backup.'
