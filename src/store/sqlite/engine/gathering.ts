@@ -5,9 +5,9 @@ import type { Syncs } from './syncs.ts'
 /** While a quick sync is under way, works wait until there are so many of them. They are then committed, and the next sync is theirs. */
 const GATHERED_WORKS = 32
 /** A sync that takes longer is slow. Works then wait until it has returned and those whom it answered have come again. */
-const SLOW_MS = 10
+const SLOW_MS = 3
 /** How long these may take to come: this part of a sync's time, and so many milliseconds at most. */
-const RETURN_PART = 0.3
+const RETURN_PART = 0.7
 const RETURN_MS = 10
 
 export type GatheringOptions = {

@@ -20,7 +20,7 @@ const MAX_WAITING = 10_000
 /** Above both thresholds the queue counts as overloaded, not as a hiccup of the disk or of the machine. */
 const CROWD_WORKS = 100
 const CROWD_MS = 250
-const BUSY_RETRY_MS = 10
+const BUSY_RETRY_MS = 2
 const BUSY_LIMIT_MS = 5_000
 
 /** Runs a work in a transaction; resolves with its result once it is durable. Refuses a work that returns a promise. */
