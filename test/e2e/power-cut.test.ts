@@ -8,11 +8,19 @@ import { lookupOf } from '../../src/crypto/url-token.ts'
 import { dataFolder } from '../../src/store/folder/data-folder.ts'
 import { readKeyring } from '../../src/store/folder/key-file.ts'
 import type { Told } from '../support/power-cut-child.ts'
-import { buildRecorder, type Cut, cuts, leftovers, makeRoom, readRecord } from '../support/power-cuts.ts'
+import {
+  buildRecorder,
+  type Cut,
+  cuts,
+  type Event,
+  leftovers,
+  makeRoom,
+  readRecord,
+} from '../support/power-cuts.ts'
 
 const CHILD = resolve(import.meta.dir, '../support/power-cut-child.ts')
-/** Milliseconds that a sync takes longer: above 10, works gather before they are committed. */
-const SYNC_MS = process.env.SYNC_MS ?? '3'
+/** Milliseconds that a sync takes longer: above 3, works gather before they are committed. */
+const SYNC_MS = process.env.SYNC_MS ?? '2'
 /** Random parts of what is not synced, tried at each cut. */
 const PARTS = Number(process.env.POWER_CUT_PARTS ?? 3)
 
@@ -123,6 +131,34 @@ test.skipIf(recorder === null)('what was answered before a power cut is true aft
   const checked = checkCuts(dataDir, cuts(events))
   console.log(`${checked} leftovers of ${events.length} events`)
 })
+
+test.skipIf(recorder === null)(
+  'so it is while the log begins anew in the same file again and again',
+  async () => {
+    const dataDir = join(room, 'anew')
+    await run(dataDir, 'a', { SYNC_MS, LOG_BYTES: '20000' })
+    const events = readRecord(`${dataDir}.record`)
+    expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(90)
+    expect(countBeginnings(events)).toBeGreaterThan(2)
+    const checked = checkCuts(dataDir, cuts(events))
+    console.log(`${checked} leftovers of ${events.length} events`)
+  },
+)
+
+/** How often a log that was not truncated was written from its beginning. */
+function countBeginnings(events: readonly Event[]): number {
+  let [count, end] = [0, 0]
+  for (const event of events) {
+    if (event.kind !== 'change' || !event.change.path.endsWith('-wal')) continue
+    const { change } = event
+    if ('size' in change) end = change.size
+    else if ('data' in change) {
+      if (change.offset === 0 && end > 0) count += 1
+      end = Math.max(end, change.offset + change.data.length)
+    }
+  }
+  return count
+}
 
 test.skipIf(recorder === null)(
   'after a sync that failed, the next start loses nothing that it acknowledges',

@@ -15,6 +15,15 @@ const { record_answer: recordAnswer } = dlopen(process.env.LD_PRELOAD ?? '', {
 }).symbols
 const tell = (line: Told) => recordAnswer(Buffer.from(`${JSON.stringify(line)}\0`))
 
+// A log of so many bytes is long, if that is given: it is moved, and begins anew in the same file.
+const logBytes = Number(process.env.LOG_BYTES)
+if (logBytes > 0) {
+  const { postMessage } = Worker.prototype
+  Worker.prototype.postMessage = function (parts: object) {
+    postMessage.call(this, { ...parts, limit: logBytes })
+  }
+}
+
 const clock = createTestClock()
 const instance = await openInstance(configOf({ 'data-dir': dataDir, 'min-free-space': '0' }), {
   now: clock.now,
@@ -53,7 +62,8 @@ async function end(name: string): Promise<void> {
 
 const names = (count: number, of: string) => Array.from({ length: count }, (_, n) => `${story} ${of} ${n}`)
 
-for (const [round, count] of [12, 1, 4].entries()) {
+const more = logBytes > 0 ? [1, 2, 1, 2, 1, 2, 1] : []
+for (const [round, count] of [12, 1, 4, ...more].entries()) {
   const once = names(count, `once ${round}`)
   const twice = names(count, `twice ${round}`)
   await Promise.all([...once.map((name) => create(name, 1)), ...twice.map((name) => create(name, 2))])

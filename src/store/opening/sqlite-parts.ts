@@ -156,13 +156,13 @@ function openWriting({ database, folder, options }: Opening, clock: Clock) {
 const SYNCS_APART = process.platform === 'linux'
 /**
  * On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8 MiB at most. It grows by
- * up to as much again until it is empty, because others write meanwhile.
+ * up to as much again until it is moved, because others write meanwhile.
  */
 const LOG_BYTES = 4 * 1024 * 1024
 
 /** From now on a commit writes the log and does not wait for the disk, until `close`. */
-function syncApart(database: Database, { makeRoom }: Checkpointer) {
-  const log = openLogSync(database.filename)
+function syncApart(database: Database, { shorten }: Checkpointer) {
+  const log = openLogSync(database.filename, LOG_BYTES)
   database.run('PRAGMA wal_autocheckpoint = 0')
   database.run('PRAGMA synchronous = NORMAL')
 
@@ -170,7 +170,7 @@ function syncApart(database: Database, { makeRoom }: Checkpointer) {
 
   async function sync(): Promise<void> {
     if (ending !== null) await ending
-    else if ((await log.sync()) >= LOG_BYTES) makeRoom()
+    else if (await log.sync()) shorten()
   }
 
   /** Who commits from now on waits for the disk in the commit: the thread answers nobody any more. */

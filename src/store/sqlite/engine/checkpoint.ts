@@ -1,5 +1,5 @@
-// Empties the write-ahead log: after something was destroyed, because the log still holds the destroyed data until then, and
-// when it has grown. A thread of its own does it, because every checkpoint waits for the disk several times.
+// Empties the write-ahead log after something was destroyed, because the log still holds the destroyed data until then, and moves it
+// into the database when it has grown. A thread of its own does it, because every checkpoint waits for the disk several times.
 
 import type { Database } from 'bun:sqlite'
 import type { Job, JobReport } from '../../../domain/job.ts'
@@ -15,8 +15,10 @@ const NEVER = Number.POSITIVE_INFINITY
 export type Checkpointer = Job & {
   /** Call this when a commit destroyed something: empties the log within seconds, and tries again while it is busy. */
   request(): void
-  /** Call this when the disk is full or the log has grown: emptying the log frees its space. */
+  /** Call this when the disk is full: emptying the log frees its space. */
   makeRoom(): void
+  /** Call this when the log has grown: it is moved into the database at once, and begins anew. */
+  shorten(): void
 }
 
 export type CheckpointerOptions = {
@@ -36,6 +38,7 @@ export function createCheckpointer(
   let seen = dataVersion.get()?.data_version
   let started: Started | null = null
   let due = NEVER
+  let isLong = false
   let timer: Timer | undefined
   let watch: Timer | undefined
   let running: Promise<void> | null = null
@@ -47,28 +50,38 @@ export function createCheckpointer(
     if (running === null) plan()
   }
 
-  function plan(): void {
-    clearTimeout(timer)
-    if (started !== null && due !== NEVER)
-      timer = setTimeout(run, Math.max(0, due - performance.now()), started)
+  function shorten(): void {
+    // A move that is under way shortens the log as well.
+    if (isLong || running !== null) return
+    isLong = true
+    plan()
   }
 
-  function run(now: Started): void {
-    due = NEVER
-    running = empty(now).finally(() => {
+  function plan(): void {
+    clearTimeout(timer)
+    if (started === null) return
+    const wait = Math.max(0, due - performance.now())
+    if (isLong && wait > 0) timer = setTimeout(run, 0, started, 'move')
+    else if (due !== NEVER) timer = setTimeout(run, wait, started, 'empty')
+  }
+
+  function run(now: Started, how: 'move' | 'empty'): void {
+    isLong = false
+    if (how === 'empty') due = NEVER
+    running = checkpoint(now, how).finally(() => {
       running = null
       plan()
     })
   }
 
-  async function empty({ report, emptier }: Started): Promise<void> {
+  async function checkpoint({ report, emptier }: Started, how: 'move' | 'empty'): Promise<void> {
     try {
       onStep('before the log is emptied')
-      const isEmpty = await emptier.empty()
+      const isDone = await emptier[how]()
       // The thread has a connection of its own.
       seen = dataVersion.get()?.data_version
-      if (isEmpty) report.did()
-      else request(RETRY_MS)
+      if (isDone) report.did()
+      else if (how === 'empty') request(RETRY_MS)
       onStep('after the log was emptied')
     } catch (cause) {
       report.failed(cause)
@@ -105,7 +118,7 @@ export function createCheckpointer(
   }
 
   const makeRoom = () => request(0)
-  return { name: 'checkpoint', start, stop, request: () => request(), makeRoom }
+  return { name: 'checkpoint', start, stop, request: () => request(), makeRoom, shorten }
 }
 
 /** Moves the whole log into the database and truncates it. Returns false when another connection was reading or writing. */

@@ -10,27 +10,29 @@ const BUSY_MS = 250
 
 export type LogSync = {
   /**
-   * Makes durable what was committed before the call, and resolves to the bytes of the log. Rejects, and from then on always, when
+   * Makes durable what was committed before the call, and resolves to whether the log is long. Rejects, and from then on always, when
    * the disk failed or the log was removed. A call during a sync waits for the next one.
    */
-  sync(): Promise<number>
+  sync(): Promise<boolean>
   /** Call this in long turns of the event loop, which learns only at their end that a sync has returned. */
   notice(): void
   /** Call this before the database is closed. */
   close(): Promise<void>
 }
 
-/** Call this once the database has written to its log, which must exist. */
-export function openLogSync(databasePath: string): LogSync {
+/** Call this once the database has written to its log, which must exist. A log of `limit` bytes is long. */
+export function openLogSync(databasePath: string, limit: number): LogSync {
   const descriptor = openSync(`${databasePath}-wal`, 'r+')
-  const thread = startThread({ role: 'sync', descriptor })
+  const thread = startThread({ role: 'sync', descriptor, limit })
 
   const close = () => thread.end(() => closeSync(descriptor))
-  return { sync: thread.call, notice: () => void thread.takeAnswers(), close }
+  return { sync: async () => (await thread.call()) === 1, notice: () => void thread.takeAnswers(), close }
 }
 
 export type LogEmptier = {
   /** Moves the log into the database. Resolves to false when another connection was reading or writing. */
+  move(): Promise<boolean>
+  /** The same, and truncates the log. */
   empty(): Promise<boolean>
   close(): Promise<void>
 }
@@ -38,11 +40,12 @@ export type LogEmptier = {
 export function openLogEmptier(databasePath: string): LogEmptier {
   const pragmas = [`busy_timeout = ${BUSY_MS}`, ...SYNCED]
   const thread = startThread({ role: 'empty', path: databasePath, pragmas })
-  return { empty: async () => (await thread.call()) === 1, close: () => thread.end() }
+  const call = async (how: number) => (await thread.call(how)) === 1
+  return { move: () => call(0), empty: () => call(1), close: () => thread.end() }
 }
 
-/** Places in the memory that is shared with a thread: the number of the last call, that of the last answer, and its result. */
-const [ASKED, ANSWERED, RESULT] = [0, 1, 2]
+/** Places in the memory that is shared with a thread: the number of the last call and of the last answer, its result, and how to work. */
+const [ASKED, ANSWERED, RESULT, HOW] = [0, 1, 2, 3]
 const FAILED = -1
 const END = -1
 const MAX_CALLS = 2 ** 30
@@ -60,7 +63,7 @@ type Call = { number: number; answer: PromiseWithResolvers<number> }
 function startThread(parts: object) {
   address ??= URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
   const worker = new Worker(address, { smol: true })
-  const numbers = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
+  const numbers = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT))
   const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
   worker.postMessage({ ...parts, numbers, text })
 
@@ -98,11 +101,11 @@ function startThread(parts: object) {
   function takeAnswers(): number {
     const answered = Atomics.load(numbers, ANSWERED)
     const result = Atomics.load(numbers, RESULT)
-    while (calls[0] !== undefined && isReached(calls[0].number, answered)) {
-      const { answer } = calls.shift() as Call
+    const after = calls.findIndex(({ number }) => !isReached(number, answered))
+    // The last one first, so that who waits for it knows those before it as answered: one sync counts once.
+    for (const { answer } of calls.splice(0, after === -1 ? calls.length : after).reverse())
       if (result === FAILED) answer.reject(readFailure(text))
       else answer.resolve(result)
-    }
     return answered
   }
 
@@ -120,7 +123,10 @@ function startThread(parts: object) {
     return ending
   }
 
-  const call = () => ask((Atomics.load(numbers, ASKED) + 1) % MAX_CALLS)
+  const call = (how = 0) => {
+    Atomics.store(numbers, HOW, how)
+    return ask((Atomics.load(numbers, ASKED) + 1) % MAX_CALLS)
+  }
   return { call, takeAnswers, end }
 }
 

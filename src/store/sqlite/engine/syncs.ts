@@ -40,6 +40,8 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     const failed = await synced.then(noFailure, (cause: unknown) => ({ cause }))
     // Those before it are durable as well, and nothing is once a sync has failed.
     const settled = groups.splice(0, failed === null ? groups.indexOf(group) + 1 : groups.length)
+    // A later group was told first of the sync that covers both.
+    if (failed === null && settled.length === 0) return
     const now = performance.now()
     const took = now - (since ?? now)
     usual = usual === null ? took : Math.min(took, usual * SLOWER + 0.1)

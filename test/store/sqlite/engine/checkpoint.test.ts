@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCheckpointer } from '../../../../src/store/sqlite/engine/checkpoint.ts'
 import { openLogEmptier } from '../../../../src/store/sqlite/engine/disk-threads.ts'
-import { pass } from '../../../support/timers.ts'
+import { awaitOthers, pass } from '../../../support/timers.ts'
 
 const opened: { database: Database; folder: string }[] = []
 
@@ -61,6 +61,25 @@ test('a full disk has the log emptied at once', async () => {
   await pass(500)
   await checkpointer.stop()
   expect([state.done, logBytes()]).toEqual([1, 0])
+})
+
+test('a log that has grown is moved at once, and what was destroyed is still truncated when it is due', async () => {
+  const { database, state, report, logBytes } = openDatabase()
+  const checkpointer = createCheckpointer(database, { onFatal: fail })
+  checkpointer.start(report)
+  const version = () =>
+    database.query<{ data_version: number }, []>('PRAGMA data_version').get()?.data_version
+  const before = { bytes: logBytes(), version: version() }
+  checkpointer.request()
+  checkpointer.shorten()
+  await awaitOthers(() => state.done > 0)
+  expect([state.done, logBytes()]).toEqual([1, before.bytes])
+  // The log begins anew, and no page of the server's cache is read again.
+  database.run("INSERT INTO entries VALUES ('later')")
+  expect([logBytes(), version()]).toEqual([before.bytes, before.version])
+  await awaitOthers(() => state.done > 1)
+  await checkpointer.stop()
+  expect([state.done, logBytes()]).toEqual([2, 0])
 })
 
 test('no timer is left after the stop, even when a request comes later', async () => {

@@ -7,10 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccountLinks } from '../../../../src/store/accounts/account-links.ts'
 import { createPushes } from '../../../../src/store/pushes/pushes.ts'
-import { openLogSync } from '../../../../src/store/sqlite/engine/disk-threads.ts'
+import { openLogEmptier, openLogSync } from '../../../../src/store/sqlite/engine/disk-threads.ts'
 import { createGroupCommit, type GroupCommit } from '../../../../src/store/sqlite/engine/group-commit.ts'
+import { createSyncs } from '../../../../src/store/sqlite/engine/syncs.ts'
 import type { Steps } from '../../../../src/store/steps.ts'
 import { waitUntil } from '../../../support/waiting.ts'
+
+/** Of a log, in bytes. */
+const LIMIT = 100_000
 
 let folder: string
 let database: Database
@@ -210,9 +214,9 @@ test('works that wait for long behind quick syncs are told as overload', async (
 
 test('calls during a sync of a real disk are answered by the next one, and all fail after one that failed', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
-  const log = openLogSync(join(folder, 'test.db'))
-  const sizes = await Promise.all(Array.from({ length: 50 }, () => log.sync()))
-  expect(new Set(sizes)).toEqual(new Set([statSync(join(folder, 'test.db-wal')).size]))
+  const log = openLogSync(join(folder, 'test.db'), LIMIT)
+  const areLong = await Promise.all(Array.from({ length: 50 }, () => log.sync()))
+  expect(new Set(areLong)).toEqual(new Set([false]))
   rmSync(join(folder, 'test.db-wal'))
   const late = await Promise.allSettled([log.sync(), log.sync(), log.sync().then(() => log.sync())])
   expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
@@ -233,7 +237,7 @@ test('nobody waits for a thread that has ended by itself, and the end of the ser
       workers.push(this)
     }
   }
-  const log = openLogSync(join(folder, 'test.db'))
+  const log = openLogSync(join(folder, 'test.db'), LIMIT)
   globalThis.Worker = Real
   await log.sync()
   for (const worker of workers) {
@@ -244,20 +248,52 @@ test('nobody waits for a thread that has ended by itself, and the end of the ser
   await log.close()
 })
 
-test('the threads of a real disk sync the log, and tell of it within a long turn', async () => {
+test('the threads of a real disk sync the log, and tell of it within a long turn, of the last call first', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
-  const log = openLogSync(join(folder, 'test.db'))
+  const log = openLogSync(join(folder, 'test.db'), LIMIT)
   // The thread runs from here on.
   await log.sync()
-  let bytes = 0
-  void log.sync().then((size) => {
-    bytes = size
-  })
+  const told: string[] = []
+  for (const name of ['first', 'second', 'third']) void log.sync().then(() => told.push(name))
   // The event loop learns of it only after this turn.
   Bun.sleepSync(500)
   log.notice()
-  await Promise.resolve()
-  await Promise.resolve()
-  expect(bytes).toBe(statSync(join(folder, 'test.db-wal')).size)
+  for (let turn = 0; turn < 4; turn += 1) await Promise.resolve()
+  expect(told).toEqual(['third', 'second', 'first'])
   await log.close()
+})
+
+test('a log is long from its limit on, and not once it has begun anew in the same file', async () => {
+  const path = join(folder, 'test.db')
+  const write = (bytes: number) => database.run('INSERT INTO notes (text) VALUES (?)', ['x'.repeat(bytes)])
+  write(1_000)
+  const [log, emptier] = [openLogSync(path, LIMIT), openLogEmptier(path)]
+  expect(await log.sync()).toBe(false)
+  write(LIMIT)
+  expect(await log.sync()).toBe(true)
+  expect(await emptier.move()).toBe(true)
+  write(1_000)
+  expect([await log.sync(), statSync(`${path}-wal`).size > LIMIT]).toEqual([false, true])
+  expect(await emptier.empty()).toBe(true)
+  expect(await log.sync()).toBe(false)
+  await Promise.all([log.close(), emptier.close()])
+})
+
+test('two groups that one sync covers are settled in their order, and count as one sync', async () => {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const asked = [first, second]
+  const told: string[] = []
+  const quick = createSyncs({
+    sync: () => asked.shift()?.promise ?? Promise.resolve(),
+    onFailed: () => undefined,
+    onReturned: () => void told.push('returned'),
+  })
+  for (const name of ['first', 'second']) quick.settle(() => void told.push(name), true)
+  Bun.sleepSync(20)
+  // As the thread for the disk tells of them.
+  second.resolve()
+  first.resolve()
+  await turns()
+  expect(told).toEqual(['first', 'second', 'returned'])
+  expect(quick.usual()).toBeGreaterThanOrEqual(20)
 })
