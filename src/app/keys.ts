@@ -7,6 +7,7 @@ import type { DatabaseAddress } from '../domain/database-address.ts'
 import { DamageError } from '../domain/errors.ts'
 import { openWebhook, sealWebhook } from '../notices/webhooks.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
+import { reseal as resealRequest } from '../requests/request-texts.ts'
 import { requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
@@ -22,6 +23,7 @@ import {
   relinkSome,
   resealSecondFactors,
 } from '../store/pushes/rekeying.ts'
+import { relinkRequests } from '../store/requests/requests.ts'
 import type { Step } from '../store/steps.ts'
 
 export type KeyPlace = {
@@ -117,6 +119,8 @@ function* resealAll(keyring: Keyring): Step<KeyUse[]> {
   })
   for (let after: number | null = 0; after !== null; )
     after = yield* relinkSome(after, (push) => reseal(push, keyring))
+  for (let after: number | null = 0; after !== null; )
+    after = yield* relinkRequests(after, (request) => resealRequest(request, { keyring, newToken: null }))
   return yield* listKeyUses()
 }
 

@@ -185,17 +185,9 @@ function createAccountServices({
 }
 
 function createUpkeepServices({ config, store, log, otherJobs }: Making, deliveries: Job) {
-  const { expiry, files, idempotencyKeys, shared, events, now, clock } = store
+  const { now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
-  const sweeper = createSweeper({
-    expiry,
-    files,
-    idempotencyKeys,
-    shared,
-    events,
-    trusted: clock.trusted,
-    purgeAfter,
-  })
+  const sweeper = createSweeper({ ...store, trusted: clock.trusted, purgeAfter })
   const jobs = createJobs({
     jobs: [
       ...store.jobs,

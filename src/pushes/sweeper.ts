@@ -15,10 +15,11 @@ export type SweeperOptions = {
   files: Pick<Store['files'], 'removeDue' | 'findNextDue'>
   idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
   shared: Pick<SharedState, 'removeLapsed'>
+  requests: Pick<Store['requests'], 'purge'>
   events: Pick<Store['events'], 'tellExpiring' | 'removeOld'>
   /** Null while the clock is in doubt: then nothing is done. */
   trusted: Trusted
-  /** Milliseconds that an owner's expired push is kept. */
+  /** Milliseconds that an owner's expired push, or a closed request, is kept. */
   purgeAfter: number
 }
 
@@ -33,6 +34,7 @@ export function createSweeper({
   files,
   idempotencyKeys,
   shared,
+  requests,
   events,
   trusted,
   purgeAfter,
@@ -67,6 +69,7 @@ export function createSweeper({
     await attempt(count('expired', repeat(expiry.expireLapsed)))
     await purge('anonymous', ANONYMOUS_PURGE_AFTER)
     await purge('owned', purgeAfter)
+    await attempt(repeat(() => requests.purge(time - purgeAfter)))
     for (const { removeLapsed } of [idempotencyKeys, shared]) await attempt(repeat(removeLapsed))
     for (const step of [events.tellExpiring, events.removeOld]) await attempt(repeat(step))
     await attempt(count('files', files.removeDue()))

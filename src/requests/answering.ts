@@ -72,7 +72,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
   /** Throws `not_found`, and `gone` unless this is a repeat of an answer that has arrived. */
   async function begin(urlToken: string, options: BeginOptions): Promise<Answering> {
     const { request, name } = await find(urlToken)
-    const attempt = await attemptOf(request, options)
+    const attempt = await attemptOf(urlToken, options)
     const isRepeat = attempt !== null && attempt.made !== null
     if (isRepeat || !isOver(request, now()))
       return answer({ ...options, urlToken, request, name, attempt, isRepeat })
@@ -80,9 +80,9 @@ export function createBeginAnswer(options: AnsweringOptions) {
     throw closed()
   }
 
-  async function attemptOf({ lookup }: StoredRequest, { idempotencyKey: key, waits = false }: BeginOptions) {
+  async function attemptOf(urlToken: string, { idempotencyKey: key, waits = false }: BeginOptions) {
     if (key === null) return null
-    const presented = { key, scope: `request ${Buffer.from(lookup).toString('hex')}` }
+    const presented = { key, scope: `request ${urlToken}` }
     return waits ? idempotency.beginInTurn(presented) : idempotency.begin(presented)
   }
 

@@ -5,8 +5,8 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { isSameSecret } from '../crypto/tokens.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 import { DamageError } from '../domain/errors.ts'
-import { openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
-import type { StoredRequest } from '../store/requests-face.ts'
+import { type NamedPlace, openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
+import type { LinkedRequest, StoredRequest } from '../store/requests-face.ts'
 
 export type RequestTexts = { urlToken: string; name: string; message: string }
 
@@ -15,31 +15,58 @@ export function lookupOfRequest(urlToken: string, lookupKey: Uint8Array): Buffer
   return lookupOf(`request/${urlToken}`, lookupKey)
 }
 
-/** `verifier` is argon2id of the passphrase; null without one. */
-export function sealTexts(texts: RequestTexts & { verifier: Uint8Array | null }, place: Place) {
-  const { urlToken, name, message, verifier } = texts
+/** `verifier` is argon2id of the passphrase, in hex; '' without one. */
+export function sealTexts(texts: RequestTexts & { verifier: string }, place: Place) {
   return {
-    urlToken: sealOwned('request_token', urlToken, place),
-    name: sealLabel('request_name', name, place),
-    message: sealLabel('request_message', message, place),
-    verifier: verifier && sealOwned('request_verifier', hexOf(verifier), place),
+    urlToken: sealOwned('request_token', texts.urlToken, place),
+    name: sealLabel('request_name', texts.name, place),
+    message: sealLabel('request_message', texts.message, place),
+    verifier: sealLabel('request_verifier', texts.verifier, place),
   }
 }
 
 /** Throws DamageError when decryption fails, because the database was altered. */
 export function openTexts(request: StoredRequest, keyring: Keyring): RequestTexts {
   const place = placeOf(request, keyring)
+  return { urlToken: openOwned('request_token', request.urlToken, place), ...openLabels(request, place) }
+}
+
+function openLabels({ name, message }: StoredRequest, place: NamedPlace) {
   return {
-    urlToken: openOwned('request_token', request.urlToken, place),
-    name: openLabel('request_name', request.name, place),
-    message: openLabel('request_message', request.message, place),
+    name: openLabel('request_name', name, place),
+    message: openLabel('request_message', message, place),
+  }
+}
+
+/** The same request under the sealing key, and under a new link if one is given. Null for a damaged one. */
+export function reseal(
+  request: StoredRequest,
+  { keyring, newToken }: { keyring: Keyring; newToken: string | null },
+): LinkedRequest | null {
+  const { sealing } = keyring
+  const place = placeOf(request, keyring)
+  try {
+    const urlToken = newToken ?? openOwned('request_token', request.urlToken, place)
+    const verifier = openLabel('request_verifier', request.verifier, place)
+    const lookup = lookupOfRequest(urlToken, sealing.lookup)
+    const sealed = sealTexts(
+      { urlToken, ...openLabels(request, place), verifier },
+      { ...place, pushId: lookup },
+    )
+    return { lookup, keyNumber: sealing.number, ...sealed }
+  } catch (cause) {
+    if (cause instanceof DamageError) return null
+    throw cause
   }
 }
 
 /** `key` is argon2id of what somebody gave as the passphrase. Throws as `openTexts` does. */
 export function isRightKey(key: Uint8Array, request: StoredRequest, keyring: Keyring): boolean {
   if (request.verifier === null) throw new DamageError(nameOfRequest(request))
-  return isSameSecret(hexOf(key), openOwned('request_verifier', request.verifier, placeOf(request, keyring)))
+  return isSameSecret(
+    verifierOf(key),
+    openOwned('request_verifier', request.verifier, placeOf(request, keyring)),
+  )
 }
 
 export function nameOfRequest({ id }: Pick<StoredRequest, 'id'>): string {
@@ -50,6 +77,6 @@ function placeOf(request: StoredRequest, keyring: Keyring) {
   return { keyring, pushId: request.lookup, ownerId: request.accountId, pushName: nameOfRequest(request) }
 }
 
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
+export function verifierOf(passphraseKey: Uint8Array): string {
+  return Buffer.from(passphraseKey).toString('hex')
 }

@@ -11,7 +11,7 @@ import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
 import { type AnsweringOptions, closed, createBeginAnswer } from './answering.ts'
 import { requireRecipient } from './recipient.ts'
-import { isRightKey, lookupOfRequest, openTexts, sealTexts } from './request-texts.ts'
+import { isRightKey, lookupOfRequest, openTexts, sealTexts, verifierOf } from './request-texts.ts'
 
 /** As its owner sees it. `isOver`: used up, closed, or past its time. */
 export type OwnRequest = {
@@ -46,6 +46,7 @@ export function createRequests(options: RequestsOptions) {
     if (recipient !== null) await requireRecipient(recipient)
     const passphrase =
       wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, address)
+    const verifier = passphrase === null ? '' : verifierOf(passphrase.key)
     const urlToken = newUrlToken()
     const lookup = lookupOfRequest(urlToken, keyring.sealing.lookup)
     const place = { keyring, pushId: lookup, ownerId: account.id }
@@ -57,7 +58,7 @@ export function createRequests(options: RequestsOptions) {
         ...{ acceptsText, acceptsFiles, maxAnswers, answers: 0 },
         ...{ createdAt, expiresAt: createdAt + lifetime, closedAt: null },
         ...{ wrongTries: 0, wrongTriesSince: createdAt, wrongTriesInAll: 0 },
-        ...sealTexts({ ...wanted, urlToken, verifier: passphrase?.key ?? null }, place),
+        ...sealTexts({ ...wanted, urlToken, verifier }, place),
         passphraseSalt: passphrase?.salt ?? null,
       },
       account.resets,

@@ -43,3 +43,7 @@ export type RequestStore = {
 
 /** limited: no passphrase is checked for now, and nothing was written. */
 export type RefusedTry = { outcome: 'refused' | 'limited' | 'closed'; request: StoredRequest }
+
+/** How a request is found by its link, and what is sealed of it. */
+export type LinkedRequest = Omit<SealedRequest, 'passphraseSalt'> &
+  Pick<RequestToStore, 'lookup' | 'keyNumber'>

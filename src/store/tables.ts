@@ -96,7 +96,7 @@ export const requests = sqliteTable('requests', {
   expiresAt: integer('expires_at').notNull(),
   closedAt: integer('closed_at'),
   passphraseSalt: bytes('passphrase_salt'),
-  verifier: bytes(),
+  verifier: bytes('passphrase_verifier'),
   wrongTries: integer('wrong_tries').notNull(),
   wrongTriesSince: integer('wrong_tries_since').notNull(),
   wrongTriesInAll: integer('wrong_tries_in_all').notNull(),

@@ -10,6 +10,7 @@ import { printableLine } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
 import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
+import { removeRequests } from '../requests/requests.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { addTo, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Value } from '../steps.ts'
@@ -200,6 +201,7 @@ const WIPE_ANSWERS = statement('UPDATE idempotency_answers SET is_free = TRUE, a
 /** Destroys what opens pushes, or tells their links. */
 export function* destroy(): Step<void> {
   yield* each(DELETE, (text) => run(statement(text)))
+  yield* removeRequests()
   yield* run(WIPE_KEYS, new Uint8Array(62))
   yield* run(WIPE_ANSWERS, new Uint8Array(88))
 }

@@ -134,12 +134,12 @@ CREATE TABLE requests (
   expires_at INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
   closed_at INTEGER CHECK (closed_at BETWEEN 0 AND 253402300799999),
   passphrase_salt BLOB,
-  verifier BLOB,
+  passphrase_verifier BLOB,
   wrong_tries INT NOT NULL CHECK (wrong_tries >= 0),
   wrong_tries_since INTEGER NOT NULL,
   wrong_tries_in_all INT NOT NULL CHECK (wrong_tries_in_all >= 0),
   recipient TEXT,
-  CHECK ((passphrase_salt IS NULL) = (verifier IS NULL))
+  CHECK ((passphrase_salt IS NULL) = (passphrase_verifier IS NULL))
 ) STRICT;
 
 CREATE INDEX requests_of_account ON requests (account_id, id);

@@ -8,7 +8,6 @@ import type { IdempotencyStore, KeyToStore } from '../face.ts'
 import { forSome, insert, insertInto, locked, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
-import { keyNumberOf } from './rekeying.ts'
 import { createSlots } from './slots.ts'
 
 const SOME = 100
@@ -66,6 +65,11 @@ export function createIdempotencyKeys({ steps, now, trusted }: IdempotencyKeysOp
     },
     removeLapsed: () => steps.write(removeLapsed),
   }
+}
+
+/** Of the instance key; 0 for what is no sealed value. */
+export function keyNumberOf(sealed: Uint8Array): number {
+  return sealed[1] ?? 0
 }
 
 /** Throws `conflict` for a key that was used meanwhile. */

@@ -1,9 +1,11 @@
 // Which rows were sealed under which instance key, and how what accounts keep comes under another key or another link.
 
 import { WEBHOOK_KEYS } from '../notices/webhooks.ts'
+import { REQUEST_KEYS } from '../requests/requests.ts'
 import { type RowOf, statement } from '../statements.ts'
 import { all, run, type Step } from '../steps.ts'
 import { accounts, type pushes, type pushLabels } from '../tables.ts'
+import { keyNumberOf } from './idempotency-keys.ts'
 
 /** How many rows of a kind need the key of this number. */
 export type KeyUse = { number: number; kind: string; rows: number }
@@ -20,7 +22,7 @@ const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
   `SELECT 'second factor' AS kind, substr(totp_secret, 1, 2) AS head, count(*) AS rows FROM accounts
     WHERE totp_secret IS NOT NULL GROUP BY 2
   UNION ALL SELECT 'name and link', substr(url_token, 1, 2), count(*) FROM push_labels GROUP BY 2
-  UNION ALL ${WEBHOOK_KEYS}`,
+  UNION ALL ${WEBHOOK_KEYS} UNION ALL ${REQUEST_KEYS}`,
   { numbers: ['rows'] },
 )
 
@@ -29,11 +31,6 @@ const BY_TEXT = statement<{ head: string; rows: number }>(
   "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind <> 'webhook' AND body <> '' GROUP BY 1",
   { numbers: ['rows'] },
 )
-
-/** 0 for what is no sealed value. */
-export function keyNumberOf(sealed: Uint8Array): number {
-  return sealed[1] ?? 0
-}
 
 /** Reads all pushes. */
 export function* listKeyUses(): Step<KeyUse[]> {

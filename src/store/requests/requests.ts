@@ -16,6 +16,7 @@ import { findForAnswer, requireActive } from '../accounts/accounts.ts'
 import { requireRoom } from '../pushes/address-shares.ts'
 import type {
   AnswerToStore,
+  LinkedRequest,
   RefusedTry,
   RequestStore,
   RequestToStore,
@@ -51,6 +52,12 @@ const REMOVE_LAPSED = statement<{ id: number }>(
   `DELETE FROM request_reservations WHERE id IN (
     SELECT id FROM request_reservations WHERE until <= $1 LIMIT ${SOME}) RETURNING id`,
 )
+/** As rekeying asks for them: a sealed value names its key in its second byte. */
+export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*) FROM requests GROUP BY 2"
+const ALL = select(requests, `WHERE id > $1 ORDER BY id LIMIT ${SOME}`)
+const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
+const CLOSE_ALL = statement('UPDATE requests SET closed_at = $1 WHERE closed_at IS NULL')
+const REMOVE_ALL = statement('DELETE FROM requests')
 const REMOVE_OF = statement('DELETE FROM requests WHERE account_id = $1')
 
 export function createRequests({ steps, now }: { steps: Steps; now: Now }): RequestStore {
@@ -146,4 +153,27 @@ function* countReserved(id: number, now: number, own = NO_RESERVATION): Step<num
 /** For an account that begins anew: whoever it was before may still know their links. */
 export function* removeRequestsOf(accountId: number): Step<void> {
   yield* run(REMOVE_OF, accountId)
+}
+
+/** Of a database that was set back, or came from a backup: what was closed since must not be open again. */
+export function* closeRequests(now: number): Step<void> {
+  yield* run(CLOSE_ALL, now)
+}
+
+/** Of a database that was left for another one. */
+export function* removeRequests(): Step<void> {
+  yield* run(REMOVE_ALL)
+}
+
+/** Changes the links and texts of some requests after `id`. Resolves to the last id, or null after the last request. */
+export function* relinkRequests(
+  after: number,
+  change: (request: StoredRequest) => LinkedRequest | null,
+): Step<number | null> {
+  const some = yield* all(ALL, after)
+  for (const request of some) {
+    const linked = change(request)
+    if (linked !== null) yield* relink({ ...linked, id: request.id })
+  }
+  return some.at(-1)?.id ?? null
 }

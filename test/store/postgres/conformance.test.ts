@@ -16,6 +16,7 @@ import { describeOutbox } from '../conformance/outbox.ts'
 import { describeOwners } from '../conformance/owners.ts'
 import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
+import { describeRequests } from '../conformance/requests.ts'
 
 const postgres = usePostgres()
 let bucket: TestBucket
@@ -43,6 +44,7 @@ postgres.describe('PostgreSQL', () => {
   describe('events', () => describeEvents(openEngine))
   describe('the outbox', () => describeOutbox(openEngine))
   describe('people', () => describePeople(openEngine))
+  describe('requests', () => describeRequests(openEngine))
   describe('the clock', () => describeClock(openEngine))
   describe('a crash', () => describeCrashes(() => openCrashingNode(postgres)))
   describe('lists', () => describeLists(openEngine))

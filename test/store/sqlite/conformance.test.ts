@@ -18,6 +18,7 @@ import { describeOutbox } from '../conformance/outbox.ts'
 import { describeOwners } from '../conformance/owners.ts'
 import { describePeople } from '../conformance/people.ts'
 import { describePushes } from '../conformance/pushes.ts'
+import { describeRequests } from '../conformance/requests.ts'
 
 type StoreOptions = Parameters<typeof openTestStore>[0]
 
@@ -75,5 +76,6 @@ describe('accounts', () => describeAccounts(openEngine))
 describe('events', () => describeEvents(openEngine))
 describe('the outbox', () => describeOutbox(openEngine))
 describe('people', () => describePeople(openEngine))
+describe('requests', () => describeRequests(openEngine))
 describe('the files of pushes', () => describeFilesOfPushes(openEngine))
 describe('sealed files', () => describeSealedFiles(openFiles))

@@ -5,6 +5,7 @@ import type { Visit } from '../../../domain/audit.ts'
 import { DAY } from '../../../domain/time.ts'
 import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
+import { closeRequests } from '../../requests/requests.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
 import { requireAlone } from '../instance/instance.ts'
@@ -55,6 +56,7 @@ export function expireAll(
       lost += some.lost
       onProgress(done)
     }
+    await drive(closeRequests(at), { query })
     const leftPrefix = await leaveBucket(session)
     for (const table of EMPTIED) await query(`DELETE FROM ${table}`)
     const expiredAt = Math.max(at, expiredAllAt + 1)

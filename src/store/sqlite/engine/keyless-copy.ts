@@ -18,6 +18,7 @@ const FEW = {
   api_tokens: OF_ACCOUNT,
   recovery_codes: OF_ACCOUNT,
   preferences: OF_ACCOUNT,
+  requests: OF_ACCOUNT,
   webhooks: `account_id IS NULL OR ${OF_ACCOUNT}`,
   imported: 'true',
 }
@@ -44,7 +45,13 @@ const BY_PUSH = {
 
 /** A push of an account that is missing becomes one of nobody. */
 const OWNER = 'CASE WHEN owner_id IN (SELECT id FROM main.accounts) THEN owner_id END'
-const NO_LINK = "x''"
+/** Nothing that a link or a passphrase is told by; of an answer it stays known that it is one. */
+const IN_BACKUPS = {
+  url_token: "x''",
+  request: "CASE WHEN request IS NOT NULL THEN x'' END",
+  passphrase_salt: 'NULL',
+  passphrase_verifier: 'NULL',
+}
 
 const PRAGMAS = [
   // The file is deleted when the copy fails, and whoever keeps it synchronizes it. OFF fails on a file without a name.
@@ -148,7 +155,7 @@ function prepareCopies(
   database: Database,
   { tables, keepsLinks }: { tables: Record<string, string>; keepsLinks: boolean },
 ): CopyTable[] {
-  const instead: Record<string, string> = { owner_id: OWNER, ...(keepsLinks ? {} : { url_token: NO_LINK }) }
+  const instead: Record<string, string> = { owner_id: OWNER, ...(keepsLinks ? {} : IN_BACKUPS) }
   return Object.entries(tables).flatMap(([table, rows]) => {
     const names = columnsIn(database, table)
     if (names.length === 0) return []

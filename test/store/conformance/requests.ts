@@ -1,0 +1,208 @@
+// What every engine promises about requests for secrets: never one answer too many, whoever sends at once and whatever breaks off.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { DAY, MINUTE } from '../../../src/domain/time.ts'
+import type { PushToStore } from '../../../src/store/face.ts'
+import type { RequestToStore, StoredRequest } from '../../../src/store/requests-face.ts'
+import { storePush } from '../../support/store.ts'
+import type { OpenEngine, OpenedEngine } from './engine.ts'
+
+const TOKEN = Buffer.from('token')
+const LABELS = { urlToken: TOKEN, name: null, note: null, request: TOKEN }
+const NO_LIMITS = { pushes: 0, bytes: 0 }
+
+export function describeRequests(open: OpenEngine): void {
+  let opened: OpenedEngine
+  let ann = 0
+  let made = 0
+  beforeEach(async () => {
+    opened = await open()
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
+    ann = (await opened.store.accounts.addAccount(account)).id
+  })
+  afterEach(() => opened.close())
+
+  const requests = () => opened.store.requests
+  function ask(changes: Partial<RequestToStore> = {}, resets = 0): Promise<StoredRequest> {
+    const now = opened.clock.now()
+    made += 1
+    const request: RequestToStore = {
+      ...{ lookup: Buffer.alloc(16, made), keyNumber: 1, accountId: ann, recipient: null },
+      ...{ acceptsText: true, acceptsFiles: false, maxAnswers: 1, answers: 0 },
+      ...{ createdAt: now, expiresAt: now + DAY, closedAt: null },
+      ...{ wrongTries: 0, wrongTriesSince: now, wrongTriesInAll: 0 },
+      ...{ urlToken: TOKEN, name: null, message: Buffer.from('message') },
+      ...{ passphraseSalt: null, verifier: null },
+    }
+    return requests().addRequest({ ...request, ...changes }, resets)
+  }
+  const answer = (
+    { id }: { id: number },
+    reservation: number | null = null,
+    parts: Partial<PushToStore> = {},
+  ) =>
+    storePush(opened, { ownerId: ann }, { labels: LABELS, answer: { requestId: id, reservation }, ...parts })
+  const outcome = (answering: Promise<unknown>) =>
+    answering.then(
+      () => 'stored',
+      (cause) => cause.code,
+    )
+  const look = ({ lookup }: StoredRequest) => requests().findRequest(lookup)
+  const reserve = ({ id }: { id: number }) => requests().reserveAnswer({ id, share: null })
+  const countPushes = async () => (await opened.store.lists.countOwned(ann)).live
+
+  test('a request is found by its link, and listed by its account, newest first', async () => {
+    const [first, second] = [await ask(), await ask({ name: Buffer.from('name'), recipient: 'age1' })]
+    expect(await look(first)).toEqual(first)
+    expect(await look(second)).toEqual(second)
+    expect(await requests().findRequest(Buffer.alloc(16, 200))).toBeNull()
+    expect(await opened.store.pushes.findPush(first.lookup)).toBeNull()
+    const page = (accountId: number, pageNumber = 1) => requests().listRequests({ accountId, pageNumber })
+    expect((await page(ann)).map(({ id }) => id)).toEqual([second.id, first.id])
+    expect(await page(ann, 2)).toEqual([])
+    expect(await page(ann + 1)).toEqual([])
+    await opened.reopen()
+    expect(await look(second)).toEqual(second)
+  })
+
+  test('an answer is the push of the owner, and tells that it arrived in the same commit', async () => {
+    const request = await ask({ maxAnswers: 2 })
+    const { ownerId } = await answer(request)
+    expect(ownerId).toBe(ann)
+    expect(await look(request)).toMatchObject({ answers: 1, closedAt: null })
+    await answer(request)
+    expect(await look(request)).toMatchObject({ answers: 2, closedAt: opened.clock.now() })
+    expect(await outcome(answer(request))).toBe('gone')
+    expect(await countPushes()).toBe(2)
+    const { events } = await opened.store.events.listEvents({ accountId: ann, after: 0 })
+    expect(events.map(({ type }) => type)).toEqual(['request.answered', 'request.answered'])
+    const [listed] = await opened.store.lists.listPushes({ ownerId: ann, expired: false, pageNumber: 1 })
+    expect(listed?.labels.request).toEqual(TOKEN)
+  })
+
+  test('twenty answers at once to one that takes three: three', async () => {
+    const request = await ask({ maxAnswers: 3 })
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => outcome(answer(request))))
+    expect(outcomes.filter((one) => one === 'stored')).toHaveLength(3)
+    expect(outcomes.filter((one) => one === 'gone')).toHaveLength(17)
+    expect(await countPushes()).toBe(3)
+  })
+
+  test('a reservation holds an answer until it is stored or freed, and twenty at once get one', async () => {
+    const request = await ask()
+    const reserved = await Promise.all(Array.from({ length: 20 }, () => reserve(request)))
+    const [reservation = null, ...others] = reserved.filter((one) => one !== null)
+    expect(reservation).not.toBeNull()
+    expect(others).toEqual([])
+    expect(await outcome(answer(request))).toBe('gone')
+    await requests().freeReservation(reservation ?? 0)
+    const again = await reserve(request)
+    expect(again).not.toBeNull()
+    expect(await outcome(answer(request, again))).toBe('stored')
+    expect(await look(request)).toMatchObject({ answers: 1 })
+    expect(await reserve(request)).toBeNull()
+  })
+
+  test('a reservation lapses after ten minutes; who comes later than that takes what is left', async () => {
+    const request = await ask()
+    const slow = await reserve(request)
+    opened.clock.advance(10 * MINUTE - 1)
+    expect(await reserve(request)).toBeNull()
+    await opened.reopen()
+    opened.clock.advance(1)
+    const quick = await reserve(request)
+    expect(quick).not.toBeNull()
+    expect(await outcome(answer(request, slow))).toBe('gone')
+    expect(await outcome(answer(request, quick))).toBe('stored')
+    expect(await outcome(answer(request, slow))).toBe('gone')
+  })
+
+  test('closing and the end of its time end it at once, whatever is reserved', async () => {
+    const request = await ask({ maxAnswers: 5 })
+    const reservation = await reserve(request)
+    expect(await requests().closeRequest({ id: request.id, accountId: ann + 1 })).toBeNull()
+    expect(await requests().closeRequest({ id: request.id, accountId: ann })).toMatchObject({
+      closedAt: opened.clock.now(),
+    })
+    const closedAt = opened.clock.now()
+    opened.clock.advance(MINUTE)
+    expect(await requests().closeRequest({ id: request.id, accountId: ann })).toMatchObject({ closedAt })
+    expect(await outcome(answer(request, reservation))).toBe('gone')
+    const late = await ask({ expiresAt: opened.clock.now() + MINUTE })
+    const held = await reserve(late)
+    opened.clock.advance(MINUTE)
+    expect(await reserve(late)).toBeNull()
+    expect(await outcome(answer(late, held))).toBe('gone')
+    expect(await countPushes()).toBe(0)
+  })
+
+  test('one that was made while the clock was ahead takes nothing', async () => {
+    const request = await ask({
+      createdAt: opened.clock.now() + 2 * DAY,
+      expiresAt: opened.clock.now() + 3 * DAY,
+    })
+    expect(await reserve(request)).toBeNull()
+    expect(await outcome(answer(request))).toBe('gone')
+  })
+
+  test('a disabled account takes no answers, one that begins anew or is removed has no requests', async () => {
+    const request = await ask()
+    await opened.store.accounts.setDisabled({ id: ann, disabled: true })
+    expect(await look(request)).toMatchObject({ closedAt: expect.any(Number) })
+    expect(await outcome(answer(request))).toBe('gone')
+    expect(await ask().catch((cause) => cause.code)).toBe('unauthenticated')
+    await opened.store.accounts.setDisabled({ id: ann, disabled: false })
+    expect(await look(request)).toMatchObject({ closedAt: null })
+    const hash = Buffer.alloc(32, 1)
+    const link = { hash, mail: null, purpose: 'reset' as const, accountId: ann, email: null, isAdmin: false }
+    await opened.store.accountLinks.addLink({ ...link, endsTwoFactor: false, createdBy: null, session: null })
+    await opened.store.accountLinks.useLink({ hash, email: '', passwordHash: 'y' })
+    expect(await look(request)).toBeNull()
+    expect(await outcome(answer(request))).toBe('not_found')
+    expect(await ask().catch((cause) => cause.code)).toBe('unauthenticated')
+    const other = await ask({}, 1)
+    await opened.store.accounts.removeAccount(ann)
+    expect(await look(other)).toBeNull()
+    expect(await outcome(answer(other))).toBe('not_found')
+  })
+
+  test('five wrong passphrases within a minute are counted, and the last of all closes it', async () => {
+    const request = await ask()
+    const refuse = async (maxTries: number) =>
+      (await requests().refusePassphrase({ id: request.id, maxTries }))?.outcome
+    const tries = await Promise.all(Array.from({ length: 8 }, () => refuse(7)))
+    expect(tries.filter((one) => one === 'refused')).toHaveLength(5)
+    expect(tries.filter((one) => one === 'limited')).toHaveLength(3)
+    opened.clock.advance(MINUTE)
+    expect([await refuse(7), await refuse(7), await refuse(7)]).toEqual(['refused', 'refused', 'closed'])
+    expect(await outcome(answer(request))).toBe('gone')
+    expect(await requests().refusePassphrase({ id: request.id + 9, maxTries: 0 })).toBeNull()
+  })
+
+  test('an address without room cannot reserve', async () => {
+    const request = await ask({ maxAnswers: 9 })
+    const share = { addresses: [Buffer.alloc(16, 1)], bytes: 10, limits: { pushes: 1, bytes: 0 } } as const
+    expect(await requests().reserveAnswer({ id: request.id, share })).not.toBeNull()
+    await answer(request, null, { share })
+    const refused = await requests()
+      .reserveAnswer({ id: request.id, share })
+      .catch((cause) => cause.code)
+    expect(refused).toBe('too_many')
+    expect(await outcome(answer(request, null, { share }))).toBe('too_many')
+    expect(await look(request)).toMatchObject({ answers: 1 })
+    expect(await outcome(answer(request, null, { share: { ...share, limits: NO_LIMITS } }))).toBe('stored')
+  })
+
+  test('what ended long ago is purged with its reservations, and its answers stay', async () => {
+    const [old, young, lapsed] = [await ask(), await ask(), await ask({ expiresAt: opened.clock.now() + 1 })]
+    await answer(old)
+    await reserve(young)
+    opened.clock.advance(DAY / 2)
+    expect(await requests().purge(opened.clock.now() - DAY / 2)).toBe(2)
+    expect([await look(old), await look(lapsed)]).toEqual([null, expect.anything()])
+    expect(await requests().purge(opened.clock.now())).toBe(1)
+    expect(await requests().purge(opened.clock.now())).toBe(0)
+    expect([await look(lapsed), await look(young)]).toEqual([null, young])
+    expect(await countPushes()).toBe(1)
+  })
+}
