@@ -29,11 +29,13 @@ export type PostgresNodes = {
 /** What the estimate of each further node is behind. */
 const LAG_MS = 300
 
+const PATIENCE_MS = 120_000
+
 /** Three nodes over an empty database, with one clock that the test sets, and which all but the first read late. */
 export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabase'>): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
   const clock = createTestClock()
-  const pools = [0, 1, 2].map(() => createDatabase({ connect: database.connect }))
+  const pools = [0, 1, 2].map(() => patientPool(createDatabase({ connect: database.connect })))
   const keyring = parseKeyFile(newKeyFile())
   const [first, second, third] = pools.map((pool, n) =>
     operationsOver(pool, keyring, () => clock.now() - n * LAG_MS),
@@ -52,6 +54,15 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
       await sql.close({ timeout: 0 })
       await database.close()
     },
+  }
+}
+
+/** Waits for as long as a busy machine needs, so that no change is in doubt unless its connection was ended. */
+function patientPool(pool: PostgresDatabase): PostgresDatabase {
+  return {
+    ...pool,
+    read: (work, options) => pool.read(work, { within: PATIENCE_MS, ...options }),
+    transact: (work, options) => pool.transact(work, { within: PATIENCE_MS, ...options }),
   }
 }
 

@@ -24,14 +24,16 @@ export async function untilTaken(ask: () => Promise<Response>): Promise<Response
   }
 }
 
-/** Does work of a store again that was refused, and left nothing behind, because the database was too busy. */
+const isBusy = (cause: unknown) => isDomainError(cause, 'overloaded') && cause.details.isInDoubt !== true
+
+/** Does work of a store again that was refused because the database was too busy, unless it may have happened. */
 export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + PATIENCE_MS
   for (;;) {
     try {
       return await work()
     } catch (cause) {
-      if (!isDomainError(cause, 'overloaded') || performance.now() > end) throw cause
+      if (!isBusy(cause) || performance.now() > end) throw cause
       await Bun.sleep(50)
     }
   }
@@ -48,7 +50,7 @@ export function patient<T extends object>(store: T): T {
         const done: unknown = Reflect.apply(value, target, args)
         if (!(done instanceof Promise)) return done
         return done.catch((cause) => {
-          if (!isDomainError(cause, 'overloaded')) throw cause
+          if (!isBusy(cause)) throw cause
           return untilDone(() => Reflect.apply(value, target, args))
         })
       }
