@@ -153,7 +153,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const server = await stage.start(TOUR_OPTIONS)
     const tour = await prepareTour(browser, server, { colorScheme: 'light', ...options })
     const contexts = Object.values(tour.people)
-    const watched = await Promise.all(contexts.map((context) => watch(context, server.url)))
+    const watched = contexts.map((context) => watch(context, server.url))
     const walkers = createWalkers(tour, countShifts)
     for (const one of stops) {
       const page = await walkers.visit(one)
