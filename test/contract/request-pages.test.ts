@@ -97,7 +97,7 @@ describe('the age key of an account', () => {
     const { text } = await ask(owner)
     expect(text).toContain('Opens with your key only')
     expect(text).toContain('A lost key is a lost secret')
-    expect(text).toMatch(/<code dir="ltr">([0-9a-f]{4}-){3}[0-9a-f]{4}<\/code>/)
+    expect(text).toMatch(/<code class="flag" dir="ltr">([0-9a-f]{4}-){3}[0-9a-f]{4}<\/code>/)
     await owner.post('/account/age-key', { recipient: '' })
     expect((await ask(owner)).text).not.toContain('Opens with your key only')
   })
@@ -233,7 +233,8 @@ describe('the page of a request', () => {
     const { owner, path, list } = await tokenOf({ recipient })
     const { text, action } = await open(path)
     expect(text).toContain('This server sees the text on arrival')
-    const [, fingerprint = ''] = /<code dir="ltr">((?:[0-9a-f]{4}-){3}[0-9a-f]{4})</.exec(text) ?? []
+    const [, fingerprint = ''] =
+      /<code class="flag" dir="ltr">((?:[0-9a-f]{4}-){3}[0-9a-f]{4})</.exec(text) ?? []
     expect(new Bun.CryptoHasher('sha256').update(recipient).digest('hex')).toStartWith(
       fingerprint.replaceAll('-', ''),
     )

@@ -169,7 +169,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await tour.close()
     expect(watched.flatMap(({ outside }) => outside)).toEqual([])
     const complaints = watched.flatMap((one) => one.complaints)
-    expect(complaints.filter((text) => !/status of (404|409|422)/.test(text))).toEqual([])
+    expect(complaints.filter((text) => !/status of (404|409|410|422)/.test(text))).toEqual([])
   }
 
   test(

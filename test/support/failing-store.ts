@@ -8,7 +8,7 @@ export type Fails = (operation: string) => Error | null
 /** Rooms whose operations are asked by requests. Others, like the clock, need no database. */
 const ROOMS = [
   ...['pushes', 'lists', 'audit', 'idempotencyKeys', 'files', 'accounts', 'apiTokens', 'sessions'],
-  ...['accountLinks', 'twoFactor', 'preferences', 'people', 'appearance'],
+  ...['accountLinks', 'twoFactor', 'preferences', 'people', 'appearance', 'requests'],
 ]
 const SHARED_ROOMS = ['budgets', 'nonces', 'turns']
 /** Never throw, as their contract says. */

@@ -21,7 +21,7 @@ export function formsIn(html: string): FoundForm[] {
         const name = input.getAttribute('name')
         const type = input.getAttribute('type') ?? 'text'
         const isLeftOut = ['checkbox', 'radio'].includes(type) && !input.hasAttribute('checked')
-        if (name === null || isLeftOut) return
+        if (name === null || isLeftOut || input.hasAttribute('disabled')) return
         add({ name, type, value: plainOf(input.getAttribute('value') ?? ''), isTyped: TYPED.has(type) })
       },
     })

@@ -122,7 +122,7 @@ function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) 
         </div>
       )}
       {asked.acceptsFiles && (
-        <div class="files">
+        <div>
           <Chosen words={words} limits={limits} problem={problems.files} />
         </div>
       )}
@@ -141,13 +141,7 @@ function Assurances({ guest, asked: { recipient, expiresAt } }: { guest: Guest; 
       {recipient !== null && (
         <p class="with-icon">
           <Icon name="key-round" />
-          <span>
-            {fillIn(
-              words.say('answer_key'),
-              'key',
-              <code dir="ltr">{fingerprintOfRecipient(recipient)}</code>,
-            )}
-          </span>
+          <span>{fillIn(words.say('answer_key'), 'key', <Fingerprint of={recipient} />)}</span>
         </p>
       )}
       <p class="with-icon">
@@ -156,6 +150,15 @@ function Assurances({ guest, asked: { recipient, expiresAt } }: { guest: Guest; 
       </p>
       <Contact guest={guest} />
     </div>
+  )
+}
+
+/** Of a public key, for people to compare. */
+export function Fingerprint({ of: recipient }: { of: string }) {
+  return (
+    <code class="flag" dir="ltr">
+      {fingerprintOfRecipient(recipient)}
+    </code>
   )
 }
 

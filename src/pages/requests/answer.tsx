@@ -106,6 +106,6 @@ function explain(cause: DomainError, guest: Guest): Why | null {
   const why = cause.code === 'conflict' ? null : explainRefusal(cause, guest)
   if (why === null) return null
   const message = cause.code === 'invalid' ? say('answer_problems') : why.message
-  const advice = isOutage(cause) ? say('answer_again') : undefined
+  const advice = isOutage(cause) ? say('outage_retry') : undefined
   return { ...why, message, advice, problems: problemTexts(why.problems ?? {}, guest.words) }
 }

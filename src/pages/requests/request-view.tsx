@@ -2,7 +2,6 @@
 
 import { PAGES, requestLink } from '../../http/urls.ts'
 import type { OverviewPush } from '../../pushes/owner-lists.ts'
-import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { OwnRequest } from '../../requests/requests.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
@@ -12,6 +11,7 @@ import { Card, CopyButton, fillIn, LinkBox, Moment, Notice, nameForOwner, sayWhe
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import { Status } from '../owner/list-row.tsx'
+import { Fingerprint } from './answer-view.tsx'
 import { countAnswers, nameOfRequest, RequestState } from './requests-view.tsx'
 
 type Shown = { own: OwnRequest; arrived: OverviewPush[]; now: number }
@@ -104,19 +104,16 @@ function About({ guest: { words }, own }: { guest: Member; own: OwnRequest }) {
   const { say } = words
   const { request, passphraseRequired } = own
   const { acceptsText, acceptsFiles, recipient } = request
-  const kinds = [...(acceptsText ? [say('kind_text')] : []), ...(acceptsFiles ? [say('kind_file')] : [])]
+  const kind = !acceptsFiles ? 'kind_text' : acceptsText ? 'ask_accepts_both' : 'kind_file'
   return (
     <section class="card" aria-label={say('pushes_state')}>
       <Facts
         of={[
           [say('request_answers'), countAnswers(own, words)],
-          [say('ask_accepts'), kinds.join(', ')],
+          [say('ask_accepts'), say(kind)],
           [say('fact_created'), <Moment at={request.createdAt} words={words} />],
           passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
-          recipient !== null && [
-            say('key_title'),
-            [say('key_only'), ' ', <code dir="ltr">{fingerprintOfRecipient(recipient)}</code>],
-          ],
+          recipient !== null && [say('key_title'), [say('key_only'), ' ', <Fingerprint of={recipient} />]],
         ]}
       />
       {recipient !== null && <p class="hint">{say('key_warning')}</p>}

@@ -89,6 +89,27 @@ const CASES: Record<string, Case> = {
     typed: { message: `\n${SECRET} {link}\n` },
     done: ({ headers }) => headers.get('location')?.endsWith('done=saved') === true,
   },
+  'an age key': {
+    open: () => opened(at.bob, '/account', '/account/age-key'),
+    typed: { recipient: 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p' },
+    done: ({ headers }) => headers.get('location')?.includes('done=key') === true,
+  },
+  'what an account asks for': {
+    open: () => opened(at.bob, '/requests'),
+    typed: { message: `\n${SECRET}`, name: SECRET },
+    done: ({ headers }) => headers.get('location')?.startsWith('/requests/') === true,
+  },
+  'an answer to a request': {
+    open: async () => {
+      const made = await at.bob.post('/requests', { message: 'x' })
+      const urlToken = made.headers.get('location')?.split('/').at(-1)
+      const page = await at.people.get(`/q/${urlToken}`)
+      const action = new RegExp(`/q/${urlToken}\\?key=[\\w-]+`).exec(page.text)?.[0] ?? ''
+      return { visitor: guest(), page, action }
+    },
+    typed: { 'push[payload]': SECRET },
+    done: ({ headers }) => headers.get('location')?.endsWith('?done=sent') === true,
+  },
   'an address to invite': {
     open: () => opened(at.ann, '/admin', '/admin/invitations'),
     typed: { email: 'third@example.org', is_admin: 'true' },
@@ -186,7 +207,15 @@ describe.each(OUTAGES)('while %s', (_name, fails, code) => {
 
 test('every form that a person types into is one of these', async () => {
   urlToken = await at.createOwned({ passphrase: SECRET })
-  const pages = ['/', '/account', '/users/token', '/account/message', '/account/two-factor', '/pushes']
+  const pages = [
+    '/',
+    '/requests',
+    '/account',
+    '/users/token',
+    '/account/message',
+    '/account/two-factor',
+    '/pushes',
+  ]
   const asBob = await Promise.all(
     [...pages, `/pushes/${urlToken}`, `/p/${urlToken}`, `/p/${urlToken}/preview`].map((path) =>
       at.bob.get(path),
@@ -203,6 +232,7 @@ test('every form that a person types into is one of these', async () => {
   expect([...new Set(actions.map(({ action }) => action))].sort()).toEqual(
     [
       '/',
+      '/account/age-key',
       '/account/message',
       '/account/password',
       '/account/two-factor',
@@ -212,6 +242,7 @@ test('every form that a person types into is one of these', async () => {
       `/p/${urlToken}/r`,
       '/pushes',
       `/pushes/${urlToken}/edit`,
+      '/requests',
       '/sign-in',
       '/sign-up',
       '/users/token',
