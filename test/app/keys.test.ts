@@ -129,6 +129,30 @@ test('a new key seals what accounts keep, and everything opens as before', async
   await expectAllOpens(filled)
 })
 
+test('a request is found and answered under the new key, and its owner reads what was written', async () => {
+  const REQUESTS = '/api/oncebox/requests'
+  const api = await startApi({ dataDir, clock })
+  const token = await api.addAccount(ANN)
+  const request = { name: 'Router', message: 'The password, please', passphrase: 'p', max_answers: 2 }
+  const { body: asked } = await api.call(REQUESTS, { token, json: { request } })
+  const answers = `${REQUESTS}/${asked.url_token}/answers`
+  const answer = (of: typeof api, passphrase: string) =>
+    of.call(answers, { json: { push: { payload: 'x', passphrase } } })
+  await answer(api, 'p')
+  await api.stop()
+  const { keys } = await rotateKey(placeOf())
+  expect(keys[0]?.uses).toContainEqual({ number: 2, kind: 'request', rows: 1 })
+  expect(keys[1]?.uses).toEqual([{ number: 1, kind: 'live push', rows: 1 }])
+  const after = await startApi({ dataDir, clock })
+  const { body: shown } = await after.call(`${REQUESTS}/${asked.url_token}`, { token })
+  expect(shown).toEqual({ ...asked, answers: 1 })
+  expect((await answer(after, 'q')).status).toBe(401)
+  expect((await answer(after, 'p')).status).toBe(201)
+  const received = await after.list('active', token)
+  expect(received.map((push) => 'request' in push && push.request)).toEqual(Array(2).fill(asked.url_token))
+  await after.stop()
+})
+
 test('a former key goes once what it sealed has ended', async () => {
   const { token, live, ended } = await fill()
   await rotateKey(placeOf())

@@ -75,7 +75,8 @@ function listSecrets(): { name: string; bytes: Uint8Array }[] {
     push_secrets: ['salt', 'passphrase_salt', 'payload'],
     push_keys: ['wrapped_key'],
     push_files: ['filename', 'content_type'],
-    push_labels: ['url_token'],
+    push_labels: ['url_token', 'request'],
+    requests: ['url_token', 'passphrase_salt', 'passphrase_verifier'],
     sessions: ['hash'],
     account_links: ['hash'],
     idempotency_answers: ['answer'],
@@ -102,6 +103,11 @@ function listSecrets(): { name: string; bytes: Uint8Array }[] {
 async function makeSecrets(): Promise<void> {
   const headers = { 'idempotency-key': 'a-key-that-somebody-made-up' }
   await box.fetch('/api/v2/pushes', { json: { push: { payload: PAYLOAD } }, headers })
+  const request = { passphrase: PASSPHRASE, max_answers: 2 }
+  const asked = await box.fetch('/api/oncebox/requests', { json: { request }, token })
+  const { url_token: urlToken } = await asked.json()
+  const push = { payload: PAYLOAD, passphrase: PASSPHRASE }
+  await box.fetch(`/api/oncebox/requests/${urlToken}/answers`, { json: { push } })
   alterDatabase(
     box.dataDir,
     `INSERT INTO sessions (account_id, hash, created_at, last_seen_at, ip, user_agent, confirmed_at)
@@ -114,7 +120,8 @@ test('nothing of what opens a push is in a backup or in the copy that it is made
   const secrets = listSecrets()
   const kinds = new Set(secrets.map(({ name }) => name))
   for (const kind of [
-    ...['push_secrets.salt', 'push_keys.wrapped_key', 'push_labels.url_token'],
+    ...['push_secrets.salt', 'push_keys.wrapped_key', 'push_labels.url_token', 'push_labels.request'],
+    ...['requests.url_token', 'requests.passphrase_verifier'],
     ...['a sealed file', 'sessions.hash'],
   ])
     expect(kinds.has(kind)).toBe(true)

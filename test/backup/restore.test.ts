@@ -116,6 +116,32 @@ test('accounts, lists, names, notes and logs come back, and no push opens', asyn
   await api.close()
 })
 
+test('requests come back closed, under links that nobody has, and their answers as received', async () => {
+  const REQUESTS = '/api/oncebox/requests'
+  const api = await startApi({ dataDir, clock })
+  const token = await api.addAccount(ANN, { isAdmin: true })
+  const request = { name: 'Router', message: 'The password, please', passphrase: 'p', max_answers: 3 }
+  const { body: asked } = await api.call(REQUESTS, { token, json: { request } })
+  const answers = `${REQUESTS}/${asked.url_token}/answers`
+  const push = { payload: CONTENT, passphrase: 'p' }
+  expect((await api.call(answers, { json: { push } })).status).toBe(201)
+  await api.stop()
+  writeFileSync(file, await backupOf(dataDir))
+  clock.advance(MINUTE)
+  await restore()
+  const after = await startApi({ dataDir: target, clock })
+  const { body: listed } = await after.call<(typeof asked)[]>(REQUESTS, { token })
+  const { name, message } = request
+  expect(listed).toEqual([expect.objectContaining({ name, message, answers: 1, closed: true })])
+  expect((await after.call(answers, { json: { push } })).status).toBe(404)
+  const fresh = `${REQUESTS}/${listed[0]?.url_token}/answers`
+  expect((await after.call(fresh, { json: { push } })).status).toBe(410)
+  expect(await after.list('expired', token)).toEqual([
+    expect.objectContaining({ name: 'Router', received: true, request: null }),
+  ])
+  await after.close()
+})
+
 test('people sign in with their second factor, and sessions do not come back', async () => {
   const api = await startApi({ dataDir, clock })
   const people = createPeople(api)
