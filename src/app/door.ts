@@ -111,6 +111,7 @@ function createGuests(options: DoorOptions, basePath: string) {
     findSession: services.sessions.findSession,
     countUnseen: services.pushes.countUnseen,
     basePath,
+    hasWebhooks: config.webhookHosts.length > 0,
     readBrand: () => ({ ...appearance.inEffect(), logo: assets.logoHref }),
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
     onError: noteFailure(log, 'the last use of a session was not noted'),

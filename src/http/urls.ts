@@ -188,6 +188,10 @@ export const PAGES = {
   turnOnTwoFactor: post('/account/two-factor', 'member'),
   turnOffTwoFactor: post('/account/two-factor/off', 'member'),
   keepRecipient: post('/account/age-key', 'member'),
+  webhooks: get('/account/webhooks', 'member'),
+  addWebhook: post('/account/webhooks', 'member'),
+  removeWebhook: post('/account/webhooks/delete', 'member'),
+  testWebhook: post('/account/webhooks/test', 'member'),
   signOut: post('/sign-out', 'member'),
 
   // Administration.
@@ -205,6 +209,10 @@ export const PAGES = {
   changeAppearance: post('/admin/appearance', 'admin'),
   acceptClock: post('/admin/clock', 'admin'),
   backUp: post('/admin/backup', 'admin'),
+  allWebhooks: get('/admin/webhooks', 'admin'),
+  addAllWebhook: post('/admin/webhooks', 'admin'),
+  removeAllWebhook: post('/admin/webhooks/delete', 'admin'),
+  testAllWebhook: post('/admin/webhooks/test', 'admin'),
 }
 
 /** A path of an older server, and the path of the same thing here. */

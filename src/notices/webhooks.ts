@@ -21,6 +21,7 @@ import type { Addressee, WebhookMessage } from './webhook-formats.ts'
 export const MAX_URL_LENGTH = 2_000
 const SECRET_BYTES = 32
 const MESSAGE_ID_BYTES = 18
+const NO_MESSAGES = { waiting: 0, failed: 0 }
 
 export type WebhookGiven = {
   url: string
@@ -33,13 +34,13 @@ export type WebhookGiven = {
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 export type WebhooksOptions = {
-  store: Pick<Store, 'webhooks' | 'lists'>
+  store: Pick<Store, 'webhooks' | 'outbox' | 'lists'>
   keyring: Keyring
   outside: OutboundOptions
   now: Now
 }
 
-export type { StoredWebhook } from '../store/notices-face.ts'
+export type { ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
 
 /** `owner` is the id of an account; null for the administrators. */
 type Owner = number | null
@@ -124,6 +125,8 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     list: (owner: Owner): Promise<ListedWebhook[]> => webhooks.listWebhooks(owner),
     remove,
     test,
+    /** Of all accounts. */
+    countMessages: async () => (await store.outbox.countAll()).webhook ?? NO_MESSAGES,
   }
 }
 

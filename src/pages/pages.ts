@@ -12,6 +12,7 @@ import { createMessagePages, type MessagePageOptions } from './account/message.t
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
 import { createTwoFactorPages } from './account/two-factor.tsx'
+import { createWebhookPages, type WebhookPageOptions } from './account/webhooks.tsx'
 import { createWelcomePages, type WelcomePageOptions } from './account/welcome.tsx'
 import { type AdminPageOptions, createAdminPages } from './admin/admin.tsx'
 import { type BackUpOptions, createBackUp } from './admin/backups.tsx'
@@ -41,6 +42,7 @@ export type PagesOptions = ReceivePageOptions &
   MessagePageOptions &
   SignInPageOptions &
   TokenPageOptions &
+  WebhookPageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
   ForgotPageOptions &
   AdminPageOptions &
@@ -154,6 +156,7 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
   const tokens = createTokenPages(options)
   const message = createMessagePages(options)
   const { saveCsv, saveJson } = createListExport(options)
+  const webhooks = createWebhookPages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
   return [
     member(PAGES.tokens, tokens.show),
@@ -166,6 +169,10 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
     member(PAGES.listJson, saveJson),
     member(PAGES.message, message.show),
     form(PAGES.keepMessage, message.keep),
+    member(PAGES.webhooks, webhooks.show),
+    confirmedForm(PAGES.addWebhook, webhooks.add),
+    form(PAGES.removeWebhook, webhooks.remove),
+    form(PAGES.testWebhook, webhooks.test),
     member(PAGES.twoFactor, twoFactor.show),
     confirmedForm(PAGES.turnOnTwoFactor, twoFactor.turnOn),
     confirmedForm(PAGES.turnOffTwoFactor, twoFactor.turnOff),
@@ -178,8 +185,13 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
 function adminRoutes({ member, form, confirmedForm }: PageGuards, options: PagesOptions): Route[] {
   const { show, invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance } =
     createAdminPages(options)
+  const webhooks = createWebhookPages(options, 'everybody')
   return [
     member(PAGES.admin, show),
+    member(PAGES.allWebhooks, webhooks.show),
+    confirmedForm(PAGES.addAllWebhook, webhooks.add),
+    form(PAGES.removeAllWebhook, webhooks.remove),
+    form(PAGES.testAllWebhook, webhooks.test),
     member(PAGES.firstSteps, createShowFirstSteps(options)),
     confirmedForm(PAGES.invite, invite),
     // Does not ask for the password, because it only takes access away, and may be urgent.

@@ -1,17 +1,21 @@
-// The tabs on the pages of an account: its own page, its tokens, its message.
+// The tabs on the pages of an account: its own page, its tokens, its message, its webhooks.
 
 import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Tabs } from '../frame/lists.tsx'
 
-const TABS = { account: 'nav_account', tokens: 'tokens_title', message: 'created_message' } as const
+const TABS = {
+  ...{ account: 'nav_account', tokens: 'tokens_title', message: 'created_message' },
+  webhooks: 'webhooks_title',
+} as const satisfies Record<string, WordKey>
 
-const PAGES_WITH_TAB = ['account', 'tokens', 'message'] as const
+const PAGES_WITH_TAB = ['account', 'tokens', 'message', 'webhooks'] as const
 
 /** `shown` is the current page; null on a page below one of the tabs. */
 export function AccountTabs({ guest, shown }: { guest: Member; shown: keyof typeof TABS | null }) {
   const { say } = guest.words
-  const tabs = PAGES_WITH_TAB.map((page) => ({
+  const tabs = PAGES_WITH_TAB.filter((page) => page !== 'webhooks' || guest.hasWebhooks).map((page) => ({
     href: guest.href(PAGES[page].href()),
     text: say(TABS[page]),
     isShown: page === shown,

@@ -11,6 +11,7 @@ import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
+import type { Webhooks } from '../../notices/webhooks.ts'
 import type { Appearances } from '../../operating/appearance.ts'
 import type { LookAtHealth } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
@@ -27,8 +28,9 @@ import { AppearanceCard, readAppearance, type TypedAppearance, withAppearance } 
 import { Backups } from './backups.tsx'
 import { Attention, Health } from './health.tsx'
 import { Nodes } from './nodes.tsx'
-import { Invitations, LinkToGive, People as PeopleSection, queryOf, type TypedInvitation } from './people.tsx'
+import { askedOf, back, Invitations, LinkToGive, PeopleSection, type TypedInvitation } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
+import { WebhookCard } from './webhooks.tsx'
 
 export type AdminPageOptions = {
   answer: AnswerGuest
@@ -43,6 +45,7 @@ export type AdminPageOptions = {
   readBackups: () => BackupStatus | null
   settings: readonly SettingInEffect[]
   appearance: Appearances
+  webhooks: Webhooks
   limits: Pick<PushLimits, 'mail'>
   /** What devices have to trust; null without --tls auto. */
   authority: Authority | null
@@ -67,7 +70,7 @@ type Params = Partial<Record<string, string>>
 
 export function createAdminPages(options: AdminPageOptions) {
   const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
-  const { readBackups, settings, appearance, authority, listUndeclaredProxies, limits } = options
+  const { readBackups, settings, appearance, authority, listUndeclaredProxies, limits, webhooks } = options
 
   async function show(guest: Member, shown: Shown = {}) {
     const { link, linkFor = '', isSent = false, problems = {}, typed = EMPTY, notice, refused } = shown
@@ -108,6 +111,7 @@ export function createAdminPages(options: AdminPageOptions) {
         <Health guest={guest} status={status} jobs={jobs} />
         <Nodes database={status.database} words={guest.words} />
         <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
+        {await WebhookCard({ guest, webhooks })}
         <AppearanceCard
           {...{ guest, appearance }}
           typed={refused?.typed ?? {}}
@@ -237,14 +241,4 @@ const resetSubject = (accountId: number) => `admin/reset/${accountId}`
 
 function actorOf({ account, session }: Member) {
   return { by: account, session: session.session.id }
-}
-
-/** The page of people that the address asks for; anything that is no number is page 1. */
-function askedOf({ query }: Member) {
-  const page = query.get('page') ?? ''
-  return { search: query.get('q')?.trim() ?? '', pageNumber: /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1 }
-}
-
-function back(guest: Member): Response {
-  return answerSeeOther(guest.href(`${PAGES.admin.href()}${queryOf(askedOf(guest))}`))
 }

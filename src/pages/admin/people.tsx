@@ -3,6 +3,7 @@
 import type { Person } from '../../accounts/people.ts'
 import type { Account, AccountLink } from '../../domain/account.ts'
 import type { Problems } from '../../domain/problems.ts'
+import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { EmailInput } from '../account/account-fields.tsx'
@@ -19,7 +20,7 @@ export type Listed = { people: Person[]; total: number; pages: number; pageNumbe
 
 type PeopleProps = { guest: Member; listed: Listed; resetNonce: (account: Account) => string }
 
-export function People({ guest, listed, resetNonce }: PeopleProps) {
+export function PeopleSection({ guest, listed, resetNonce }: PeopleProps) {
   const { say } = guest.words
   const { people, total, search, pages } = listed
   return (
@@ -119,7 +120,7 @@ function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
 }
 
 /** The query that leads back to this page of the list. */
-export function queryOf({ search, pageNumber }: Pick<Listed, 'search' | 'pageNumber'>): string {
+function queryOf({ search, pageNumber }: Pick<Listed, 'search' | 'pageNumber'>): string {
   const query = new URLSearchParams()
   if (search !== '') query.set('q', search)
   if (pageNumber > 1) query.set('page', String(pageNumber))
@@ -220,4 +221,15 @@ export function LinkToGive({ words, link, linkFor, isSent }: LinkToGiveProps) {
       </LinkBox>
     </Notice>
   )
+}
+
+/** The page of people that the address asks for; anything that is no number is page 1. */
+export function askedOf({ query }: Member) {
+  const page = query.get('page') ?? ''
+  return { search: query.get('q')?.trim() ?? '', pageNumber: /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1 }
+}
+
+/** To the same page of people. */
+export function back(guest: Member): Response {
+  return answerSeeOther(guest.href(`${PAGES.admin.href()}${queryOf(askedOf(guest))}`))
 }

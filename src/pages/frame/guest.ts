@@ -45,6 +45,8 @@ export type Guest = {
   path: string
   basePath: string
   brand: Brand
+  /** Whether the operator lists hosts for webhooks. */
+  hasWebhooks: boolean
   /** What to use instead of localhost; null when links work as they are. */
   findElsewhere(): Elsewhere | null
   /** The cookie that remembers the requested language; null when the address names no supported language. */
@@ -63,6 +65,7 @@ export type GuestOptions = {
   basePath: string
   /** As it is now: administrators may change it. */
   readBrand: () => Brand
+  hasWebhooks: boolean
   findElsewhere: FindElsewhere
   onError: (cause: unknown) => void
 }
@@ -70,7 +73,7 @@ export type GuestOptions = {
 export type GetGuest = ReturnType<typeof createGetGuest>
 
 export function createGetGuest(options: GuestOptions) {
-  const { findSession, countUnseen, basePath, readBrand, findElsewhere, onError } = options
+  const { findSession, countUnseen, basePath, readBrand, hasWebhooks, findElsewhere, onError } = options
 
   /** A value at once for a browser without a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
@@ -104,6 +107,7 @@ export function createGetGuest(options: GuestOptions) {
       path: publicPath(exchange.path),
       basePath,
       brand: readBrand(),
+      hasWebhooks,
       findElsewhere: () => findElsewhere(exchange),
       languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
     }

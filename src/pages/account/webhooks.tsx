@@ -1,0 +1,228 @@
+// The webhooks of an account, and on a page of the same kind those of the administrators for everybody.
+
+import { isDomainError } from '../../domain/errors.ts'
+import { type DeliveryError, WEBHOOK_FORMATS, type WebhookFormat } from '../../domain/outbox.ts'
+import { PAGES } from '../../http/urls.ts'
+import { type ListedWebhook, MAX_URL_LENGTH, type Webhooks } from '../../notices/webhooks.ts'
+import type { WordKey } from '../../words/words.ts'
+import { Field, Input, problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import { Row } from '../frame/lists.tsx'
+import type { AnswerGuest } from '../frame/page.tsx'
+import { CopyButton, LinkBox, Moment, Notice, withFlag } from '../frame/parts.tsx'
+import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
+import { AccountTabs } from './account-tabs.tsx'
+
+export type WebhookPageOptions = { answer: AnswerGuest; webhooks: Webhooks }
+
+/** Whose webhooks a page shows. */
+const SCOPES = {
+  account: {
+    lead: 'webhooks_lead',
+    owner: ({ account }: Member) => account.id,
+    paths: { add: PAGES.addWebhook, remove: PAGES.removeWebhook, test: PAGES.testWebhook },
+  },
+  everybody: {
+    lead: 'webhooks_all_lead',
+    owner: () => null,
+    paths: { add: PAGES.addAllWebhook, remove: PAGES.removeAllWebhook, test: PAGES.testAllWebhook },
+  },
+} as const
+
+type Scope = (typeof SCOPES)[keyof typeof SCOPES]
+
+type Typed = { url: string; format: string; withName: boolean }
+type Shown = {
+  secret?: string
+  tested?: ListedWebhook
+  problems?: Record<string, string>
+  typed?: Typed
+}
+
+const FORMAT_NAMES: Record<WebhookFormat, string> = {
+  standard: 'Standard Webhooks (JSON)',
+  ...{ ntfy: 'ntfy', gotify: 'Gotify', slack: 'Slack', teams: 'Microsoft Teams', matrix: 'Matrix' },
+  'home-assistant': 'Home Assistant',
+}
+
+export function createWebhookPages(
+  { answer, webhooks }: WebhookPageOptions,
+  kind: keyof typeof SCOPES = 'account',
+) {
+  const scope: Scope = SCOPES[kind]
+
+  async function show(guest: Member, { secret, tested, problems = {}, typed }: Shown = {}) {
+    const { words } = guest
+    const { say } = words
+    const content = (
+      <>
+        <h1>{say('webhooks_title')}</h1>
+        <p class="lead">{say(scope.lead)}</p>
+        {kind === 'account' && <AccountTabs guest={guest} shown="webhooks" />}
+        {secret && (
+          <Notice kind="good">
+            <p>{say('webhook_made')}</p>
+            <LinkBox id="secret" label={say('webhook_secret')} text={secret}>
+              <CopyButton target="secret" words={words} />
+            </LinkBox>
+          </Notice>
+        )}
+        {tested && <Outcome guest={guest} of={tested} />}
+        <WebhookList guest={guest} scope={scope} webhooks={await webhooks.list(scope.owner(guest))} />
+        {webhooks.isOn ? (
+          <NewWebhook {...{ guest, scope, problems, typed }} hosts={webhooks.listed} />
+        ) : (
+          <p>{withFlag(say('webhooks_off'), '--webhook-hosts')}</p>
+        )}
+      </>
+    )
+    const status = Object.keys(problems).length > 0 ? 422 : 200
+    const languageSwitch = secret === undefined && tested === undefined
+    return answer(content, { guest, title: say('webhooks_title'), status, languageSwitch })
+  }
+
+  async function add(guest: Member, form: Form): Promise<Response> {
+    const typed = {
+      ...{ url: form.text('url'), format: form.text('format') },
+      withName: form.isTicked('with_name'),
+    }
+    try {
+      const { secret } = await webhooks.add(scope.owner(guest), typed)
+      return show(guest, { secret })
+    } catch (cause) {
+      if (!isDomainError(cause, 'invalid')) throw cause
+      return show(guest, { problems: problemTexts(cause.details.problems ?? {}, guest.words), typed })
+    }
+  }
+
+  async function remove(guest: Member, form: Form): Promise<Response> {
+    await webhooks.remove(scope.owner(guest), Number(form.text('id'))).catch(ignoreMissing)
+    return show(guest)
+  }
+
+  async function test(guest: Member, form: Form): Promise<Response> {
+    return show(guest, { tested: await webhooks.test(scope.owner(guest), Number(form.text('id'))) })
+  }
+
+  return { show: (guest: Member) => show(guest), add, remove, test }
+}
+
+/** A second press of the button finds nothing to delete. */
+function ignoreMissing(cause: unknown): void {
+  if (!isDomainError(cause, 'not_found')) throw cause
+}
+
+const ERRORS: Partial<Record<DeliveryError, WordKey>> = {
+  not_allowed: 'webhook_error_not_allowed',
+  address_not_allowed: 'webhook_error_address',
+  name_not_found: 'webhook_error_name',
+  unreachable: 'webhook_error_unreachable',
+  tls_failed: 'webhook_error_tls',
+  timed_out: 'webhook_error_slow',
+  bad_answer: 'webhook_error_answer',
+  redirected: 'webhook_error_redirected',
+  refused: 'webhook_error_refused',
+  receiver_failed: 'webhook_error_receiver',
+}
+
+const explain = (error: DeliveryError): WordKey => ERRORS[error] ?? 'webhook_error_other'
+
+function Outcome({ guest: { words }, of }: { guest: Member; of: ListedWebhook }) {
+  if (of.lastError === null) return <Notice kind="good">{words.say('webhook_delivered')}</Notice>
+  return (
+    <Notice kind="bad">{`${words.say('webhook_not_delivered')} ${words.say(explain(of.lastError))}`}</Notice>
+  )
+}
+
+type ListProps = { guest: Member; scope: Scope; webhooks: ListedWebhook[] }
+
+function WebhookList({ guest, scope, webhooks }: ListProps) {
+  const { words } = guest
+  const { say } = words
+  if (webhooks.length === 0) return <p>{say('webhooks_none')}</p>
+  return (
+    <ul class="rows">
+      {webhooks.map(({ id, host, format, lastDelivery, lastError, waiting, failed }) => (
+        <Row
+          title={host}
+          beside={FORMAT_NAMES[format]}
+          action={
+            <div class="links">
+              <ButtonForm
+                {...{ guest, action: scope.paths.test.href(), hidden: { id } }}
+                label={say('webhook_test')}
+                about={host}
+              />
+              <ButtonForm
+                {...{ guest, action: scope.paths.remove.href(), hidden: { id } }}
+                look="danger"
+                label={say('webhook_delete')}
+                about={host}
+              />
+            </div>
+          }
+        >
+          <p class="hint">
+            {lastDelivery === null
+              ? say('webhook_never')
+              : [say('webhook_last'), ' ', <Moment at={lastDelivery} words={words} />]}
+          </p>
+          {lastError !== null && <p class="problem">{say(explain(lastError))}</p>}
+          {waiting > 0 && <p class="hint">{say('webhook_waiting', { n: waiting })}</p>}
+          {failed > 0 && <p class="hint">{say('webhook_failed', { n: failed })}</p>}
+        </Row>
+      ))}
+    </ul>
+  )
+}
+
+type NewProps = {
+  guest: Member
+  scope: Scope
+  hosts: readonly string[]
+  problems: Record<string, string>
+  typed: Typed | undefined
+}
+
+function NewWebhook({ guest, scope, hosts, problems, typed }: NewProps) {
+  const { words } = guest
+  const { say } = words
+  return (
+    <section aria-labelledby="new-title">
+      <h2 id="new-title">{say('webhook_new')}</h2>
+      <PostForm guest={guest} action={scope.paths.add.href()} look="narrow" isOnce>
+        <RefusedFields problems={problems} words={words} />
+        <Input
+          id="url"
+          name="url"
+          label={say('webhook_url')}
+          hint={say('webhook_url_hint', { hosts: hosts.join(', ') })}
+          problem={problems.url}
+          value={typed?.url ?? ''}
+          attributes={{ maxlength: MAX_URL_LENGTH, autocomplete: 'off', dir: 'ltr', inputmode: 'url' }}
+        />
+        <Field id="format" label={say('webhook_format')} problem={problems.format}>
+          {(describes) => (
+            <select name="format" {...describes}>
+              {WEBHOOK_FORMATS.map((format) => (
+                <option value={format} selected={typed?.format === format}>
+                  {FORMAT_NAMES[format]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {scope === SCOPES.account && (
+          <Tick
+            id="with_name"
+            name="with_name"
+            label={say('webhook_with_name')}
+            isTicked={typed?.withName === true}
+          />
+        )}
+        <Submit>{say('webhook_create')}</Submit>
+      </PostForm>
+    </section>
+  )
+}

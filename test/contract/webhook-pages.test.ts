@@ -1,0 +1,93 @@
+// The pages of webhooks: of an account, and of the administrators for everybody.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { type Api, startApi } from '../support/api.ts'
+import { createPeople, type PageAnswer, type Person } from '../support/people.ts'
+import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
+
+let receiver: WebhookReceiver
+let api: Api
+let [ann, root]: Person[] = []
+let status = 204
+beforeEach(async () => {
+  status = 204
+  receiver = await startReceiver(() => new Response(null, { status }))
+  api = await startApi({ flags: { 'webhook-hosts': receiver.host } })
+  await api.addAccount('ann@example.org')
+  await api.addAccount('root@example.org', { isAdmin: true })
+  const people = createPeople(api)
+  ann = await people.signIn('ann@example.org')
+  root = await people.signIn('root@example.org')
+})
+afterEach(async () => {
+  await api.close()
+  receiver.close()
+})
+
+const textOf = async (answer: Promise<PageAnswer> | undefined) => (await answer)?.text ?? ''
+const idIn = (html: string) => /name="id" value="(\d+)"/.exec(html)?.[1] ?? ''
+const secretIn = (html: string) => /whsec_[\w+/=]+/.exec(html)?.[0]
+
+test('a webhook is added, tried and deleted, and only its host is shown', async () => {
+  const url = `${receiver.url('/a-secret-path')}?token=abc`
+  const made = await textOf(ann?.post('/account/webhooks', { url, format: 'ntfy', with_name: 'true' }))
+  expect(secretIn(made)).toBeDefined()
+  const listed = await textOf(ann?.get('/account/webhooks'))
+  expect(listed).toContain(receiver.host)
+  expect(listed).toContain('ntfy')
+  expect(listed).not.toMatch(/a-secret-path|abc|whsec_/)
+  const id = idIn(listed)
+  expect(await textOf(ann?.post('/account/webhooks/test', { id }))).toContain('The test has arrived.')
+  expect(receiver.received).toHaveLength(1)
+  status = 500
+  const failed = await textOf(ann?.post('/account/webhooks/test', { id }))
+  expect(failed).toContain('The test has not arrived. The host has a fault of its own.')
+  expect(await textOf(ann?.post('/account/webhooks/delete', { id }))).toContain('There are no webhooks yet.')
+  expect((await ann?.post('/account/webhooks/delete', { id }))?.status).toBe(200)
+})
+
+test('what is refused stays in the form, with what is wrong', async () => {
+  const url = 'https://elsewhere.example/"><script>'
+  const answer = await ann?.post('/account/webhooks', { url, format: 'matrix', with_name: 'true' })
+  expect(answer?.status).toBe(422)
+  const html = answer?.text ?? ''
+  expect(html).toContain('https://elsewhere.example/&quot;&gt;&lt;script&gt;')
+  expect(html).toMatch(/<option value="matrix" selected/)
+  expect(html).toContain('sends messages only to hosts that its administrator lists')
+})
+
+test('administrators have webhooks for everybody, which nobody else sees or changes, and which get no name', async () => {
+  expect((await ann?.get('/admin/webhooks'))?.status).toBe(403)
+  expect((await ann?.post('/admin/webhooks', { url: receiver.url() }))?.status).toBe(403)
+  const made = await textOf(root?.post('/admin/webhooks', { url: receiver.url(), format: 'standard' }))
+  expect(secretIn(made)).toBeDefined()
+  expect(made).not.toContain('name="with_name"')
+  const id = idIn(await textOf(root?.get('/admin/webhooks')))
+  expect(await textOf(root?.get('/account/webhooks'))).toContain('There are no webhooks yet.')
+  for (const path of ['/account/webhooks/test', '/admin/webhooks/test'])
+    expect([403, 404]).toContain((await ann?.post(path, { id }))?.status ?? 0)
+  await ann?.post('/account/webhooks/delete', { id })
+  const push = await api.create({ name: 'the name' }, { token: await api.addAccount('bob@example.org') })
+  await api.retrieve(push.url_token)
+  const [told] = await receiver.waitFor(1)
+  expect(JSON.parse(told?.body ?? '')).toMatchObject({ type: 'push.opened' })
+  expect(told?.body).not.toContain('the name')
+  expect(await textOf(root?.get('/admin'))).toContain('Webhooks for all accounts')
+})
+
+test('without --webhook-hosts no tab leads there, and the page says what is missing', async () => {
+  const plain = await startApi()
+  try {
+    await plain.addAccount('ann@example.org')
+    const person = await createPeople(plain).signIn('ann@example.org')
+    expect(await textOf(person.get('/account'))).not.toContain('/account/webhooks')
+    const page = await textOf(person.get('/account/webhooks'))
+    expect(page).toContain('--webhook-hosts')
+    expect(page).not.toContain('name="url"')
+    expect((await person.post('/account/webhooks', { url: receiver.url(), format: 'standard' })).status).toBe(
+      422,
+    )
+  } finally {
+    await plain.close()
+  }
+})
