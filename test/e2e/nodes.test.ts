@@ -102,6 +102,25 @@ describe.skipIf(isMissing)('three nodes', () => {
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401])
   })
 
+  test('who waits at one node hears of what happens at another, and no longer once the token is revoked', async () => {
+    await office.command(['user', 'add', 'carl@example.org', '--password-stdin'], 'correct horse battery\n')
+    const { stdout } = await office.command(['token', 'create', 'carl@example.org', '--name', 'watcher'])
+    const headers = { authorization: `Bearer ${stdout.trim()}` }
+    const poll = async (after: number) => {
+      const response = await at(1).ask(`/api/oncebox/events?after=${after}&wait=25`, { headers })
+      return { status: response.status, body: (await response.json()) as { events: object[]; next: number } }
+    }
+    const owned = await untilTaken(() => at(0).create({ payload: 'x' }, headers))
+    const { url_token } = await owned.json()
+    const waiting = poll(0)
+    await untilTaken(() => at(0).retrieve(url_token))
+    const { status, body } = await waiting
+    expect([status, body.events]).toEqual([200, [expect.objectContaining({ type: 'push.opened' })]])
+    const revoked = poll(body.next)
+    await office.command(['token', 'revoke', 'carl@example.org', 'watcher'])
+    expect((await revoked).status).toBe(401)
+  })
+
   test('every node is ready', async () => {
     const answers = await Promise.all([0, 1, 2].map((node) => untilTaken(() => at(node).ask('/readyz'))))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
