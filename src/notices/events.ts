@@ -8,8 +8,6 @@ import type { EventStore, ToldEvent } from '../store/notices-face.ts'
 /** Of one account at a node. */
 const MOST_AT_ONCE = 3
 const LOOK_EVERY_MS = SECOND
-/** Commits that come within this time share one look. */
-const GATHER_MS = 20
 
 export type Poll = {
   accountId: number
@@ -35,9 +33,8 @@ export function createEvents({ store }: { store: EventStore }) {
   /** Polls of each account. */
   const running = new Map<number, number>()
   let timer: Timer | undefined
-  let isGathering = false
   let isStopped = false
-  store.onTold(wake)
+  store.onTold(look)
 
   /** Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated` for a token that was revoked meanwhile. */
   async function poll(asked: Poll): Promise<EventPage> {
@@ -78,7 +75,7 @@ export function createEvents({ store }: { store: EventStore }) {
     waiting.add(one)
     timer ??= setInterval(look, LOOK_EVERY_MS)
     // For what was told since the caller looked.
-    wake()
+    void look([one])
     try {
       return await promise
     } finally {
@@ -94,24 +91,14 @@ export function createEvents({ store }: { store: EventStore }) {
     timer = undefined
   }
 
-  function wake(): void {
-    if (waiting.size === 0 || isGathering) return
-    isGathering = true
-    setTimeout(() => {
-      isGathering = false
-      void look()
-    }, GATHER_MS)
-  }
-
   /** A look that fails ends nobody's wait: the next one may work. */
-  async function look(): Promise<void> {
-    const all = [...waiting]
-    if (all.length === 0) return
-    const accountIds = [...new Set(all.map(({ accountId }) => accountId))]
-    const tokenIds = [...new Set(all.map(({ tokenId }) => tokenId))]
+  async function look(some: readonly Waiting[] = [...waiting]): Promise<void> {
+    if (some.length === 0) return
+    const accountIds = [...new Set(some.map(({ accountId }) => accountId))]
+    const tokenIds = [...new Set(some.map(({ tokenId }) => tokenId))]
     const found = await store.look({ accountIds, tokenIds }).catch(() => null)
     if (found === null) return
-    for (const { accountId, tokenId, after, end } of all) {
+    for (const { accountId, tokenId, after, end } of some) {
       if (!found.validTokens.has(tokenId)) end('refused')
       else if ((found.last.get(accountId) ?? 0) > after) end('told')
     }

@@ -10,8 +10,8 @@ import { tellWebhooks } from './webhooks.ts'
 const EVENT_ID_CHARACTERS = 20
 
 const COUNT = statement(
-  `INSERT INTO event_counts (account_id, last) VALUES ($1, 1)
-  ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last + 1`,
+  `INSERT INTO event_counts (account_id, last) VALUES ($1, $2)
+  ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last + $2`,
 )
 /** Makes a row that is missing, because only an existing one can be locked. The update changes nothing but locks. */
 const LOCK = statement(
@@ -23,12 +23,12 @@ const TELL = causing(
   'told',
   statement(`INSERT INTO events (account_id, n, type, at, data) VALUES ($1, ${N}, $2, $3, $4)`),
 )
-/** `$4` is what follows the id of the push. */
+/** `$4` is what follows the id of the push, `$6` how many events are told after it. */
 const TELL_OF_PUSH = causing(
   'told',
   statement(
     `INSERT INTO events (account_id, n, type, at, data)
-    SELECT $1, ${N}, $2, $3, '{"push":"' || event_id || '",' || $4 FROM push_labels WHERE push_id = $5`,
+    SELECT $1, ${N} - $6, $2, $3, '{"push":"' || event_id || '",' || $4 FROM push_labels WHERE push_id = $5`,
   ),
 )
 
@@ -45,11 +45,10 @@ export function* tell(push: StoredPush, types: readonly EventType[], at: number)
   const { ownerId } = push
   if (ownerId === null || types.length === 0) return
   const data = JSON.stringify(describePush(push)).slice(1)
-  for (const type of types) {
-    yield* run(COUNT, ownerId)
-    yield* run(TELL_OF_PUSH, ownerId, type, at, data, push.id)
-    yield* tellWebhooks(ownerId, { pushId: push.id, forEverybody: true })
-  }
+  yield* run(COUNT, ownerId, types.length)
+  for (const [n, type] of types.entries())
+    yield* run(TELL_OF_PUSH, ownerId, type, at, data, push.id, types.length - 1 - n)
+  yield* tellWebhooks(ownerId, { pushId: push.id, forEverybody: true, events: types.length })
 }
 
 /** Tells an account of something that is no push. `forEverybody`: the webhooks of the administrators hear of it too. */
@@ -58,9 +57,9 @@ export function* tellAccount(
   { type, at, data }: { type: EventType; at: number; data: object },
   { forEverybody }: { forEverybody: boolean },
 ): Step<void> {
-  yield* run(COUNT, accountId)
+  yield* run(COUNT, accountId, 1)
   yield* run(TELL, accountId, type, at, JSON.stringify(data))
-  yield* tellWebhooks(accountId, { pushId: null, forEverybody })
+  yield* tellWebhooks(accountId, { pushId: null, forEverybody, events: 1 })
 }
 
 /** For events of several accounts in one step: in one order, so that no two steps wait for each other. */

@@ -30,7 +30,7 @@ const REMOVE = [
 const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
 const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
 /**
- * Of the event that the account was told last. Behind others that wait for a receiver which fails; each webhook has room for so
+ * Of the events that the account was told last, `$4` of them. Behind others that wait for a receiver which fails; each webhook has room for so
  * many messages and no more.
  */
 const TELL = causing(
@@ -42,17 +42,17 @@ const TELL = causing(
         '{"type":"' || e.type || '","at":' || e.at || ',"data":' || e.data || '}'
       FROM events e JOIN webhooks w ON (w.account_id IS NULL AND $3) OR
           w.account_id = (SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)
-      WHERE e.account_id = $1 AND e.n = (SELECT last FROM event_counts WHERE account_id = $1)
+      WHERE e.account_id = $1 AND e.n > (SELECT last FROM event_counts WHERE account_id = $1) - $4
         AND w.events LIKE '%,' || e.type || ',%' AND ${COUNTED} NULL) < ${MOST_WAITING}`,
   ),
 )
 
-/** In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody hear of it too. */
+/** In the transaction of so many `events`, right after them. `forEverybody`: the administrators' webhooks for everybody hear of it too. */
 export function tellWebhooks(
   accountId: number,
-  { pushId, forEverybody }: { pushId: number | null; forEverybody: boolean },
+  told: { pushId: number | null; forEverybody: boolean; events: number },
 ): Step<void> {
-  return run(TELL, accountId, pushId, forEverybody)
+  return run(TELL, accountId, told.pushId, told.forEverybody, told.events)
 }
 
 export function* noteDelivery(
