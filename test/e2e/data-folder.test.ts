@@ -73,6 +73,14 @@ test('a start waits for a server on its way out', async () => {
   expect((await (await second).ask('/up')).status).toBe(200)
 })
 
+test('killed when it began to fill its reserve, a server does not take the disk for full at the next start', async () => {
+  const first = await stage.start()
+  await first.end('SIGKILL')
+  writeFileSync(join(first.dataDir, 'reserve'), '')
+  const second = await stage.start({ dataDir: first.dataDir })
+  expect((await second.create({ payload: 'x' })).status).toBe(201)
+})
+
 test('after kill -9 the next start works at once and has everything', async () => {
   const first = await stage.start()
   const { url_token } = await (await first.create({ payload: 'kept' })).json()

@@ -104,8 +104,8 @@ function giveUp(path: string): void {
 export function createReserve(path: string): Reserve {
   const found = statSync(path, { throwIfNoEntry: false })?.size
   let isFilled = found === RESERVE_BYTES
-  // An empty one was given up, by this process or the last one.
-  let isSpent = found === 0
+  // An empty one was given up by the last process, or that was killed when it began to fill it.
+  let isSpent = found === 0 && freeBytes(dirname(path)) < MIN_FREE_BYTES
   let filling: Promise<void> | null = null
   let timer: Timer | undefined
 

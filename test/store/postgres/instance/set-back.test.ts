@@ -29,18 +29,19 @@ async function runExpireAll(connect = nodes.database.connect) {
 
 /** The rows of the nodes of now, as a dump keeps them. */
 const keep = () => query('CREATE TABLE public.kept AS SELECT * FROM nodes')
+const marks = async () => JSON.stringify(await query('SELECT id, mark FROM nodes ORDER BY id'))
+async function nextMark(): Promise<void> {
+  const before = await marks()
+  await waitUntil(async () => (await marks()) !== before)
+}
 const setBack = () => query('DELETE FROM nodes; INSERT INTO nodes SELECT * FROM public.kept')
 
 postgres.describe('a database that was set back', () => {
   test('is not served any more by each node that knows of a later state', async () => {
     const [one, two] = [await makeNode().open(), await makeNode().open({ beatMs: 1e9 })]
     await keep()
-    await waitUntil(async () => {
-      const [row] = await query<{ moved: boolean }>(
-        'SELECT bool_or(kept.mark <> nodes.mark) AS moved FROM nodes JOIN public.kept USING (id)',
-      )
-      return row?.moved === true
-    })
+    // Twice: after a heartbeat whose end was not known, the node takes the mark before it for its own, too.
+    for (const _ of ['once', 'twice']) await nextMark()
     await setBack()
     await isRefused(one)
     expect(refusalOf(one)).toContain(SET_BACK)
