@@ -41,7 +41,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       ...['api', 'http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'lan', 'backup', 'words'],
       'domain',
     ],
-    lines: 12960,
+    lines: 13040,
   },
   api: {
     imports: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
@@ -54,7 +54,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1302 },
   operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1140 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1770 },
-  accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 765 },
+  accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 785 },
   store: { imports: ['crypto', 'domain'], lines: 9850 },
   settings: { imports: ['domain'], lines: 1175 },
   selftest: { imports: ['domain'], lines: 355 },

@@ -61,7 +61,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
   /** The same, and sends the link for this account. Throws `too_many`. */
   async function addAndMail(link: LinkToAdd, { accountId, ...waiting }: ToMail): Promise<string> {
     if (mailLimit === null) throw new DomainError('not_found', 'not-found')
-    await mailLimit(accountId, 1)
+    await mailLimit.take(accountId, 1)
     const token = newRandomToken()
     const mail = sealAccountMail({ ...waiting, token }, { keyring, accountId })
     return add({ ...link, mail }, token)

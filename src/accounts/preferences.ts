@@ -29,8 +29,6 @@ export function createMessageTemplates(store: Pick<Store, 'preferences'>) {
   return { find, keep }
 }
 
-const NOTHING_CHOSEN = { template: null, recipient: null, ...NO_CHOICES }
-
 export type Choices = ReturnType<typeof createPushChoices>
 
 export type ChoicesOptions = {
@@ -50,8 +48,9 @@ export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
   async function remember({ id }: Account, push: NewPush): Promise<void> {
     const choices = choicesOf(push, limits)
     try {
-      const { template: _, recipient: __, ...last } = (await store.preferences.find(id)) ?? NOTHING_CHOSEN
-      if (Bun.deepEquals(choices, last)) return
+      const kept = (await store.preferences.find(id)) ?? NO_CHOICES
+      const { lifetime, views, retrievalStep, deletableByViewer } = kept
+      if (Bun.deepEquals(choices, { lifetime, views, retrievalStep, deletableByViewer })) return
       await store.preferences.keep({ accountId: id, ...choices })
     } catch (cause) {
       onError(cause)

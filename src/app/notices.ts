@@ -1,11 +1,13 @@
 // What leaves the server by itself: the channels that are configured, and the job that delivers through them.
 
+import { createMailWishes } from '../accounts/mail-wishes.ts'
 import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
 import { createMailChannel } from '../notices/mail-channel.ts'
 import { createMailer, type Mailer } from '../notices/mailer.ts'
 import { createWebhooks } from '../notices/webhooks.ts'
 import type { Appearances } from '../operating/appearance.ts'
+import type { MailLimit } from '../pushes/mail-limit.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
@@ -15,21 +17,25 @@ type NoticesOptions = {
   store: OpenedStore
   appearance: Pick<Appearances, 'inEffect'>
   pushes: Pick<Pushes, 'findToMail'>
+  mailLimit: MailLimit
   /** The addresses of this machine. */
   listAddresses: () => readonly string[]
 }
 
-export function createNotices({ config, store, appearance, pushes, listAddresses }: NoticesOptions) {
+export function createNotices(options: NoticesOptions) {
+  const { config, store, appearance, pushes, mailLimit, listAddresses } = options
   const { keyring, now } = store
   const mailer = createOwnMailer(config)
   const home = config.baseUrl ?? ''
+  const mailWishes = createMailWishes(store)
   const mail = mailer && {
     mailer,
-    channel: createMailChannel({
-      ...{ mailer, store, keyring, findToMail: pushes.findToMail },
+    ...createMailChannel({
+      ...{ mailer, store, keyring, findToMail: pushes.findToMail, wishes: mailWishes, limit: mailLimit },
       links: {
         home,
         secret: (addressed) => secretLink(addressed, home),
+        list: `${home}${PAGES.pushes.href()}`,
         welcome: (link) => `${home}${PAGES.welcome.href({ link })}`,
       },
       nameOfInstance: () => appearance.inEffect().name,
@@ -39,7 +45,22 @@ export function createNotices({ config, store, appearance, pushes, listAddresses
   const webhooks = createWebhooks({ store, keyring, outside, now })
   const channels = [webhooks.channel, ...(mail === null ? [] : [mail.channel])]
   const { outbox, events } = store
-  return { mail, webhooks, deliveries: createDeliveries({ outbox, channels, onTold: events.onTold, now }) }
+  /** Those of all accounts. */
+  async function countMails() {
+    const { webhook: _, ...mails } = await outbox.countAll()
+    const counts = Object.values(mails)
+    const sum = (name: 'waiting' | 'failed') => counts.reduce((all, count) => all + count[name], 0)
+    return { waiting: sum('waiting'), failed: sum('failed') }
+  }
+
+  return {
+    mail,
+    webhooks,
+    mailWishes,
+    countMails,
+    countMessages: outbox.countOf,
+    deliveries: createDeliveries({ outbox, channels, onTold: events.onTold, now }),
+  }
 }
 
 /** Null while no mail server is configured. */

@@ -90,7 +90,7 @@ export function createServices(options: ServicesOptions) {
   const mailLimit = createMailLimit({ budgets: store.shared.budgets, now: store.now })
   const making: Making = { ...options, clientOf, inLine: hashing.inLine, mailLimit }
   const sharing = createPushServices(making)
-  const notices = createNotices({ ...options, pushes: sharing.pushes })
+  const notices = createNotices({ ...options, mailLimit, pushes: sharing.pushes })
   return {
     clientOf,
     countHashing: hashing.count,

@@ -15,7 +15,15 @@ export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 export const DELIVERY_ERRORS = [
   // The operator's settings do not allow the receiver, or its address.
   ...(['not_allowed', 'address_not_allowed'] as const),
-  ...(['name_not_found', 'unreachable', 'tls_failed', 'timed_out', 'bad_answer', 'login_refused'] as const),
+  ...([
+    'name_not_found',
+    'unreachable',
+    'tls_failed',
+    'timed_out',
+    'bad_answer',
+    'login_refused',
+    'limited',
+  ] as const),
   // What the receiver answered: 3xx, 4xx, 5xx.
   ...(['redirected', 'refused', 'receiver_failed'] as const),
   // The stored address cannot be opened, or no mail server is configured.
@@ -24,10 +32,30 @@ export const DELIVERY_ERRORS = [
 
 export type DeliveryError = (typeof DELIVERY_ERRORS)[number]
 
+/** For operators; follows the name of the receiver. */
+export const EXPLAINED: Record<DeliveryError, string> = {
+  not_allowed: 'is not allowed by the settings',
+  address_not_allowed: 'has an address that the settings do not allow',
+  name_not_found: 'has a name that nobody knows',
+  unreachable: 'cannot be reached, or ends the connection',
+  tls_failed: 'has no TLS, or a certificate that does not verify',
+  timed_out: 'does not answer in time',
+  bad_answer: 'answers something else than was asked for',
+  login_refused: 'refuses the user and the password',
+  limited: 'had too many messages in this hour',
+  redirected: 'redirects elsewhere',
+  refused: 'refuses the message',
+  receiver_failed: 'cannot take the message now',
+  damaged: 'has a message that cannot be opened',
+  not_configured: 'is not configured',
+}
+
 /** Of an account, and of the administrators for everybody. */
 export const MOST_WEBHOOKS = 20
 /** Messages that wait for one webhook; later ones are left out until some are delivered. */
 export const MOST_WAITING = 1_000
+/** Mails of events that wait for one account. */
+export const MOST_WAITING_MAILS = 100
 
 /** A message that was not delivered by then is given up. */
 export const GIVE_UP_AFTER = DAY

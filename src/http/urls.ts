@@ -192,6 +192,8 @@ export const PAGES = {
   addWebhook: post('/account/webhooks', 'member'),
   removeWebhook: post('/account/webhooks/delete', 'member'),
   testWebhook: post('/account/webhooks/test', 'member'),
+  keepMailWishes: post('/account/mail', 'member'),
+  testMail: post('/account/mail/test', 'member'),
   signOut: post('/sign-out', 'member'),
 
   // Administration.

@@ -1,29 +1,45 @@
-// Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and reads the rest of their texts only
-// then.
+// Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then reads what else they say.
 
 import { openAccountMail } from '../accounts/account-mails.ts'
+import type { MailWishesOfAccounts } from '../accounts/mail-wishes.ts'
 import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
-import { hashToken } from '../crypto/tokens.ts'
+import { hashToken, newRandomToken } from '../crypto/tokens.ts'
+import type { Account } from '../domain/account.ts'
 import type { Language } from '../domain/language.ts'
+import type { DeliveryError } from '../domain/outbox.ts'
 import { type Push, viewsRemaining } from '../domain/push.ts'
 import { openLinkMail } from '../pushes/link-mails.ts'
+import type { MailLimit } from '../pushes/mail-limit.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage, Tried } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
-import { type MailText, writeInvitation, writeLinkMail, writeReset } from './mail-texts.ts'
-import type { Mailer } from './mailer.ts'
+import {
+  type MailText,
+  writeEvent,
+  writeInvitation,
+  writeLinkMail,
+  writeReset,
+  writeTest,
+} from './mail-texts.ts'
+import { isOfAll, type Mailer } from './mailer.ts'
+import { createFindName } from './push-names.ts'
+import { parseEvent } from './webhooks.ts'
 
 /** Addresses of pages of this server. */
 export type MailLinks = {
   home: string
   secret: (of: { push: Push; urlToken: string }) => string
   welcome: (token: string) => string
+  /** Of the account's own pushes. */
+  list: string
 }
 
 export type MailChannelOptions = {
   mailer: Mailer
-  store: Pick<Store, 'accountLinks'>
+  store: Pick<Store, 'accountLinks' | 'accounts' | 'lists'>
+  wishes: Pick<MailWishesOfAccounts, 'find'>
+  limit: MailLimit
   findToMail: (urlToken: string) => Promise<Push | null>
   keyring: Keyring
   links: MailLinks
@@ -31,24 +47,25 @@ export type MailChannelOptions = {
 }
 
 /** A mail that is ready; `over`: there is nothing to tell any more. */
-type Written = (MailText & { to: string }) | 'over' | 'damaged'
+type Written = (MailText & { to: string }) | 'over' | 'damaged' | 'limited'
 
-export function createMailChannel(options: MailChannelOptions): Channel {
-  const { mailer, store, findToMail, keyring, links, nameOfInstance } = options
+export function createMailChannel(options: MailChannelOptions) {
+  const { mailer, store, wishes, limit, findToMail, keyring, links, nameOfInstance } = options
+  const findName = createFindName({ store, keyring })
   const writing = (language: Language) => ({ language, name: nameOfInstance(), home: links.home })
 
   async function deliver(message: DueMessage): Promise<Tried> {
     const written = await write(message)
     if (written === 'over') return { error: null }
-    if (written === 'damaged') return { error: 'damaged', forAll: false }
+    if (typeof written === 'string') return { error: written, forAll: false }
     const error = await mailer.send({ ...written, id: idOf(message) })
-    // What the server says of one mail does not hold for others.
-    return error === null ? { error } : { error, forAll: error !== 'refused' && error !== 'receiver_failed' }
+    return error === null ? { error } : { error, forAll: isOfAll(error) }
   }
 
   async function write(message: DueMessage): Promise<Written> {
     const { kind, accountId, body } = message
     if (accountId === null) return 'damaged'
+    if (kind === 'event_mail') return writeEventMail(message, accountId)
     if (kind === 'link_mail') return writeLink(openLinkMail(body, { keyring, accountId }))
     return writeAccountLink(openAccountMail(body, { keyring, accountId }))
   }
@@ -64,6 +81,25 @@ export function createMailChannel(options: MailChannelOptions): Channel {
     return { to, ...writeLinkMail(facts, writing(language)) }
   }
 
+  /** An account that has changed its wishes, or was disabled, is told nothing. */
+  async function writeEventMail(message: DueMessage, accountId: number): Promise<Written> {
+    const account = await store.accounts.findById(accountId)
+    if (account === null || account.disabledAt !== null) return 'over'
+    const { events, names, language } = await wishes.find(account)
+    const { type, at } = parseEvent(message.body)
+    if (!events.includes(type)) return 'over'
+    if (!(await limit.takeEvent(accountId))) return 'limited'
+    const name = names ? await findName(message) : null
+    const facts = { type, at, name, list: links.list }
+    return { to: account.email, ...writeEvent(facts, writing(language)) }
+  }
+
+  /** Null once the server has taken it. Throws `too_many`. */
+  async function sendTest({ id, email }: Account, language: Language): Promise<DeliveryError | null> {
+    await limit.take(id, 1)
+    return mailer.send({ to: email, ...writeTest(writing(language)), id: newRandomToken() })
+  }
+
   async function writeAccountLink(waiting: ReturnType<typeof openAccountMail>): Promise<Written> {
     if (waiting === null) return 'damaged'
     const { to, language, purpose, token } = waiting
@@ -77,5 +113,6 @@ export function createMailChannel(options: MailChannelOptions): Channel {
   const idOf = ({ id, at }: DueMessage) =>
     hmac(keyring.sealing.notices, `mail/${id}/${at}`).toString('hex').slice(0, 32)
 
-  return { kinds: ['link_mail', 'account_mail'], deliver }
+  const channel: Channel = { kinds: ['link_mail', 'account_mail', 'event_mail'], deliver }
+  return { channel, sendTest }
 }

@@ -1,8 +1,9 @@
 // The texts of mails: plain, in the language that was chosen for them. A link stands alone on its line, so that every program shows it
 // as one.
 
+import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
-import { wordsOf } from '../words/words.ts'
+import { type WordKey, wordsOf } from '../words/words.ts'
 
 export type MailText = { subject: string; text: string }
 
@@ -51,6 +52,28 @@ export function writeReset({ link, expiresAt }: AccountFacts, writing: Writing):
   const text = say('mail_reset', { name, until: moment(expiresAt) })
   const parts = [text, link, say('mail_reset_effect'), say('mail_reset_ignore')]
   return compose(say('mail_reset_subject', { name }), parts, writing)
+}
+
+const EVENT_SUBJECTS: Record<EventType, WordKey> = {
+  'push.opened': 'mail_event_opened',
+  'push.used_up': 'mail_event_used_up',
+  'push.expired_unopened': 'mail_event_expired_unopened',
+  'push.expires_soon': 'mail_event_expires_soon',
+  'push.locked': 'mail_event_locked',
+  'request.answered': 'mail_event_answered',
+  'backup.failed': 'mail_event_backup_failed',
+}
+
+export type EventFacts = { type: EventType; at: number; name: string | null; list: string }
+
+export function writeEvent({ type, at, name, list }: EventFacts, writing: Writing): MailText {
+  const { say, moment } = wordsOf(writing.language)
+  const subject = say(EVENT_SUBJECTS[type])
+  return compose(
+    subject,
+    [subject, ...(name === null ? [] : [name]), moment(at), `${say('mail_event_list')}\n${list}`],
+    writing,
+  )
 }
 
 export function writeTest(writing: Writing): MailText {

@@ -44,13 +44,16 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
     })
   }
 
+  /** Why the server took no mail the last time, where that concerns all mails; null when it did, or was not asked yet. */
+  let fault: DeliveryError | null = null
+
   /** Why the server would not take a mail; null when it connects, verifies and lets us in. Sends none. */
   const test = () => attempt(async () => (await open()).verify())
 
   /** Null once the server has taken the mail. */
   async function send({ to, subject, text, id }: Mail): Promise<DeliveryError | null> {
     if (!isMailAddress(to)) return 'not_allowed'
-    return attempt(async () =>
+    const error = await attempt(async () =>
       (await open()).sendMail({
         from,
         to: { name: '', address: to },
@@ -62,9 +65,16 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         xMailer: false,
       }),
     )
+    fault = error !== null && isOfAll(error) ? error : null
+    return error
   }
 
-  return { send, test, name: `${server.host}:${server.port}` }
+  return { send, test, fault: () => fault, name: `${server.host}:${server.port}` }
+}
+
+/** What the server says of one mail does not hold for others. */
+export function isOfAll(error: DeliveryError): boolean {
+  return error !== 'refused' && error !== 'receiver_failed' && error !== 'not_allowed'
 }
 
 async function attempt(work: () => Promise<unknown>): Promise<DeliveryError | null> {

@@ -11,11 +11,11 @@ import type { Problem, Problems } from '../domain/problems.ts'
 import { hasMoreCharacters } from '../domain/text-length.ts'
 import type { Now } from '../domain/time.ts'
 import { isListed, webPlaceOf } from '../domain/web-place.ts'
-import { openTexts } from '../pushes/labels.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage, ListedWebhook, StoredWebhook, Tried } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
 import type { OutboundOptions } from './guarded-request.ts'
+import { createFindName } from './push-names.ts'
 import type { Addressee, WebhookMessage } from './webhook-formats.ts'
 
 export const MAX_URL_LENGTH = 2_000
@@ -49,6 +49,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
   const { webhooks } = store
   const { listed } = outside
   const testing = new Set<number>()
+  const findName = createFindName({ store, keyring })
 
   /** The secret is shown this once. Throws `invalid` with every field at fault. */
   async function add(owner: Owner, given: WebhookGiven): Promise<StoredWebhook & { secret: string }> {
@@ -107,14 +108,6 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     return requestOutside(requestFor(message, { ...opened, format: webhook.format }, now()), outside, stopped)
   }
 
-  /** Null as well for a push that was purged, and for one that is not the account's. */
-  async function findName({ pushId, accountId }: DueMessage): Promise<string | null> {
-    const [texts] = pushId === null ? [] : await store.lists.readTexts([pushId])
-    if (texts === undefined || texts.ownerId === null || texts.ownerId !== accountId) return null
-    const place = { keyring, pushId: texts.lookup, ownerId: accountId, pushName: `push ${texts.id}` }
-    return openTexts(texts, place).name || null
-  }
-
   const channel: Channel = { kinds: ['webhook'], deliver }
   return {
     channel,
@@ -131,7 +124,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
 }
 
 /** What the store wrote of an event. */
-function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & { type: EventType } {
+export function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & { type: EventType } {
   return JSON.parse(body)
 }
 

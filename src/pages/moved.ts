@@ -18,6 +18,7 @@ const FORM_ADDRESSES: readonly Moved[] = [
   ...moved(() => PAGES.signIn.href(), PAGES.submitCode),
   ...moved(() => PAGES.tokens.href(), PAGES.revokeToken),
   ...moved(() => PAGES.account.href(), PAGES.changePassword, PAGES.endSession),
+  ...moved(() => PAGES.account.href(), PAGES.keepMailWishes, PAGES.testMail),
   ...moved(() => PAGES.twoFactor.href(), PAGES.turnOffTwoFactor),
   ...moved(() => PAGES.admin.href(), PAGES.acceptClock, PAGES.invite, PAGES.withdrawInvitation),
   ...moved(() => PAGES.admin.href(), PAGES.disableAccount, PAGES.enableAccount),

@@ -165,6 +165,8 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
     member(PAGES.account, account.show),
     form(PAGES.changePassword, account.changePassword),
     form(PAGES.endSession, account.endSession),
+    form(PAGES.keepMailWishes, account.keepMailWishes),
+    form(PAGES.testMail, account.testMail),
     member(PAGES.listCsv, saveCsv),
     member(PAGES.listJson, saveJson),
     member(PAGES.message, message.show),

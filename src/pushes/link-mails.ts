@@ -36,7 +36,7 @@ export function createLinkMails({ keyring, limit }: Options) {
     { recipients, language }: LinkMail,
     { urlToken, account, push }: Sending,
   ): Promise<string[]> => {
-    await limit(account.id, recipients.length)
+    await limit.take(account.id, recipients.length)
     const sender = push.showsSender ? account.email : null
     return recipients.map((to) => {
       const waiting: WaitingLink = { to, language, urlToken, sender }

@@ -2,6 +2,7 @@
 
 import type { Account, AccountLink, ApiToken, ListedAccount, Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
+import type { Language } from '../domain/language.ts'
 import type { PushChoices } from '../domain/push-choices.ts'
 
 export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
@@ -132,7 +133,14 @@ export type TwoFactorStore = {
 }
 
 /** `template` is null for the standard message. `recipient`: of age, for answers to requests; null without one. */
-export type Preferences = PushChoices & { template: string | null; recipient: string | null }
+export type Preferences = PushChoices & {
+  template: string | null
+  recipient: string | null
+  /** Types of events, with a comma before and after each. */
+  mailEvents: string | null
+  mailNames: boolean | null
+  mailLanguage: Language | null
+}
 
 export type PreferenceStore = {
   /** Null for an account that has chosen nothing. */

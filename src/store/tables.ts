@@ -4,6 +4,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountLinkPurpose } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
+import type { Language } from '../domain/language.ts'
 import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 import type { PushKind } from '../domain/push.ts'
 import { bytes, flag } from './column-types.ts'
@@ -77,6 +78,9 @@ export const preferences = sqliteTable('preferences', {
   retrievalStep: flag('retrieval_step'),
   deletableByViewer: flag('deletable_by_viewer'),
   recipient: text(),
+  mailEvents: text('mail_events'),
+  mailNames: flag('mail_names'),
+  mailLanguage: text('mail_language').$type<Language>(),
 })
 
 /** `name`, `message`, `urlToken` and `verifier` are sealed. */

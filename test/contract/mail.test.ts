@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi, type Wire } from '../support/api.ts'
 import { headerOf, type MailServer, type Received, startMailServer } from '../support/mail-server.ts'
+import { createPeople, type People, type Person } from '../support/people.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const BOB = 'bob@example.org'
@@ -21,7 +22,7 @@ beforeAll(async () => {
     'smtp-url': server.url,
     'mail-from': 'Once <once@example.org>',
     'base-url': 'http://localhost',
-    'show-sender': 'true',
+    'brand-name': 'Once',
   }
   api = await startApi({ flags })
   owner = await api.addAccount('ann@example.org')
@@ -161,6 +162,60 @@ test('a server that dies between a mail and its answer gets the same mail again'
   const [first, second] = tries.map((mail) => [headerOf(mail, 'message-id'), mail.to, mail.text])
   expect(second).toEqual(first)
   expect(await arrived(1)).toHaveLength(1)
+})
+
+describe('an account that wishes mail of events', () => {
+  let people: People
+  let ann: Person
+  const wish = (fields: Record<string, string>) => ann.post('/account/mail', fields)
+  beforeAll(async () => {
+    people = createPeople(api)
+    ann = await people.signIn('ann@example.org')
+  })
+
+  test('is told without the name of the push, unless it asks for that, and never with its link', async () => {
+    expect((await wish({ 'push.opened': 'true' })).headers.get('location')).toBe('/account?mail=saved#mail')
+    const { url_token } = (await (await create({ name: 'VPN for Bob' })).json()) as { url_token: string }
+    await api.fetch(`${PUSHES}/${url_token}`)
+    const [mail] = await arrived(1)
+    expect([mail?.to, headerOf(mail as Received, 'subject')]).toEqual([
+      ['ann@example.org'],
+      'A secret was opened',
+    ])
+    expect(mail?.text).toContain('20 November 2026 at 12:')
+    expect(mail?.text).toContain('http://localhost/pushes\n')
+    expect(mail?.raw).not.toMatch(new RegExp(`VPN|swordfish|${url_token}`))
+    await ann.post('/account/mail?locale=de', { 'push.opened': 'true', names: 'true' })
+    await api.fetch(`${PUSHES}/${url_token}`)
+    const [named] = await arrived(1)
+    expect(named?.text).toContain('Ein Geheimnis wurde geöffnet\n\nVPN for Bob\n\n')
+    expect(named?.raw).not.toContain(url_token)
+  })
+
+  test('sees its wishes, and can end them', async () => {
+    expect((await ann.get('/account')).text).toMatch(/name="push\.opened" value="true" checked/)
+    await wish({})
+    const { url_token } = (await (await create({})).json()) as { url_token: string }
+    await api.fetch(`${PUSHES}/${url_token}`)
+    await create({ notify_emails_to: BOB })
+    expect((await arrived(1)).map(({ to }) => to)).toEqual([[BOB]])
+  })
+
+  test('can ask for a test', async () => {
+    const sent = await ann.post('/account/mail/test', {})
+    expect(sent.headers.get('location')).toBe('/account?mail=sent#mail')
+    expect((await ann.get('/account?mail=sent')).text).toContain('The mail server has taken the test mail.')
+    const [mail] = await arrived(1)
+    expect(headerOf(mail as Received, 'subject')).toBe('Test mail of Once')
+    onMail = () => 'die'
+    const failed = await ann.post('/account/mail/test', {})
+    onMail = () => 'take'
+    expect(failed.headers.get('location')).toBe('/account?mail=unreachable#mail')
+    const { text } = await ann.get('/account?mail=unreachable')
+    expect(text).toContain('The test mail was not sent.')
+    // Why is for administrators.
+    expect(text).not.toContain('cannot be reached')
+  })
 })
 
 /** What could end a header or a command, name somebody else, or be read as more than one address. */

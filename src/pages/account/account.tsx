@@ -21,13 +21,14 @@ import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-
 import { AccountTabs } from './account-tabs.tsx'
 import { AgeKeySection, type RefusedKey } from './age-key.tsx'
 import { ListExportSection } from './list-export.tsx'
+import { createMailPages, type MailPageOptions } from './mail.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
   twoFactor: TwoFactor
   ownRecipient: OwnRecipient
-}
+} & MailPageOptions
 
 /** The notice for each value of `done` in the address. */
 const DONE: Partial<Record<string, WordKey>> = {
@@ -45,7 +46,10 @@ type Shown = {
   status?: number
 }
 
-export function createAccountPages({ answer, sessions, twoFactor, ownRecipient }: AccountPageOptions) {
+export function createAccountPages(options: AccountPageOptions) {
+  const { answer, sessions, twoFactor, ownRecipient } = options
+  const mail = createMailPages(options)
+
   async function show(guest: Member, shown: Shown = {}): Promise<Response> {
     const { say } = guest.words
     const { status = 200 } = shown
@@ -73,6 +77,7 @@ export function createAccountPages({ answer, sessions, twoFactor, ownRecipient }
           kept={await ownRecipient.find(guest.account)}
           refused={shown.refusedKey}
         />
+        {await mail.section(guest)}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
         <ListExportSection guest={guest} />
       </>
@@ -104,7 +109,10 @@ export function createAccountPages({ answer, sessions, twoFactor, ownRecipient }
     return answerSeeOther(guest.href(`${PAGES.account.href()}#sessions`))
   }
 
-  return { show: (guest: Member) => show(guest), showAgain: show, changePassword, endSession }
+  return {
+    ...{ show: (guest: Member) => show(guest), showAgain: show, changePassword, endSession },
+    ...{ keepMailWishes: mail.keep, testMail: mail.test },
+  }
 }
 
 function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {

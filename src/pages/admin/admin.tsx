@@ -18,6 +18,7 @@ import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { WordKey } from '../../words/words.ts'
+import { MailCard, type MailPageOptions } from '../account/mail.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
@@ -51,7 +52,7 @@ export type AdminPageOptions = {
   authority: Authority | null
   /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
   listUndeclaredProxies: () => string[]
-}
+} & Pick<MailPageOptions, 'mail' | 'countMails'>
 
 type Shown = {
   link?: string
@@ -111,6 +112,7 @@ export function createAdminPages(options: AdminPageOptions) {
         <Health guest={guest} status={status} jobs={jobs} />
         <Nodes database={status.database} words={guest.words} />
         <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
+        {await MailCard({ guest, ...options })}
         {await WebhookCard({ guest, webhooks })}
         <AppearanceCard
           {...{ guest, appearance }}

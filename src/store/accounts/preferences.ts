@@ -11,12 +11,17 @@ const FIND = select(preferences, 'WHERE account_id = $1')
 const REMOVE = statement('DELETE FROM preferences WHERE account_id = $1')
 const add = addTo(preferences)
 
+const NOTHING_CHOSEN: Preferences = {
+  ...NO_CHOICES,
+  ...{ template: null, recipient: null, mailEvents: null, mailNames: null, mailLanguage: null },
+}
+
 export function createPreferences({ read, write }: Steps): PreferenceStore {
   function* keep(accountId: number, changed: Partial<Preferences>): Step<void> {
     if ((yield* lockAccount(accountId)) === null) return
     const before = yield* first(FIND, accountId)
     yield* run(REMOVE, accountId)
-    yield* add({ template: null, recipient: null, ...NO_CHOICES, ...before, ...changed, accountId })
+    yield* add({ ...NOTHING_CHOSEN, ...before, ...changed, accountId })
   }
 
   async function find(id: number): Promise<Preferences | null> {

@@ -107,7 +107,11 @@ CREATE TABLE preferences (
   retrieval_step INTEGER CHECK (retrieval_step IN (0, 1)),
   deletable_by_viewer INTEGER CHECK (deletable_by_viewer IN (0, 1)),
   -- The public key of age for which the answers to its requests are encrypted.
-  recipient TEXT CHECK (recipient <> '')
+  recipient TEXT CHECK (recipient <> ''),
+  -- Of which events it is told by mail: types with a comma before and after each.
+  mail_events TEXT CHECK (mail_events LIKE ',%,'),
+  mail_names INTEGER CHECK (mail_names IN (0, 1)),
+  mail_language TEXT CHECK (length(mail_language) = 2)
 ) STRICT;
 
 -- One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that they expire soon.

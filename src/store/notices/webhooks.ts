@@ -1,7 +1,7 @@
 // Where accounts, and the administrators for everybody, want to be told of events.
 
 import { DomainError } from '../../domain/errors.ts'
-import { type DeliveryError, MOST_WAITING, MOST_WEBHOOKS } from '../../domain/outbox.ts'
+import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
 import type { Now } from '../../domain/time.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type { ListedWebhook, StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
@@ -29,21 +29,25 @@ const REMOVE = [
 ]
 const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
 const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
+const LATEST = 'e.account_id = $1 AND e.n > (SELECT last FROM event_counts WHERE account_id = $1) - $4'
+const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
+const BODY = `'{"type":"' || e.type || '","at":' || e.at || ',"data":' || e.data || '}'`
 /**
- * Of the events that the account was told last, `$4` of them. Behind others that wait for a receiver which fails; each webhook has room for so
- * many messages and no more.
+ * Of the events that the account was told last, `$4` of them, and the mails that it wishes of them. Behind others that wait for a
+ * receiver which fails; each has room for so many messages and no more.
  */
 const TELL = causing(
   'told',
   statement(
     `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
-      SELECT 'webhook', w.account_id, w.id, $2, e.at,
-        coalesce((SELECT min(o.due_at) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS NULL), e.at), 0,
-        '{"type":"' || e.type || '","at":' || e.at || ',"data":' || e.data || '}'
-      FROM events e JOIN webhooks w ON (w.account_id IS NULL AND $3) OR
-          w.account_id = (SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)
-      WHERE e.account_id = $1 AND e.n > (SELECT last FROM event_counts WHERE account_id = $1) - $4
-        AND w.events LIKE '%,' || e.type || ',%' AND ${COUNTED} NULL) < ${MOST_WAITING}`,
+      SELECT 'webhook', w.account_id, w.id, CAST($2 AS BIGINT), e.at,
+        coalesce((SELECT min(o.due_at) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS NULL), e.at), 0, ${BODY}
+      FROM events e JOIN webhooks w ON (w.account_id IS NULL AND $3) OR w.account_id = ${ACTIVE}
+      WHERE ${LATEST} AND w.events LIKE '%,' || e.type || ',%' AND ${COUNTED} NULL) < ${MOST_WAITING}
+      UNION ALL SELECT 'event_mail', p.account_id, NULL, CAST($2 AS BIGINT), e.at, e.at, 0, ${BODY}
+      FROM events e JOIN preferences p ON p.account_id = ${ACTIVE}
+      WHERE ${LATEST} AND p.mail_events LIKE '%,' || e.type || ',%' AND (SELECT count(*) FROM outbox o
+        WHERE o.account_id = p.account_id AND o.kind = 'event_mail' AND o.failed_at IS NULL) < ${MOST_WAITING_MAILS}`,
   ),
 )
 

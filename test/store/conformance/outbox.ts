@@ -1,7 +1,7 @@
 // What every engine promises about messages to the outside: added in the commit that they tell of, taken once, tried again, and gone.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { MOST_WAITING, MOST_WEBHOOKS } from '../../../src/domain/outbox.ts'
+import { MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../../src/domain/outbox.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
 import type { DueMessage, WebhookToStore } from '../../../src/store/notices-face.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
@@ -63,6 +63,33 @@ export function describeOutbox(open: OpenEngine): void {
       ...{ type: 'push.opened', at: opened.clock.now(), data: { kind: 'text', views_remaining: 4 } },
     })
     expect(await take()).toBeNull()
+  })
+
+  test('an account gets mail of the events that it wishes, and of no others, up to a limit', async () => {
+    const { preferences, accounts } = opened.store
+    await preferences.keep({ accountId: ann, mailEvents: ',push.opened,push.locked,' })
+    await preferences.keep({ accountId: bob, mailEvents: ',push.used_up,' })
+    const opening = await push()
+    await view(opened, opening)
+    const mail = await taken()
+    expect([mail.kind, mail.accountId, mail.webhookId, mail.pushId]).toEqual([
+      'event_mail',
+      ann,
+      null,
+      opening.id,
+    ])
+    expect(JSON.parse(mail.body)).toMatchObject({ type: 'push.opened', at: opened.clock.now() })
+    expect(await take()).toBeNull()
+    await settle(mail, DELIVERED)
+    await accounts.setDisabled({ id: ann, disabled: true })
+    await view(opened, opening)
+    await accounts.setDisabled({ id: ann, disabled: false })
+    expect(await take()).toBeNull()
+    const many = await push()
+    for (let n = 0; n < MOST_WAITING_MAILS + 1; n += 1) {
+      await view(opened, many.views + n < 4 ? many : await push())
+    }
+    expect((await opened.store.outbox.countOf(ann)).waiting).toBe(MOST_WAITING_MAILS)
   })
 
   test('a disabled account is told nothing', async () => {

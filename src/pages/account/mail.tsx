@@ -1,0 +1,174 @@
+// Mail to an account: of which events it is told, what waits, and a test.
+
+import type { MailWishes, MailWishesOfAccounts } from '../../accounts/mail-wishes.ts'
+import type { Account } from '../../domain/account.ts'
+import { isDomainError } from '../../domain/errors.ts'
+import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
+import type { Language } from '../../domain/language.ts'
+import { isMailAddress } from '../../domain/mail-address.ts'
+import { DELIVERY_ERRORS, type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
+import { answerSeeOther } from '../../http/answers.ts'
+import { PAGES } from '../../http/urls.ts'
+import type { WordKey } from '../../words/words.ts'
+import { Tick } from '../frame/fields.tsx'
+import type { Form } from '../frame/form.ts'
+import type { Member } from '../frame/guest.ts'
+import { Facts } from '../frame/lists.tsx'
+import { Card, Notice, withFlag } from '../frame/parts.tsx'
+import { ButtonForm, PostForm } from '../frame/post-form.tsx'
+
+type Counts = { waiting: number; failed: number }
+
+export type MailPageOptions = {
+  /** Null while no mail is sent. */
+  mail: {
+    mailer: { name: string }
+    /** Why the test was not sent. Throws `too_many`. */
+    sendTest: (account: Account, language: Language) => Promise<DeliveryError | null>
+  } | null
+  mailWishes: MailWishesOfAccounts
+  /** Messages to mailboxes and webhooks that wait, and that were given up. */
+  countMessages: (accountId: number) => Promise<Counts>
+  countMails: () => Promise<Counts>
+}
+
+const WISHES: Record<EventType, WordKey> = {
+  'push.opened': 'mail_wish_opened',
+  'push.used_up': 'mail_wish_used_up',
+  'push.expired_unopened': 'mail_wish_expired_unopened',
+  'push.expires_soon': 'mail_wish_expires_soon',
+  'push.locked': 'mail_wish_locked',
+  'request.answered': 'mail_wish_answered',
+  'backup.failed': 'mail_wish_backup_failed',
+}
+
+/** Only administrators are told of backups. */
+const offered = ({ isAdmin }: Account) => EVENT_TYPES.filter((type) => isAdmin || type !== 'backup.failed')
+
+export function createMailPages({ mail, mailWishes, countMessages }: MailPageOptions) {
+  /** The part of the account's page; null while no mail is sent. */
+  async function section(guest: Member) {
+    if (mail === null) return null
+    const { say } = guest.words
+    const { account } = guest
+    const { email } = account
+    if (!isMailAddress(email))
+      return (
+        <Card id="mail" title={say('mail_title')}>
+          <p>{say('mail_unsendable', { email })}</p>
+        </Card>
+      )
+    return (
+      <Card id="mail" title={say('mail_title')}>
+        <TestOutcome guest={guest} />
+        <WishesForm guest={guest} wishes={await mailWishes.find(account)} />
+        <Messages guest={guest} counts={await countMessages(account.id)} />
+        <TestButton guest={guest} />
+      </Card>
+    )
+  }
+
+  async function keep(guest: Member, form: Form): Promise<Response> {
+    const events = offered(guest.account).filter((type) => form.isTicked(type))
+    const { language } = guest.words
+    await mailWishes.keep(guest.account, { events, names: form.isTicked('names'), language })
+    return back(guest, 'saved')
+  }
+
+  async function test(guest: Member): Promise<Response> {
+    if (mail === null) return back(guest, 'not_configured')
+    try {
+      return back(guest, (await mail.sendTest(guest.account, guest.words.language)) ?? 'sent')
+    } catch (cause) {
+      if (!isDomainError(cause, 'too_many')) throw cause
+      return back(guest, 'limited')
+    }
+  }
+
+  return { section, keep, test }
+}
+
+function back(guest: Member, outcome: DeliveryError | 'sent' | 'saved'): Response {
+  return answerSeeOther(guest.href(`${PAGES.account.href()}?mail=${outcome}#mail`))
+}
+
+function TestOutcome({ guest: { query, words, account } }: { guest: Member }) {
+  const outcome = query.get('mail')
+  if (outcome === 'sent') return <Notice kind="good">{words.say('mail_test_sent')}</Notice>
+  if (outcome === 'saved') return <Notice kind="good">{words.say('mail_wishes_saved')}</Notice>
+  const error = DELIVERY_ERRORS.find((known) => known === outcome)
+  if (error === undefined) return null
+  return (
+    <Notice kind="bad">
+      <p>{words.say('mail_test_failed')}</p>
+      {/* For those who can mend it, in English as everything that the checks tell. */}
+      {account.isAdmin && (
+        <p lang="en" dir="ltr">
+          The mail server {EXPLAINED[error]}.
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+function WishesForm({ guest, wishes }: { guest: Member; wishes: MailWishes }) {
+  const { say } = guest.words
+  const { account } = guest
+  return (
+    <PostForm guest={guest} action={PAGES.keepMailWishes.href()} look="narrow">
+      <fieldset>
+        <legend>{say('mail_wishes', { email: account.email })}</legend>
+        {offered(account).map((type) => (
+          <Tick
+            id={`mail-${type.replace('.', '-')}`}
+            name={type}
+            label={say(WISHES[type])}
+            isTicked={wishes.events.includes(type)}
+          />
+        ))}
+      </fieldset>
+      <Tick id="mail-names" name="names" label={say('mail_wish_names')} isTicked={wishes.names} />
+      <p class="hint">{say('mail_wishes_hint')}</p>
+      <button type="submit">{say('mail_wishes_save')}</button>
+    </PostForm>
+  )
+}
+
+function Messages({ guest: { words }, counts }: { guest: Member; counts: Counts }) {
+  const { waiting, failed } = counts
+  if (waiting + failed === 0) return null
+  const facts: [string, string][] = [
+    [words.say('mail_waiting'), words.number(waiting)],
+    [words.say('mail_failed'), words.number(failed)],
+  ]
+  return <Facts of={facts} />
+}
+
+function TestButton({ guest }: { guest: Member }) {
+  const label = guest.words.say('mail_test_submit', { email: guest.account.email })
+  return (
+    <div class="actions">
+      <ButtonForm guest={guest} action={PAGES.testMail.href()} label={label} />
+    </div>
+  )
+}
+
+type MailCardProps = { guest: Member } & Pick<MailPageOptions, 'mail' | 'countMails'>
+
+/** For administrators: what waits of everybody's mail. */
+export async function MailCard({ guest, mail, countMails }: MailCardProps) {
+  const { say } = guest.words
+  return (
+    <Card id="mail" title={say('mail_title')}>
+      {mail === null ? (
+        <p>{withFlag(say('mail_none'), '--smtp-url')}</p>
+      ) : (
+        <>
+          <Facts of={[[say('mail_server'), <code dir="ltr">{mail.mailer.name}</code>]]} />
+          <Messages guest={guest} counts={await countMails()} />
+          <TestButton guest={guest} />
+        </>
+      )}
+    </Card>
+  )
+}
