@@ -201,3 +201,45 @@ describe('the counts', () => {
     }
   })
 })
+
+describe('answers to requests', () => {
+  const ask = async (token: string) => {
+    const { body } = await api.call('/api/oncebox/requests', { token, json: { request: { max_answers: 9 } } })
+    return `/api/oncebox/requests/${body.url_token}/answers`
+  }
+
+  test('count with the pushes of the address that sends them, until they end', async () => {
+    await start({ 'max-live-pushes-per-address': '2' })
+    const token = await api.addAccount('ann@example.org')
+    const answers = await ask(token)
+    const send = (init: Init = {}) => api.call(answers, { json: { push: { payload: 'x' } }, ...init })
+    await api.create()
+    expect((await send()).status).toBe(201)
+    const refused = await send()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+    expect((await send({ from: '198.51.100.7' })).status).toBe(201)
+    expect((await send({ token })).status).toBe(201)
+    expect(total(sums().kept)).toBe(3)
+    for (const { url_token } of await api.list('active', token)) await api.expire(url_token, { token })
+    expect(sums().kept).toEqual(sums().counted)
+    expect((await send()).status).toBe(201)
+  })
+
+  test('are refused before a file is read', async () => {
+    await start({ 'max-live-pushes-per-address': '1' })
+    const answers = await ask(await api.addAccount('ann@example.org'))
+    await api.create()
+    let pulled = 0
+    const head = '--x\r\nContent-Disposition: form-data; name="push[files][]"; filename="a"\r\n\r\n'
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(Buffer.from(`${head}abc`)),
+      pull: () => {
+        pulled += 1
+        return new Promise(() => undefined)
+      },
+    })
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    expect((await api.call(answers, { body, headers })).status).toBe(429)
+    expect(pulled).toBeLessThan(3)
+  })
+})

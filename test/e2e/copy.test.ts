@@ -111,6 +111,9 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     )
     const spent = await tokenOf(await create({ payload: 'once', expire_after_views: 1 }))
     await ask(`/api/v2/pushes/${spent}`)
+    const body = JSON.stringify({ request: { name: 'asked', passphrase: 'sesame' } })
+    const headers = { authorization, 'content-type': 'application/json' }
+    await tokenOf(await ask('/api/oncebox/requests', { method: 'POST', body, headers }))
     return [
       { token: text, query: '', payload: 'plain text', file: null },
       { token: locked, query: '?passphrase=sesame', payload: 'locked', file: null },
@@ -134,6 +137,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     }
     const active = await (await ask('/api/v2/pushes/active', { headers: { authorization } })).json()
     expect(active.map(({ name }: { name: string }) => name).toSorted()).toEqual(['', 'mine'])
+    const requests = await (await ask('/api/oncebox/requests', { headers: { authorization } })).json()
+    expect(requests).toEqual([expect.objectContaining({ name: 'asked', closed: false })])
     const { url_token } = await (await create({ payload: 'new' })).json()
     expect((await (await ask(`/api/v2/pushes/${url_token}`)).json()).payload).toBe('new')
   }
@@ -173,6 +178,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     expect(doctor.stdout).toContain('Everything here was copied to postgres://')
     const left = new Database(join(folder, 'oncebox.db'), { readonly: true })
     expect(left.query('SELECT count(*) AS n FROM push_secrets').get()).toEqual({ n: 0 })
+    expect(left.query('SELECT count(*) AS n FROM requests').get()).toEqual({ n: 0 })
     expect(
       left.query('SELECT count(*) AS n FROM push_keys WHERE hex(wrapped_key) <> hex(zeroblob(62))').get(),
     ).toEqual({ n: 0 })

@@ -9,6 +9,7 @@ import { createJobs } from '../../src/operating/jobs.ts'
 import type { PushStore, PushToStore } from '../../src/store/face.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 import { openStore } from '../../src/store/opening/sqlite-store.ts'
+import type { RequestToStore } from '../../src/store/requests-face.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
@@ -97,6 +98,18 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     deleted: false,
     lost: false,
     ...changes,
+  }
+}
+
+/** An open request of an account, for one text. */
+export function exampleRequest(accountId: number, now: number): RequestToStore {
+  return {
+    ...{ lookup: Buffer.alloc(16, 1), keyNumber: 1, accountId, recipient: null },
+    ...{ acceptsText: true, acceptsFiles: false, maxAnswers: 1, answers: 0 },
+    ...{ createdAt: now, expiresAt: now + 86_400_000, closedAt: null },
+    ...{ wrongTries: 0, wrongTriesSince: now, wrongTriesInAll: 0 },
+    ...{ urlToken: Buffer.from('token'), name: null, message: Buffer.from('message') },
+    ...{ passphraseSalt: null, verifier: null },
   }
 }
 

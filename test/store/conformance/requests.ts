@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
 import type { PushToStore } from '../../../src/store/face.ts'
 import type { RequestToStore, StoredRequest } from '../../../src/store/requests-face.ts'
-import { storePush } from '../../support/store.ts'
+import { exampleRequest, storePush } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
 const TOKEN = Buffer.from('token')
@@ -24,16 +24,8 @@ export function describeRequests(open: OpenEngine): void {
 
   const requests = () => opened.store.requests
   function ask(changes: Partial<RequestToStore> = {}, resets = 0): Promise<StoredRequest> {
-    const now = opened.clock.now()
     made += 1
-    const request: RequestToStore = {
-      ...{ lookup: Buffer.alloc(16, made), keyNumber: 1, accountId: ann, recipient: null },
-      ...{ acceptsText: true, acceptsFiles: false, maxAnswers: 1, answers: 0 },
-      ...{ createdAt: now, expiresAt: now + DAY, closedAt: null },
-      ...{ wrongTries: 0, wrongTriesSince: now, wrongTriesInAll: 0 },
-      ...{ urlToken: TOKEN, name: null, message: Buffer.from('message') },
-      ...{ passphraseSalt: null, verifier: null },
-    }
+    const request = { ...exampleRequest(ann, opened.clock.now()), lookup: Buffer.alloc(16, made) }
     return requests().addRequest({ ...request, ...changes }, resets)
   }
   const answer = (

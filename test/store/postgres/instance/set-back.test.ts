@@ -6,7 +6,7 @@ import { visitFrom } from '../../../../src/domain/audit.ts'
 import type { OpenedStore } from '../../../../src/store/opening/opened-store.ts'
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
 import { expireAll } from '../../../../src/store/postgres/restoring/expire-all.ts'
-import { storePush } from '../../../support/store.ts'
+import { exampleRequest, storePush } from '../../../support/store.ts'
 import { useNodes } from '../../../support/use-nodes.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
 import { untilDone, waitUntil } from '../../../support/waiting.ts'
@@ -82,7 +82,7 @@ postgres.describe('a database that was set back', () => {
     const account = await untilDone(() =>
       store.accounts.addAccount({ email: 'ann@example.org', passwordHash: 'x', isAdmin: true }),
     )
-    expect(account).toBeDefined()
+    const request = await store.requests.addRequest(exampleRequest(account.id, nodes.clock.now()), 0)
     const live = await storePush({ store, clock: nodes.clock })
     const lapsed = await storePush({ store, clock: nodes.clock })
     await keep()
@@ -103,6 +103,7 @@ postgres.describe('a database that was set back', () => {
       ...{ expiredOn: nodes.clock.now() - 5, lost: false },
     })
     expect(await readKinds({ store: again }, live.id)).toContain('expire')
+    expect(await again.requests.findRequest(request.lookup)).toMatchObject({ closedAt: nodes.clock.now() })
     expect(await query('SELECT 1 FROM push_secrets')).toEqual([])
     expect(await query('SELECT 1 FROM address_shares')).toEqual([])
     expect(await again.accounts.listAccounts()).toHaveLength(1)
