@@ -15,7 +15,6 @@ const ENDPOINTS = [
   ['GET', '/api/v2/pushes/{url_token}/audit'],
   ['GET', '/api/v2/pushes/active'],
   ['GET', '/api/v2/pushes/expired'],
-  ['POST', '/api/v2/pushes/{url_token}/notify_emails'],
   ['GET', '/api/oncebox/events'],
   ['GET', '/api/oncebox/requests'],
   ['POST', '/api/oncebox/requests'],
