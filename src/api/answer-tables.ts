@@ -164,7 +164,10 @@ export const ANSWERS = {
     {
       ...about,
       features,
-      extensions: closed({ requests: flag('Requests for secrets.') }, 'What Oncebox has beyond.'),
+      extensions: closed(
+        { requests: flag('Requests for secrets.'), events: flag('Events of an account.') },
+        'What Oncebox has beyond.',
+      ),
       limits: closed(
         {
           payload_bytes: count('Bytes of a payload.'),

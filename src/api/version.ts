@@ -30,7 +30,7 @@ export function presentVersion({
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true },
+    extensions: { requests: true, events: true },
     limits: {
       payload_bytes: limits.payloadBytes,
       file_bytes: limits.fileBytes,

@@ -28,7 +28,7 @@ test('the version answer has the API version, the edition, the features and the 
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true },
+    extensions: { requests: true, events: true },
     limits: {
       payload_bytes: 2 ** 20,
       file_bytes: 4 * 2 ** 30,
