@@ -23,8 +23,8 @@ export type MailerOptions = {
 
 export type Mailer = ReturnType<typeof createMailer>
 
-/** Shorter than the lease of a message: a try must end before another node takes it. */
-const PATIENCE_MS = 25_000
+/** Shorter than the lease of a message, which another node takes after it, and than a check may take. */
+const PATIENCE_MS = 20_000
 const ANSWER_MS = 10_000
 
 export function createMailer({ server, from, hostName }: MailerOptions) {

@@ -2,6 +2,7 @@
 // server that runs; "oncebox doctor" asks that server, and looks at the same parts of a folder that nobody serves.
 
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
+import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
@@ -31,11 +32,13 @@ export type ServedOptions = {
   certificate: LastingCertificate | null
   /** Null without --backup-dir. */
   readBackups: (() => BackupState) | null
+  /** Null without --smtp-url. */
+  readMail: (() => MailState) | null
 }
 
 /** The parts of a server that runs. */
 export function createServerChecks(options: ServedOptions): Checks {
-  const { store, databaseName, dataDir, systemNow, certificate, readBackups } = options
+  const { store, databaseName, dataDir, systemNow, certificate, readBackups, readMail } = options
   const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
@@ -54,6 +57,7 @@ export function createServerChecks(options: ServedOptions): Checks {
     clock: () => judgeClock({ doubt: clock.doubt(), here: systemNow(), was: store.now(), isOnServer }),
     certificate: () => certificate && judgeCertificate(certificate, systemNow()),
     backup: () => readBackups && judgeBackup(readBackups()),
+    mail: () => readMail && judgeMail(readMail()),
   }
 }
 
@@ -216,6 +220,18 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
       : `One that began at ${formatTime(making)} is not done yet: check the disk.`
   return warning(`The backup in ${folder} is overdue. ${good}`, why)
 }
+
+/** `fault`: why the server took no mail the last time; null when it did, or none was sent yet. */
+export type MailState = { name: string; fault: DeliveryError | null }
+
+/** Never a problem: everything but mail works. */
+export function judgeMail({ name, fault }: MailState): Verdict {
+  if (fault === null) return fine(`Mail goes to ${name}.`)
+  return warning(`The mail server ${name} ${EXPLAINED[fault]}: mail waits, for a day at most.`, MEND_MAIL)
+}
+
+const MEND_MAIL =
+  'Correct --smtp-url (docs/notices.md), or the server; "oncebox doctor" tries it without a mail.'
 
 function mib(bytes: number): string {
   return `${Math.floor(bytes / MIB)} MiB`

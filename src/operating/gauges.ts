@@ -5,6 +5,7 @@ import type { Uploads } from '../pushes/uploads.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports, PushCounts } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
+import type { OutboxStore } from '../store/notices-face.ts'
 import type { LookAtHealth } from './health.ts'
 import type { JobStatus, Jobs } from './jobs.ts'
 import type { Gauged } from './metrics.ts'
@@ -24,6 +25,9 @@ export type GaugesOptions = {
   /** Null when rows are in the data folder. */
   database: DatabaseReport | null
   damage: DamageReports
+  outbox: Pick<OutboxStore, 'countAll'>
+  /** Tries since the start, by kind and outcome. */
+  deliveries: { countTries: () => Record<string, number> }
   lookAtHealth: LookAtHealth
 }
 
@@ -34,6 +38,10 @@ export function createGauges(options: GaugesOptions): Gauged[] {
     Object.fromEntries(
       (await lookAtHealth()).findings.map(({ part, state }) => [part, Number(state === 'ok')]),
     )
+  const messages = (state: 'waiting' | 'failed') => async () => {
+    const counts = Object.entries(await options.outbox.countAll())
+    return Object.fromEntries(counts.map(([kind, count]) => [kind, count[state]]))
+  }
   const inodes = async () => {
     const { inodes: left } = await freeSpace.measure()
     return left === null ? {} : { data: left.free }
@@ -48,6 +56,9 @@ export function createGauges(options: GaugesOptions): Gauged[] {
     gauge('oncebox_disk_bytes', async () => (await freeSpace.measure()).total),
     gauge('oncebox_disk_free_inodes', inodes, 'disk'),
     gauge('oncebox_damaged_places', damage.count),
+    gauge('oncebox_messages_waiting', messages('waiting'), 'kind'),
+    gauge('oncebox_messages_failed', messages('failed'), 'kind'),
+    gauge('oncebox_deliveries_total', options.deliveries.countTries, 'outcome'),
     ...(bucket === null ? [] : createBucketGauges(bucket)),
     ...(database === null ? [] : createDatabaseGauges(database)),
     gauge('oncebox_job_last_run_timestamp_seconds', timesOf('lastDidAt'), 'job'),
@@ -112,6 +123,9 @@ const HELP = {
   oncebox_disk_free_inodes:
     'Files that the disk of the data folder still has room for; none where it does not count them.',
   oncebox_damaged_places: 'Places found damaged since the start.',
+  oncebox_messages_waiting: 'Messages to webhooks and mailboxes that wait to be delivered.',
+  oncebox_messages_failed: 'Those of the last seven days that were given up after a day.',
+  oncebox_deliveries_total: 'Tries to deliver a message since the start, by kind and outcome.',
   oncebox_bucket_requests_total:
     'Requests to the bucket of the files: answered, tried again, for what is not there, failed.',
   oncebox_bucket_full: '1 when the bucket refused the last file for want of room.',

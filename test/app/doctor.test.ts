@@ -22,6 +22,7 @@ import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
 import { configOf, START, startInstance } from '../support/instance.ts'
+import { startMailServer } from '../support/mail-server.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 let dataDir = ''
@@ -134,6 +135,26 @@ test('a database that is gone, damaged, or of a newer version', async () => {
   expect(wrong(await look()).map(({ part }) => part)).toContain('database')
   renameSync(path, join(outside, 'db'))
   expect(await theOnly({})).toContain('Restore the folder from a backup')
+})
+
+test('a mail server is tried without a mail: its address, its certificate and the login', async () => {
+  const server = await startMailServer({ login: { user: 'once', pass: 'right' } })
+  const flagsOf = (url: string) => ({
+    ...{ 'smtp-url': url, 'mail-from': 'once@example.org', 'base-url': 'https://once.example' },
+  })
+  const mailOf = async (url: string) => {
+    const found = (await look({ flags: flagsOf(url) })).find(({ part }) => part === 'mail')
+    return `${found?.state} ${found?.said}`
+  }
+  const name = `127.0.0.1:${server.port}`
+  expect(await mailOf(server.url)).toBe(`ok Mail goes to ${name}.`)
+  expect(await mailOf(server.urlOfStranger)).toContain(
+    `warning The mail server ${name} has no TLS, or a cert`,
+  )
+  expect(await mailOf(server.url.replace('right', 'wrong'))).toContain('refuses the user and the password')
+  expect(server.mails).toEqual([])
+  await server.stop()
+  expect((await look()).some(({ part }) => part === 'mail')).toBe(false)
 })
 
 test('pages of the database that are damaged', async () => {

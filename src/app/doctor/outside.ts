@@ -8,7 +8,7 @@ import { graceOf } from '../../domain/backup-plan.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime } from '../../domain/time.ts'
 import { openCertificateFiles } from '../../lan/certificate-files.ts'
-import { judgeBackup, judgeCertificate } from '../../operating/checks.ts'
+import { judgeBackup, judgeCertificate, judgeMail } from '../../operating/checks.ts'
 import { fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
 import { requireLogPlace } from '../../operating/log-file.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
@@ -22,6 +22,7 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   certificate: lookAtCertificate,
   backup: lookAtBackups,
   log: lookAtLogFile,
+  mail: lookAtMail,
 }
 
 /** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
@@ -103,6 +104,15 @@ const OF_POSTGRES =
 const ON_SAME_DISK = {
   said: 'it is on the disk of the data, and a disk that fails takes both',
   remedy: 'Mount another disk there, or name a folder on one with --backup-dir',
+}
+
+/** Connects, verifies and logs in; sends nothing. */
+async function lookAtMail({ config }: Place): Promise<Looked> {
+  if (config.smtpUrl === null) return null
+  // Loaded only here, because most servers send no mail.
+  const { createOwnMailer } = await import('../notices.ts')
+  const mailer = createOwnMailer(config)
+  return mailer && judgeMail({ name: mailer.name, fault: await mailer.test() })
 }
 
 function lookAtLogFile({ config: { logFile: path } }: Place): Looked {
