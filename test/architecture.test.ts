@@ -52,7 +52,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   backup: { imports: ['operating', 'pushes', 'requests', 'store', 'crypto', 'domain'], lines: 1260 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1302 },
-  operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1140 },
+  operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1155 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1770 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 785 },
   store: { imports: ['crypto', 'domain'], lines: 9850 },

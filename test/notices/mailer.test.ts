@@ -1,0 +1,103 @@
+// Handing a mail to the server: what it looks like there, and why one is not taken.
+
+import { afterEach, expect, test } from 'bun:test'
+import { createMailer, type Mail } from '../../src/notices/mailer.ts'
+import { smtpUrl } from '../../src/settings/mail-parsers.ts'
+import { headerOf, type MailServer, type MailServerOptions, startMailServer } from '../support/mail-server.ts'
+
+const place = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' } as const
+const MAIL: Mail = {
+  to: 'bob@example.org',
+  subject: 'Grüße',
+  text: 'Schöne Grüße\n\nhttps://x/p/y\n',
+  id: 'abc',
+}
+
+let server: MailServer | null = null
+afterEach(async () => {
+  await server?.stop()
+  server = null
+})
+
+async function start(options: MailServerOptions = {}): Promise<MailServer> {
+  server = await startMailServer(options)
+  return server
+}
+
+function mailerFor(url: string, name = 'Ärzte & Co') {
+  const parsed = smtpUrl(url, place)
+  if (!('value' in parsed)) throw new Error(parsed.problem)
+  return createMailer({
+    server: parsed.value,
+    from: { name, address: 'once@example.org' },
+    hostName: 'once.example',
+  })
+}
+
+test.each([{ isTls: true }, { isTls: false }])('a mail arrives as it was written (%j)', async (options) => {
+  const { url, mails } = await start({ ...options, login: { user: 'u@x', pass: 'p:%w' } })
+  expect(await mailerFor(url).send(MAIL)).toBeNull()
+  const [mail] = mails
+  if (mail === undefined) throw new Error('no mail')
+  expect([mail.from, mail.to, mail.text]).toEqual(['once@example.org', ['bob@example.org'], MAIL.text.trim()])
+  expect(headerOf(mail, 'from')).toBe('Ärzte & Co <once@example.org>')
+  expect(headerOf(mail, 'subject')).toBe('Grüße')
+  expect(headerOf(mail, 'message-id')).toBe('<abc@once.example>')
+  expect(headerOf(mail, 'auto-submitted')).toBe('auto-generated')
+  expect(headerOf(mail, 'x-mailer')).toBe('')
+})
+
+test('nothing that is written becomes a header, a recipient or a command of its own', async () => {
+  const { url, mails } = await start()
+  const evil = 'x\r\nBcc: eve@example.org\r\n\r\n.\r\nRCPT TO:<eve@example.org>'
+  const mailer = mailerFor(url, 'x')
+  expect(await mailer.send({ ...MAIL, subject: evil, text: `${evil}\n.\n` })).toBeNull()
+  const [mail] = mails
+  expect(mail?.to).toEqual(['bob@example.org'])
+  expect(mail?.headers.filter((line) => /^(bcc|cc|to):.*eve/i.test(line))).toEqual([])
+  for (const to of [
+    'bob@example.org\r\nX: y',
+    'bob@example.org,eve@example.org',
+    'g: bob@example.org;',
+    '<b@c>',
+  ])
+    expect(await mailer.send({ ...MAIL, to })).toBe('not_allowed')
+  expect(mails).toHaveLength(1)
+})
+
+test.each<[string, MailServerOptions, string]>([
+  ['refuses the recipient', { refuses: () => 550 }, 'refused'],
+  ['is busy', { refuses: () => 450 }, 'receiver_failed'],
+  ['dies between a mail and its answer', { onMail: () => 'die' }, 'unreachable'],
+  ['has no TLS', { isPlain: true }, 'tls_failed'],
+])('a server that %s', async (_, options, error) => {
+  const { url, mails } = await start(options)
+  const mailer = mailerFor(url)
+  expect<string | null>(await mailer.send(MAIL)).toBe(error)
+  expect(mails).toEqual([])
+  // One mail that is refused says nothing of others.
+  expect<string | null>(mailer.fault()).toBe(/^re/.test(error) ? null : error)
+})
+
+test('nothing is said to a server that nobody vouches for, or that has another name', async () => {
+  const { url, urlOfStranger, mails, connections } = await start({ login: { user: 'u', pass: 'p' } })
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  try {
+    expect(await mailerFor(urlOfStranger).send(MAIL)).toBe('tls_failed')
+    expect(await mailerFor(url.replace('127.0.0.1', 'localhost')).send(MAIL)).toBe('tls_failed')
+  } finally {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  }
+  expect(await mailerFor(url.replace(/ca=.*/, 'ca=/nowhere.pem')).send(MAIL)).toBe('tls_failed')
+  expect([mails, connections]).toEqual([[], []])
+})
+
+test('a wrong login, a server that is gone, and a name that nobody knows', async () => {
+  const { url } = await start({ login: { user: 'u', pass: 'p' } })
+  expect(await mailerFor(url.replace('u:p@', 'u:x@')).test()).toBe('login_refused')
+  expect(await mailerFor(url).test()).toBeNull()
+  const gone = await startMailServer()
+  await gone.stop()
+  expect(await mailerFor(gone.urlOfStranger).send(MAIL)).toBe('unreachable')
+  expect(await mailerFor('smtps://mail.invalid').send(MAIL)).toBe('name_not_found')
+})
