@@ -6,7 +6,7 @@ import { armor, Encrypter, generateX25519Identity, identityToRecipient } from 'a
 import { makeZip } from 'client-zip'
 import { useClients } from './clients.ts'
 
-const { path, tryOut, signedIn, fake } = useClients()
+const { path, tryOut, signedIn, fake, place } = useClients()
 
 const TOKEN = 'q'.repeat(26)
 const ANSWER = 'a'.repeat(26)
@@ -175,6 +175,43 @@ describe('get of a request', () => {
 
   test('needs a login', async () => {
     expect(await tryOut().run('get', TOKEN, '--wait')).toBe(4)
+  })
+})
+
+describe('with a whole Oncebox', () => {
+  async function answer(urlToken: string, push: object): Promise<void> {
+    const response = await fetch(`${place.server.url}/api/oncebox/requests/${urlToken}/answers`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ push }),
+    })
+    expect(await response.json()).toEqual({ received: true })
+  }
+
+  test('what arrives is received once, opens with the key, and is marked in the list', async () => {
+    const identity = await generateX25519Identity()
+    writeFileSync(path('key.txt'), identity)
+    mkdirSync(path('out'))
+    const asking = signedIn()
+    const flags = ['--recipient', await identityToRecipient(identity), '--answers', '2', '--name', 'Contract']
+    expect(await asking.run('request', ...flags)).toBe(0)
+    const [link = ''] = asking.out
+    const files = [{ filename: 'a.txt', data: btoa('content') }]
+    await answer(link.split('/').at(-1) ?? '', { payload: 'first', files })
+    const get = async (...more: string[]) => {
+      const trial = signedIn()
+      const code = await trial.run('get', link, '--identity', path('key.txt'), ...more)
+      return { code, out: trial.out.join(''), err: trial.err.join() }
+    }
+    expect(await get('--output', path('out'))).toMatchObject({ code: 0, out: 'first' })
+    expect(readFileSync(path('out/a.txt'), 'utf8')).toBe('content')
+    expect(await get()).toMatchObject({ code: 3, err: expect.stringContaining('add --wait') })
+    await answer(link.split('/').at(-1) ?? '', { payload: 'second' })
+    expect(await get('--wait')).toMatchObject({ code: 0, out: 'second' })
+    expect(await get('--wait')).toMatchObject({ code: 3, err: expect.stringContaining('no more answers') })
+    const listing = signedIn()
+    expect(await listing.run('list')).toBe(0)
+    expect(listing.out.join()).toContain('\tfile, received\tContract\t')
   })
 })
 

@@ -1,0 +1,95 @@
+// Asking for a secret and answering in a real browser, against the binary: with scripts and without, and on a phone.
+
+import { describe, expect, test } from 'bun:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { measureLooks, skipBrowserTests } from '../support/chromium.ts'
+import { unfold } from '../support/create-page.ts'
+import { follow } from '../support/pressing.ts'
+import { MEMBER, signIn } from '../support/tour.ts'
+import { PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
+
+/** A stranger without scripts has the narrowest phone. */
+const MODES: [string, BrowserContextOptions][] = [
+  ['with scripts', SCRIPTED],
+  ['without scripts', { ...UNSCRIPTED, viewport: { width: 320, height: 640 } }],
+  ['on a phone', PHONE],
+]
+
+const FILE = {
+  name: 'Vertrag für Ann.pdf',
+  mimeType: 'application/pdf',
+  buffer: Buffer.alloc(300_000, 'pdf'),
+}
+const ARRIVED = 'You can close this page. It has arrived.'
+
+describe.skipIf(skipBrowserTests)('in a browser', () => {
+  const it = useHandover({ isExpected: /status of (410|422|429)/ })
+
+  async function openOwner(options: BrowserContextOptions): Promise<Page> {
+    const owner = await it.open(options)
+    await signIn(owner, it.server.url, MEMBER)
+    return owner
+  }
+
+  /** Asks on the page of the owner, and opens the link elsewhere. */
+  async function askOn(owner: Page, options: BrowserContextOptions, passphrase = '') {
+    await owner.goto(it.server.url)
+    await follow(owner, () => owner.click('text=Ask for a secret'))
+    await owner.fill('#message', 'The contract, please.\nAnd the door code.')
+    if (passphrase !== '') {
+      await unfold(owner, 'options')
+      await owner.fill('#passphrase', passphrase)
+    }
+    await follow(owner, () => owner.click('main form > button'))
+    const stranger = await it.open(options)
+    await stranger.goto(await it.linkOf(owner))
+    return stranger
+  }
+
+  const send = (stranger: Page) => follow(stranger, () => stranger.click('main form button.primary'))
+
+  test.each(MODES)('text and files go from a stranger to the owner, %s', async (_name, options) => {
+    const owner = await openOwner(options)
+    const stranger = await askOn(owner, options)
+    expect(await stranger.textContent('pre.prose')).toBe('The contract, please.\nAnd the door code.')
+    await stranger.fill('#payload', 'Door: 4711\nGate: <b>')
+    await stranger.setInputFiles('#files', [FILE])
+    expect(await stranger.evaluate(measureLooks)).toMatchObject({ overflow: 0, isReadable: true })
+    await send(stranger)
+    expect(await stranger.textContent('main')).toContain(ARRIVED)
+    expect(await stranger.locator('main a').count()).toBe(0)
+    await owner.reload()
+    expect(await owner.textContent('.chip')).toBe('closed')
+    await follow(owner, () => owner.click('#arrived a'))
+    await follow(owner, () => owner.click('.ways-on a:nth-child(2)'))
+    await it.press(owner)
+    expect(await owner.textContent('#payload')).toBe('Door: 4711\nGate: <b>')
+    expect(await owner.textContent('.downloads')).toContain(FILE.name)
+  })
+
+  test.each(MODES)('a wrong passphrase keeps what was typed, %s', async (_name, options) => {
+    const owner = await openOwner(options)
+    const stranger = await askOn(owner, options, 'sesame')
+    await stranger.fill('#passphrase', 'open')
+    await stranger.fill('#payload', 'kept')
+    await stranger.setInputFiles('#files', [FILE])
+    await stranger.click('main form button.primary')
+    await stranger.waitForSelector('.notice.bad')
+    expect(await stranger.textContent('#passphrase-problem')).toContain('That is not the passphrase.')
+    expect(await stranger.inputValue('#payload')).toBe('kept')
+    await stranger.fill('#passphrase', 'sesame')
+    await send(stranger)
+    expect(await stranger.textContent('main')).toContain(ARRIVED)
+  })
+
+  test.each(MODES)('a request that closes while somebody fills it in says so, %s', async (_name, options) => {
+    const owner = await openOwner(options)
+    const stranger = await askOn(owner, options)
+    await stranger.setInputFiles('#files', [FILE])
+    await owner.locator('details', { hasText: 'Close the request' }).locator('summary').click()
+    await follow(owner, () => owner.click('button.danger'))
+    await stranger.click('main form button.primary')
+    await stranger.waitForSelector('h1:text("This link no longer works")')
+    expect(await stranger.textContent('main')).toContain('ask for a new link')
+  })
+})
