@@ -4,7 +4,9 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../dom
 import { DomainError } from '../../domain/errors.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
+import { removeEventsOf } from '../notices/events.ts'
 import { enqueue } from '../notices/outbox.ts'
+import { removeWebhooksOf } from '../notices/webhooks.ts'
 import { disown } from '../pushes/expiry.ts'
 import { removeRequestsOf } from '../requests/requests.ts'
 import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
@@ -91,7 +93,7 @@ export function createAccountLinks({
     return yield* reset(link, { accountId, passwordHash })
   }
 
-  /** Its pushes become anonymous, and its requests go. */
+  /** Its pushes become anonymous, and its requests, events and webhooks go. */
   function* reset(
     link: AccountLink,
     { accountId, passwordHash }: { accountId: number; passwordHash: string },
@@ -101,6 +103,8 @@ export function createAccountLinks({
     if (link.endsTwoFactor) yield* removeTwoFactor(accountId)
     yield* removeRequestsOf(accountId)
     yield* disown(accountId)
+    yield* removeEventsOf(accountId)
+    yield* removeWebhooksOf(accountId)
     return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null } : row)
   }
 

@@ -32,6 +32,8 @@ const TELL_OF_PUSH = causing(
   ),
 )
 
+const REMOVE_OF = statement('DELETE FROM events WHERE account_id = $1')
+
 /** Names a push in its events. */
 export function newEventId(): string {
   return randomBase32(EVENT_ID_CHARACTERS)
@@ -60,6 +62,11 @@ export function* tellAccount(
   yield* run(COUNT, accountId, 1)
   yield* run(TELL, accountId, type, at, JSON.stringify(data))
   yield* tellWebhooks(accountId, { pushId: null, forEverybody, events: 1 })
+}
+
+/** For an account that begins anew: what became of its earlier pushes is not told to it any more. */
+export function removeEventsOf(accountId: number): Step<void> {
+  return run(REMOVE_OF, accountId)
 }
 
 /** For events of several accounts in one step: in one order, so that no two steps wait for each other. */

@@ -27,6 +27,10 @@ const REMOVE = [
   statement('DELETE FROM outbox WHERE webhook_id = $1'),
   statement('DELETE FROM webhooks WHERE id = $1'),
 ]
+const REMOVE_OF = [
+  statement("DELETE FROM outbox WHERE account_id = $1 AND kind IN ('webhook', 'event_mail')"),
+  statement('DELETE FROM webhooks WHERE account_id = $1'),
+]
 const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
 const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
 const LATEST = 'e.account_id = $1 AND e.n > (SELECT last FROM event_counts WHERE account_id = $1) - $4'
@@ -57,6 +61,11 @@ export function tellWebhooks(
   told: { pushId: number | null; forEverybody: boolean; events: number },
 ): Step<void> {
   return run(TELL, accountId, told.pushId, told.forEverybody, told.events)
+}
+
+/** For an account that begins anew: somebody else may have entered these addresses. Ends what waits to be sent to them, too. */
+export function* removeWebhooksOf(accountId: number): Step<void> {
+  for (const statement of REMOVE_OF) yield* run(statement, accountId)
 }
 
 export function* noteDelivery(

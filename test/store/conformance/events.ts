@@ -171,6 +171,26 @@ export function describeEvents(open: OpenEngine): void {
     expect(await validOf()).toEqual([second.id])
   })
 
+  test('an account that begins anew by a reset link hears nothing of before, and its webhooks hear nothing more', async () => {
+    const { accountLinks, webhooks, outbox } = opened.store
+    await webhooks.addWebhook({
+      ...{ accountId: bob, host: 'hook.example', sealed: Buffer.from('sealed'), format: 'standard' },
+      ...{ events: ['push.opened'], withName: false },
+    })
+    await view(opened, await storePush(opened, { ownerId: bob }, { labels: LABELS }))
+    const hash = Buffer.alloc(32, 9)
+    await accountLinks.addLink({
+      ...{ hash, purpose: 'reset', accountId: bob, email: null, isAdmin: false, endsTwoFactor: false },
+      ...{ createdBy: null, session: null, mail: null },
+    })
+    await accountLinks.useLink({ hash, email: '', passwordHash: 'y' })
+    expect(await list(bob)).toEqual([])
+    expect(await webhooks.listWebhooks(bob)).toEqual([])
+    expect(await outbox.takeDue([])).toBeNull()
+    await view(opened, await storePush(opened, { ownerId: bob }, { labels: LABELS, ownerResets: 1 }))
+    expect((await list(bob)).map(({ n }) => n)).toEqual([2])
+  })
+
   test('an account that is removed leaves no events', async () => {
     await view(opened, await storePush(opened, { ownerId: bob }, { labels: LABELS }))
     expect(await list(bob)).toHaveLength(1)
