@@ -2,7 +2,7 @@
 // its owner's, of whose link the sender learns nothing.
 
 import type { Viewer } from '../domain/audit.ts'
-import { DomainError, retrySeconds } from '../domain/errors.ts'
+import { DomainError, rethrowWithoutDoubt, retrySeconds } from '../domain/errors.ts'
 import { decideLifetime, type NewPush, type PushLimits } from '../domain/new-push.ts'
 import { passphraseLockedFor } from '../domain/push.ts'
 import { isOver, type SecretRequest } from '../domain/requests.ts'
@@ -114,7 +114,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
 
     async function reserveOne(): Promise<number> {
       const bytes = shareBytes({ payload: 0, views: limits.views.default })
-      const reservation = await store.requests.reserveAnswer({ id, share: shareOf(viewer, bytes) })
+      const share = shareOf(viewer, bytes)
+      const reservation = await store.requests.reserveAnswer({ id, share }).catch(rethrowWithoutDoubt)
       if (reservation === null) throw closed()
       return reservation
     }
@@ -165,7 +166,9 @@ export function createBeginAnswer(options: AnsweringOptions) {
   }
 
   async function countWrong({ id }: StoredRequest): Promise<DomainError> {
-    const refused = await store.requests.refusePassphrase({ id, maxTries: maxWrongTries })
+    const refused = await store.requests
+      .refusePassphrase({ id, maxTries: maxWrongTries })
+      .catch(rethrowWithoutDoubt)
     if (refused === null || refused.outcome === 'closed') return closed()
     if (refused.outcome === 'limited') refuseLocked(refused.request)
     const isLast = refused.request.closedAt !== null

@@ -141,14 +141,18 @@ export function lockAccount(id: number, { alone = false } = {}): Step<AccountRow
   return first(alone ? LOCK_ALONE : LOCK, id)
 }
 
+export function findOwner(id: number): Step<AccountRow | null> {
+  return first(FIND, id)
+}
+
 /** No account is removed, or begins anew, while something of it is made. */
-export function findForAnswer(id: number): Step<AccountRow | null> {
+export function holdOwner(id: number): Step<AccountRow | null> {
   return first(SHARE, id)
 }
 
 /** Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked. */
 export function* requireActive(id: number, resets: number): Step<void> {
-  const account = yield* findForAnswer(id)
+  const account = yield* holdOwner(id)
   if (account === null || account.disabledAt !== null || account.resets !== resets) throw inactiveAccount()
 }
 

@@ -12,7 +12,7 @@ export type LabelledRow = Omit<RowOf<typeof pushLabels>, 'seenViews'> &
 const FILES = select(pushFiles, `WHERE (push_id, n) > ($1, $2) ORDER BY push_id, n LIMIT ${PAGE}`)
 const FILE = select(pushFiles, 'WHERE push_id = $1 AND n = $2')
 const LABELS = statement<LabelledRow>(
-  `SELECT push_id AS "pushId", url_token AS "urlToken", name, note, lookup, key_number AS "keyNumber", owner_id AS "ownerId"
+  `SELECT push_id AS "pushId", url_token AS "urlToken", name, note, request, lookup, key_number AS "keyNumber", owner_id AS "ownerId"
   FROM push_labels JOIN pushes ON id = push_id WHERE push_id > $1 ORDER BY push_id LIMIT ${PAGE}`,
   { of: [pushLabels, pushes] },
 )

@@ -12,7 +12,7 @@ import {
 } from '../../domain/requests.ts'
 import type { ShareToTake } from '../../domain/shares.ts'
 import { NODES_APART, type Now } from '../../domain/time.ts'
-import { findForAnswer, requireActive } from '../accounts/accounts.ts'
+import { findOwner, holdOwner, requireActive } from '../accounts/accounts.ts'
 import { requireRoom } from '../pushes/address-shares.ts'
 import type {
   AnswerToStore,
@@ -72,7 +72,7 @@ export function createRequests({ steps, now }: { steps: Steps; now: Now }): Requ
 
   function* find(lookup: Uint8Array): Step<StoredRequest | null> {
     const request = yield* first(FIND, lookup)
-    const owner = request && (yield* findForAnswer(request.accountId))
+    const owner = request && (yield* findOwner(request.accountId))
     return request && { ...request, closedAt: request.closedAt ?? owner?.disabledAt ?? null }
   }
 
@@ -133,7 +133,7 @@ export function* takeAnswer(
   { requestId, reservation }: AnswerToStore,
   { accountId, now }: { accountId: number | null; now: number },
 ): Step<void> {
-  const owner = accountId === null ? null : yield* findForAnswer(accountId)
+  const owner = accountId === null ? null : yield* holdOwner(accountId)
   const before = yield* first(LOCK, requestId)
   if (owner === null || before === null || before.accountId !== owner.id)
     throw new DomainError('not_found', 'not-found')
