@@ -16,6 +16,8 @@ import {
   insert,
   insertForId,
   locked,
+  namesOf,
+  type RowOf,
   select,
   statement,
   updateOf,
@@ -31,8 +33,13 @@ import { presentPush } from './stored-push.ts'
 
 const FIND = select(pushes, 'WHERE id = $1')
 const FIND_BY_LOOKUP = select(pushes, 'WHERE lookup = $1')
-const STATE = select(pushState, 'WHERE push_id = $1')
-const LOCK = locked(STATE)
+/** In one statement, because outside a transaction SQLite locks the database for each. */
+const FIND_WHOLE = statement<RowOf<typeof pushes> & RowOf<typeof pushState>>(
+  `SELECT ${namesOf(pushes, 'p.')}, ${namesOf(pushState, 's.')}
+    FROM pushes p JOIN push_state s ON s.push_id = p.id WHERE p.lookup = $1`,
+  { of: [pushes, pushState] },
+)
+const LOCK = locked(select(pushState, 'WHERE push_id = $1'))
 const LOCK_BY_LOOKUP = locked(select(pushState, 'WHERE push_id = (SELECT id FROM pushes WHERE lookup = $1)'))
 const LOCK_SOME = forSome((ids) => locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`)))
 const LOCK_FREE = forSome((ids) =>
@@ -83,10 +90,8 @@ const updatePush = updateOf(pushes, MUTABLE)
 
 const keys = createSlots({ table: 'push_keys', column: 'wrapped_key', bytes: 62 })
 
-export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
-  const push = yield* first(FIND_BY_LOOKUP, lookup)
-  const state = push && (yield* first(STATE, push.id))
-  return push && state && presentPush(push, state)
+export function findPush(lookup: Uint8Array): Step<StoredPush | null> {
+  return first(FIND_WHOLE, lookup)
 }
 
 /** Until the end of the transaction nobody else changes the push, or what belongs to it. */
