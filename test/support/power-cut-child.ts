@@ -7,8 +7,8 @@ import { configOf, createTestClock } from './instance.ts'
 
 const [dataDir = '', story = ''] = process.argv.slice(2)
 
-/** An answer. `urlToken` of a create; `isOver` when it says that the push has ended. */
-export type Told = { deed: 'create' | 'view' | 'delete'; name: string; urlToken?: string; isOver?: boolean }
+/** An answer, or that requests are served from now on. `urlToken` of a create; `isOver` when it says that the push has ended. */
+export type Told = { deed: 'open' | 'create' | 'view' | 'delete'; name: string; urlToken?: string; isOver?: boolean }
 
 const { record_answer: recordAnswer } = dlopen(process.env.LD_PRELOAD ?? '', {
   record_answer: { args: ['buffer'], returns: 'void' },
@@ -33,6 +33,8 @@ const instance = await openInstance(configOf({ 'data-dir': dataDir, 'min-free-sp
 })
 // As the server does: nothing may be trusted after a failure of the disk.
 void instance.failed.then(() => process.kill(process.pid, 'SIGKILL'))
+
+tell({ deed: 'open', name: story })
 
 async function ask(path: string, init: RequestInit = {}) {
   const headers = { host: 'localhost', 'content-type': 'application/json' }
