@@ -40,11 +40,6 @@ declare module '*/common.js' {
   export default text
 }
 
-declare module '*/disk-thread.js' {
-  const text: string
-  export default text
-}
-
 declare module '*/docs-start.js' {
   const text: string
   export default text

@@ -3,7 +3,6 @@
 
 import { closeSync, openSync } from 'node:fs'
 import { SYNCED } from './database.ts'
-import source from './disk-thread.js' with { type: 'text' }
 
 /** Milliseconds that the thread waits for a batch of the server, or for a command beside it. */
 const BUSY_MS = 250
@@ -51,9 +50,6 @@ const END = -1
 const MAX_CALLS = 2 ** 30
 const TEXT_BYTES = 512
 
-/** The address of its source, which is embedded in the executable. */
-let address: string | undefined
-
 type Call = { number: number; answer: PromiseWithResolvers<number> }
 
 /**
@@ -61,8 +57,7 @@ type Call = { number: number; answer: PromiseWithResolvers<number> }
  * ends the thread begins the next one at once, which answers all of them.
  */
 function startThread(parts: object) {
-  address ??= URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
-  const worker = new Worker(address, { smol: true })
+  const worker = new Worker(new URL('./disk-thread.js', import.meta.url), { smol: true })
   const numbers = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT))
   const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
   worker.postMessage({ ...parts, numbers, text })
