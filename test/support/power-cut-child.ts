@@ -8,7 +8,12 @@ import { configOf, createTestClock } from './instance.ts'
 const [dataDir = '', story = ''] = process.argv.slice(2)
 
 /** An answer, or that requests are served from now on. `urlToken` of a create; `isOver` when it says that the push has ended. */
-export type Told = { deed: 'open' | 'create' | 'view' | 'delete'; name: string; urlToken?: string; isOver?: boolean }
+export type Told = {
+  deed: 'open' | 'create' | 'view' | 'delete'
+  name: string
+  urlToken?: string
+  isOver?: boolean
+}
 
 const { record_answer: recordAnswer } = dlopen(process.env.LD_PRELOAD ?? '', {
   record_answer: { args: ['buffer'], returns: 'void' },
