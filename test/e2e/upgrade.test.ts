@@ -1,7 +1,7 @@
 // The program replaces itself by a signed file that starts here, is kept whole whatever happens, and is taken back.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   copyFileSync,
@@ -25,21 +25,18 @@ afterEach(stage.clear)
 
 const { publicKey, signBytes } = createSigner()
 const own = `${process.platform === 'darwin' ? 'macos' : process.platform}-${process.arch}`
-let bytes: Buffer
-
-beforeAll(() => {
-  bytes = readFileSync(BINARY)
-})
+/** A release that is refused, or not looked at, before it would start. */
+const SMALL = Buffer.alloc(8192, 'a release ')
 
 /** A program in a folder of its own, with data, and a release of version 99 beside it. */
-async function install() {
+async function install(bytes: Uint8Array = SMALL) {
   const folder = stage.folder()
   chmodSync(folder, 0o755)
   const program = join(folder, 'oncebox')
   const dataDir = join(folder, 'data')
   link(BINARY, program)
   const release = join(folder, 'release')
-  link(BINARY, release)
+  writeFileSync(release, bytes)
   const sign = (comment: string) => writeFileSync(`${release}.minisig`, signBytes(bytes, comment))
   sign(`oncebox 99.0.0 ${own}`)
   const run = (args: string[], input = '') => runProgram(program, [...args, '--data-dir', dataDir], input)
@@ -76,7 +73,7 @@ const programsIn = (folder: string) =>
     .sort()
 
 test('a release takes the place of the program while the server runs, and is taken back', async () => {
-  const { folder, program, dataDir, run, upgrade } = await install()
+  const { folder, program, dataDir, run, upgrade } = await install(readFileSync(BINARY))
   const server = await stage.start({ dataDir })
   const { stdout, stderr, code } = await upgrade()
   expect([code, stderr]).toEqual([0, expect.stringContaining('starting the new program')])
@@ -92,7 +89,7 @@ test('a release takes the place of the program while the server runs, and is tak
 }, 180_000)
 
 test('beside PostgreSQL the program is replaced and taken back all the same', async () => {
-  const { release, run, upgrade } = await install()
+  const { release, run, upgrade } = await install(readFileSync(BINARY))
   const server = ['--database-url', 'postgres://oncebox@db.example/boxes']
   const { stdout, code } = await upgrade(release, ...server)
   expect(code).toBe(0)
@@ -104,7 +101,6 @@ test('kill -9 in the middle leaves the program, and the next upgrade clears what
   const { folder, program, dataDir, release, upgrade } = await install()
   // A program that never comes to its end, so that the upgrade is in its middle. It ends once nobody reads it any more.
   const endless = Buffer.from('#!/bin/sh\nwhile echo; do sleep 0.1; done\n')
-  rmSync(release)
   writeFileSync(release, endless)
   writeFileSync(`${release}.minisig`, signBytes(endless, `oncebox 99.0.0 ${own}`))
   const child = Bun.spawn([program, 'upgrade', release, '--public-key', publicKey, '--data-dir', dataDir], {
@@ -146,15 +142,13 @@ describe('nothing changes for a release', () => {
     [
       'that was changed',
       ({ release }) => {
-        rmSync(release)
-        writeFileSync(release, bytes.subarray(0, 4096))
+        writeFileSync(release, SMALL.subarray(0, 4096))
       },
       'is not the file that was signed',
     ],
     [
       'that is empty',
       ({ release }) => {
-        rmSync(release)
         writeFileSync(release, '')
       },
       'is not the file that was signed',
@@ -162,7 +156,7 @@ describe('nothing changes for a release', () => {
     [
       'of another key',
       ({ release }) =>
-        writeFileSync(`${release}.minisig`, createSigner().signBytes(bytes, `oncebox 99.0.0 ${own}`)),
+        writeFileSync(`${release}.minisig`, createSigner().signBytes(SMALL, `oncebox 99.0.0 ${own}`)),
       'signed by another key',
     ],
     ['without a signature', ({ release }) => rmSync(`${release}.minisig`), 'There is no'],
@@ -198,7 +192,6 @@ describe('nothing changes for a release', () => {
       'that cannot run here',
       ({ release }) => {
         const broken = Buffer.from('#!/bin/sh\necho it is broken; exit 3\n')
-        rmSync(release)
         writeFileSync(release, broken)
         writeFileSync(`${release}.minisig`, signBytes(broken, `oncebox 99.0.0 ${own}`))
       },
@@ -208,7 +201,6 @@ describe('nothing changes for a release', () => {
       'that is no program',
       ({ release }) => {
         const broken = Buffer.alloc(4096, 7)
-        rmSync(release)
         writeFileSync(release, broken)
         writeFileSync(`${release}.minisig`, signBytes(broken, `oncebox 99.0.0 ${own}`))
       },
