@@ -82,7 +82,6 @@ export async function startBinary(options: StartOptions = {}) {
   const stderr = collect(child.stderr)
   child.exited.then(() => emptyCwd !== null && removeFolder(emptyCwd))
   const url = await waitForReady()
-  const readyAfterMs = performance.now() - startedAt
 
   async function waitForReady(): Promise<string> {
     while (performance.now() < startedAt + READY_MS && child.exitCode === null) {
@@ -125,7 +124,6 @@ export async function startBinary(options: StartOptions = {}) {
     port: Number(new URL(url).port),
     pid: child.pid,
     dataDir,
-    readyAfterMs,
     stdout: stdout.text,
     stderr: stderr.text,
     untilLogged,
