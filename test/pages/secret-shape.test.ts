@@ -28,6 +28,7 @@ describe('open, and read as a whole', () => {
     'مرحبا بك. الرمز قريب',
     `${'x'.repeat(501)}\ny`,
     Array(51).fill('line').join('\n'),
+    '-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n',
     `line${'\n'.repeat(30_000)}line`,
   ])('%s', (payload) => {
     expect(shapeOf(payload)).toBe('prose')

@@ -11,6 +11,7 @@ import { RevealedAddress } from './revealed-address.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
 import { RevealedQr } from './revealed-qr.tsx'
 import { RevealedMessage, RevealedText } from './revealed-text.tsx'
+import { isSealedText } from './secret-shape.ts'
 
 export type View = Extract<Retrieval, { outcome: 'view' }>
 
@@ -54,11 +55,15 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
 function isSealed({ payload, files }: View): boolean {
   const [first] = files
   if (first !== undefined) return /^\d+\.age$/.test(first.filename)
-  return payload.startsWith('-----BEGIN AGE ENCRYPTED FILE-----')
+  return isSealedText(payload)
 }
 
 function Sealed({ guest: { words } }: { guest: Guest }) {
-  const command = <code dir="ltr">age -d -i key.txt</code>
+  const command = (
+    <code class="flag" dir="ltr">
+      age -d -i key.txt
+    </code>
+  )
   return (
     <Notice kind="low">
       <p>

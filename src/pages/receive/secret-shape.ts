@@ -18,11 +18,16 @@ const MAX_LINE_CHARACTERS = 500
 
 /** In doubt, hides a single line, because one press shows it. */
 export function shapeOf(payload: string): SecretShape {
-  if (payload.length > MAX_LINES * MAX_LINE_CHARACTERS) return 'prose'
+  if (payload.length > MAX_LINES * MAX_LINE_CHARACTERS || isSealedText(payload)) return 'prose'
   const lines = linesOf(payload).filter((line) => line.trim() !== '')
   if (lines.length <= 1) return isLikePassword(payload.trim()) ? 'hidden' : 'prose'
   const areShort = lines.every((line) => line.length <= MAX_LINE_CHARACTERS)
   return lines.length <= MAX_LINES && areShort ? 'lines' : 'prose'
+}
+
+/** Whether it is encrypted for somebody's key of age, as an answer to a request may be. */
+export function isSealedText(payload: string): boolean {
+  return payload.startsWith('-----BEGIN AGE ENCRYPTED FILE-----')
 }
 
 export function linesOf(payload: string): string[] {
