@@ -142,6 +142,8 @@ export async function startInstance(
     /** Asks the port of plain http beside TLS. */
     fetchPlain: (request: Request) => instance.handlePlain(request, '192.0.2.1'),
     sweep: () => instance.sweeper.sweep(),
+    /** Messages for webhooks that wait. */
+    countWaiting: async () => (await instance.webhooks.countMessages()).waiting,
     accounts: () => instance.accounts,
     apiTokens: () => instance.apiTokens,
     setupPath: () => instance.setupPath,
