@@ -18,12 +18,10 @@ type NoticesOptions = {
   appearance: Pick<Appearances, 'inEffect'>
   pushes: Pick<Pushes, 'findToMail'>
   mailLimit: MailLimit
-  /** The addresses of this machine. */
-  listAddresses: () => readonly string[]
 }
 
 export function createNotices(options: NoticesOptions) {
-  const { config, store, appearance, pushes, mailLimit, listAddresses } = options
+  const { config, store, appearance, pushes, mailLimit } = options
   const { keyring, now } = store
   const mailer = createOwnMailer(config)
   const home = config.baseUrl ?? ''
@@ -41,7 +39,7 @@ export function createNotices(options: NoticesOptions) {
       nameOfInstance: () => appearance.inEffect().name,
     }),
   }
-  const outside = { listed: config.webhookHosts, listAddresses }
+  const outside = { listed: config.webhookHosts }
   const webhooks = createWebhooks({ store, keyring, outside, now })
   const channels = [webhooks.channel, ...(mail === null ? [] : [mail.channel])]
   const { outbox, events } = store

@@ -3,6 +3,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { connect, isIP, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { connect as connectTls } from 'node:tls'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { SECOND } from '../domain/time.ts'
@@ -20,8 +21,8 @@ export type OutboundRequest = {
 export type OutboundOptions = {
   /** --webhook-hosts. */
   listed: readonly string[]
-  /** The addresses of this machine. */
-  listAddresses: () => readonly string[]
+  /** All addresses of this machine, those of its containers' networks too. */
+  listAddresses?: () => readonly string[]
   /** Resolves a name, once a request. */
   lookUp?: (name: string) => Promise<readonly string[]>
   /** Milliseconds for everything together. */
@@ -33,32 +34,45 @@ const MOST_ANSWER = 1024
 /** A name may have more addresses than would be tried in time. */
 const MOST_ADDRESSES = 4
 
+const listAll = () =>
+  Object.values(networkInterfaces()).flatMap((own) => (own ?? []).map(({ address }) => address))
 const lookUpAll = async (name: string) => (await lookup(name, { all: true })).map(({ address }) => address)
 
 /** Null when the receiver answered with 2xx. Never rejects. */
 export async function requestOutside(
   request: OutboundRequest,
-  { listed, listAddresses, lookUp = lookUpAll, within = WITHIN }: OutboundOptions,
+  options: OutboundOptions,
   stopped: AbortSignal,
 ): Promise<DeliveryError | null> {
+  const { listed, within = WITHIN } = options
   const place = webPlaceOf(request.url)
   if (place === null || !isListed(place, listed)) return 'not_allowed'
   const ended = AbortSignal.any([stopped, AbortSignal.timeout(within)])
+  const found = await findAddresses(place, options, ended)
+  if (typeof found === 'string') return found
+  const reached = await reach(found.slice(0, MOST_ADDRESSES), place, ended)
+  return typeof reached === 'string' ? reached : ask(reached, request, ended)
+}
+
+/** Those addresses of a listed place to which a message may be sent. Resolves its name, if it has one. */
+export async function findAddresses(
+  place: WebPlace,
+  { lookUp = lookUpAll, ...judging }: OutboundOptions,
+  ended: AbortSignal,
+): Promise<string[] | DeliveryError> {
   const name = place.hostname.replace(/^\[(.*)\]$/, '$1')
   const resolving = isIP(name) ? Promise.resolve([name]) : lookUp(name).catch(() => [])
   const found = await Promise.race([resolving, untilEnd(ended)])
   if (found === null) return 'timed_out'
   if (found.length === 0) return 'name_not_found'
-  const allowed = found.filter(judgeBy(place, { listed, listAddresses }))
-  if (allowed.length === 0) return 'address_not_allowed'
-  const reached = await reach(allowed.slice(0, MOST_ADDRESSES), place, ended)
-  return typeof reached === 'string' ? reached : ask(reached, request, ended)
+  const allowed = found.filter(judgeBy(place, judging))
+  return allowed.length === 0 ? 'address_not_allowed' : allowed
 }
 
 /** Allows nothing when the system does not tell the addresses of this machine, such as without AF_NETLINK. */
 function judgeBy(
   place: WebPlace,
-  { listed, listAddresses }: Pick<OutboundOptions, 'listed' | 'listAddresses'>,
+  { listed, listAddresses = listAll }: Pick<OutboundOptions, 'listed' | 'listAddresses'>,
 ) {
   try {
     const own = listAddresses()
