@@ -192,6 +192,31 @@ describe('an account that wishes mail of events', () => {
     expect(named?.raw).not.toContain(url_token)
   })
 
+  test('finds fields in the form, which never comes filled in with an address of a link', async () => {
+    const { text } = await ann.get('/?notify_emails_to=eve@example.org&kind=text')
+    expect(text.includes('name="push[notify_emails_to]" type="text" value=""')).toBe(true)
+    const fields = { 'push[kind]': 'text', 'push[payload]': 'x', 'push[notify_emails_to_locale]': 'es' }
+    const opened = /name="push\[opened_by\]" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const send = (to: string) =>
+      ann.post('/', {
+        ...fields,
+        'push[opened_by]': opened,
+        'push[form]': ann.form,
+        'push[notify_emails_to]': to,
+      })
+    const refused = await send('bob')
+    expect(refused.status).toBe(422)
+    expect(refused.text).toContain('separated by commas.')
+    expect(refused.text).toContain('value="bob"')
+    const made = await send(`${BOB},${CLEO}`)
+    expect(made.headers.get('location')).toEndWith('/preview?mailed=true')
+    expect((await ann.get(made.headers.get('location') ?? '')).text).toContain('on its way by e-mail')
+    const mails = await arrived(2)
+    expect(mails.map((mail) => headerOf(mail, 'subject'))).toEqual(
+      Array(2).fill('Alguien comparte un secreto con usted'),
+    )
+  })
+
   test('sees its wishes, and can end them', async () => {
     expect((await ann.get('/account')).text).toMatch(/name="push\.opened" value="true" checked/)
     await wish({})

@@ -16,7 +16,7 @@ import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { ButtonLink, EmblemCard, fillIn, KIND_WORDS, LinkBox, Moment } from '../frame/parts.tsx'
+import { ButtonLink, EmblemCard, fillIn, KIND_WORDS, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { Receive } from '../receive/receive-views.tsx'
@@ -59,6 +59,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
         </p>
         <h1>{title}</h1>
         <About guest={guest} push={push} owned={owned} />
+        {isOwn && guest.query.has('mailed') && <Notice kind="good">{say('created_mailed')}</Notice>}
         {isSent && (
           <Opened guest={guest} push={push} urlToken={url_token} mark={senders.seal(url_token)} now={time} />
         )}

@@ -59,7 +59,9 @@ export function createCreatePage(options: CreatePageOptions) {
     try {
       const { urlToken } = await readAndCreate(sending)
       const cookie = senderCookie(senders.seal(urlToken), guest)
-      return answerSeeOther(guest.href(PAGES.created.href({ url_token: urlToken })), { 'set-cookie': cookie })
+      const mailed = typed('notify_emails_to').trim() === '' ? '' : '?mailed=true'
+      const path = `${PAGES.created.href({ url_token: urlToken })}${mailed}`
+      return answerSeeOther(guest.href(path), { 'set-cookie': cookie })
     } catch (cause) {
       return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
     }
