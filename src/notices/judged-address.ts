@@ -39,7 +39,7 @@ export function isAllowedAddress(address: string, place: WebPlace, { listed, own
 /** An IPv4 address in an IPv6 form is judged as the inner one. Null for what is no address. */
 function innerOf(text: string): Address | null {
   if (!ipaddr.isValid(text)) return null
-  const address = ipaddr.parse(text.replace(/%.*$/, ''))
+  const address = ipaddr.parse(text.split('%', 1)[0] ?? '')
   if (address.kind() === 'ipv4') return address
   const bytes = address.toByteArray()
   const start = CARRIED[address.range()] ?? (isCompatible(bytes) ? 12 : null)

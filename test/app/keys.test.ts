@@ -153,6 +153,24 @@ test('a request is found and answered under the new key, and its owner reads wha
   await after.stop()
 })
 
+test('a mail that waits keeps the key under which its link was sealed, and one of an event needs none', async () => {
+  const flags = {
+    ...{ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' },
+    'base-url': 'http://localhost',
+  }
+  const api = await startApi({ dataDir, clock, flags })
+  const token = await api.addAccount(ANN)
+  const ann = await createPeople(api).signIn(ANN)
+  await ann.post('/account/mail', { 'push.opened': 'true' })
+  const { url_token } = await api.create({ notify_emails_to: 'bob@example.org' }, { token })
+  await api.fetch(`/api/v2/pushes/${url_token}`)
+  expect(rows('SELECT kind FROM outbox ORDER BY id')).toEqual([{ kind: 'link_mail' }, { kind: 'event_mail' }])
+  await api.stop()
+  const { keys } = await showKeys(placeOf())
+  expect(keys.map(({ number }) => number)).toEqual([1])
+  expect(keys[0]?.uses).toContainEqual({ number: 1, kind: 'mail that waits', rows: 1 })
+})
+
 test('a former key goes once what it sealed has ended', async () => {
   const { token, live, ended } = await fill()
   await rotateKey(placeOf())

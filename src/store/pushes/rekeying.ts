@@ -28,7 +28,7 @@ const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
 
 /** Sealed as text in base64url. */
 const BY_TEXT = statement<{ head: string; rows: number }>(
-  "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind <> 'webhook' AND body <> '' GROUP BY 1",
+  "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind IN ('link_mail', 'account_mail') AND body <> '' GROUP BY 1",
   { numbers: ['rows'] },
 )
 
