@@ -21,7 +21,9 @@ import { startApi, type Wire } from '../support/api.ts'
 import { createTestClock, type TestClock } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
 import { codeOf } from '../support/tour.ts'
+import { isSigned, startReceiver } from '../support/webhooks.ts'
 
+const WEBHOOKS = '/api/oncebox/webhooks'
 const DAY = 24 * 60 * 60_000
 const ANN = 'ann@example.org'
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
@@ -169,6 +171,30 @@ test('a mail that waits keeps the key under which its link was sealed, and one o
   const { keys } = await showKeys(placeOf())
   expect(keys.map(({ number }) => number)).toEqual([1])
   expect(keys[0]?.uses).toContainEqual({ number: 1, kind: 'mail that waits', rows: 1 })
+})
+
+test('a webhook goes on under the new key, which is the only one that it needs', async () => {
+  const receiver = await startReceiver()
+  const flags = { 'webhook-hosts': receiver.host }
+  try {
+    const api = await startApi({ dataDir, clock, flags })
+    const token = await api.addAccount(ANN)
+    const json = { webhook: { url: receiver.url('/path?token=x') } }
+    const { secret = '', id } = (await api.call<{ secret?: string; id: number }>(WEBHOOKS, { json, token }))
+      .body
+    await api.stop()
+    const { removed } = await rotateKey(placeOf())
+    expect(removed.map(({ number }) => number)).toEqual([1])
+    const later = await startApi({ dataDir, clock, flags })
+    const tried = await later.call(`${WEBHOOKS}/${id}/test`, { method: 'POST', token })
+    expect(tried.body).toMatchObject({ last_error: null })
+    const [sent] = receiver.received
+    expect(sent?.path).toBe('/path?token=x')
+    expect(sent && isSigned(sent, secret)).toBe(true)
+    await later.stop()
+  } finally {
+    receiver.close()
+  }
 })
 
 test('a former key goes once what it sealed has ended', async () => {
