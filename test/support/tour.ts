@@ -18,8 +18,10 @@ export type Stop = { name: string; as: Person; visit: (page: Page, tour: Tour) =
 
 export type Tour = Awaited<ReturnType<typeof prepareTour>>
 
-/** What the server of a tour is started with: two wrong passphrases end a push. */
-export const TOUR_OPTIONS = { flags: ['--max-passphrase-attempts', '2'] }
+/** What the server of a tour is started with: two wrong passphrases end a push, and nothing answers at one of the hosts for webhooks. */
+export const TOUR_OPTIONS = {
+  flags: ['--max-passphrase-attempts', '2', '--webhook-hosts', 'notices.example.org,127.0.0.1:9'],
+}
 
 /** The link that the first start left in its file; empty without one. */
 export function setupLinkOf({ dataDir }: Pick<Started, 'dataDir'>): string {
@@ -440,6 +442,29 @@ export const STOPS: Stop[] = [
       await page.waitForSelector('#token')
     },
   },
+  {
+    name: 'webhooks',
+    as: 'member',
+    visit: async (page, { url }) => {
+      await page.goto(`${url}/account/webhooks`)
+      await page.fill('#url', 'http://127.0.0.1:9/hook')
+      await page.click('main form.narrow button')
+      await page.waitForSelector('#secret')
+      await page.click('main ul.rows form[action$="/test"] button')
+      await page.waitForSelector('.notice.bad')
+    },
+  },
+  {
+    name: 'webhook-refused',
+    as: 'member',
+    visit: async (page, { url }) => {
+      await page.goto(`${url}/account/webhooks`)
+      await page.fill('#url', 'https://elsewhere.example/hook')
+      await page.click('main form.narrow button')
+      await page.waitForSelector('[aria-invalid]')
+    },
+  },
+  { name: 'webhooks-all', as: 'admin', visit: (page, { url }) => page.goto(`${url}/admin/webhooks`) },
   {
     name: 'pushes',
     as: 'member',
