@@ -114,7 +114,9 @@ describe('asking', () => {
   test('needs a token, a body and the object in it', async () => {
     expect((await api.call(REQUESTS, { json: { request: {} } })).status).toBe(401)
     expect((await api.call(REQUESTS, { json: { request: {} }, token: 'obx_wrong' })).status).toBe(401)
-    expect((await api.call(REQUESTS, { token: ann, json: {} })).status).toBe(400)
+    const { status, body } = await api.call(REQUESTS, { token: ann, json: {} })
+    const error = 'The body needs an object "request", as in {"request": {"message": "…"}}'
+    expect({ status, body }).toEqual({ status: 400, body: { error } })
     expect((await api.call(REQUESTS, { token: ann, method: 'POST' })).status).toBe(400)
   })
 

@@ -36,7 +36,8 @@ export async function readPushFields(exchange: Exchange, options: PushBodyOption
   if (inQuery !== null) return { ...inQuery, ...onlyGiven(inBody ?? {}) }
   if (inBody !== undefined) return inBody
   const [expected] = wrappers
-  throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"payload": "…"}}`)
+  const member = expected === 'request' ? 'message' : 'payload'
+  throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"${member}": "…"}}`)
 }
 
 async function readObject(exchange: Exchange, options: PushBodyOptions): Promise<unknown> {
