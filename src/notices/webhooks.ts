@@ -150,8 +150,9 @@ function parseWebhook(given: WebhookGiven, { owner, listed }: Parsing) {
   const format = WEBHOOK_FORMATS.find((known) => known === (given.format ?? 'standard'))
   if (format === undefined) blame('format', { code: 'unknown_kind', kinds: WEBHOOK_FORMATS.join(', ') })
   const events = EVENT_TYPES.filter((known) => given.events?.includes(known) ?? true)
-  if (events.length < new Set(given.events ?? []).size || events.length === 0)
+  if (events.length < new Set(given.events ?? []).size)
     blame('events', { code: 'unknown_kind', kinds: EVENT_TYPES.join(', ') })
+  else if (events.length === 0) blame('events', { code: 'blank' })
   const withName = given.withName ?? false
   if (withName && owner === null) blame('with_name', { code: 'unavailable' })
   if (place === null || format === undefined || Object.keys(problems).length > 0)

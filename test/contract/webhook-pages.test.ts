@@ -30,7 +30,9 @@ const secretIn = (html: string) => /whsec_[\w+/=]+/.exec(html)?.[0]
 
 test('a webhook is added, tried and deleted, and only its host is shown', async () => {
   const url = `${receiver.url('/a-secret-path')}?token=abc`
-  const made = await textOf(ann?.post('/account/webhooks', { url, format: 'ntfy', with_name: 'true' }))
+  const made = await textOf(
+    ann?.post('/account/webhooks', { url, format: 'ntfy', with_name: 'true', 'push.opened': 'true' }),
+  )
   expect(secretIn(made)).toBeDefined()
   const listed = await textOf(ann?.get('/account/webhooks'))
   expect(listed).toContain(receiver.host)
@@ -48,18 +50,30 @@ test('a webhook is added, tried and deleted, and only its host is shown', async 
 
 test('what is refused stays in the form, with what is wrong', async () => {
   const url = 'https://elsewhere.example/"><script>'
-  const answer = await ann?.post('/account/webhooks', { url, format: 'matrix', with_name: 'true' })
+  const answer = await ann?.post('/account/webhooks', {
+    url,
+    format: 'matrix',
+    with_name: 'true',
+    'push.locked': 'true',
+  })
   expect(answer?.status).toBe(422)
   const html = answer?.text ?? ''
   expect(html).toContain('https://elsewhere.example/&quot;&gt;&lt;script&gt;')
   expect(html).toMatch(/<option value="matrix" selected/)
+  expect(html).toMatch(/name="push\.locked" value="true" checked/)
+  expect(html).not.toMatch(/name="push\.opened" value="true" checked/)
+  expect((await ann?.post('/account/webhooks', { url: receiver.url(), format: 'standard' }))?.text).toContain(
+    'href="#events"',
+  )
   expect(html).toContain('sends messages only to hosts that its administrator lists')
 })
 
 test('administrators have webhooks for everybody, which nobody else sees or changes, and which get no name', async () => {
   expect((await ann?.get('/admin/webhooks'))?.status).toBe(403)
   expect((await ann?.post('/admin/webhooks', { url: receiver.url() }))?.status).toBe(403)
-  const made = await textOf(root?.post('/admin/webhooks', { url: receiver.url(), format: 'standard' }))
+  const made = await textOf(
+    root?.post('/admin/webhooks', { url: receiver.url(), format: 'standard', 'push.opened': 'true' }),
+  )
   expect(secretIn(made)).toBeDefined()
   expect(made).not.toContain('name="with_name"')
   const id = idIn(await textOf(root?.get('/admin/webhooks')))

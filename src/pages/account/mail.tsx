@@ -32,7 +32,8 @@ export type MailPageOptions = {
   countMails: () => Promise<Counts>
 }
 
-const WISHES: Record<EventType, WordKey> = {
+/** What an event is called behind "when". */
+export const WISHES: Record<EventType, WordKey> = {
   'push.opened': 'mail_wish_opened',
   'push.used_up': 'mail_wish_used_up',
   'push.expired_unopened': 'mail_wish_expired_unopened',
@@ -43,7 +44,8 @@ const WISHES: Record<EventType, WordKey> = {
 }
 
 /** Only administrators are told of backups. */
-const offered = ({ isAdmin }: Account) => EVENT_TYPES.filter((type) => isAdmin || type !== 'backup.failed')
+export const offered = ({ isAdmin }: Account) =>
+  EVENT_TYPES.filter((type) => isAdmin || type !== 'backup.failed')
 
 export function createMailPages({ mail, mailWishes, countMessages }: MailPageOptions) {
   /** The part of the account's page; null while no mail is sent. */

@@ -1,6 +1,7 @@
 // The webhooks of an account, and on a page of the same kind those of the administrators for everybody.
 
 import { isDomainError } from '../../domain/errors.ts'
+import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, WEBHOOK_FORMATS, type WebhookFormat } from '../../domain/outbox.ts'
 import { PAGES } from '../../http/urls.ts'
 import { type ListedWebhook, MAX_URL_LENGTH, type Webhooks } from '../../notices/webhooks.ts'
@@ -13,6 +14,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, LinkBox, Moment, Notice, withFlag } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
+import { offered, WISHES } from './mail.tsx'
 
 export type WebhookPageOptions = { answer: AnswerGuest; webhooks: Webhooks }
 
@@ -32,7 +34,7 @@ const SCOPES = {
 
 type Scope = (typeof SCOPES)[keyof typeof SCOPES]
 
-type Typed = { url: string; format: string; withName: boolean }
+type Typed = { url: string; format: string; events: readonly EventType[]; withName: boolean }
 type Shown = {
   secret?: string
   tested?: ListedWebhook
@@ -85,6 +87,7 @@ export function createWebhookPages(
   async function add(guest: Member, form: Form): Promise<Response> {
     const typed = {
       ...{ url: form.text('url'), format: form.text('format') },
+      events: offered(guest.account).filter((type) => form.isTicked(type)),
       withName: form.isTicked('with_name'),
     }
     try {
@@ -213,6 +216,18 @@ function NewWebhook({ guest, scope, hosts, problems, typed }: NewProps) {
             </select>
           )}
         </Field>
+        <fieldset id="events">
+          <legend>{say('webhook_events')}</legend>
+          {offered(guest.account).map((type) => (
+            <Tick
+              id={`event-${type.replace('.', '-')}`}
+              name={type}
+              label={say(WISHES[type])}
+              isTicked={typed?.events.includes(type) ?? true}
+            />
+          ))}
+          <p class="problem">{problems.events}</p>
+        </fieldset>
         {scope === SCOPES.account && (
           <Tick
             id="with_name"
