@@ -130,6 +130,28 @@ describe('refuses', () => {
   })
 })
 
+test('a create that is repeated with its idempotency key sends nothing again', async () => {
+  const send = (to: string) =>
+    api.fetch(PUSHES, {
+      json: { push: { payload: 'x', notify_emails_to: to } },
+      ...{ token: owner, headers: { 'idempotency-key': 'a-key-that-somebody-made-up' } },
+    })
+  const bodies = [await (await send(BOB)).json(), await (await send(BOB)).json()]
+  expect(bodies[1]).toEqual(bodies[0])
+  expect((await send(CLEO)).status).toBe(422)
+  await create({ notify_emails_to: 'dan@example.org' })
+  expect((await arrived(2)).map(({ to }) => to)).toEqual([[BOB], ['dan@example.org']])
+})
+
+test('the previous version of the API sends the link, too', async () => {
+  const given = { payload: 'swordfish', notify_emails_to: BOB, notify_emails_to_locale: 'ja' }
+  const response = await api.fetch('/p.json', { json: { password: given }, token: owner })
+  const { html_url } = (await response.json()) as { html_url: string }
+  const [mail] = await arrived(1)
+  expect([response.status, mail?.text.includes(html_url)]).toEqual([201, true])
+  expect(headerOf(mail as Received, 'subject')).toBe('秘密の情報が共有されました')
+})
+
 test('a push that ends before its mail is sent has none', async () => {
   const held = Promise.withResolvers<'take'>()
   const reached = Promise.withResolvers<void>()
