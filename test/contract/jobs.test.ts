@@ -39,7 +39,7 @@ test.each([...LANGUAGES])('each job has its row in %s, with a name and a state',
   const ann = await startWithAdministrator()
   const { say } = wordsOf(language)
   const rows = rowsOf((await ann.get(`/admin?locale=${language}`)).text)
-  const names = (['checkpoint', 'reserve', 'clock', 'sweep', 'expiry'] as const).map((name) =>
+  const names = (['checkpoint', 'reserve', 'clock', 'sweep', 'expiry', 'deliveries'] as const).map((name) =>
     say(`job_${name}`),
   )
   expect(rows.map(([name]) => name)).toEqual(names)
