@@ -26,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => bucket.close())
 
 async function openEngine(): Promise<OpenedEngine> {
-  return openPostgresEngine(await postgres.newEmptyDatabase())
+  return openPostgresEngine(await postgres.newDatabase())
 }
 
 async function openWithBucket(): Promise<OpenedEngine> {
-  return openPostgresEngine(await postgres.newEmptyDatabase(), { bucket: bucket.settings })
+  return openPostgresEngine(await postgres.newDatabase(), { bucket: bucket.settings })
 }
 
 postgres.describe('PostgreSQL', () => {
