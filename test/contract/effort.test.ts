@@ -1,5 +1,5 @@
 // What a request costs grows no faster than its bytes, and memory by less than ten times those: every header, parameter,
-// field and body at its largest, of hostile texts, to every route (design: invariant 8). `npm run bench` has the milliseconds.
+// field and body of hostile texts, to every route (design: invariant 8). `npm run bench` has the milliseconds.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as urls from '../../src/http/urls.ts'
