@@ -53,6 +53,11 @@ const COUNT_ALL = statement<OutboxCounts & { kind: OutboxKind }>(
 )
 const COUNT_OF = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id = $1`, NUMBERS)
 const COUNT_OF_ALL = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id IS NULL`, NUMBERS)
+/** None that waits is due later than a day from now, unless the clock was ahead. */
+const SET_BACK = statement(
+  `UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1
+  WHERE at > $2 OR (due_at > $2 AND failed_at IS NULL)`,
+)
 const REMOVE_LINKS = statement(`DELETE FROM outbox WHERE push_id = $1 AND kind = 'link_mail'`)
 
 /** All mail has one receiver: the server that takes it. */
@@ -73,6 +78,11 @@ export function enqueue(message: NewMessage): Step<void> {
 /** For a push that ends: nobody is sent its link any more. */
 export function removeLinks(pushId: number): Step<void> {
   return run(REMOVE_LINKS, pushId)
+}
+
+/** After the clock was ahead: what waits since then, and what was put behind it, is due now. */
+export function setBackMessages(now: number): Step<void> {
+  return run(SET_BACK, now, now + GIVE_UP_AFTER)
 }
 
 type OutboxOptions = { steps: Steps; trusted: Trusted }

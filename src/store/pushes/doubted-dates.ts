@@ -1,7 +1,9 @@
-// Corrects the dates of pushes that were made while the clock was ahead. After it was set back they would live too long.
+// Corrects the dates of pushes that were made while the clock was ahead, and of messages. After it was set back the pushes would live
+// too long, and the messages wait too long.
 
 import type { Clock } from '../../domain/clock.ts'
 import { isFromAhead, setBack } from '../../domain/push.ts'
+import { setBackMessages } from '../notices/outbox.ts'
 import { select, updateOf } from '../statements.ts'
 import { all, type Step, type Steps } from '../steps.ts'
 import { pushes, pushState } from '../tables.ts'
@@ -29,6 +31,7 @@ export async function setBackDates({ write }: Pick<Steps, 'write'>, clock: Doubt
 function* setBackSome(before: number, clock: DoubtedClock): Step<number | null> {
   if (clock.doubt() !== null) return null
   const now = clock.now()
+  yield* setBackMessages(now)
   const some = yield* all(LATEST, before)
   const early = some.filter((push) => isFromAhead(push, now)).map(({ id }) => id)
   // Another node may have moved it in the meantime.

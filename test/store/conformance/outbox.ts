@@ -5,6 +5,7 @@ import { MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../../src/do
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
 import type { DueMessage, WebhookToStore } from '../../../src/store/notices-face.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
+import { waitUntil } from '../../support/waiting.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
 const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('a name'), note: null }
@@ -63,6 +64,23 @@ export function describeOutbox(open: OpenEngine): void {
       ...{ type: 'push.opened', at: opened.clock.now(), data: { kind: 'text', views_remaining: 4 } },
     })
     expect(await take()).toBeNull()
+  })
+
+  test('what was told while the clock was ahead, and what is told after it, goes out once the clock was set right', async () => {
+    const { clock } = opened
+    await hook()
+    clock.set(clock.now() + 30 * DAY)
+    await open1()
+    expect(await take()).toBeNull()
+    clock.set(clock.now() - 30 * DAY)
+    await open1()
+    const due: DueMessage[] = []
+    await waitUntil(async () => {
+      const message = await take()
+      if (message !== null) due.push(message)
+      return due.length === 2
+    })
+    expect(due.map(({ at }) => at)).toEqual([clock.now(), clock.now()])
   })
 
   test('an account gets mail of the events that it wishes, and of no others, up to a limit', async () => {
