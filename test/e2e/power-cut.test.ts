@@ -1,7 +1,7 @@
 // A power cut at any moment: what an answer has told is true afterwards, whatever the disk kept of the rest.
 
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { lookupOf } from '../../src/crypto/url-token.ts'
@@ -26,7 +26,7 @@ const PARTS = Number(process.env.POWER_CUT_PARTS ?? 3)
 
 const { room, clear } = makeRoom()
 const recorder = buildRecorder(room)
-process.on('exit', clear)
+afterAll(clear)
 
 async function run(dataDir: string, story: string, env: Record<string, string> = {}): Promise<number | null> {
   const child = Bun.spawn([process.execPath, CHILD, dataDir, story], {
