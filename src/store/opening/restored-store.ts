@@ -91,7 +91,8 @@ const API_TOKENS = statement<BackupToken>(
   `SELECT email, name, prefix, last_used_at AS "lastUsedAt"
     FROM api_tokens JOIN accounts ON accounts.id = account_id ORDER BY email, api_tokens.id`,
 )
-const REVOKE_API_TOKENS = statement('DELETE FROM api_tokens')
+/** Webhooks that were deleted since would return as tokens would. */
+const REVOKE = ['api_tokens', 'webhooks'].map((table) => statement(`DELETE FROM ${table}`))
 
 function createOperations(database: Database, leftOut: number) {
   const drive = createDrive(database)
@@ -129,7 +130,9 @@ function createOperations(database: Database, leftOut: number) {
     requireKeys: (keys: Keys) => void drive(requireKeys(keys)),
     /** The latest time that the server had seen when the backup was made. */
     lastUsed: () => drive(readClockMark()).mark,
-    revokeApiTokens: () => drive(run(REVOKE_API_TOKENS)),
+    revokeApiTokens: () => {
+      for (const statement of REVOKE) drive(run(statement))
+    },
     close: () => database.close(true),
   }
 }
