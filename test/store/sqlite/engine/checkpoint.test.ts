@@ -82,6 +82,26 @@ test('a log that has grown is moved at once, and what was destroyed is still tru
   expect([state.done, logBytes()]).toEqual([2, 0])
 })
 
+test('what a command destroyed just before a long log is moved is truncated as well', async () => {
+  const { database, state, report, logBytes } = openDatabase()
+  const checkpointer = createCheckpointer(database, { onFatal: fail })
+  checkpointer.start(report)
+  // It is killed before it empties the log.
+  const command = new Database(database.filename)
+  try {
+    command.run("INSERT INTO entries VALUES ('by a command')")
+    checkpointer.shorten()
+    await awaitOthers(() => state.done > 0)
+    expect([state.done, logBytes() > 0]).toEqual([1, true])
+    await pass(6_000)
+    await awaitOthers(() => state.done > 1)
+    await checkpointer.stop()
+    expect(logBytes()).toBe(0)
+  } finally {
+    command.close()
+  }
+})
+
 test('no timer is left after the stop, even when a request comes later', async () => {
   const { database, state, failures, report } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
