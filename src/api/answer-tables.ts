@@ -141,7 +141,7 @@ export const ANSWERS = {
     'A push as it was created, without its payload.',
   ),
   RetrievedPush: closed(
-    { ...push, ...received, payload: nullable(text('null once expired.')), ...retrievedFiles },
+    { ...push, payload: nullable(text('null once expired.')), ...retrievedFiles },
     'A push with its payload, or without when it has expired.',
   ),
   DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),

@@ -48,12 +48,9 @@ export function presentCreated(created: Created, baseUrl: string): AnswerBody<'C
 /** For the owner's lists. */
 export function presentListed(listed: Labelled, options: PresentOptions): AnswerBody<'ListedPush'> {
   const { name, note, request } = listed
-  return { ...presentPush(listed, options), name, note, ...presentReceived(request) }
-}
-
-/** Of a push that answers a request, for its owner. A restore has lost the token of the request. */
-export function presentReceived(request: string | null): { received?: true; request?: string | null } {
-  return request === null ? {} : { received: true, request: request === '' ? null : request }
+  const presented = { ...presentPush(listed, options), name, note }
+  // A restore has lost the token of the request.
+  return request === null ? presented : { ...presented, received: true, request: request || null }
 }
 
 /** For retrieve. The last allowed view still presents the push as live. */
@@ -62,18 +59,13 @@ export function presentView(viewed: Viewed, options: PresentOptions): AnswerBody
     ...presentFile(file),
     url: `${options.baseUrl}${FILES.download.href({ grant: file.grant })}`,
   }))
-  const { payload, request = null } = viewed
-  const live = { ...presentPush(viewed, options), expired: false, expired_on: null }
-  return { ...live, ...presentReceived(request), payload, files }
+  return { ...presentPush(viewed, options), expired: false, expired_on: null, payload: viewed.payload, files }
 }
 
-/** `request`, as in `Labels`, is only for the owner. */
-type Retrieved = Addressed & { request?: string | null }
-type Viewed = Retrieved & { payload: string; files: GrantedFile[] }
+type Viewed = Addressed & { payload: string; files: GrantedFile[] }
 
-export function presentExpired(expired: Retrieved, options: PresentOptions): AnswerBody<'RetrievedPush'> {
-  const { request = null } = expired
-  return { ...presentPush(expired, options), ...presentReceived(request), payload: null, files: [] }
+export function presentExpired(expired: Addressed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
+  return { ...presentPush(expired, options), payload: null, files: [] }
 }
 
 export function presentDeleted(deleted: Addressed, options: PresentOptions): AnswerBody<'DeletedPush'> {

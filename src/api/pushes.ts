@@ -2,7 +2,7 @@
 
 import type { Account } from '../domain/account.ts'
 import type { PushLimits } from '../domain/new-push.ts'
-import { isOwner, type PushKind } from '../domain/push.ts'
+import type { PushKind } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { Exchange } from '../http/door/exchange.ts'
@@ -110,23 +110,17 @@ export function createPushEndpoints(options: {
     }
     const { makeRoom } = exchange
     const retrieval = await pushes.retrieve(urlToken, { passphrase, viewer, ownLook: false, makeRoom })
-    const { account } = viewer
-    const isOwn = account !== null && 'push' in retrieval && isOwner(retrieval.push, account)
-    const request = isOwn ? (await pushes.getOwned(urlToken, account)).request : null
-    return answerRetrieval(retrieval, { exchange, passphraseError, request })
+    return answerRetrieval(retrieval, { exchange, passphraseError })
   }
 
-  type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange; request: string | null }
+  type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange }
 
-  function answerRetrieval(
-    retrieval: Retrieval,
-    { exchange, passphraseError, request }: Answering,
-  ): Response {
+  function answerRetrieval(retrieval: Retrieval, { exchange, passphraseError }: Answering): Response {
     switch (retrieval.outcome) {
       case 'view':
-        return answerJson(200, presentView({ ...retrieval, request }, presentation(exchange)))
+        return answerJson(200, presentView(retrieval, presentation(exchange)))
       case 'expired':
-        return answerJson(200, presentExpired({ ...retrieval, request }, presentation(exchange)))
+        return answerJson(200, presentExpired(retrieval, presentation(exchange)))
       case 'passphrase_required':
         return refusePassphrase('This push needs a passphrase.', passphraseError)
       case 'wrong_passphrase':
