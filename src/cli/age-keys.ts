@@ -4,19 +4,6 @@ import { createOwnFile } from '../client/own-files.ts'
 import { printableLine } from '../domain/printable.ts'
 import { CommandFailure } from './failures.ts'
 
-/** What the text of an answer begins with when it is encrypted. */
-const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
-/** The name of an encrypted file: its own name is inside. */
-const SEALED_NAME = /^\d+\.age$/
-
-export function isSealedText(text: string): boolean {
-  return text.startsWith(ARMOR)
-}
-
-export function isSealedName(filename: string): boolean {
-  return SEALED_NAME.test(filename)
-}
-
 /** Why an answer did not open. */
 export function explainSealed(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
@@ -25,8 +12,6 @@ export function explainSealed(cause: unknown): string {
 }
 
 export type AgeKeys = {
-  /** The public keys that they belong to. */
-  recipients: readonly string[]
   openText: (text: string) => Promise<string>
   /** Writes the content to a new file. Returns the name inside. */
   openFile: (from: string, to: string) => Promise<string>
@@ -37,18 +22,14 @@ export type AgeKeys = {
 /** Files as age-keygen writes them: one key a line, comments with `#`. Throws CommandFailure for any other. */
 export async function readAgeKeys(files: readonly { path: string; text: string }[]): Promise<AgeKeys> {
   // Loaded only when needed: most commands open nothing of age.
-  const { armor, Decrypter, identityToRecipient } = await import('age-encryption')
+  const { armor, Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
-  const recipients: string[] = []
   for (const { path, text } of files) {
     const lines = text.split('\n').map((line) => line.trim())
     const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
     try {
       if (keys.length === 0) throw new Error('no key')
-      for (const key of keys) {
-        decrypter.addIdentity(key)
-        recipients.push(await identityToRecipient(key))
-      }
+      for (const key of keys) decrypter.addIdentity(key)
     } catch {
       throw new CommandFailure(
         `${path} holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it.`,
@@ -76,7 +57,6 @@ export async function readAgeKeys(files: readonly { path: string; text: string }
     })
 
   return {
-    recipients,
     openText: (text) => counted((async () => decrypter.decrypt(armor.decode(text), 'text'))()),
     openFile: (from, to) => counted(openFile(from, to)),
     failures: () => failures,

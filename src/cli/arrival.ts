@@ -6,31 +6,27 @@ import { ClientFailure } from '../client/failure.ts'
 import { readPages } from '../client/own-pushes.ts'
 import { formatLocalTime } from './format.ts'
 import type { Shell } from './shell.ts'
+import { loginNeeded, type Visit } from './visit.ts'
 
 const POLL_MS = 2000
 
-type Wanted = {
-  client: Pick<Client, 'list' | 'requests'>
-  /** Of the request. */
-  urlToken: string
-  /** Whether to wait until something has arrived. */
-  wait: boolean
-  /** Called with the request before anything is opened; throws to open nothing. */
-  check: (request: RemoteRequest) => void
-  shell: Shell
-}
-
-/** The token of the oldest answer that nobody has opened. Throws ClientFailure when there is none, and none can come. */
-export async function awaitAnswer({ client, urlToken, wait, check, shell }: Wanted): Promise<string> {
-  let seen = 0
+/**
+ * The token of the oldest answer that nobody has opened. Throws ClientFailure when there is none, and none can come; without `wait`
+ * also when none has come yet.
+ */
+export async function awaitAnswer(
+  { client, server, urlToken, isSignedIn }: Omit<Visit, 'isRequest'>,
+  { wait, shell }: { wait: boolean; shell: Shell },
+): Promise<string> {
+  if (!isSignedIn) throw loginNeeded('This needs', server)
+  let seen: number | null = 0
   for (let asked = 0; ; asked += 1) {
     const request = await findRequest(asked)
     if (request !== null) {
-      if (asked === 0) check(request)
       const found = request.answers === seen ? null : await findUnopened(client, request)
       if (found !== null) return found
-      seen = request.answers ?? 0
-      if (isOver(request, shell.now()))
+      seen = request.answers
+      if (request.closed)
         throw nothing('This request takes no more answers, and nothing new has arrived for it.')
       if (!wait) throw nothing('Nothing new has arrived for this request. To wait for it, add --wait.')
       if (asked === 0)
@@ -42,7 +38,7 @@ export async function awaitAnswer({ client, urlToken, wait, check, shell }: Want
   /** Null while a server that is waited for cannot be reached. */
   async function findRequest(asked: number): Promise<RemoteRequest | null> {
     try {
-      return (await client.requests.find(urlToken)).request
+      return await client.requests.find(urlToken)
     } catch (cause) {
       if (wait && asked > 0 && cause instanceof ClientFailure && cause.kind === 'unavailable') return null
       throw cause
@@ -60,10 +56,6 @@ async function findUnopened(client: Pick<Client, 'list'>, request: RemoteRequest
     if ((pushes.at(-1)?.createdAt ?? '') < request.createdAt) break
   }
   return oldest
-}
-
-function isOver({ closed, answers, maxAnswers, expiresAt }: RemoteRequest, now: number): boolean {
-  return closed || (answers ?? 0) >= (maxAnswers ?? Number.POSITIVE_INFINITY) || Date.parse(expiresAt) < now
 }
 
 function nothing(message: string): ClientFailure {

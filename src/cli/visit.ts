@@ -56,16 +56,13 @@ export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>
 
 const PATIENT_TRIES = 100
 
-/** What an operand is called that names a push or a request. */
-const ADDRESSED = ['LINK-OR-TOKEN', '[REQUEST]']
-
 /** Throws ClientFailure when a login is needed and there is none. */
 async function openVisit(
   { operands, config, shell, app }: Given<unknown, Values<typeof settings>>,
   needs: Needs & { operands?: string },
 ): Promise<Visit> {
   const { cacert, ...wanted } = config
-  const address = ADDRESSED.includes(needs.operands ?? '') ? parseLinkOrToken(operands[0] ?? '') : null
+  const address = needs.operands === 'LINK-OR-TOKEN' ? parseLinkOrToken(operands[0] ?? '') : null
   const { server: link = null, isSchemeGuessed, urlToken = '', isRequest = false } = address ?? {}
   if (isRequest && !needs.takesRequests)
     throw new CommandFailure('This is the link of a request, not of a push: see "oncebox requests".')

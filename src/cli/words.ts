@@ -134,11 +134,6 @@ const OPERANDS: Record<string, (text: string) => Parsed<string>> = {
     parseLinkOrToken(text) === null
       ? { problem: 'must be a link such as https://once.example/p/7k3m9q…, or its token', isSecret: true }
       : { value: text },
-  REQUEST: (text) => {
-    const address = parseLinkOrToken(text)
-    if (address !== null && (address.isRequest || address.server === null)) return { value: text }
-    return { problem: 'must be a link such as https://once.example/q/7k3m9q…, or its token', isSecret: true }
-  },
   URL: serverUrl,
 }
 

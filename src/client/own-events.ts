@@ -1,7 +1,6 @@
 // The events of an account on a server. Only Oncebox tells them.
 
 import { parseEventPage } from './answers.ts'
-import { ClientFailure } from './failure.ts'
 import { type Ask, expectStatus } from './requests.ts'
 
 /** Below the 25 that a server takes, and what proxies allow. */
@@ -14,12 +13,8 @@ export function createOwnEvents({ ask, server }: { ask: Ask; server: string }) {
   async function list({ after, wait }: { after: number | null; wait: number }) {
     const query = `?wait=${wait}${after === null ? '' : `&after=${after}`}`
     const answer = await ask(`/api/oncebox/events${query}`, { maxBytes: MAX_PAGE_BYTES })
-    if (answer.status === 404)
-      throw new ClientFailure(
-        'failed',
-        `${server} tells no events: it is an older Oncebox or another program.`,
-      )
-    return parseEventPage(expectStatus(200, answer).body)
+    const missing = `${server} tells no events: it is an older Oncebox or another program.`
+    return parseEventPage(expectStatus(200, answer, missing).body)
   }
 
   return { list }

@@ -108,8 +108,9 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
   )
 }
 
-/** The same answer when it has the expected status. Throws ClientFailure for any other. */
-export function expectStatus(status: number, answer: Answer): Answer {
+/** The same answer when it has the expected status. Throws ClientFailure for any other; `missing` is what a 404 means. */
+export function expectStatus(status: number, answer: Answer, missing: string | null = null): Answer {
+  if (answer.status === 404 && missing !== null) throw new ClientFailure('failed', missing)
   if (answer.status < 300 && answer.status !== status)
     throw new ClientFailure(
       'failed',
@@ -139,7 +140,7 @@ function isTexts(said: unknown): said is string[] {
 }
 
 function explain(said: string, body: unknown): string {
-  if (said === 'not-found') return 'There is no such push, or it no longer exists.'
+  if (said === 'not-found') return 'There is no such push or request, or it no longer exists.'
   if (said !== 'internal-error') return said
   const id = textIn(body, 'request_id')
   return `The server failed${id === null ? '' : ` (request ${id.slice(0, 64)})`}; see its log.`

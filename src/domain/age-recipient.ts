@@ -1,4 +1,5 @@
-// Public keys of age, which backups and answers to requests are encrypted for (https://age-encryption.org, and C2SP/age for the kinds).
+// Public keys of age, which backups and answers to requests are encrypted for (https://age-encryption.org, and C2SP/age for the
+// kinds), and what tells an encrypted answer.
 
 import { bech32 } from '@scure/base'
 
@@ -15,6 +16,16 @@ export function ageRecipient(text: string): { value: string } | { problem: strin
   if (/^age1plugin|^age1yubikey|^ssh-/i.test(value))
     return { problem: `${PROBLEM}; keys of plugins and of SSH cannot be used here` }
   return isKey(value) ? { value } : { problem: PROBLEM }
+}
+
+/** Whether a text is encrypted for somebody's key, as an answer to a request may be. */
+export function isSealedText(text: string): boolean {
+  return text.startsWith('-----BEGIN AGE ENCRYPTED FILE-----')
+}
+
+/** Whether a file is: its own name is inside. */
+export function isSealedName(filename: string): boolean {
+  return /^\d+\.age$/.test(filename)
 }
 
 function isKey(value: string): boolean {

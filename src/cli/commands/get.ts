@@ -2,22 +2,21 @@
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { RemoteRequest } from '../../client/answers.ts'
 import { ClientFailure, UntrueAnswer } from '../../client/failure.ts'
-import { parseLinkOrToken } from '../../client/link.ts'
+import { isSealedText } from '../../domain/age-recipient.ts'
 import { DIRECTION_MARK, printable, printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { isWebAddress } from '../../domain/web-address.ts'
-import { type AgeKeys, explainSealed, isSealedText, readAgeKeys } from '../age-keys.ts'
+import { type AgeKeys, explainSealed, readAgeKeys } from '../age-keys.ts'
 import { awaitAnswer } from '../arrival.ts'
 import { repeated, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
-import { formatSize, quote } from '../format.ts'
+import { formatSize } from '../format.ts'
 import { fileText, isNamedAsFolder, namedText, output } from '../paths.ts'
 import { drawQr } from '../qr.ts'
 import { createReceivedFiles } from '../received-files.ts'
 import type { Shell } from '../shell.ts'
-import { loginNeeded, printJson, serverCommand, type Visit } from '../visit.ts'
+import { printJson, serverCommand, type Visit } from '../visit.ts'
 import { writeWholeFile } from '../whole-file.ts'
 
 export const GET = serverCommand({
@@ -44,17 +43,13 @@ export const GET = serverCommand({
     qr: toggle('qr', 'Also draw the text as a QR code'),
     json: toggle('json', "Print the server's response; do not download files"),
   },
-  problems: ({ flags: { wait }, operands: [operand = ''] }) => {
-    const address = parseLinkOrToken(operand)
-    return wait && address?.server != null && !address.isRequest ? ['--wait is for requests only'] : []
-  },
   act: async ({ flags: { output, passphraseFile, wait, identity, qr, json }, shell, ...visit }) => {
     const { client, server, urlToken, isRequest } = visit
     const keys = identity.length === 0 ? null : await readAgeKeys(identity)
     const { downloadPart } = client
     const files = createReceivedFiles({ output, link: `${server} ${urlToken}`, shell, downloadPart, keys })
     if (!json && (await files.goOn())) return
-    const found = isRequest || wait ? await findAnswer(visit, { wait, keys, shell }) : urlToken
+    const found = isRequest || wait ? await awaitAnswer(visit, { wait, shell }) : urlToken
     const { push, answer } = await retrieve({ client, urlToken: found }, passphraseFile, shell)
     if (json) printJson(answer, shell)
     if (push.expired) throw new ClientFailure('gone', 'This push has expired.')
@@ -74,21 +69,6 @@ export const GET = serverCommand({
     if (keys !== null && keys.failures() > 0) throw new ToldFailure(1)
   },
 })
-
-type Finding = { wait: boolean; keys: AgeKeys | null; shell: Shell }
-
-/** Opens nothing that the given keys do not open. */
-function findAnswer(
-  { client, server, urlToken, isSignedIn }: Omit<Visit, 'isRequest'>,
-  { wait, keys, shell }: Finding,
-): Promise<string> {
-  if (!isSignedIn) throw loginNeeded('This needs', server)
-  const check = ({ recipient }: RemoteRequest) => {
-    if (keys === null || recipient === null || keys.recipients.includes(recipient)) return
-    throw new CommandFailure(`What arrives here opens with the key of ${quote(recipient)}, not with yours.`)
-  }
-  return awaitAnswer({ client, urlToken, wait, check, shell })
-}
 
 /** The view is spent: what does not open is returned as it came. */
 async function openText(text: string, keys: AgeKeys | null, shell: Shell): Promise<string> {

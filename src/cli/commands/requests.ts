@@ -1,8 +1,9 @@
-// `oncebox request` and `oncebox requests`: asks somebody else for a secret, lists what was asked for, and closes it.
+// `oncebox request` and `oncebox requests`: asks somebody else for a secret, and lists what was asked for.
 
 import type { RemoteRequest } from '../../client/answers.ts'
 import { ClientFailure } from '../../client/failure.ts'
 import { ageRecipient } from '../../domain/age-recipient.ts'
+import { MAX_ANSWERS } from '../../domain/requests.ts'
 import { wholeNumber } from '../../settings/parsers.ts'
 import { readNewPassphrase } from '../ask.ts'
 import { toggle, valued } from '../command.ts'
@@ -12,8 +13,6 @@ import { drawQr } from '../qr.ts'
 import { printJson, serverCommand } from '../visit.ts'
 import { json, page, printTable } from './own-pushes.ts'
 import { limitFlags, nameFlags, notBlank, OWN_LABEL } from './push.ts'
-
-const MAX_ANSWERS = 100
 
 const { expire_after_days, expire_after_duration } = limitFlags({
   days: 'after this many days',
@@ -73,29 +72,16 @@ export const REQUESTS = [
   }),
   serverCommand({
     name: 'requests',
-    operands: '[REQUEST]',
-    takesRequests: true,
     needsLogin: true,
-    flags: { close: toggle('close', 'Close REQUEST: its link takes nothing any more'), page, json },
-    problems: ({ flags, operands }) =>
-      flags.close && operands[0] === undefined ? ['--close: name the request to close'] : [],
-    act: async ({ client, urlToken, flags: { close, page, json }, shell }) => {
-      if (close) {
-        const { answer } = await client.requests.close(urlToken)
-        return json ? printJson(answer, shell) : shell.print('Closed; its link takes nothing any more.')
-      }
-      const one = urlToken === '' ? null : await client.requests.find(urlToken)
-      const { requests, answer } =
-        one === null ? await client.requests.list(page) : { requests: [one.request], answer: one.answer }
+    flags: { page, json },
+    act: async ({ client, flags: { page, json }, shell }) => {
+      const { requests, answer } = await client.requests.list(page)
       if (json) return printJson(answer, shell)
-      const rows = requests.map((request) => rowOf(request, shell.now()))
+      const rows = requests.map(rowOf)
       const shortLast = requests.map((request) => request.urlToken)
       const none = 'You have no requests.'
-      printTable(
-        ['CREATED', 'ASKS FOR', 'NAME', 'ANSWERS', 'OPEN UNTIL', 'LINK'],
-        { rows, shortLast, stretch: 2, page, none },
-        shell,
-      )
+      const header = ['CREATED', 'ASKS FOR', 'NAME', 'ANSWERS', 'OPEN UNTIL', 'LINK']
+      printTable(header, { rows, shortLast, stretch: 2, page, none }, shell)
     },
   }),
 ]
@@ -106,16 +92,14 @@ function linkOf({ htmlUrl }: RemoteRequest): string {
   throw new ClientFailure('failed', "The request was made, but the server's link is not safe to open.")
 }
 
-function rowOf(request: RemoteRequest, now: number): string[] {
+function rowOf(request: RemoteRequest): string[] {
   const { createdAt, accept, name, answers, maxAnswers, closed, expiresAt, htmlUrl, urlToken } = request
-  const isOpen = !closed && Date.parse(expiresAt) > now && answers !== maxAnswers
   return [
-    ...[
-      formatLocalTime(createdAt),
-      accept.join(', '),
-      name || '-',
-      `${answers ?? '?'} of ${maxAnswers ?? '?'}`,
-    ],
-    ...[isOpen ? formatLocalTime(expiresAt) : 'closed', htmlUrl ?? urlToken],
+    formatLocalTime(createdAt),
+    accept.join(', '),
+    name || '-',
+    `${answers ?? '?'} of ${maxAnswers ?? '?'}`,
+    closed ? 'closed' : formatLocalTime(expiresAt),
+    htmlUrl ?? urlToken,
   ]
 }

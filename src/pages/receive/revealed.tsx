@@ -1,5 +1,6 @@
 // The opened push: a text, an address or a QR code, files to save; and whether it can be opened again.
 
+import { isSealedName, isSealedText } from '../../domain/age-recipient.ts'
 import { isOwner, viewsRemaining } from '../../domain/push.ts'
 import { authorityOf } from '../../domain/web-address.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
@@ -11,7 +12,6 @@ import { RevealedAddress } from './revealed-address.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
 import { RevealedQr } from './revealed-qr.tsx'
 import { RevealedMessage, RevealedText } from './revealed-text.tsx'
-import { isSealedText } from './secret-shape.ts'
 
 export type View = Extract<Retrieval, { outcome: 'view' }>
 
@@ -54,8 +54,7 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
 /** Whether it is what an answer to a request becomes with an age key. */
 function isSealed({ payload, files }: View): boolean {
   const [first] = files
-  if (first !== undefined) return /^\d+\.age$/.test(first.filename)
-  return isSealedText(payload)
+  return first === undefined ? isSealedText(payload) : isSealedName(first.filename)
 }
 
 function Sealed({ guest: { words } }: { guest: Guest }) {

@@ -1,5 +1,7 @@
 // The shape of an opened text: what is hidden until asked for, and what each copy button copies.
 
+import { isSealedText } from '../../domain/age-recipient.ts'
+
 /** `hidden` is like a password. `lines` are worth copying one by one. `prose` is read as a whole. */
 export type SecretShape = 'hidden' | 'lines' | 'prose'
 
@@ -23,11 +25,6 @@ export function shapeOf(payload: string): SecretShape {
   if (lines.length <= 1) return isLikePassword(payload.trim()) ? 'hidden' : 'prose'
   const areShort = lines.every((line) => line.length <= MAX_LINE_CHARACTERS)
   return lines.length <= MAX_LINES && areShort ? 'lines' : 'prose'
-}
-
-/** Whether it is encrypted for somebody's key of age, as an answer to a request may be. */
-export function isSealedText(payload: string): boolean {
-  return payload.startsWith('-----BEGIN AGE ENCRYPTED FILE-----')
 }
 
 export function linesOf(payload: string): string[] {

@@ -44,7 +44,7 @@ function serve({ request = {}, pushes = [], answer = {}, files = {}, onLook }: G
       })
     if (pathname.startsWith('/api/oncebox/requests/')) {
       looks += 1
-      return Response.json({ ...made, ...onLook?.(looks), closed: sent.method === 'DELETE' })
+      return Response.json({ ...made, ...onLook?.(looks) })
     }
     if (pathname === '/api/v2/pushes/active') return Response.json(pushes)
     if (pathname === `/api/v2/pushes/${ANSWER}`)
@@ -111,30 +111,16 @@ describe('request', () => {
 })
 
 describe('requests', () => {
-  test('lists them, shows one and closes it', async () => {
-    const { trial, asked, url } = serve({ request: { answers: 1 } })
+  test('lists them', async () => {
+    const { trial } = serve({ request: { answers: 1 } })
     expect(await trial.run('requests')).toBe(0)
     expect(trial.out[1]).toContain(`\ttext, files\tWi-Fi\t1 of 2\t2126-11-27`)
-    expect(await trial.run('requests', TOKEN, '--json')).toBe(0)
-    expect(await trial.run('requests', `${url}/q/${TOKEN}`, '--close')).toBe(0)
-    expect(asked.at(-1)).toBe(`DELETE /api/oncebox/requests/${TOKEN}`)
-    expect(trial.out.at(-1)).toBe('Closed; its link takes nothing any more.')
   })
 
   test('names none that is over as open', async () => {
-    const { trial } = serve({ request: { answers: 2 } })
+    const { trial } = serve({ request: { answers: 2, closed: true } })
     expect(await trial.run('requests')).toBe(0)
     expect(trial.out[1]).toContain('\t2 of 2\tclosed\t')
-  })
-
-  test.each([
-    [['requests', '--close'], 'name the request'],
-    [['requests', 'https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd'], '/q/'],
-    [['get', 'https://once.example/p/7k3m9qx2vn4t8bw5hj6r0yzacd', '--wait'], 'for requests only'],
-  ])('refuses %p', async (argv, problem) => {
-    const trial = signedIn()
-    expect(await trial.run(...argv)).toBe(2)
-    expect(trial.text()).toContain(problem)
   })
 
   test.each(['expire', 'edit --days 1', 'audit'])('are nothing for %s', async (command) => {
@@ -165,8 +151,7 @@ describe('get of a request', () => {
 
   test.each([
     ['not asked to wait', [], {}, 'add --wait'],
-    ['the request takes no more', ['--wait'], { answers: 2 }, 'takes no more answers'],
-    ['its time is over', ['--wait'], { expires_at: '1969-12-31T00:00:00.000Z' }, 'takes no more answers'],
+    ['the request takes no more', ['--wait'], { answers: 2, closed: true }, 'takes no more answers'],
   ])('ends with nothing: %s', async (_, flags, request, problem) => {
     const { trial, url } = serve({ request })
     expect(await trial.run('get', `${url}/q/${TOKEN}`, ...flags)).toBe(3)
@@ -254,15 +239,6 @@ describe('an age key', () => {
     expect(readFileSync(path('out/Fußnoten.pdf')).equals(large)).toBe(true)
     expect(readFileSync(path('out/profile'), 'utf8')).toBe('rm')
     expect(trial.text()).toContain('The sender named it "../../.profile"')
-  })
-
-  test('of another person opens nothing, and no view is spent', async () => {
-    await newKey()
-    const recipient = await identityToRecipient(await generateX25519Identity())
-    const { trial, asked } = serve({ request: { recipient, answers: 1 }, pushes: [arrived] })
-    expect(await receive(trial)).toBe(1)
-    expect(trial.text()).toContain('not with yours')
-    expect(asked).toEqual([`GET /api/oncebox/requests/${TOKEN}`])
   })
 
   test('that does not open a push leaves everything as it came', async () => {
