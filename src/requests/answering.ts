@@ -207,7 +207,7 @@ function pushOf(
   }
 }
 
-export function closed(): DomainError {
+function closed(): DomainError {
   return new DomainError('gone', 'request-closed')
 }
 

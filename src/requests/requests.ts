@@ -9,7 +9,7 @@ import { DomainError } from '../domain/errors.ts'
 import { isOver, type NewRequest, type SecretRequest } from '../domain/requests.ts'
 import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
-import { type AnsweringOptions, closed, createBeginAnswer } from './answering.ts'
+import { type AnsweringOptions, createBeginAnswer } from './answering.ts'
 import { requireRecipient } from './recipient.ts'
 import { isRightKey, lookupOfRequest, openTexts, sealTexts, verifierOf } from './request-texts.ts'
 
@@ -107,10 +107,10 @@ export function createRequests(options: RequestsOptions) {
     throw notFound()
   }
 
-  /** For whoever has the link. Throws `not_found`, and `gone` for one that takes no answer any more. */
-  async function getAsked(urlToken: string): Promise<AskedRequest> {
+  /** For whoever has the link; null for one that takes no answer any more. Throws `not_found`. */
+  async function findAsked(urlToken: string): Promise<AskedRequest | null> {
     const { request, message, passphraseRequired, isOver } = present(await find(urlToken))
-    if (isOver) throw closed()
+    if (isOver) return null
     const { acceptsText, acceptsFiles, expiresAt, recipient } = request
     return { urlToken, message, passphraseRequired, acceptsText, acceptsFiles, expiresAt, recipient }
   }
@@ -124,7 +124,7 @@ export function createRequests(options: RequestsOptions) {
     },
   })
 
-  return { create, list, get, close, getAsked, beginAnswer }
+  return { create, list, get, close, findAsked, beginAnswer }
 }
 
 /** `address`: the owner's, by which passphrases take turns. */

@@ -50,7 +50,7 @@ describe('asking for a secret', () => {
     expect(urlToken).toMatch(/^[0-9a-z]{26}$/)
     expect(text).toContain(`<code>http://localhost/q/${urlToken}</code>`)
     expect(text).toContain('<svg class="qr"')
-    for (const shown of ['<bdi>Router</bdi>', '<bdi>The password</bdi>', '0 of 3', 'Nothing yet.'])
+    for (const shown of ['<bdi>Router</bdi>', '<bdi>The password</bdi>', '0 of 3'])
       expect(text).toContain(shown)
     expect((await owner.get('/requests')).text).toContain(`href="/requests/${urlToken}"`)
   })

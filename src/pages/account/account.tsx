@@ -19,7 +19,7 @@ import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 import { programOf } from '../frame/programs.ts'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { AgeKeySection, type RefusedKey } from './age-key.tsx'
+import { AgeKeySection } from './age-key.tsx'
 import { ListExportSection } from './list-export.tsx'
 import { createMailPages, type MailPageOptions } from './mail.tsx'
 
@@ -40,7 +40,8 @@ const DONE: Partial<Record<string, WordKey>> = {
 type Shown = {
   passwordProblems?: Problems
   wrongPassword?: 'current' | 'twofactor'
-  refusedKey?: RefusedKey
+  /** What was typed and is no age key. */
+  refusedKey?: string
   /** Whether the box was ticked; ticked at first. */
   revoke?: boolean
   status?: number

@@ -10,11 +10,9 @@ import type { Member } from '../frame/guest.ts'
 import { Card, Notice } from '../frame/parts.tsx'
 import { PostForm } from '../frame/post-form.tsx'
 
-export type RefusedKey = { typed: string; problem: string }
-
 export type AgeKeyOptions = {
   ownRecipient: OwnRecipient
-  showAccount: (guest: Member, shown: { refusedKey: RefusedKey; status: number }) => Promise<Response>
+  showAccount: (guest: Member, shown: { refusedKey: string; status: number }) => Promise<Response>
 }
 
 export function createKeepRecipient({ ownRecipient, showAccount }: AgeKeyOptions) {
@@ -24,31 +22,35 @@ export function createKeepRecipient({ ownRecipient, showAccount }: AgeKeyOptions
       await ownRecipient.keep(guest.account, typed)
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
-      const problem = guest.words.say('problem_not_recipient')
-      return showAccount(guest, { refusedKey: { typed, problem }, status: 422 })
+      return showAccount(guest, { refusedKey: typed, status: 422 })
     }
     return answerSeeOther(guest.href(`${PAGES.account.href()}?done=key#age-key`))
   }
 }
 
-type SectionProps = { guest: Member; kept: string | null; refused: RefusedKey | undefined }
+type SectionProps = {
+  guest: Member
+  kept: string | null /** What was typed and is no key. */
+  refused: string | undefined
+}
 
 export function AgeKeySection({ guest, kept, refused }: SectionProps) {
   const { words } = guest
   const { say } = words
+  const problem = refused === undefined ? undefined : say('problem_not_recipient')
   return (
     <Card id="age-key" title={say('key_title')}>
       <p>{say('key_lead')}</p>
       <Notice kind="low">{say('key_warning')}</Notice>
       <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
-        <RefusedFields problems={{ recipient: refused?.problem }} words={words} />
+        <RefusedFields problems={{ recipient: problem }} words={words} />
         <Input
           id="recipient"
           name="recipient"
           label={say('key_field')}
           hint={say('key_field_hint')}
-          problem={refused?.problem}
-          value={refused?.typed ?? kept ?? ''}
+          problem={problem}
+          value={refused ?? kept ?? ''}
           attributes={{ dir: 'ltr', placeholder: 'age1…', autocomplete: 'off', spellcheck: 'false' }}
         />
         <button type="submit">{say('key_save')}</button>

@@ -173,9 +173,12 @@ export function NameInput({ words: { say }, ...input }: LabelProps) {
   )
 }
 
-export function NoteField({ words: { say }, name, value, problem }: LabelProps) {
+type NoteProps = LabelProps & Partial<Pick<FieldProps, 'id' | 'label' | 'hint'>>
+
+/** A text of some lines: the note of a push, unless it is told what else. */
+export function NoteField({ words: { say }, name, value, problem, ...field }: NoteProps) {
   return (
-    <Field id="note" label={say('note')} hint={say('note_hint')} problem={problem}>
+    <Field id="note" label={say('note')} hint={say('note_hint')} problem={problem} {...field}>
       {(describes) => (
         <textarea name={name} rows={2} dir="auto" maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
           {value}

@@ -157,3 +157,9 @@ export function askToSignIn(guest: Guest): Response {
 export function signInHref(next: string): string {
   return `${PAGES.signIn.href()}?next=${next}`
 }
+
+/** Page 1 for a number that is missing or unreadable. */
+export function readPage({ query }: Guest): number {
+  const page = query.get('page') ?? ''
+  return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1
+}

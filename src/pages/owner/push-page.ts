@@ -10,7 +10,7 @@ import { PAGES } from '../../http/urls.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { type Member, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createReadEditForm } from './edit-form.ts'
 import type { RefusedEdit } from './edit-view.tsx'
@@ -96,9 +96,4 @@ async function listNewest({ entries, listPage }: Owned['log'], pageNumber: numbe
 
 function leadBack(guest: Member, urlToken: string, done: string): Response {
   return answerSeeOther(guest.href(`${PAGES.push.href({ url_token: urlToken })}?done=${done}`))
-}
-
-function readPage({ query }: Member): number {
-  const page = query.get('page') ?? ''
-  return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1
 }

@@ -7,7 +7,7 @@ import type { BodyLimits } from '../../http/intake/body.ts'
 import { createReceiveAnswer } from '../../http/intake/receive-answer.ts'
 import { PAGES } from '../../http/urls.ts'
 import { KEY_LENGTH, newIdempotencyKey } from '../../pushes/idempotency.ts'
-import type { AskedRequest, Requests } from '../../requests/requests.ts'
+import type { Requests } from '../../requests/requests.ts'
 import { problemTexts } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -16,7 +16,7 @@ import { Answer, Arrived, Over, type Why } from './answer-view.tsx'
 
 export type AnswerPagesOptions = {
   answer: AnswerGuest
-  requests: Pick<Requests, 'getAsked' | 'beginAnswer'>
+  requests: Pick<Requests, 'findAsked' | 'beginAnswer'>
   limits: PushLimits
   body: BodyLimits
 }
@@ -35,7 +35,7 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
   }
 
   async function showForm(guest: Guest, urlToken: string, why: Why | null = null, payload = '') {
-    const asked = await findAsked(urlToken)
+    const asked = await requests.findAsked(urlToken)
     if (asked === null) return showOver(guest)
     const { status = 200, headers = {} } = why ?? {}
     const idempotencyKey = keyIn(guest) ?? newIdempotencyKey()
@@ -52,16 +52,6 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
   function showOver(guest: Guest): Response {
     const title = guest.words.say('gone_title')
     return answer(<Over guest={guest} />, { ...plain(guest), title, status: 410 })
-  }
-
-  /** Null for one that takes no answer any more. Throws `not_found`. */
-  async function findAsked(urlToken: string): Promise<AskedRequest | null> {
-    try {
-      return await requests.getAsked(urlToken)
-    } catch (cause) {
-      if (isDomainError(cause, 'gone')) return null
-      throw cause
-    }
   }
 
   /** Sent again with its key, an answer arrives once. */

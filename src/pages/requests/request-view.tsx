@@ -1,23 +1,19 @@
-// The page of a request for its owner: its state, its link, what arrived for it, and closing it.
+// The page of a request for its owner: its state, its link, and closing it. What arrives stands in the list of all pushes.
 
 import { PAGES, requestLink } from '../../http/urls.ts'
-import type { OverviewPush } from '../../pushes/owner-lists.ts'
 import type { OwnRequest } from '../../requests/requests.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Card, CopyButton, fillIn, LinkBox, Moment, Notice, nameForOwner, sayWhen } from '../frame/parts.tsx'
+import { CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
-import { Status } from '../owner/list-row.tsx'
 import { Fingerprint } from './answer-view.tsx'
 import { countAnswers, nameOfRequest, RequestState } from './requests-view.tsx'
 
-type Shown = { own: OwnRequest; arrived: OverviewPush[]; now: number }
-
 export function createRequestView(answer: AnswerGuest) {
-  return (guest: Member, { own, arrived, now }: Shown): Response => {
+  return (guest: Member, own: OwnRequest): Response => {
     const { say } = guest.words
     const title = nameOfRequest(own, guest.words)
     const content = (
@@ -38,14 +34,6 @@ export function createRequestView(answer: AnswerGuest) {
         ) : (
           <Link guest={guest} own={own} />
         )}
-        <Card id="arrived" title={say('request_arrived')}>
-          {arrived.length === 0 && <p>{say('request_nothing')}</p>}
-          <ul class="rows">
-            {arrived.map((listed) => (
-              <Arrived guest={guest} listed={listed} now={now} />
-            ))}
-          </ul>
-        </Card>
         <About guest={guest} own={own} />
         {!own.isOver && <Close guest={guest} urlToken={own.urlToken} />}
       </>
@@ -54,26 +42,9 @@ export function createRequestView(answer: AnswerGuest) {
   }
 }
 
-function Arrived({ guest, listed, now }: { guest: Member; listed: OverviewPush; now: number }) {
-  const { words, href } = guest
-  const { push, urlToken } = listed
-  return (
-    <li>
-      <div>
-        <a class="title" href={href(PAGES.push.href({ url_token: urlToken }))}>
-          <bdi>{nameForOwner(listed, words)}</bdi>
-        </a>
-        <p class="hint">
-          {push.files > 0 && `${words.say('row_files', { n: push.files })} · `}
-          {sayWhen('row_received', push.createdAt, { words, now })}
-        </p>
-      </div>
-      <Status push={push} words={words} now={now} />
-    </li>
-  )
-}
+type Props = { guest: Member; own: OwnRequest }
 
-function Link({ guest, own: { urlToken, request } }: { guest: Member; own: OwnRequest }) {
+function Link({ guest, own: { urlToken, request } }: Props) {
   const { words } = guest
   const link = requestLink(urlToken, guest.exchange.baseUrl)
   const until = <Moment at={request.expiresAt} words={words} />
@@ -100,16 +71,17 @@ function Link({ guest, own: { urlToken, request } }: { guest: Member; own: OwnRe
   )
 }
 
-function About({ guest: { words }, own }: { guest: Member; own: OwnRequest }) {
+function About({ guest: { words, href }, own }: Props) {
   const { say } = words
   const { request, passphraseRequired } = own
   const { acceptsText, acceptsFiles, recipient } = request
   const kind = !acceptsFiles ? 'kind_text' : acceptsText ? 'ask_accepts_both' : 'kind_file'
+  const arrived = request.answers > 0 && <a href={href(PAGES.pushes.href())}>{say('request_arrived')}</a>
   return (
     <section class="card" aria-label={say('pushes_state')}>
       <Facts
         of={[
-          [say('request_answers'), countAnswers(own, words)],
+          [say('request_answers'), [countAnswers(own, words), ' ', arrived]],
           [say('ask_accepts'), say(kind)],
           [say('fact_created'), <Moment at={request.createdAt} words={words} />],
           passphraseRequired && [say('fact_asks'), say('fact_passphrase')],

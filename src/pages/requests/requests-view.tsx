@@ -3,7 +3,6 @@
 import {
   DURATIONS,
   MAX_NAME_CHARACTERS,
-  MAX_NOTE_CHARACTERS,
   MAX_PASSPHRASE_BYTES,
   type PushLimits,
 } from '../../domain/new-push.ts'
@@ -13,7 +12,15 @@ import { DAY } from '../../domain/time.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRequest, PageOfRequests } from '../../requests/requests.ts'
 import type { Words } from '../../words/words.ts'
-import { Field, Input, maxLengthOf, PassphraseInput, problemTexts, RefusedFields } from '../frame/fields.tsx'
+import {
+  Field,
+  Input,
+  maxLengthOf,
+  NoteField,
+  PassphraseInput,
+  problemTexts,
+  RefusedFields,
+} from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { PageLinks } from '../frame/lists.tsx'
@@ -117,19 +124,15 @@ function AskForm({ guest, recipient, limits, refused }: Props) {
   return (
     <PostForm guest={guest} action={PAGES.ask.href()} isOnce>
       <RefusedFields problems={texts} words={words} />
-      <Field id="message" label={say('ask_message')} hint={say('ask_message_hint')} problem={texts.message}>
-        {(describes) => (
-          <textarea
-            name="message"
-            rows={3}
-            dir="auto"
-            maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)}
-            {...describes}
-          >
-            {typed('message')}
-          </textarea>
-        )}
-      </Field>
+      <NoteField
+        id="message"
+        name="message"
+        label={say('ask_message')}
+        hint={say('ask_message_hint')}
+        words={words}
+        problem={texts.message}
+        value={typed('message')}
+      />
       <Accepts limits={limits} words={words} typed={typed} />
       <Lifetime limits={limits} words={words} typed={typed} />
       <details
