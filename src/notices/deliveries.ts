@@ -35,9 +35,21 @@ const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? 0
 export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOptions) {
   const running = new Map<number, Promise<void>>()
   const stopping = new AbortController()
-  const bell = createBell()
+  let bell = Promise.withResolvers<void>()
   const tries: Record<string, number> = {}
   let loop: Promise<void> = Promise.resolve()
+
+  function ring(): void {
+    bell.resolve()
+  }
+
+  /** So long, or until the next ring. One that came since the last rest ends it at once. */
+  async function rest(ms: number): Promise<void> {
+    const timer = setTimeout(ring, ms)
+    await bell.promise
+    clearTimeout(timer)
+    bell = Promise.withResolvers()
+  }
 
   async function run(report: JobReport): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -45,7 +57,7 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
         report.failed(cause)
         return RETRY_MS
       })
-      if (wait > 0) await bell.wait(wait)
+      if (wait > 0) await rest(wait)
     }
     await Promise.all(running.values())
   }
@@ -61,7 +73,7 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
     const receiver = receiverOf(message)
     const delivering = deliver(message, report).finally(() => {
       running.delete(receiver)
-      bell.ring()
+      ring()
     })
     running.set(receiver, delivering)
     return 0
@@ -91,41 +103,16 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
   }
 
   function start(report: JobReport): void {
-    onTold(bell.ring)
+    onTold(ring)
     loop = run(report)
   }
 
   async function stop(): Promise<void> {
     stopping.abort()
-    bell.ring()
+    ring()
     await loop
   }
 
   const job: Job = { name: 'deliveries', start, stop }
   return { job, /** Tries since the start, by kind and outcome. */ countTries: () => ({ ...tries }) }
-}
-
-/** One waiter; remembers a ring until the next wait. */
-function createBell() {
-  let isRung = false
-  let wake: (() => void) | null = null
-
-  function ring(): void {
-    isRung = true
-    wake?.()
-  }
-
-  async function wait(ms: number): Promise<void> {
-    if (!isRung) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, ms)
-      wake = resolve
-      await promise
-      clearTimeout(timer)
-    }
-    isRung = false
-    wake = null
-  }
-
-  return { ring, wait }
 }

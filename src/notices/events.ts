@@ -29,26 +29,18 @@ type Waiting = Pick<Poll, 'accountId' | 'tokenId'> & { after: number; end: (how:
 export type Events = ReturnType<typeof createEvents>
 
 export function createEvents({ store }: { store: EventStore }) {
+  const running = new Set<Poll>()
   const waiting = new Set<Waiting>()
-  /** Polls of each account. */
-  const running = new Map<number, number>()
   let timer: Timer | undefined
   let isStopped = false
   store.onTold(look)
 
   /** Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated` for a token that was revoked meanwhile. */
   async function poll(asked: Poll): Promise<EventPage> {
-    const { accountId } = asked
-    const polls = running.get(accountId) ?? 0
-    if (polls >= MOST_AT_ONCE) throw tooMany()
-    running.set(accountId, polls + 1)
-    try {
-      return await pollOnce(asked)
-    } finally {
-      const left = (running.get(accountId) ?? 1) - 1
-      if (left === 0) running.delete(accountId)
-      else running.set(accountId, left)
-    }
+    const own = [...running].filter(({ accountId }) => accountId === asked.accountId)
+    if (own.length >= MOST_AT_ONCE) throw tooMany()
+    running.add(asked)
+    return pollOnce(asked).finally(() => running.delete(asked))
   }
 
   async function pollOnce(asked: Poll): Promise<EventPage> {
@@ -82,13 +74,8 @@ export function createEvents({ store }: { store: EventStore }) {
       clearTimeout(over)
       signal.removeEventListener('abort', onOver)
       waiting.delete(one)
-      if (waiting.size === 0) rest()
+      if (waiting.size === 0) timer = void clearInterval(timer)
     }
-  }
-
-  function rest(): void {
-    clearInterval(timer)
-    timer = undefined
   }
 
   /** A look that fails ends nobody's wait: the next one may work. */

@@ -55,7 +55,7 @@ export async function requestOutside(
 }
 
 /** Those addresses of a listed place to which a message may be sent. Resolves its name, if it has one. */
-export async function findAddresses(
+async function findAddresses(
   place: WebPlace,
   { lookUp = lookUpAll, ...judging }: OutboundOptions,
   ended: AbortSignal,
@@ -115,23 +115,21 @@ async function secured(socket: Socket, { hostname }: WebPlace, ended: AbortSigna
   return ended.aborted ? 'timed_out' : 'tls_failed'
 }
 
-/** Null, and the socket is closed, when it fails or takes too long. */
+/** Null when it fails or takes too long. The end of the time closes the socket, then or later. */
 function opened<S extends Socket>(
   socket: S,
   event: 'connect' | 'secureConnect',
   ended: AbortSignal,
 ): Promise<S | null> {
   return new Promise((resolve) => {
-    const settle = (outcome: S | null) => {
-      ended.removeEventListener('abort', fail)
-      if (outcome === null) socket.destroy()
-      resolve(outcome)
+    const fail = () => {
+      socket.destroy()
+      resolve(null)
     }
-    const fail = () => settle(null)
     // Stays, because a socket without a listener ends the process with its errors.
     socket.on('error', fail)
     socket.once('close', fail)
-    socket.once(event, () => settle(socket))
+    socket.once(event, () => resolve(socket))
     if (ended.aborted) fail()
     else ended.addEventListener('abort', fail, { once: true })
   })
@@ -141,20 +139,18 @@ function ask(socket: Socket, request: OutboundRequest, ended: AbortSignal): Prom
   return new Promise((resolve) => {
     let answer = ''
     const settle = (outcome: DeliveryError | null) => {
-      ended.removeEventListener('abort', stop)
-      socket.destroy()
       resolve(outcome)
+      socket.destroy()
     }
-    const stop = () => settle('timed_out')
+    const fail = () => settle(ended.aborted ? 'timed_out' : 'bad_answer')
     socket.on('data', (bytes: Buffer) => {
       answer += bytes.toString('latin1')
       const status = statusIn(answer.slice(0, MOST_ANSWER))
       if (status !== null) settle(judge(status))
       else if (answer.length >= MOST_ANSWER) settle('bad_answer')
     })
-    for (const event of ['end', 'close', 'error']) socket.once(event, () => settle('bad_answer'))
-    if (ended.aborted) stop()
-    else ended.addEventListener('abort', stop, { once: true })
+    for (const event of ['end', 'close', 'error']) socket.once(event, fail)
+    if (ended.aborted) fail()
     socket.write(textOf(request))
   })
 }

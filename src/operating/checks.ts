@@ -8,9 +8,7 @@ import type { Authority } from '../lan/certificate.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
-import type { OutboxStore } from '../store/notices-face.ts'
 import { type Checks, fine, problem, type Verdict, warning } from './health.ts'
-import { lookAtWebhooks } from './webhook-check.ts'
 
 export type ServedOptions = {
   store: {
@@ -21,7 +19,6 @@ export type ServedOptions = {
     freeSpace: FreeSpace
     bucket: BucketReport | null
     damage: DamageReports
-    outbox: Pick<OutboxStore, 'countOf'>
     clock: { doubt(): Doubt | null }
     /** Null when rows are in the data folder. */
     database: DatabaseReport | null
@@ -37,7 +34,6 @@ export type ServedOptions = {
   readBackups: (() => BackupState) | null
   /** Null without --smtp-url. */
   readMail: (() => MailState) | null
-  webhookHosts: readonly string[]
 }
 
 /** The parts of a server that runs. */
@@ -62,7 +58,6 @@ export function createServerChecks(options: ServedOptions): Checks {
     certificate: () => certificate && judgeCertificate(certificate, systemNow()),
     backup: () => readBackups && judgeBackup(readBackups()),
     mail: () => readMail && judgeMail(readMail()),
-    webhooks: () => (options.webhookHosts.length === 0 ? null : lookAtWebhooks(store.outbox)),
   }
 }
 

@@ -50,7 +50,6 @@ type State = {
   isFull?: boolean
   writeProblem?: string
   mail?: DeliveryError | null
-  messages?: { waiting: number; failed: number } | null
 }
 
 const checksOf = (state: State) =>
@@ -70,9 +69,7 @@ const checksOf = (state: State) =>
       damage: { report: () => undefined, count: () => state.damaged ?? 0 },
       clock: { doubt: () => state.doubt ?? null },
       database: state.database ?? null,
-      outbox: { countOf: async () => state.messages ?? Promise.reject(new Error('no database')) },
     },
-    webhookHosts: state.messages === undefined ? [] : ['hook.example'],
     databaseName: NAME,
     dataDir: '/data',
     minFreeSpace: state.minFreeSpace ?? null,
@@ -132,13 +129,6 @@ describe('the clock', () => {
     expect(await look('clock', { doubt })).toContain('The clock of this machine says')
     expect(await look('clock', { doubt, database: WELL })).toContain('The clock of the database server says')
   })
-})
-
-test('messages of administrators that were given up are a warning, and a database that is away is none of theirs', async () => {
-  expect(await look('webhooks', { messages: { waiting: 3, failed: 0 } })).toBe('ok')
-  const told = await look('webhooks', { messages: { waiting: 0, failed: 2 } })
-  expect(told).toStartWith('ready: 2 messages for the webhooks of the administrators were given up')
-  await expect(look('webhooks', { messages: null })).rejects.toThrow('no part webhooks')
 })
 
 test('damage is told with where it is, and no restore is advised, which brings no push back', async () => {

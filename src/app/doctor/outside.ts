@@ -6,8 +6,7 @@ import { dirname } from 'node:path'
 import { findFolderFault } from '../../backup/own-backup.ts'
 import { graceOf } from '../../domain/backup-plan.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { formatTime, SECOND } from '../../domain/time.ts'
-import { webPlaceOf } from '../../domain/web-place.ts'
+import { formatTime } from '../../domain/time.ts'
 import { openCertificateFiles } from '../../lan/certificate-files.ts'
 import { judgeBackup, judgeCertificate, judgeMail } from '../../operating/checks.ts'
 import { fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
@@ -24,7 +23,6 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   backup: lookAtBackups,
   log: lookAtLogFile,
   mail: lookAtMail,
-  webhooks: lookAtWebhookHosts,
 }
 
 /** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
@@ -128,23 +126,3 @@ function lookAtLogFile({ config: { logFile: path } }: Place): Looked {
     return problem(`The log file ${path} cannot be written: ${reasonOf(cause)}.`, remedy)
   }
 }
-
-/** Resolves the names that --webhook-hosts lists, and sends nothing. */
-async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: Place): Promise<Looked> {
-  if (listed.length === 0) return null
-  const { findAddresses } = await import('../../notices/guarded-request.ts')
-  const faults = await Promise.all(
-    listed.map(async (host) => {
-      const place = webPlaceOf(`http://${host}`)
-      const found = place && (await findAddresses(place, { listed }, AbortSignal.timeout(5 * SECOND)))
-      return Array.isArray(found) ? [] : [host]
-    }),
-  )
-  const unusable = faults.flat()
-  if (unusable.length === 0) return fine(`Webhooks may send to ${listed.join(', ')}.`)
-  return warning(`No webhook can reach ${unusable.join(', ')}.`, LISTED_REMEDY)
-}
-
-const LISTED_REMEDY =
-  'The name has no address, or only those of this machine, its cable or a cloud. If one of them is meant, list the address itself in ' +
-  '--webhook-hosts.'
