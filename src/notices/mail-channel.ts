@@ -54,11 +54,11 @@ export function createMailChannel(options: MailChannelOptions) {
   const findName = createFindName({ store, keyring })
   const writing = (language: Language) => ({ language, name: nameOfInstance(), home: links.home })
 
-  async function deliver(message: DueMessage): Promise<Tried> {
+  async function deliver(message: DueMessage, stopped: AbortSignal): Promise<Tried> {
     const written = await write(message)
     if (written === 'over') return { error: null }
     if (typeof written === 'string') return { error: written, forAll: false }
-    const error = await mailer.send({ ...written, id: idOf(message) })
+    const error = await mailer.send({ ...written, id: idOf(message) }, stopped)
     return error === null ? { error } : { error, forAll: isOfAll(error) }
   }
 

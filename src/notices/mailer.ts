@@ -24,7 +24,7 @@ export type MailerOptions = {
 export type Mailer = ReturnType<typeof createMailer>
 
 /** Shorter than the lease of a message, which another node takes after it, and than a check may take. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 15_000
 const ANSWER_MS = 10_000
 
 export function createMailer({ server, from, hostName }: MailerOptions) {
@@ -50,11 +50,13 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
   /** Why the server would not take a mail; null when it connects, verifies and lets us in. Sends none. */
   const test = () => attempt(async () => (await open()).verify())
 
-  /** Null once the server has taken the mail. */
-  async function send({ to, subject, text, id }: Mail): Promise<DeliveryError | null> {
+  /** Null once the server has taken the mail. Ends the connection when `stopped` is aborted, and when it takes too long. */
+  async function send({ to, subject, text, id }: Mail, stopped?: AbortSignal): Promise<DeliveryError | null> {
     if (!isMailAddress(to)) return 'not_allowed'
-    const error = await attempt(async () =>
-      (await open()).sendMail({
+    const error = await attempt(async (signal) => {
+      const transport = await open()
+      await transport.sendMail({
+        signal,
         from,
         to: { name: '', address: to },
         subject: subject.replace(/\p{Cc}+/gu, ' '),
@@ -63,8 +65,8 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         // Keeps out-of-office replies away (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
         xMailer: false,
-      }),
-    )
+      })
+    }, stopped)
     fault = error !== null && isOfAll(error) ? error : null
     return error
   }
@@ -77,11 +79,24 @@ export function isOfAll(error: DeliveryError): boolean {
   return error !== 'refused' && error !== 'receiver_failed' && error !== 'not_allowed'
 }
 
-async function attempt(work: () => Promise<unknown>): Promise<DeliveryError | null> {
+async function attempt(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  stopped?: AbortSignal,
+): Promise<DeliveryError | null> {
+  const ending = new AbortController()
   const { promise: late, resolve } = Promise.withResolvers<DeliveryError>()
-  const timer = setTimeout(() => resolve('timed_out'), PATIENCE_MS)
-  const done = work().then(() => null, reasonOf)
-  return Promise.race([done, late]).finally(() => clearTimeout(timer))
+  const end = () => {
+    resolve('timed_out')
+    ending.abort()
+  }
+  const timer = setTimeout(end, PATIENCE_MS)
+  if (stopped?.aborted) end()
+  stopped?.addEventListener('abort', end)
+  const done = work(ending.signal).then(() => null, reasonOf)
+  return Promise.race([late, done]).finally(() => {
+    clearTimeout(timer)
+    stopped?.removeEventListener('abort', end)
+  })
 }
 
 /** By the codes of the library and of TLS, and by the answer of the server (RFC 5321, 4.2.1). */

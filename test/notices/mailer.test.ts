@@ -1,6 +1,7 @@
 // Handing a mail to the server: what it looks like there, and why one is not taken.
 
 import { afterEach, expect, test } from 'bun:test'
+import { type AddressInfo, createServer } from 'node:net'
 import { createMailer, type Mail } from '../../src/notices/mailer.ts'
 import { smtpUrl } from '../../src/settings/mail-parsers.ts'
 import { headerOf, type MailServer, type MailServerOptions, startMailServer } from '../support/mail-server.ts'
@@ -100,4 +101,27 @@ test('a wrong login, a server that is gone, and a name that nobody knows', async
   await gone.stop()
   expect(await mailerFor(gone.urlOfStranger).send(MAIL)).toBe('unreachable')
   expect(await mailerFor('smtps://mail.invalid').send(MAIL)).toBe('name_not_found')
+})
+
+test('a server that never comes to the end of an answer is left, and its connection ended, when the mail is stopped', async () => {
+  const [asked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const endless = createServer((socket) => {
+    socket.on('error', () => undefined)
+    const talking = setInterval(() => socket.write('250-one more\r\n'), 50)
+    socket.on('close', () => {
+      clearInterval(talking)
+      left.resolve()
+    })
+    socket.on('data', () => asked.resolve())
+    socket.write('220 welcome\r\n')
+  })
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
+  const { port } = endless.address() as AddressInfo
+  const stopping = new AbortController()
+  const sent = mailerFor(`smtp://127.0.0.1:${port}`).send(MAIL, stopping.signal)
+  await asked.promise
+  stopping.abort()
+  expect(await sent).toBe('timed_out')
+  await left.promise
+  endless.close()
 })
