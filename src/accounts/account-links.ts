@@ -9,9 +9,9 @@ import { DomainError, invalidFields } from '../domain/errors.ts'
 import type { Language } from '../domain/language.ts'
 import type { InLine } from '../domain/waiting-line.ts'
 import type { MailLimit } from '../pushes/mail-limit.ts'
+import { sealMail, type WaitingMails } from '../pushes/sealed-mails.ts'
 import type { NewAccountLink } from '../store/accounts-face.ts'
 import type { Store } from '../store/face.ts'
-import { sealAccountMail, type WaitingAccountLink } from './account-mails.ts'
 import type { Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
@@ -27,7 +27,7 @@ const NOBODY = {
 
 type LinkToAdd = Omit<NewAccountLink, 'hash'>
 
-type ToMail = Omit<WaitingAccountLink, 'token'> & { accountId: number }
+type ToMail = Omit<WaitingMails['account_mail'], 'token'> & { accountId: number }
 
 type Forgotten = { email: string; visit: Visit; language: Language }
 
@@ -63,8 +63,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
     if (mailLimit === null) throw new DomainError('not_found', 'not-found')
     await mailLimit.take(accountId, 1)
     const token = newRandomToken()
-    const mail = sealAccountMail({ ...waiting, token }, { keyring, accountId })
-    return add({ ...link, mail }, token)
+    const body = sealMail('account_mail', { ...waiting, token }, { keyring, accountId })
+    return add({ ...link, mail: { accountId, body } }, token)
   }
 
   /** Null once there is an administrator. A new link replaces the previous one. */

@@ -10,7 +10,7 @@ import type { AnswerBody } from './answer-tables.ts'
 import { responses } from './operations.ts'
 import { PARAMETERS } from './parameters.ts'
 import type { ApiRoute } from './pushes.ts'
-import type { ApiViewer } from './viewer.ts'
+import { requireAccount } from './viewer.ts'
 
 const { after, wait } = PARAMETERS
 
@@ -26,13 +26,17 @@ const OPERATION = {
 
 export function createEventRoutes(events: Pick<Events, 'poll'>): ApiRoute[] {
   const answer: ApiRoute['answer'] = async ({ exchange, viewer }) => {
+    const { tokenId } = viewer
+    if (tokenId === null) throw new Error('no account without a token')
     const asked = {
+      accountId: requireAccount(viewer).id,
+      tokenId,
       after: readNumber(exchange, after),
       wait: (readNumber(exchange, wait) ?? 0) * SECOND,
       signal: exchange.request.signal,
     }
     exchange.stayOpen()
-    const { events: found, next } = await events.poll({ ...asked, ...requireToken(viewer) })
+    const { events: found, next } = await events.poll(asked)
     const body: AnswerBody<'EventPage'> = {
       events: found.map(({ n, type, at, data }) => ({
         ...{ id: n, type, timestamp: formatTime(at), data: JSON.parse(data) },
@@ -52,9 +56,4 @@ function readNumber(exchange: Exchange, { name, schema }: typeof after | typeof 
   const number = /^\d{1,16}$/.test(text) ? Number(text) : -1
   if (number >= minimum && number <= maximum) return number
   throw new DomainError('malformed', `${name} must be a whole number from ${minimum} to ${maximum}`)
-}
-
-function requireToken({ account, tokenId }: ApiViewer): { accountId: number; tokenId: number } {
-  if (account === null || tokenId === null) throw new Error('the guard of events admits visitors')
-  return { accountId: account.id, tokenId }
 }

@@ -1,6 +1,5 @@
 // The push endpoints of the API: each reads a request, calls a service and presents the outcome.
 
-import type { Account } from '../domain/account.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import type { PushKind } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
@@ -27,7 +26,7 @@ import {
   presentView,
 } from './push-json.ts'
 import { explainWrong, locked, refusePassphrase, tooManyTries } from './refused-passphrases.ts'
-import type { ApiViewer } from './viewer.ts'
+import { type ApiViewer, requireAccount } from './viewer.ts'
 
 /** A request of the API, with the viewer whose token it carries. */
 export type Asked = Reached & { viewer: ApiViewer }
@@ -167,7 +166,7 @@ export function createPushEndpoints(options: {
   }
 
   async function list({ exchange, viewer }: Asked, expired: boolean): Promise<Response> {
-    const account = requireAccount(viewer.account)
+    const account = requireAccount(viewer)
     const listed = await pushes.list(account, {
       ...{ expired, pageNumber: readPage(exchange), before: readBefore(exchange) },
     })
@@ -210,9 +209,4 @@ export function routesOfPushes(
     ...{ url: urls[name], answer: endpoints[name], detail: operations[name] },
     ...(name === 'retrieve' ? { head: endpoints.preview } : {}),
   }))
-}
-
-function requireAccount(account: Account | null): Account {
-  if (account === null) throw new Error('the guard of a list admits visitors')
-  return account
 }

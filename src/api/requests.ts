@@ -1,6 +1,5 @@
 // The endpoints of requests for secrets: its owner's, and that under which a stranger answers.
 
-import type { Account } from '../domain/account.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import { formatTime } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
@@ -13,6 +12,7 @@ import type { AnswerBody } from './answer-tables.ts'
 import { OPERATIONS } from './operations.ts'
 import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import type { ApiRoute, Asked } from './pushes.ts'
+import { requireAccount } from './viewer.ts'
 
 export function createRequestRoutes(options: {
   requests: Requests
@@ -25,13 +25,13 @@ export function createRequestRoutes(options: {
 
   async function create({ exchange, viewer }: Asked): Promise<Response> {
     const wanted = await readRequest(exchange)
-    const account = accountOf(viewer)
+    const account = requireAccount(viewer)
     const made = await requests.create(account, { wanted, address: viewer.visit.ip })
     return answerJson(201, presentRequest(made, exchange.baseUrl))
   }
 
   async function list({ exchange, viewer }: Asked): Promise<Response> {
-    const listed = await requests.list(accountOf(viewer), readPage(exchange))
+    const listed = await requests.list(requireAccount(viewer), readPage(exchange))
     return answerJson(
       200,
       listed.requests.map((request) => presentRequest(request, exchange.baseUrl)),
@@ -44,7 +44,7 @@ export function createRequestRoutes(options: {
     async ({ exchange, viewer, params }: Asked): Promise<Response> =>
       answerJson(
         200,
-        presentRequest(await find(accountOf(viewer), readUrlToken({ params })), exchange.baseUrl),
+        presentRequest(await find(requireAccount(viewer), readUrlToken({ params })), exchange.baseUrl),
       )
 
   async function answer({ exchange, viewer, params }: Asked): Promise<Response> {
@@ -65,11 +65,6 @@ export function createRequestRoutes(options: {
     { url: OWN_API.closeRequest, answer: showWith(requests.close), detail: OPERATIONS.closeRequest },
     { url: OWN_API.answer, answer, detail: OPERATIONS.answer },
   ]
-}
-
-function accountOf({ account }: { account: Account | null }): Account {
-  if (account === null) throw new Error('the guard of a request admits visitors')
-  return account
 }
 
 function presentRequest({ request, ...own }: OwnRequest, baseUrl: string): AnswerBody<'Request'> {

@@ -1,6 +1,7 @@
 // Identifies the caller of the API: the account of the request's API token, if there is one.
 
 import { type ApiTokens, type Authenticated, mentionsApiToken } from '../accounts/api-tokens.ts'
+import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type Exchange, visitOf } from '../http/door/exchange.ts'
@@ -59,6 +60,12 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     const presentsToken = headers.has('authorization') || headers.has('x-user-token')
     return presentsToken ? find(headers).then(admit) : admit(null)
   }
+}
+
+/** Of a route whose guard admits accounts alone. */
+export function requireAccount({ account }: Viewer): Account {
+  if (account === null) throw new Error('the guard of this route admits visitors')
+  return account
 }
 
 function refusal(message: string): DomainError {

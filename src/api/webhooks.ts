@@ -1,6 +1,5 @@
 // The webhooks of an account: made, listed, tried and deleted.
 
-import type { Viewer } from '../domain/audit.ts'
 import { DomainError, invalidFields } from '../domain/errors.ts'
 import { EVENT_TYPES } from '../domain/events.ts'
 import { WEBHOOK_FORMATS } from '../domain/outbox.ts'
@@ -15,6 +14,7 @@ import type { AnswerBody } from './answer-tables.ts'
 import { responses } from './operations.ts'
 import { PARAMETERS } from './parameters.ts'
 import type { ApiRoute, Asked } from './pushes.ts'
+import { requireAccount } from './viewer.ts'
 
 const events: Member<string[]> = {
   schema: Type.Array(Type.String({ enum: [...EVENT_TYPES] }), { description: 'Left out: all of them.' }),
@@ -83,23 +83,23 @@ export function createWebhookRoutes({
   body: BodyLimits
 }): ApiRoute[] {
   async function add({ exchange, viewer }: Asked): Promise<Response> {
-    const account = accountOf(viewer)
+    const account = requireAccount(viewer)
     const onFile = () => Promise.reject(invalidFields({ url: [{ code: 'not_text' }] }))
     const wire = await readPushFields(exchange, { ...body, wrappers: ['webhook'], onFile })
     const { read, problems } = createFields(WEBHOOK_TABLE, wire)
     const [url, events, format] = [read('url') ?? '', read('events'), read('format')]
     const withName = read('with_name')
     if (Object.keys(problems).length > 0) throw invalidFields(problems)
-    const { secret, ...made } = await webhooks.add(account, { url, events, format, withName })
+    const { secret, ...made } = await webhooks.add(account.id, { url, events, format, withName })
     return answerJson(201, { ...present(made), secret } satisfies AnswerBody<'CreatedWebhook'>)
   }
 
   const list = async ({ viewer }: Asked) =>
-    answerJson(200, (await webhooks.list(accountOf(viewer))).map(present))
+    answerJson(200, (await webhooks.list(requireAccount(viewer).id)).map(present))
   const answerWith =
     (act: Webhooks['remove' | 'test']): ApiRoute['answer'] =>
     async ({ viewer, params }) =>
-      answerJson(200, present(await act(accountOf(viewer), readId(params))))
+      answerJson(200, present(await act(requireAccount(viewer).id, readId(params))))
 
   return [
     { url: WEBHOOKS_API.list, answer: list, detail: OPERATIONS.list },
@@ -107,11 +107,6 @@ export function createWebhookRoutes({
     { url: WEBHOOKS_API.remove, answer: answerWith(webhooks.remove), detail: OPERATIONS.remove },
     { url: WEBHOOKS_API.test, answer: answerWith(webhooks.test), detail: OPERATIONS.test },
   ]
-}
-
-function accountOf({ account }: Viewer): number {
-  if (account === null) throw new Error('the guard of a webhook admits visitors')
-  return account.id
 }
 
 function readId({ id = '' }: Asked['params']): number {

@@ -1,6 +1,5 @@
 // Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then reads what else they say.
 
-import { openAccountMail } from '../accounts/account-mails.ts'
 import type { MailWishesOfAccounts } from '../accounts/mail-wishes.ts'
 import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -9,19 +8,12 @@ import type { Account } from '../domain/account.ts'
 import type { Language } from '../domain/language.ts'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { type Push, viewsRemaining } from '../domain/push.ts'
-import { openLinkMail } from '../pushes/link-mails.ts'
 import type { MailLimit } from '../pushes/mail-limit.ts'
+import { openMail, type WaitingMails } from '../pushes/sealed-mails.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage, Tried } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
-import {
-  type MailText,
-  writeEvent,
-  writeInvitation,
-  writeLinkMail,
-  writeReset,
-  writeTest,
-} from './mail-texts.ts'
+import { type MailText, writeAccountLink, writeEvent, writeLinkMail, writeTest } from './mail-texts.ts'
 import { isOfAll, type Mailer } from './mailer.ts'
 import { createFindName } from './push-names.ts'
 import { parseEvent } from './webhooks.ts'
@@ -66,11 +58,12 @@ export function createMailChannel(options: MailChannelOptions) {
     const { kind, accountId, body } = message
     if (accountId === null) return 'damaged'
     if (kind === 'event_mail') return writeEventMail(message, accountId)
-    if (kind === 'link_mail') return writeLink(openLinkMail(body, { keyring, accountId }))
-    return writeAccountLink(openAccountMail(body, { keyring, accountId }))
+    const place = { keyring, accountId }
+    if (kind === 'link_mail') return writeLink(openMail('link_mail', body, place))
+    return writeOneTimeLink(openMail('account_mail', body, place))
   }
 
-  async function writeLink(waiting: ReturnType<typeof openLinkMail>): Promise<Written> {
+  async function writeLink(waiting: WaitingMails['link_mail'] | null): Promise<Written> {
     if (waiting === null) return 'damaged'
     const { to, language, urlToken, sender } = waiting
     const push = await findToMail(urlToken)
@@ -100,13 +93,13 @@ export function createMailChannel(options: MailChannelOptions) {
     return mailer.send({ to: email, ...writeTest(writing(language)), id: newRandomToken() })
   }
 
-  async function writeAccountLink(waiting: ReturnType<typeof openAccountMail>): Promise<Written> {
+  async function writeOneTimeLink(waiting: WaitingMails['account_mail'] | null): Promise<Written> {
     if (waiting === null) return 'damaged'
     const { to, language, purpose, token } = waiting
     const live = await store.accountLinks.findLink(hashToken(token))
     if (live === null) return 'over'
-    const compose = purpose === 'invite' ? writeInvitation : writeReset
-    return { to, ...compose({ link: links.welcome(token), expiresAt: live.expiresAt }, writing(language)) }
+    const facts = { purpose, link: links.welcome(token), expiresAt: live.expiresAt }
+    return { to, ...writeAccountLink(facts, writing(language)) }
   }
 
   /** The same at each try, and nothing that an outsider could guess. */

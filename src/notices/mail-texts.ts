@@ -3,7 +3,7 @@
 
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
-import { type WordKey, wordsOf } from '../words/words.ts'
+import { wordsOf } from '../words/words.ts'
 
 export type MailText = { subject: string; text: string }
 
@@ -37,38 +37,22 @@ export function writeLinkMail(facts: LinkFacts, writing: Writing): MailText {
   )
 }
 
-type AccountFacts = { link: string; expiresAt: number }
+export type AccountLinkFacts = { purpose: 'invite' | 'reset'; link: string; expiresAt: number }
 
-export function writeInvitation({ link, expiresAt }: AccountFacts, writing: Writing): MailText {
+export function writeAccountLink(facts: AccountLinkFacts, writing: Writing): MailText {
   const { say, moment } = wordsOf(writing.language)
+  const { purpose, link, expiresAt } = facts
   const { name } = writing
-  const text = say('mail_invite', { name, until: moment(expiresAt) })
-  return compose(say('mail_invite_subject', { name }), [text, link], writing)
-}
-
-export function writeReset({ link, expiresAt }: AccountFacts, writing: Writing): MailText {
-  const { say, moment } = wordsOf(writing.language)
-  const { name } = writing
-  const text = say('mail_reset', { name, until: moment(expiresAt) })
-  const parts = [text, link, say('mail_reset_effect'), say('mail_reset_ignore')]
-  return compose(say('mail_reset_subject', { name }), parts, writing)
-}
-
-const EVENT_SUBJECTS: Record<EventType, WordKey> = {
-  'push.opened': 'mail_event_opened',
-  'push.used_up': 'mail_event_used_up',
-  'push.expired_unopened': 'mail_event_expired_unopened',
-  'push.expires_soon': 'mail_event_expires_soon',
-  'push.locked': 'mail_event_locked',
-  'request.answered': 'mail_event_answered',
-  'backup.failed': 'mail_event_backup_failed',
+  const text = say(`mail_${purpose}`, { name, until: moment(expiresAt) })
+  const hints = purpose === 'reset' ? [say('mail_reset_effect'), say('mail_reset_ignore')] : []
+  return compose(say(`mail_${purpose}_subject`, { name }), [text, link, ...hints], writing)
 }
 
 export type EventFacts = { type: EventType; at: number; name: string | null; list: string }
 
 export function writeEvent({ type, at, name, list }: EventFacts, writing: Writing): MailText {
   const { say, moment } = wordsOf(writing.language)
-  const subject = say(EVENT_SUBJECTS[type])
+  const subject = say(`event_${type}`)
   return compose(
     subject,
     [subject, ...(name === null ? [] : [name]), moment(at), `${say('mail_event_list')}\n${list}`],

@@ -4,6 +4,7 @@ import { hmac } from '../crypto/digest.ts'
 import type { EventType } from '../domain/events.ts'
 import type { WebhookFormat } from '../domain/outbox.ts'
 import { formatTime, SECOND } from '../domain/time.ts'
+import { wordsOf } from '../words/words.ts'
 import type { OutboundRequest } from './guarded-request.ts'
 
 export type WebhookMessage = {
@@ -18,19 +19,10 @@ export type WebhookMessage = {
 
 type Form = (message: WebhookMessage, url: string) => OutboundRequest
 
-const SENTENCES: Record<WebhookMessage['type'], string> = {
-  'push.opened': 'A secret link was opened.',
-  'push.used_up': 'A secret link was opened for the last time.',
-  'push.expired_unopened': 'A secret link expired, and nobody had opened it.',
-  'push.expires_soon': 'A secret link expires within a day.',
-  'push.locked': 'Too many wrong passphrases were entered for a secret link.',
-  'request.answered': 'A request for a secret was answered.',
-  'backup.failed': 'The last backup of the server failed.',
-  'webhook.test': 'This is a test of a webhook.',
-}
-
+/** In English, because a webhook may be everybody's. */
 function sentenceOf({ type, name }: WebhookMessage): string {
-  return name === null ? SENTENCES[type] : `${SENTENCES[type]} (${name})`
+  const text = type === 'webhook.test' ? 'This is a test of a webhook' : wordsOf('en').say(`event_${type}`)
+  return name === null ? `${text}.` : `${text}: ${name}`
 }
 
 /** https://www.standardwebhooks.com */

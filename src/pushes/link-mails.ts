@@ -1,12 +1,9 @@
-// Mails with the link of a push, as they wait to be sent: sealed, because whoever reads the link can open the push. What else such a
-// mail says is read from the push when it is sent.
+// Sends the link of a push by mail, when it is made or later.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { openJson, sealJson } from '../crypto/sealed-field.ts'
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { DomainError, invalidFields, isDomainError } from '../domain/errors.ts'
-import type { Language } from '../domain/language.ts'
 import type { LinkMail } from '../domain/new-push.ts'
 import { isExpired, isOwner, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
@@ -14,14 +11,7 @@ import type { Store } from '../store/face.ts'
 import type { MailLimit } from './mail-limit.ts'
 import type { Addressed } from './owner-lists.ts'
 import { notFound, type PushFinder } from './push-finder.ts'
-
-export type WaitingLink = {
-  to: string
-  language: Language
-  urlToken: string
-  /** The address of the sender's account; null when that stays unsaid. */
-  sender: string | null
-}
+import { sealMail } from './sealed-mails.ts'
 
 export type LinkMails = ReturnType<typeof createLinkMails>
 
@@ -38,20 +28,9 @@ export function createLinkMails({ keyring, limit }: Options) {
   ): Promise<string[]> => {
     await limit.take(account.id, recipients.length)
     const sender = push.showsSender ? account.email : null
-    return recipients.map((to) => {
-      const waiting: WaitingLink = { to, language, urlToken, sender }
-      return sealJson(waiting, keyring, placeOf(account.id))
-    })
+    const place = { keyring, accountId: account.id }
+    return recipients.map((to) => sealMail('link_mail', { to, language, urlToken, sender }, place))
   }
-}
-
-/** Null when it was altered, or belongs to another account. */
-export function openLinkMail(body: string, of: { keyring: Keyring; accountId: number }): WaitingLink | null {
-  return openJson<WaitingLink>(body, of.keyring, placeOf(of.accountId))
-}
-
-function placeOf(accountId: number) {
-  return { subkey: 'owner', subject: Buffer.from(`account/${accountId}`), field: 'link_mail' } as const
 }
 
 type NotifyOptions = { store: Pick<Store, 'pushes'>; finder: PushFinder; linkMails: LinkMails; now: Now }

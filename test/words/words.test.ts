@@ -25,7 +25,8 @@ const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(
   .join('\n')
 
 /** Built from a code that somebody else names. */
-const COMPOSED = /^(problem|error|job)_|^outage_(overloaded|files_unreachable|disk_full)$/
+const COMPOSED =
+  /^(problem|error|job|event)_|^mail_(invite|reset)(_subject)?$|^outage_(overloaded|files_unreachable|disk_full)$/
 
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 

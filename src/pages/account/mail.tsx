@@ -9,7 +9,6 @@ import { isMailAddress } from '../../domain/mail-address.ts'
 import { DELIVERY_ERRORS, type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { WordKey } from '../../words/words.ts'
 import { Tick } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
@@ -30,17 +29,6 @@ export type MailPageOptions = {
   /** Messages to mailboxes and webhooks that wait, and that were given up. */
   countMessages: (accountId: number) => Promise<Counts>
   countMails: () => Promise<Counts>
-}
-
-/** What an event is called behind "when". */
-export const WISHES: Record<EventType, WordKey> = {
-  'push.opened': 'mail_wish_opened',
-  'push.used_up': 'mail_wish_used_up',
-  'push.expired_unopened': 'mail_wish_expired_unopened',
-  'push.expires_soon': 'mail_wish_expires_soon',
-  'push.locked': 'mail_wish_locked',
-  'request.answered': 'mail_wish_answered',
-  'backup.failed': 'mail_wish_backup_failed',
 }
 
 /** Only administrators are told of backups. */
@@ -120,20 +108,25 @@ function WishesForm({ guest, wishes }: { guest: Member; wishes: MailWishes }) {
     <PostForm guest={guest} action={PAGES.keepMailWishes.href()} look="narrow">
       <fieldset>
         <legend>{say('mail_wishes', { email: account.email })}</legend>
-        {offered(account).map((type) => (
-          <Tick
-            id={`mail-${type.replace('.', '-')}`}
-            name={type}
-            label={say(WISHES[type])}
-            isTicked={wishes.events.includes(type)}
-          />
-        ))}
+        <EventTicks guest={guest} isTicked={(type) => wishes.events.includes(type)} />
       </fieldset>
       <Tick id="mail-names" name="names" label={say('mail_wish_names')} isTicked={wishes.names} />
       <p class="hint">{say('mail_wishes_hint')}</p>
       <button type="submit">{say('mail_wishes_save')}</button>
     </PostForm>
   )
+}
+
+/** Follows "when". Only administrators are told of backups. */
+export function EventTicks({ guest, isTicked }: { guest: Member; isTicked: (type: EventType) => boolean }) {
+  return offered(guest.account).map((type) => (
+    <Tick
+      id={`event-${type.replace('.', '-')}`}
+      name={type}
+      label={guest.words.say(`event_wish_${type}`)}
+      isTicked={isTicked(type)}
+    />
+  ))
 }
 
 function Messages({ guest: { words }, counts }: { guest: Member; counts: Counts }) {

@@ -14,7 +14,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, LinkBox, Moment, Notice, withFlag } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { offered, WISHES } from './mail.tsx'
+import { EventTicks, offered } from './mail.tsx'
 
 export type WebhookPageOptions = { answer: AnswerGuest; webhooks: Webhooks }
 
@@ -218,14 +218,7 @@ function NewWebhook({ guest, scope, hosts, problems, typed }: NewProps) {
         </Field>
         <fieldset id="events">
           <legend>{say('webhook_events')}</legend>
-          {offered(guest.account).map((type) => (
-            <Tick
-              id={`event-${type.replace('.', '-')}`}
-              name={type}
-              label={say(WISHES[type])}
-              isTicked={typed?.events.includes(type) ?? true}
-            />
-          ))}
+          <EventTicks guest={guest} isTicked={(type) => typed?.events.includes(type) ?? true} />
           <p class="problem">{problems.events}</p>
         </fieldset>
         {scope === SCOPES.account && (
