@@ -89,8 +89,7 @@ export function createWebhookRoutes({
     const { read, problems } = createFields(WEBHOOK_TABLE, wire)
     const [url, events, format] = [read('url') ?? '', read('events'), read('format')]
     const withName = read('with_name')
-    if (Object.keys(problems).length > 0) throw invalidFields(problems)
-    const { secret, ...made } = await webhooks.add(account.id, { url, events, format, withName })
+    const { secret, ...made } = await webhooks.add(account.id, { url, events, format, withName, problems })
     return answerJson(201, { ...present(made), secret } satisfies AnswerBody<'CreatedWebhook'>)
   }
 

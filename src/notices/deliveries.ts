@@ -1,5 +1,5 @@
 // The job that delivers what waits in the outbox, through the channel of its kind. Messages for one receiver go one after another,
-// those for different receivers side by side, so that one that hangs keeps only itself waiting.
+// those for different receivers side by side, so that one that hangs keeps only itself waiting, and many keep no mail waiting.
 
 import type { Job, JobReport } from '../domain/job.ts'
 import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
@@ -29,8 +29,10 @@ const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = 5_000
 const NOT_CONFIGURED: Tried = { error: 'not_configured', forAll: true }
 
-/** The receiver of a message: a webhook, or 0 for the server that takes all mail. */
-const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? 0
+/** The server that takes all mail. */
+const MAIL = 0
+/** The receiver of a message: a webhook, or MAIL. */
+const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? MAIL
 
 export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOptions) {
   const running = new Map<number, Promise<void>>()
@@ -67,8 +69,10 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
     const due = await outbox.findNextDue()
     const wait = due === null ? LOOK_AGAIN_MS : Math.min(due - now(), LOOK_AGAIN_MS)
     if (wait > 0) return wait
-    if (running.size === AT_ONCE) return LOOK_AGAIN_MS
-    const message = await outbox.takeDue([...running.keys()])
+    // Webhooks that hang leave room for mail, which accounts wait for.
+    const onlyMail = running.size >= AT_ONCE
+    if (onlyMail && running.has(MAIL)) return LOOK_AGAIN_MS
+    const message = await outbox.takeDue([...running.keys()], { onlyMail })
     if (message === null) return LOOK_AGAIN_MS
     const receiver = receiverOf(message)
     const delivering = deliver(message, report).finally(() => {

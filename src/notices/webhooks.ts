@@ -29,6 +29,8 @@ export type WebhookGiven = {
   events?: readonly string[] | null
   format?: string | null
   withName?: boolean | null
+  /** Of fields that could not be read. */
+  problems?: Problems
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>
@@ -136,9 +138,9 @@ function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
 type Parsing = { owner: Owner; listed: readonly string[] }
 
 function parseWebhook(given: WebhookGiven, { owner, listed }: Parsing) {
-  const problems: Problems = {}
+  const problems: Problems = { ...given.problems }
   const blame = (field: string, problem: Problem) => {
-    problems[field] = [problem]
+    problems[field] ??= [problem]
   }
   const url = given.url.trim()
   const place = webPlaceOf(url)

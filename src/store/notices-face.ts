@@ -52,7 +52,7 @@ export type OutboxStore = {
    * Takes the message that has been due for longest, unless its receiver is `busy`: ids of webhooks, and 0 for mail. Those that
    * are too old are given up. Null when nothing is due.
    */
-  takeDue(busy: readonly number[]): Promise<DueMessage | null>
+  takeDue(busy: readonly number[], which?: { onlyMail?: boolean }): Promise<DueMessage | null>
   /** When the next message is due, which may be in the past; null when none is. */
   findNextDue(): Promise<number | null>
   /** Removes a delivered message; plans the next try of another. Does nothing when it was removed meanwhile. */

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { nextTryAt } from '../../src/domain/outbox.ts'
+import { MOST_WEBHOOKS, nextTryAt } from '../../src/domain/outbox.ts'
 import { HOUR } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { waitUntil } from '../support/waiting.ts'
@@ -90,6 +90,23 @@ describe('refused', () => {
     const { status, body } = await add(webhook)
     expect(status).toBe(422)
     expect(Object.keys(body)).toEqual(['error', field])
+  })
+
+  test('every field at fault at once', async () => {
+    const { status, body } = await add({
+      url: 'https://else.example/',
+      format: 'pager',
+      with_name: 'perhaps',
+    })
+    expect(status).toBe(422)
+    expect(Object.keys(body).toSorted()).toEqual(['error', 'format', 'url', 'with_name'])
+  })
+
+  test('one more than an account may have names the url', async () => {
+    const cleo = await api.addAccount('cleo@example.org')
+    for (let n = 0; n < MOST_WEBHOOKS; n += 1) await added({}, cleo)
+    const { status, body } = await add({ url: receiver.url() }, cleo)
+    expect([status, Object.keys(body)]).toEqual([422, ['error', 'url']])
   })
 
   test('without a token, and with one of nobody', async () => {

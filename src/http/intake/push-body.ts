@@ -25,6 +25,9 @@ export type PushBodyOptions = BodyLimits & {
 /** Far more than a push has: `files` holds the largest number of objects. */
 const MOST = { depth: 32, members: 2000 }
 
+/** A member of what is no push, by its wrapper. */
+const EXAMPLES: Partial<Record<string, string>> = { request: 'message', webhook: 'url' }
+
 const BLANKS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20])
 const OPENS_OBJECT = 0x7b
 
@@ -36,7 +39,7 @@ export async function readPushFields(exchange: Exchange, options: PushBodyOption
   if (inQuery !== null) return { ...inQuery, ...onlyGiven(inBody ?? {}) }
   if (inBody !== undefined) return inBody
   const [expected] = wrappers
-  const member = expected === 'request' ? 'message' : 'payload'
+  const member = EXAMPLES[expected ?? ''] ?? 'payload'
   throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"${member}": "…"}}`)
 }
 

@@ -22,11 +22,12 @@ const takeFirst = forSome(
     locked(
       select(
         outbox,
-        `WHERE due_at <= $1 AND coalesce(webhook_id, 0) NOT IN (${busy}) ORDER BY due_at, id LIMIT 1`,
+        `WHERE due_at <= $1 AND ($2 = 0 OR webhook_id IS NULL) AND coalesce(webhook_id, 0) NOT IN (${busy})
+          ORDER BY due_at, id LIMIT 1`,
       ),
       'FOR UPDATE SKIP LOCKED',
     ),
-  1,
+  2,
 )
 const NEXT_DUE = statement<{ at: number }>('SELECT due_at AS at FROM outbox ORDER BY due_at, id LIMIT 1', {
   numbers: ['at'],
@@ -88,10 +89,10 @@ export function setBackMessages(now: number): Step<void> {
 type OutboxOptions = { steps: Steps; trusted: Trusted }
 
 export function createOutbox({ steps: { read, write }, trusted }: OutboxOptions): OutboxStore {
-  function* takeDue(busy: readonly number[]): Step<DueMessage | null> {
+  function* takeDue(busy: readonly number[], onlyMail: boolean): Step<DueMessage | null> {
     const now = trusted()
     for (let looked = 0; now !== null && looked < SOME; looked += 1) {
-      const [row] = yield* takeFirst([NOBODY, ...busy], now)
+      const [row] = yield* takeFirst([NOBODY, ...busy], now, onlyMail ? 1 : 0)
       if (row === undefined) return null
       if (row.failedAt !== null) yield* run(REMOVE, row.id)
       else if (row.at + GIVE_UP_AFTER <= now) yield* run(GIVE_UP, row.id, now, now + FAILED_KEPT, '')
@@ -119,7 +120,7 @@ export function createOutbox({ steps: { read, write }, trusted }: OutboxOptions)
   }
 
   return {
-    takeDue: (busy) => write(() => takeDue(busy)),
+    takeDue: (busy, { onlyMail = false } = {}) => write(() => takeDue(busy, onlyMail)),
     findNextDue: async () => (await read(() => first(NEXT_DUE)))?.at ?? null,
     settleTry: (message, tried) => write(() => settleTry(message, tried)),
     async countAll() {

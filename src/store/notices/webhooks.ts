@@ -1,6 +1,6 @@
 // Where accounts, and the administrators for everybody, want to be told of events.
 
-import { DomainError } from '../../domain/errors.ts'
+import { type DomainError, invalidFields } from '../../domain/errors.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
 import type { Now } from '../../domain/time.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
@@ -126,9 +126,7 @@ function presentListed({
 }
 
 function tooMany(): DomainError {
-  return new DomainError('invalid', `There are at most ${MOST_WEBHOOKS} webhooks: delete one first.`, {
-    problems: { url: [{ code: 'too_many_webhooks', limit: MOST_WEBHOOKS }] },
-  })
+  return invalidFields({ url: [{ code: 'too_many_webhooks', limit: MOST_WEBHOOKS }] })
 }
 
 /** The key of each sealed webhook, in the second byte. */
