@@ -1,8 +1,9 @@
 // The push endpoints of the API: each reads a request, calls a service and presents the outcome.
 
+import { DomainError, retrySeconds } from '../domain/errors.ts'
 import type { PushLimits } from '../domain/new-push.ts'
-import type { PushKind } from '../domain/push.ts'
-import type { Now } from '../domain/time.ts'
+import { isEndedByTries, isLocked, type Push, type PushKind } from '../domain/push.ts'
+import { formatTime, type Now } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import { refusePrefetch } from '../http/door/other-sites.ts'
@@ -25,7 +26,6 @@ import {
   presentListed,
   presentView,
 } from './push-json.ts'
-import { explainWrong, locked, refusePassphrase, tooManyTries } from './refused-passphrases.ts'
 import { type ApiViewer, requireAccount } from './viewer.ts'
 
 /** A request of the API, with the viewer whose token it carries. */
@@ -209,4 +209,34 @@ export function routesOfPushes(
     ...{ url: urls[name], answer: endpoints[name], detail: operations[name] },
     ...(name === 'retrieve' ? { head: endpoints.preview } : {}),
   }))
+}
+
+function refusePassphrase(message: string, error: string | null): Response {
+  const body = { error: error ?? message, message, status: 'unauthorized' }
+  return answerJson(401, body, { 'www-authenticate': 'Bearer' })
+}
+
+/** Says so if this wrong passphrase expired or locked the push. */
+function explainWrong(push: Push): string {
+  const wrong = 'The passphrase is wrong.'
+  if (isEndedByTries(push)) return `${wrong} It was the last of too many wrong ones: this push has expired.`
+  return isLocked(push) ? `${wrong} ${explainLock(push)}` : wrong
+}
+
+function explainLock({ ownerId, expiresAt }: Push): string {
+  const until =
+    ownerId === null
+      ? `it has no owner who could unlock it, and stays locked until it expires at ${formatTime(expiresAt)}`
+      : 'it is locked until its owner unlocks it on the pages of this server'
+  return `Too many wrong passphrases for this push: ${until}.`
+}
+
+function locked(push: Push): DomainError {
+  return new DomainError('too_many', explainLock(push), { retryAfter: 60 })
+}
+
+function tooManyTries(lockedFor: number): DomainError {
+  const retryAfter = retrySeconds(lockedFor)
+  const message = `Too many wrong passphrases for this push: try again in ${retryAfter} s.`
+  return new DomainError('too_many', message, { retryAfter })
 }

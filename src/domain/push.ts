@@ -81,9 +81,17 @@ export function passphraseLockedFor(push: WrongTries, now: number): number {
 }
 
 /** Whether a further wrong try counts with the earlier ones. A window that begins clearly later than now was written while the clock was ahead, and does not count. */
-export function isInWindow({ wrongTries, wrongTriesSince }: WrongTries, now: number): boolean {
+function isInWindow({ wrongTries, wrongTriesSince }: WrongTries, now: number): boolean {
   const hasBegun = wrongTriesSince <= now + NODES_APART
   return wrongTries > 0 && hasBegun && now < wrongTriesSince + WRONG_TRIES_WINDOW
+}
+
+/** The same after one more. A window starts with its first wrong try. */
+export function countWrongTry<T extends WrongTries>(before: T, now: number): T {
+  const counted = { ...before, wrongTriesInAll: before.wrongTriesInAll + 1 }
+  return isInWindow(before, now)
+    ? { ...counted, wrongTries: before.wrongTries + 1 }
+    : { ...counted, wrongTries: 1, wrongTriesSince: now }
 }
 
 /** While a push is locked, every passphrase is refused until the owner unlocks it. */

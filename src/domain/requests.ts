@@ -1,6 +1,6 @@
 // A request for a secret: what its owner asks for, how often it may be answered, and until when. No I/O; callers pass the time.
 
-import { isInWindow, passphraseLockedFor, type WrongTries } from './push.ts'
+import { countWrongTry, passphraseLockedFor, type WrongTries } from './push.ts'
 import { DAY, MINUTE } from './time.ts'
 
 /** Times are milliseconds since 1970. */
@@ -53,6 +53,8 @@ export function decideAnswer<R extends SecretRequest>(request: R, reserved: numb
   return { ...request, answers, closedAt: answers === request.maxAnswers ? now : null }
 }
 
+export type WrongTry<R> = { outcome: 'refused' | 'limited' | 'closed'; request: R }
+
 /**
  * The request after a wrong passphrase; the last of `maxTries` (0: no limit) closes it. `limited`: no passphrase is checked for
  * now, because other nodes may have counted some since this one was.
@@ -61,13 +63,10 @@ export function decideWrongTry<R extends SecretRequest>(
   request: R,
   maxTries: number,
   now: number,
-): { outcome: 'refused' | 'limited' | 'closed'; request: R } {
+): WrongTry<R> {
   if (isOver(request, now)) return { outcome: 'closed', request }
   if (passphraseLockedFor(request, now) > 0) return { outcome: 'limited', request }
-  const wrongTriesInAll = request.wrongTriesInAll + 1
-  const window = isInWindow(request, now)
-    ? { wrongTries: request.wrongTries + 1 }
-    : { wrongTries: 1, wrongTriesSince: now }
-  const closedAt = maxTries > 0 && wrongTriesInAll >= maxTries ? now : null
-  return { outcome: 'refused', request: { ...request, ...window, wrongTriesInAll, closedAt } }
+  const counted = countWrongTry(request, now)
+  const closedAt = maxTries > 0 && counted.wrongTriesInAll >= maxTries ? now : null
+  return { outcome: 'refused', request: { ...counted, closedAt } }
 }

@@ -5,7 +5,7 @@ import type { Account } from './account.ts'
 import type { AuditKind, Visit } from './audit.ts'
 import { decideEdit, type LimitsToEdit } from './editing.ts'
 import type { Problems } from './problems.ts'
-import { isExpired, isInWindow, isLimited, isLocked, isOwner, type Push } from './push.ts'
+import { countWrongTry, isExpired, isLimited, isLocked, isOwner, type Push } from './push.ts'
 import { NODES_APART } from './time.ts'
 
 /**
@@ -53,16 +53,8 @@ export function decideRefusal<P extends Push>(
   if (wrong && isLimited(push, now)) return { outcome: 'limited', step: null }
   if (isExpired(push, now))
     return { outcome: 'expired', step: { after: push, now, entry: { kind: 'failed_view', visit } } }
-  const after = wrong ? countWrongTry(push, now) : push
+  const after = wrong ? { ...countWrongTry(push, now), updatedAt: now } : push
   return { outcome: 'refused', step: { after, now, entry: { kind: 'failed_passphrase', visit } } }
-}
-
-/** A window starts with its first wrong try. */
-function countWrongTry<P extends Push>(push: P, now: number): P {
-  const counted = { ...push, wrongTriesInAll: push.wrongTriesInAll + 1, updatedAt: now }
-  return isInWindow(push, now)
-    ? { ...counted, wrongTries: push.wrongTries + 1 }
-    : { ...counted, wrongTries: 1, wrongTriesSince: now }
 }
 
 /**

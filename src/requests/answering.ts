@@ -5,7 +5,7 @@ import type { Viewer } from '../domain/audit.ts'
 import { DomainError, rethrowWithoutDoubt, retrySeconds } from '../domain/errors.ts'
 import { decideLifetime, type NewPush, type PushLimits } from '../domain/new-push.ts'
 import { passphraseLockedFor } from '../domain/push.ts'
-import { isOver, type SecretRequest } from '../domain/requests.ts'
+import { isOver } from '../domain/requests.ts'
 import { shareBytes } from '../domain/shares.ts'
 import type { Now } from '../domain/time.ts'
 import type { Answer } from '../pushes/create-push.ts'
@@ -13,32 +13,13 @@ import type { Attempt, Idempotency } from '../pushes/idempotency.ts'
 import type { Passphrases } from '../pushes/passphrases.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { ShareOf } from '../pushes/shares.ts'
-import type { EncryptFile, Upload, Uploads } from '../pushes/uploads.ts'
+import type { EncryptFile, Uploads } from '../pushes/uploads.ts'
 import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
 import { encryptFile, encryptText } from './recipient.ts'
 
 /** `isRight` checks what argon2id makes of a passphrase. */
 export type FoundRequest = { request: StoredRequest; name: string; isRight: (key: Uint8Array) => boolean }
-
-/** One answer that is being sent. */
-export type Answering = {
-  request: Pick<SecretRequest, 'acceptsText' | 'acceptsFiles'>
-  upload: Upload
-  /** The same answer has arrived before: its files are compared, not stored. */
-  isRepeat: boolean
-  /**
-   * Call it with the passphrase before anything is completed, and before a file where it is known by then. Throws
-   * `unauthenticated` for a missing or wrong one, `too_many` after too many wrong ones, and `gone`.
-   */
-  admit(passphrase: string | null): Promise<void>
-  /** Call it before each file. Throws `gone` when the request takes no further answer. */
-  reserve(): Promise<void>
-  /** Makes the push. Throws `gone` when the request has ended meanwhile, and what creating a push throws. */
-  complete(payload: string): Promise<void>
-  /** Frees what a broken-off answer has reserved. */
-  end(): Promise<void>
-}
 
 export type BeginOptions = {
   viewer: Viewer
@@ -70,7 +51,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
   const unproven = new Set<number>()
 
   /** Throws `not_found`, and `gone` unless this is a repeat of an answer that has arrived. */
-  async function begin(urlToken: string, options: BeginOptions): Promise<Answering> {
+  async function begin(urlToken: string, options: BeginOptions) {
     const { request, name } = await find(urlToken)
     const attempt = await attemptOf(urlToken, options)
     const isRepeat = attempt !== null && attempt.made !== null
@@ -86,7 +67,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
     return waits ? idempotency.beginInTurn(presented) : idempotency.begin(presented)
   }
 
-  function answer({ viewer, urlToken, request, name, attempt, isRepeat }: Begun): Answering {
+  /** One answer that is being sent. `isRepeat`: it has arrived before, and its files are compared, not stored. */
+  function answer({ viewer, urlToken, request, name, attempt, isRepeat }: Begun) {
     const { id, recipient } = request
     const encrypt: EncryptFile | null =
       recipient === null ? null : (file, n) => encryptFile(recipient, file, { n, at: now() })
@@ -95,6 +77,10 @@ export function createBeginAnswer(options: AnsweringOptions) {
     let trying: Promise<void> | null = null
     let reserving: Promise<number | null> | null = null
 
+    /**
+     * Call it with the passphrase before anything is completed, and before a file where it is known by then. Throws
+     * `unauthenticated` for a missing or wrong one, `too_many` after too many wrong ones, and `gone`.
+     */
     async function admit(passphrase: string | null): Promise<void> {
       if (isAdmitted) return
       if (passphrase === null) throw refusal('missing', 'This request needs a passphrase.')
@@ -104,7 +90,10 @@ export function createBeginAnswer(options: AnsweringOptions) {
       isAdmitted = true
     }
 
-    /** Before the passphrase has come nothing is reserved, so that strangers cannot hold an answer back. */
+    /**
+     * Call it before each file. Throws `gone` when the request takes no further answer. Before the passphrase has come nothing is
+     * reserved, so that strangers cannot hold an answer back.
+     */
     async function reserve(): Promise<void> {
       if (isRepeat) return
       if (isAdmitted) reserving ??= reserveOne()
@@ -132,6 +121,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
     let holdsPlace = false
     let isCompleted = false
 
+    /** Makes the push. Throws `gone` when the request has ended meanwhile, and what creating a push throws. */
     async function complete(payload: string): Promise<void> {
       const answered: Answer = {
         ...{ requestId: id, urlToken, ownerId: request.accountId, reservation: await reserving },
@@ -142,6 +132,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
       isCompleted = true
     }
 
+    /** Frees what a broken-off answer has reserved. */
     async function end(): Promise<void> {
       attempt?.end()
       if (holdsPlace) unproven.delete(id)

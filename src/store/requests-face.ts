@@ -1,6 +1,6 @@
 // What a store promises about requests for secrets. The promises at the head of face.ts hold here too.
 
-import type { SecretRequest } from '../domain/requests.ts'
+import type { SecretRequest, WrongTry } from '../domain/requests.ts'
 import type { ShareToTake } from '../domain/shares.ts'
 
 /** What its account wrote, and what proves the passphrase, sealed; null for what is not there. */
@@ -29,8 +29,8 @@ export type RequestStore = {
   listRequests(of: { accountId: number; pageNumber: number }): Promise<StoredRequest[]>
   /** Leaves one that is over as it is. Null when this account has no such request. */
   closeRequest(which: { id: number; accountId: number }): Promise<StoredRequest | null>
-  /** Counts a wrong passphrase, of which the last of `maxTries` (0: no limit) closes the request. Null when it is gone. */
-  refusePassphrase(wrong: { id: number; maxTries: number }): Promise<RefusedTry | null>
+  /** Counts a wrong passphrase, of which the last of `maxTries` (0: no limit) closes the request. Null when it is gone. `limited`: nothing was written. */
+  refusePassphrase(wrong: { id: number; maxTries: number }): Promise<WrongTry<StoredRequest> | null>
   /**
    * Counts an upload as an answer for ten minutes, and returns its number; null when the request takes no more. Throws `too_many`
    * when the sender's address has no room.
@@ -40,9 +40,6 @@ export type RequestStore = {
   /** Removes some requests that ended at `until` or before, and reservations that have lapsed. Resolves to their number. */
   purge(until: number): Promise<number>
 }
-
-/** limited: no passphrase is checked for now, and nothing was written. */
-export type RefusedTry = { outcome: 'refused' | 'limited' | 'closed'; request: StoredRequest }
 
 /** How a request is found by its link, and what is sealed of it. */
 export type LinkedRequest = Omit<SealedRequest, 'passphraseSalt'> &

@@ -188,7 +188,9 @@ describe('the page of a request', () => {
     expect((await owner.get('/pushes')).text).toContain('>Received<')
     const { text: page } = await owner.get(`/pushes/${push.url_token}`)
     expect(page).toContain(`<a href="/requests/${urlToken}">for a request of yours</a>`)
-    expect((await owner.get(`/requests/${urlToken}`)).text).toContain(`<a href="/pushes">What has arrived</a>`)
+    expect((await owner.get(`/requests/${urlToken}`)).text).toContain(
+      `<a href="/pushes">What has arrived</a>`,
+    )
   })
 
   test('sent twice, it arrives once', async () => {

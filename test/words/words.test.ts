@@ -24,9 +24,15 @@ const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(
   .map((path) => require('node:fs').readFileSync(path, 'utf8'))
   .join('\n')
 
-/** Built from a code that somebody else names. */
-const COMPOSED =
-  /^(problem|error|job|event)_|^mail_(invite|reset)(_subject)?$|^outage_(overloaded|files_unreachable|disk_full)$/
+/** Built from a code that somebody else names, or from what is sent. */
+const COMPOSED = new RegExp(
+  [
+    '^(problem|error|job|event)_',
+    '^mail_(invite|reset)(_subject)?$',
+    '^outage_(overloaded|files_unreachable|disk_full)$',
+    '^(upload|answer)_(cancelled|cancelled_late|broken)$',
+  ].join('|'),
+)
 
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 

@@ -56,8 +56,6 @@ function accepted({ kinds }: PushLimits): Member<Accepted> {
     }),
     read: (value, blame) => {
       const words: readonly unknown[] = Array.isArray(value) ? value : [value]
-      if (words.includes('files') && !kinds.has('file'))
-        return blame({ code: 'kind_disabled', kinds: 'files' })
       const isKnown = words.length > 0 && words.every((word) => known.some((one) => one === word))
       if (!isKnown) return blame({ code: 'unknown_kind', kinds: known.join(', ') })
       return { acceptsText: words.includes('text'), acceptsFiles: words.includes('files') }

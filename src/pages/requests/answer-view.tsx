@@ -31,12 +31,6 @@ export type Why = {
   problems: Readonly<Record<string, string>>
 }
 
-const UPLOAD_WORDS = {
-  cancelled: 'answer_cancelled',
-  late: 'answer_in_doubt',
-  broken: 'answer_in_doubt',
-} as const
-
 export function Answer(props: AnswerProps) {
   const { guest, asked, why, idempotencyKey } = props
   const { words } = guest
@@ -73,7 +67,7 @@ export function Answer(props: AnswerProps) {
             {say('answer_submit')}
           </button>
         </div>
-        <Progress words={words} of={UPLOAD_WORDS} />
+        <Progress words={words} of="answer" />
         <DropOverlay words={words} refusal={asked.acceptsFiles ? null : 'problem_not_asked_list'} />
       </form>
       <Assurances guest={guest} asked={asked} />

@@ -10,7 +10,6 @@ import { printableLine } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
 import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
-import { removeRequests } from '../requests/requests.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { addTo, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Value } from '../steps.ts'
@@ -194,14 +193,14 @@ async function* hashed(file: OpenedFile, hash: ReturnType<typeof createHash>): A
   }
 }
 
-const DELETE = ['push_secrets', 'push_labels', 'idempotency_keys'].map((name) => `DELETE FROM ${name}`)
+const EMPTIED = ['push_secrets', 'push_labels', 'idempotency_keys', 'requests']
+const DELETE = EMPTIED.map((name) => `DELETE FROM ${name}`)
 const WIPE_KEYS = statement('UPDATE push_keys SET is_free = TRUE, wrapped_key = $1')
 const WIPE_ANSWERS = statement('UPDATE idempotency_answers SET is_free = TRUE, answer = $1')
 
 /** Destroys what opens pushes, or tells their links. */
 export function* destroy(): Step<void> {
   yield* each(DELETE, (text) => run(statement(text)))
-  yield* removeRequests()
   yield* run(WIPE_KEYS, new Uint8Array(62))
   yield* run(WIPE_ANSWERS, new Uint8Array(88))
 }

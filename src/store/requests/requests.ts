@@ -9,6 +9,7 @@ import {
   hasRoomForAnswer,
   isOver,
   RESERVATION_LIFETIME,
+  type WrongTry,
 } from '../../domain/requests.ts'
 import type { ShareToTake } from '../../domain/shares.ts'
 import { NODES_APART, type Now } from '../../domain/time.ts'
@@ -17,7 +18,6 @@ import { requireRoom } from '../pushes/address-shares.ts'
 import type {
   AnswerToStore,
   LinkedRequest,
-  RefusedTry,
   RequestStore,
   RequestToStore,
   StoredRequest,
@@ -57,7 +57,6 @@ export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*)
 const ALL = select(requests, `WHERE id > $1 ORDER BY id LIMIT ${SOME}`)
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
 const CLOSE_ALL = statement('UPDATE requests SET closed_at = $1 WHERE closed_at IS NULL')
-const REMOVE_ALL = statement('DELETE FROM requests')
 const REMOVE_OF = statement('DELETE FROM requests WHERE account_id = $1')
 
 export function createRequests({ steps, now }: { steps: Steps; now: Now }): RequestStore {
@@ -86,7 +85,7 @@ export function createRequests({ steps, now }: { steps: Steps; now: Now }): Requ
     return closed
   }
 
-  function* refuse({ id, maxTries }: { id: number; maxTries: number }): Step<RefusedTry | null> {
+  function* refuse({ id, maxTries }: { id: number; maxTries: number }): Step<WrongTry<StoredRequest> | null> {
     const before = yield* first(LOCK, id)
     if (before === null) return null
     const decided = decideWrongTry(before, maxTries, now())
@@ -158,11 +157,6 @@ export function* removeRequestsOf(accountId: number): Step<void> {
 /** Of a database that was set back, or came from a backup: what was closed since must not be open again. */
 export function* closeRequests(now: number): Step<void> {
   yield* run(CLOSE_ALL, now)
-}
-
-/** Of a database that was left for another one. */
-export function* removeRequests(): Step<void> {
-  yield* run(REMOVE_ALL)
 }
 
 /** Changes the links and texts of some requests after `id`. Resolves to the last id, or null after the last request. */

@@ -66,17 +66,11 @@ function WhyAccount({ words: { say }, href, signups }: Pick<PartProps, 'words' |
   )
 }
 
-/** What a script says when files did not arrive, or nobody knows. */
-const UPLOAD_WORDS = {
-  cancelled: 'upload_cancelled',
-  late: 'upload_cancelled_late',
-  broken: 'upload_broken',
-} as const
-
-type ProgressProps = { words: Words; of?: Record<keyof typeof UPLOAD_WORDS, WordKey> }
+/** `of`: what is sent, where it did not arrive or nobody knows. */
+type ProgressProps = { words: Words; of?: 'upload' | 'answer' }
 
 /** A script fills this in while files are sent. */
-export function Progress({ words: { say }, of = UPLOAD_WORDS }: ProgressProps) {
+export function Progress({ words: { say }, of = 'upload' }: ProgressProps) {
   const again = say('upload_again')
   return (
     <div class="progress" hidden data-progress>
@@ -94,9 +88,9 @@ export function Progress({ words: { say }, of = UPLOAD_WORDS }: ProgressProps) {
       <p
         class="problem"
         role="alert"
-        data-cancelled={say(of.cancelled)}
-        data-cancelled-late={say(of.late, { again })}
-        data-broken={say(of.broken, { again })}
+        data-cancelled={say(`${of}_cancelled`)}
+        data-cancelled-late={say(`${of}_cancelled_late`, { again })}
+        data-broken={say(`${of}_broken`, { again })}
         data-refused={say('upload_refused')}
       />
       <button type="submit" hidden data-retry>
