@@ -10,8 +10,11 @@ const FORBIDDEN = new Set<string>([
   ...['unspecified', 'loopback', 'linkLocal', 'multicast', 'broadcast'],
   ...['deprecatedSiteLocal', 'discard', 'teredo'],
 ])
-/** What clouds tell a machine about itself, keys included: AWS and others, AWS by IPv6, Alibaba, Azure. */
-const METADATA = ['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16']
+/** What clouds tell a machine about itself, keys included: AWS and others, AWS by IPv6, Alibaba, Azure, Oracle, Google, Scaleway. */
+const METADATA = [
+  ...['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16'],
+  ...['192.0.0.192', 'fd20:ce::254', 'fd00:42::42'],
+]
 /** Where an IPv6 address carries an IPv4 one: the number of bytes before it. */
 const CARRIED: Readonly<Record<string, number>> = { ipv4Mapped: 12, rfc6145: 12, rfc6052: 12, '6to4': 2 }
 

@@ -92,6 +92,14 @@ describe('refused', () => {
     expect(Object.keys(body)).toEqual(['error', field])
   })
 
+  test('a body without a webhook, with an example of one', async () => {
+    const { status, body } = await api.call<{ error: string }>(WEBHOOKS, { json: {}, token: ann })
+    expect([status, body.error]).toEqual([
+      400,
+      'The body needs an object "webhook", as in {"webhook": {"url": "…"}}',
+    ])
+  })
+
   test('every field at fault at once', async () => {
     const { status, body } = await add({
       url: 'https://else.example/',
