@@ -9,7 +9,6 @@ import { readNewPassphrase } from '../ask.ts'
 import { toggle, valued } from '../command.ts'
 import { formatCount, formatLocalTime } from '../format.ts'
 import { fileText } from '../paths.ts'
-import { drawQr } from '../qr.ts'
 import { printJson, serverCommand } from '../visit.ts'
 import { json, page, printTable } from './own-pushes.ts'
 import { limitFlags, nameFlags, notBlank, OWN_LABEL } from './push.ts'
@@ -49,11 +48,10 @@ export const REQUESTS = [
       ...fieldFlags,
       passphrase: toggle('passphrase', 'Ask for a passphrase that the sender must enter'),
       passphraseFile: valued('passphrase-file <path>', 'Read the passphrase from a file', fileText),
-      qr: toggle('qr', "Also draw the link's QR code"),
       json: toggle('json', "Print the server's response instead of the link"),
     },
     act: async ({ client, flags, shell }) => {
-      const { text, files, passphrase, passphraseFile, qr, json, ...fields } = flags
+      const { text, files, passphrase, passphraseFile, json, ...fields } = flags
       const asked = passphrase ? await readNewPassphrase(shell, 'Passphrase for the sender') : null
       const kinds = [...(text ? ['text'] : []), ...(files ? ['files'] : [])]
       const secrets = { accept: kinds.length === 0 ? null : kinds, passphrase: passphraseFile ?? asked }
@@ -62,7 +60,6 @@ export const REQUESTS = [
       const link = linkOf(request)
       if (json) printJson(answer, shell)
       else shell.print(link)
-      if (qr) shell.draw(drawQr(link))
       const answers = formatCount(request.maxAnswers, 'answer')
       shell.say(`It takes ${answers} until ${formatLocalTime(request.expiresAt)}.`)
       shell.say(`To receive what arrives: oncebox get ${request.urlToken} --wait`)
