@@ -43,20 +43,12 @@ export function createNotices(options: NoticesOptions) {
   const webhooks = createWebhooks({ store, keyring, outside, now })
   const channels = [webhooks.channel, ...(mail === null ? [] : [mail.channel])]
   const { outbox, events } = store
-  /** Those of all accounts. */
-  async function countMails() {
-    const { webhook: _, ...mails } = await outbox.countAll()
-    const counts = Object.values(mails)
-    const sum = (name: 'waiting' | 'failed') => counts.reduce((all, count) => all + count[name], 0)
-    return { waiting: sum('waiting'), failed: sum('failed') }
-  }
-
   return {
     mail,
     webhooks,
     mailWishes,
-    countMails,
     countMessages: outbox.countOf,
+    countAllMessages: outbox.countAll,
     deliveries: createDeliveries({ outbox, channels, onTold: events.onTold, now }),
   }
 }

@@ -21,7 +21,6 @@ import type { Addressee, WebhookMessage } from './webhook-formats.ts'
 export const MAX_URL_LENGTH = 2_000
 const SECRET_BYTES = 32
 const MESSAGE_ID_BYTES = 18
-const NO_MESSAGES = { waiting: 0, failed: 0 }
 
 export type WebhookGiven = {
   url: string
@@ -36,7 +35,7 @@ export type WebhookGiven = {
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 export type WebhooksOptions = {
-  store: Pick<Store, 'webhooks' | 'outbox' | 'lists'>
+  store: Pick<Store, 'webhooks' | 'lists'>
   keyring: Keyring
   outside: OutboundOptions
   now: Now
@@ -80,15 +79,14 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     const webhook = await get(owner, id)
     if (testing.has(id)) throw conflict('A test of this webhook is under way: wait for its end.')
     testing.add(id)
-    return tryOut(webhook, owner).finally(() => testing.delete(id))
-  }
-
-  async function tryOut(webhook: StoredWebhook, owner: Owner): Promise<ListedWebhook> {
-    const message = { type: 'webhook.test', at: now(), data: {}, name: null } as const
     const messageId = `msg_${randomKey(MESSAGE_ID_BYTES).toString('base64url')}`
-    const error = await send({ ...message, id: messageId }, webhook, new AbortController().signal)
-    await webhooks.noteTest(webhook.id, error)
-    return get(owner, webhook.id)
+    const message = { id: messageId, type: 'webhook.test', at: now(), data: {}, name: null } as const
+    try {
+      await webhooks.noteTest(id, await send(message, webhook, new AbortController().signal))
+      return await get(owner, id)
+    } finally {
+      testing.delete(id)
+    }
   }
 
   async function deliver(due: DueMessage, stopped: AbortSignal): Promise<Tried> {
@@ -120,8 +118,6 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     list: (owner: Owner): Promise<ListedWebhook[]> => webhooks.listWebhooks(owner),
     remove,
     test,
-    /** Of all accounts. */
-    countMessages: async () => (await store.outbox.countAll()).webhook ?? NO_MESSAGES,
   }
 }
 
@@ -159,12 +155,8 @@ function parseWebhook(given: WebhookGiven, { owner, listed }: Parsing) {
   if (withName && owner === null) blame('with_name', { code: 'unavailable' })
   if (place === null || format === undefined || Object.keys(problems).length > 0)
     throw invalidFields(problems)
-  return { url, host: hostOf(url), format, events, withName }
-}
-
-/** With the port, if it has one of its own. */
-function hostOf(url: string): string {
-  return new URL(url).host
+  // With the port, if it has one of its own.
+  return { url, host: new URL(url).host, format, events, withName }
 }
 
 type Opened = Pick<Addressee, 'url' | 'secret'>

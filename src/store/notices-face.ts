@@ -58,8 +58,7 @@ export type OutboxStore = {
   /** Removes a delivered message; plans the next try of another. Does nothing when it was removed meanwhile. */
   settleTry(message: DueMessage, tried: Tried): Promise<void>
   countAll(): Promise<Partial<Record<OutboxKind, OutboxCounts>>>
-  /** Those of one account; of all administrators for null. */
-  countOf(accountId: number | null): Promise<OutboxCounts>
+  countOf(accountId: number): Promise<OutboxCounts>
 }
 
 export type StoredWebhook = {

@@ -143,7 +143,7 @@ export async function startInstance(
     fetchPlain: (request: Request) => instance.handlePlain(request, '192.0.2.1'),
     sweep: () => instance.sweeper.sweep(),
     /** Messages for webhooks that wait. */
-    countWaiting: async () => (await instance.webhooks.countMessages()).waiting,
+    countWaiting: async () => (await instance.countAllMessages()).webhook?.waiting ?? 0,
     accounts: () => instance.accounts,
     apiTokens: () => instance.apiTokens,
     setupPath: () => instance.setupPath,

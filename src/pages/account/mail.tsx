@@ -6,7 +6,7 @@ import { isDomainError } from '../../domain/errors.ts'
 import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
 import type { Language } from '../../domain/language.ts'
 import { isMailAddress } from '../../domain/mail-address.ts'
-import { DELIVERY_ERRORS, type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
+import { DELIVERY_ERRORS, type DeliveryError, EXPLAINED, type OutboxKind } from '../../domain/outbox.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Tick } from '../frame/fields.tsx'
@@ -28,7 +28,6 @@ export type MailPageOptions = {
   mailWishes: MailWishesOfAccounts
   /** Messages to mailboxes and webhooks that wait, and that were given up. */
   countMessages: (accountId: number) => Promise<Counts>
-  countMails: () => Promise<Counts>
 }
 
 /** Only administrators are told of backups. */
@@ -52,7 +51,7 @@ export function createMailPages({ mail, mailWishes, countMessages }: MailPageOpt
       <Card id="mail" title={say('mail_title')}>
         <TestOutcome guest={guest} />
         <WishesForm guest={guest} wishes={await mailWishes.find(account)} />
-        <Messages guest={guest} counts={await countMessages(account.id)} />
+        <Messages guest={guest} of={[await countMessages(account.id)]} />
         <TestButton guest={guest} />
       </Card>
     )
@@ -129,8 +128,10 @@ export function EventTicks({ guest, isTicked }: { guest: Member; isTicked: (type
   ))
 }
 
-function Messages({ guest: { words }, counts }: { guest: Member; counts: Counts }) {
-  const { waiting, failed } = counts
+/** Nothing when none waits and none was given up. */
+export function Messages({ guest: { words }, of }: { guest: Member; of: readonly (Counts | undefined)[] }) {
+  const sum = (name: keyof Counts) => of.reduce((all, counts) => all + (counts?.[name] ?? 0), 0)
+  const [waiting, failed] = [sum('waiting'), sum('failed')]
   if (waiting + failed === 0) return null
   const facts: [string, string][] = [
     [words.say('mail_waiting'), words.number(waiting)],
@@ -148,10 +149,11 @@ function TestButton({ guest }: { guest: Member }) {
   )
 }
 
-type MailCardProps = { guest: Member } & Pick<MailPageOptions, 'mail' | 'countMails'>
+export type AllCounts = Partial<Record<OutboxKind, Counts>>
+type MailCardProps = { guest: Member; counts: AllCounts } & Pick<MailPageOptions, 'mail'>
 
 /** For administrators: what waits of everybody's mail. */
-export async function MailCard({ guest, mail, countMails }: MailCardProps) {
+export function MailCard({ guest, mail, counts: { webhook: _, ...mails } }: MailCardProps) {
   const { say } = guest.words
   return (
     <Card id="mail" title={say('mail_title')}>
@@ -160,7 +162,7 @@ export async function MailCard({ guest, mail, countMails }: MailCardProps) {
       ) : (
         <>
           <Facts of={[[say('mail_server'), <code dir="ltr">{mail.mailer.name}</code>]]} />
-          <Messages guest={guest} counts={await countMails()} />
+          <Messages guest={guest} of={Object.values(mails)} />
           <TestButton guest={guest} />
         </>
       )}

@@ -18,7 +18,8 @@ import type { JobStatus } from '../../operating/jobs.ts'
 import type { Status } from '../../operating/status.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { WordKey } from '../../words/words.ts'
-import { MailCard, type MailPageOptions } from '../account/mail.tsx'
+import { type AllCounts, MailCard, type MailPageOptions } from '../account/mail.tsx'
+import { WebhookCard } from '../account/webhooks.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
@@ -31,7 +32,6 @@ import { Attention, Health } from './health.tsx'
 import { Nodes } from './nodes.tsx'
 import { askedOf, back, Invitations, LinkToGive, PeopleSection, type TypedInvitation } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
-import { WebhookCard } from './webhooks.tsx'
 
 export type AdminPageOptions = {
   answer: AnswerGuest
@@ -52,7 +52,8 @@ export type AdminPageOptions = {
   authority: Authority | null
   /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
   listUndeclaredProxies: () => string[]
-} & Pick<MailPageOptions, 'mail' | 'countMails'>
+  countAllMessages: () => Promise<AllCounts>
+} & Pick<MailPageOptions, 'mail'>
 
 type Shown = {
   link?: string
@@ -79,7 +80,7 @@ export function createAdminPages(options: AdminPageOptions) {
     const hasProblems = Object.keys(problems).length > 0 || refused !== undefined
     const asked = askedOf(guest)
     const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
-    const [jobs, backups] = [listJobs(), readBackups()]
+    const [jobs, backups, counts] = [listJobs(), readBackups(), await options.countAllMessages()]
     const content = (
       <>
         <h1>{say('admin_title')}</h1>
@@ -112,8 +113,8 @@ export function createAdminPages(options: AdminPageOptions) {
         <Health guest={guest} status={status} jobs={jobs} />
         <Nodes database={status.database} words={guest.words} />
         <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
-        {await MailCard({ guest, ...options })}
-        {await WebhookCard({ guest, webhooks })}
+        <MailCard {...{ guest, counts }} mail={options.mail} />
+        <WebhookCard {...{ guest, counts, webhooks }} />
         <AppearanceCard
           {...{ guest, appearance }}
           typed={refused?.typed ?? {}}

@@ -53,7 +53,6 @@ const COUNT_ALL = statement<OutboxCounts & { kind: OutboxKind }>(
   NUMBERS,
 )
 const COUNT_OF = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id = $1`, NUMBERS)
-const COUNT_OF_ALL = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id IS NULL`, NUMBERS)
 /** None that waits is due later than a day from now, unless the clock was ahead. */
 const SET_BACK = statement(
   `UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1
@@ -128,8 +127,7 @@ export function createOutbox({ steps: { read, write }, trusted }: OutboxOptions)
       return Object.fromEntries(counts.map(({ kind, waiting, failed }) => [kind, { waiting, failed }]))
     },
     async countOf(accountId) {
-      const counting = accountId === null ? first(COUNT_OF_ALL) : first(COUNT_OF, accountId)
-      const counts = await read(() => counting)
+      const counts = await read(() => first(COUNT_OF, accountId))
       return { waiting: counts?.waiting ?? 0, failed: counts?.failed ?? 0 }
     },
   }

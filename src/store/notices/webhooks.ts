@@ -4,7 +4,7 @@ import { type DomainError, invalidFields } from '../../domain/errors.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
 import type { Now } from '../../domain/time.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
-import type { ListedWebhook, StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
+import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
 import { causing, insert, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
@@ -101,7 +101,10 @@ export function createWebhooks({ steps: { read, write }, now }: { steps: Steps; 
 
   return {
     addWebhook: (webhook) => write(() => add(webhook), { grows: true }),
-    listWebhooks: async (accountId) => (await read(() => listOf(accountId))).map(presentListed),
+    async listWebhooks(accountId) {
+      const rows = await read(() => listOf(accountId))
+      return rows.map(({ waiting, failed, ...row }) => ({ ...present(row), waiting, failed }))
+    },
     async findWebhook(id) {
       const row = await read(() => first(FIND, id))
       return row && present(row)
@@ -115,14 +118,6 @@ const listOf = (accountId: number | null) => (accountId === null ? all(OF_ALL) :
 
 function present({ events, ...row }: Row): StoredWebhook {
   return { ...row, events: events.slice(1, -1).split(',') }
-}
-
-function presentListed({
-  waiting,
-  failed,
-  ...row
-}: Row & { waiting: number; failed: number }): ListedWebhook {
-  return { ...present(row), waiting, failed }
 }
 
 function tooMany(): DomainError {
