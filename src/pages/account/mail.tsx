@@ -6,17 +6,17 @@ import { isDomainError } from '../../domain/errors.ts'
 import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
 import type { Language } from '../../domain/language.ts'
 import { isMailAddress } from '../../domain/mail-address.ts'
-import { DELIVERY_ERRORS, type DeliveryError, EXPLAINED, type OutboxKind } from '../../domain/outbox.ts'
+import { DELIVERY_ERRORS, type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Tick } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
-import { Card, Notice, withFlag } from '../frame/parts.tsx'
+import { Card, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 
-type Counts = { waiting: number; failed: number }
+export type Counts = { waiting: number; failed: number }
 
 export type MailPageOptions = {
   /** Null while no mail is sent. */
@@ -140,32 +140,11 @@ export function Messages({ guest: { words }, of }: { guest: Member; of: readonly
   return <Facts of={facts} />
 }
 
-function TestButton({ guest }: { guest: Member }) {
+export function TestButton({ guest }: { guest: Member }) {
   const label = guest.words.say('mail_test_submit', { email: guest.account.email })
   return (
     <div class="actions">
       <ButtonForm guest={guest} action={PAGES.testMail.href()} label={label} />
     </div>
-  )
-}
-
-export type AllCounts = Partial<Record<OutboxKind, Counts>>
-type MailCardProps = { guest: Member; counts: AllCounts } & Pick<MailPageOptions, 'mail'>
-
-/** For administrators: what waits of everybody's mail. */
-export function MailCard({ guest, mail, counts: { webhook: _, ...mails } }: MailCardProps) {
-  const { say } = guest.words
-  return (
-    <Card id="mail" title={say('mail_title')}>
-      {mail === null ? (
-        <p>{withFlag(say('mail_none'), '--smtp-url')}</p>
-      ) : (
-        <>
-          <Facts of={[[say('mail_server'), <code dir="ltr">{mail.mailer.name}</code>]]} />
-          <Messages guest={guest} of={Object.values(mails)} />
-          <TestButton guest={guest} />
-        </>
-      )}
-    </Card>
   )
 }

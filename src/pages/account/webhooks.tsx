@@ -11,10 +11,10 @@ import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Card, CopyButton, LinkBox, Moment, Notice, withFlag } from '../frame/parts.tsx'
+import { CopyButton, LinkBox, Moment, Notice, withFlag } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { type AllCounts, EventTicks, Messages, offered } from './mail.tsx'
+import { EventTicks, offered } from './mail.tsx'
 
 export type WebhookPageOptions = { answer: AnswerGuest; webhooks: Webhooks }
 
@@ -232,24 +232,5 @@ function NewWebhook({ guest, scope, hosts, problems, typed }: NewProps) {
         <Submit>{say('webhook_create')}</Submit>
       </PostForm>
     </section>
-  )
-}
-
-type WebhookCardProps = { guest: Member; counts: AllCounts; webhooks: Webhooks }
-
-/** For administrators: what waits for everybody's webhooks, and the way to those for everybody. */
-export function WebhookCard({ guest, counts, webhooks }: WebhookCardProps) {
-  const { say } = guest.words
-  return (
-    <Card id="webhooks" title={say('webhooks_title')}>
-      <Messages guest={guest} of={[counts.webhook]} />
-      {webhooks.isOn ? (
-        <a class="button quiet" href={guest.href(PAGES.allWebhooks.href())}>
-          {say('webhooks_manage')}
-        </a>
-      ) : (
-        <p>{withFlag(say('webhooks_off'), '--webhook-hosts')}</p>
-      )}
-    </Card>
   )
 }
