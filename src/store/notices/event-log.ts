@@ -103,7 +103,7 @@ export function createEventLog({ steps, now, trusted, told }: EventLogOptions): 
         const admins = yield* all(ADMINS)
         yield* lockCounts(admins.map(({ id }) => id))
         for (const [n, { id }] of admins.entries())
-          yield* tellAccount(id, { ...event, at: now() }, { forEverybody: n === 0 })
+          yield* tellAccount(id, { ...event, at: now() }, { pushId: null, forEverybody: n === 0 })
       }),
     async tellExpiring() {
       const at = trusted()

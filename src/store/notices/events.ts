@@ -4,34 +4,30 @@ import { randomBase32 } from '../../crypto/random.ts'
 import { describePush, type EventType } from '../../domain/events.ts'
 import type { StoredPush } from '../face.ts'
 import { causing, statement } from '../statements.ts'
-import { run, type Step } from '../steps.ts'
+import { first, run, type Step } from '../steps.ts'
 import { tellWebhooks } from './webhooks.ts'
 
 const EVENT_ID_CHARACTERS = 20
 
 const COUNT = statement(
-  `INSERT INTO event_counts (account_id, last) VALUES ($1, $2)
-  ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last + $2`,
+  `INSERT INTO event_counts (account_id, last) VALUES ($1, 1)
+  ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last + 1`,
 )
 /** Makes a row that is missing, because only an existing one can be locked. The update changes nothing but locks. */
 const LOCK = statement(
   `INSERT INTO event_counts (account_id, last) VALUES ($1, 0)
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last`,
 )
-const N = '(SELECT last FROM event_counts WHERE account_id = $1)'
 const TELL = causing(
-  'told',
-  statement(`INSERT INTO events (account_id, n, type, at, data) VALUES ($1, ${N}, $2, $3, $4)`),
-)
-/** `$4` is what follows the id of the push, `$6` how many events are told after it. */
-const TELL_OF_PUSH = causing(
   'told',
   statement(
     `INSERT INTO events (account_id, n, type, at, data)
-    SELECT $1, ${N} - $6, $2, $3, '{"push":"' || event_id || '",' || $4 FROM push_labels WHERE push_id = $5`,
+    VALUES ($1, (SELECT last FROM event_counts WHERE account_id = $1), $2, $3, $4)`,
   ),
 )
-
+const ID_OF_PUSH = statement<{ eventId: string }>(
+  'SELECT event_id AS "eventId" FROM push_labels WHERE push_id = $1',
+)
 const REMOVE_OF = statement('DELETE FROM events WHERE account_id = $1')
 
 /** Names a push in its events. */
@@ -46,22 +42,22 @@ export function newEventId(): string {
 export function* tell(push: StoredPush, types: readonly EventType[], at: number): Step<void> {
   const { ownerId } = push
   if (ownerId === null || types.length === 0) return
-  const data = JSON.stringify(describePush(push)).slice(1)
-  yield* run(COUNT, ownerId, types.length)
-  for (const [n, type] of types.entries())
-    yield* run(TELL_OF_PUSH, ownerId, type, at, data, push.id, types.length - 1 - n)
-  yield* tellWebhooks(ownerId, { pushId: push.id, forEverybody: true, events: types.length })
+  const label = yield* first(ID_OF_PUSH, push.id)
+  if (label === null) return
+  const data = { push: label.eventId, ...describePush(push) }
+  for (const type of types)
+    yield* tellAccount(ownerId, { type, at, data }, { pushId: push.id, forEverybody: true })
 }
 
-/** Tells an account of something that is no push. `forEverybody`: the webhooks of the administrators hear of it too. */
+/** `forEverybody`: the webhooks of the administrators hear of it too. */
 export function* tellAccount(
   accountId: number,
   { type, at, data }: { type: EventType; at: number; data: object },
-  { forEverybody }: { forEverybody: boolean },
+  of: { pushId: number | null; forEverybody: boolean },
 ): Step<void> {
-  yield* run(COUNT, accountId, 1)
+  yield* run(COUNT, accountId)
   yield* run(TELL, accountId, type, at, JSON.stringify(data))
-  yield* tellWebhooks(accountId, { pushId: null, forEverybody, events: 1 })
+  yield* tellWebhooks(accountId, of)
 }
 
 /** For an account that begins anew: what became of its earlier pushes is not told to it any more. */

@@ -33,12 +33,11 @@ const REMOVE_OF = [
 ]
 const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
 const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
-const LATEST = 'e.account_id = $1 AND e.n > (SELECT last FROM event_counts WHERE account_id = $1) - $4'
+const LATEST = 'e.account_id = $1 AND e.n = (SELECT last FROM event_counts WHERE account_id = $1)'
 const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
 const BODY = `'{"type":"' || e.type || '","at":' || e.at || ',"data":' || e.data || '}'`
 /**
- * Of the events that the account was told last, `$4` of them, and the mails that it wishes of them. Behind others that wait for a
- * receiver which fails; each has room for so many messages and no more.
+ * Of the event that the account was told last, and the mail that it wishes of it. Behind others that wait for a receiver which fails; each has room for so many messages and no more.
  */
 const TELL = causing(
   'told',
@@ -55,12 +54,12 @@ const TELL = causing(
   ),
 )
 
-/** In the transaction of so many `events`, right after them. `forEverybody`: the administrators' webhooks for everybody hear of it too. */
+/** In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody hear of it too. */
 export function tellWebhooks(
   accountId: number,
-  told: { pushId: number | null; forEverybody: boolean; events: number },
+  { pushId, forEverybody }: { pushId: number | null; forEverybody: boolean },
 ): Step<void> {
-  return run(TELL, accountId, told.pushId, told.forEverybody, told.events)
+  return run(TELL, accountId, pushId, forEverybody)
 }
 
 /** For an account that begins anew: somebody else may have entered these addresses. Ends what waits to be sent to them, too. */
