@@ -35,7 +35,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   },
   client: { imports: ['domain'], lines: 1250 },
   requests: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 390 },
-  notices: { imports: ['pushes', 'accounts', 'words', 'store', 'crypto', 'domain'], lines: 1500 },
+  notices: { imports: ['pushes', 'accounts', 'words', 'store', 'crypto', 'domain'], lines: 850 },
   pages: {
     imports: [
       ...['api', 'http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'lan', 'backup', 'words'],
@@ -52,7 +52,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   backup: { imports: ['operating', 'pushes', 'requests', 'store', 'crypto', 'domain'], lines: 1260 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1302 },
-  operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1195 },
+  operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1170 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1770 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 785 },
   store: { imports: ['crypto', 'domain'], lines: 9765 },
