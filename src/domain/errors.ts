@@ -34,6 +34,8 @@ export type ErrorDetails = {
   problems?: Problems
   /** Why a passphrase was refused. */
   passphrase?: 'missing' | 'wrong'
+  /** Too many wrong ones: it is locked for a while. */
+  isLocked?: boolean
   /** Whole seconds to wait before trying again. */
   retryAfter?: number
   /** The limit behind `too_large`, when a setting defines it. */

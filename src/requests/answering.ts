@@ -169,7 +169,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
 
   function refuseLocked(request: StoredRequest): void {
     const lockedFor = passphraseLockedFor(request, now())
-    if (lockedFor > 0) throw tooMany('Too many wrong passphrases for this request', retrySeconds(lockedFor))
+    if (lockedFor > 0)
+      throw tooMany('Too many wrong passphrases for this request', retrySeconds(lockedFor), true)
   }
 
   return begin
@@ -206,6 +207,6 @@ function refusal(passphrase: 'missing' | 'wrong', message: string): DomainError 
   return new DomainError('unauthenticated', message, { passphrase })
 }
 
-function tooMany(message: string, retryAfter: number): DomainError {
-  return new DomainError('too_many', `${message}: try again in ${retryAfter} s.`, { retryAfter })
+function tooMany(message: string, retryAfter: number, isLocked = false): DomainError {
+  return new DomainError('too_many', `${message}: try again in ${retryAfter} s.`, { retryAfter, isLocked })
 }

@@ -227,6 +227,7 @@ describe('the page of a request', () => {
     expect(statuses).toEqual([422, 422, 422, 422, 422, 429])
     const { status, text } = await send(action, { passphrase: 'sesame', payload: 'kept' })
     expect(status).toBe(429)
+    expect(text).toContain('too many wrong passphrases. Please try again in a minute.')
     expect(text).toContain('kept</textarea>')
   })
 

@@ -59,7 +59,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await stranger.textContent('main')).toContain(ARRIVED)
     expect(await stranger.locator('main a').count()).toBe(0)
     await owner.reload()
-    expect(await owner.textContent('.chip')).toBe('closed')
+    expect(await owner.textContent('.chip')).toBe('answered')
     await follow(owner, () => owner.click('#arrived a'))
     await follow(owner, () => owner.click('.ways-on a:nth-child(2)'))
     await it.press(owner)

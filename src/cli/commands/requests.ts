@@ -62,7 +62,8 @@ export const REQUESTS = [
       else shell.print(link)
       const answers = formatCount(request.maxAnswers, 'answer')
       shell.say(`It takes ${answers} until ${formatLocalTime(request.expiresAt)}.`)
-      shell.say(`To receive what arrives: oncebox get ${request.urlToken} --wait`)
+      const identity = request.recipient === null ? '' : ' --identity FILE'
+      shell.say(`To receive what arrives: oncebox get ${request.urlToken} --wait${identity}`)
       if (request.recipient !== null)
         shell.say(`What arrives opens with the secret key of ${request.recipient} only: keep that key.`)
     },

@@ -68,12 +68,12 @@ export function EmblemCard({ icon, tone, title, children }: EmblemProps) {
   )
 }
 
-type LinkProps = { to: string; icon: IconName; children: Children }
+type LinkProps = { to: string; icon: IconName; look?: 'primary' | 'quiet'; children: Children }
 
-/** A link that looks like a quiet button. */
-export function ButtonLink({ to, icon, children }: LinkProps) {
+/** A link that looks like a button. */
+export function ButtonLink({ to, icon, look = 'quiet', children }: LinkProps) {
   return (
-    <a class="button quiet" href={to}>
+    <a class={`button ${look}`} href={to}>
       <Icon name={icon} />
       <span>{children}</span>
     </a>

@@ -140,13 +140,21 @@ function Link({ guest, owned }: Props) {
     <>
       <LocalhostNotice guest={guest} path={share} />
       <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
-        <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
+        <CopyButton
+          target="link"
+          words={words}
+          look={isLocked(owned.push) || owned.request !== null ? 'quiet' : 'primary'}
+        />
       </LinkBox>
       <nav class="actions ways-on" aria-label={say('created_link')}>
         <ButtonLink icon="qr-code" to={href(share)}>
           {say('push_share')}
         </ButtonLink>
-        <ButtonLink icon="eye" to={href(secretHref(owned))}>
+        <ButtonLink
+          icon="eye"
+          to={href(secretHref(owned))}
+          look={owned.request === null ? 'quiet' : 'primary'}
+        >
           {say('push_look')}
         </ButtonLink>
         <ShareAgain guest={guest} urlToken={owned.urlToken} />

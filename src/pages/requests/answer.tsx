@@ -95,7 +95,9 @@ function explain(cause: DomainError, guest: Guest): Why | null {
   }
   const why = cause.code === 'conflict' ? null : explainRefusal(cause, guest)
   if (why === null) return null
-  const message = cause.code === 'invalid' ? say('answer_problems') : why.message
+  const ownKey =
+    cause.code === 'invalid' ? 'answer_problems' : cause.details.isLocked ? 'answer_locked' : null
+  const message = ownKey === null ? why.message : say(ownKey)
   const advice = isOutage(cause) ? say('outage_retry') : undefined
   return { ...why, message, advice, problems: problemTexts(why.problems ?? {}, guest.words) }
 }

@@ -10,7 +10,7 @@ import { CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import { Fingerprint } from './answer-view.tsx'
-import { countAnswers, nameOfRequest, RequestState } from './requests-view.tsx'
+import { countAnswers, isAnswered, nameOfRequest, RequestState } from './requests-view.tsx'
 
 export function createRequestView(answer: AnswerGuest) {
   return (guest: Member, own: OwnRequest): Response => {
@@ -29,11 +29,15 @@ export function createRequestView(answer: AnswerGuest) {
             <bdi>{own.message}</bdi>
           </p>
         )}
-        {own.isOver ? (
-          <Notice kind="plain">{say('request_is_over')}</Notice>
-        ) : (
-          <Link guest={guest} own={own} />
+        {own.isOver && !isAnswered(own) && <Notice kind="plain">{say('request_is_over')}</Notice>}
+        {own.request.answers > 0 && (
+          <p class="actions">
+            <a class="button primary" href={guest.href(PAGES.pushes.href())}>
+              {say('request_arrived')}
+            </a>
+          </p>
         )}
+        {!own.isOver && <Link guest={guest} own={own} />}
         <About guest={guest} own={own} />
         {!own.isOver && <Close guest={guest} urlToken={own.urlToken} />}
       </>
@@ -71,17 +75,16 @@ function Link({ guest, own: { urlToken, request } }: Props) {
   )
 }
 
-function About({ guest: { words, href }, own }: Props) {
+function About({ guest: { words }, own }: Props) {
   const { say } = words
   const { request, passphraseRequired } = own
   const { acceptsText, acceptsFiles, recipient } = request
   const kind = !acceptsFiles ? 'kind_text' : acceptsText ? 'ask_accepts_both' : 'kind_file'
-  const arrived = request.answers > 0 && <a href={href(PAGES.pushes.href())}>{say('request_arrived')}</a>
   return (
     <section class="card" aria-label={say('pushes_state')}>
       <Facts
         of={[
-          [say('request_answers'), [countAnswers(own, words), ' ', arrived]],
+          [say('request_answers'), countAnswers(own, words)],
           [say('ask_accepts'), say(kind)],
           [say('fact_created'), <Moment at={request.createdAt} words={words} />],
           passphraseRequired && [say('fact_asks'), say('fact_passphrase')],

@@ -78,7 +78,7 @@ export function createRequestsView(answer: AnswerGuest) {
 /** What it asks for, or the end of its link. */
 export function nameOfRequest({ name, message, urlToken }: OwnRequest, { say }: Words): string {
   if (name !== '') return name
-  const [line = ''] = message.trim().split('\n')
+  const [line = ''] = message.trim().split(/\r?\n/)
   if (line === '') return `${say('request_unnamed')} (…${urlToken.slice(-4)})`
   return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE)}…` : line
 }
@@ -110,7 +110,13 @@ export function countAnswers({ request }: OwnRequest, words: Words): string {
   return words.say('request_count', { answers: request.answers, n: request.maxAnswers })
 }
 
+/** As often as it may be. */
+export function isAnswered({ request }: OwnRequest): boolean {
+  return request.answers >= request.maxAnswers
+}
+
 export function RequestState({ own, words: { say } }: { own: OwnRequest; words: Words }) {
+  if (isAnswered(own)) return <Chip tone="good">{say('request_answered')}</Chip>
   if (own.isOver) return <Chip tone="gone">{say('request_over')}</Chip>
   return <Chip tone="waiting">{say('request_open')}</Chip>
 }

@@ -86,6 +86,7 @@ describe('request', () => {
     const recipient = await identityToRecipient(await generateX25519Identity())
     const { trial } = serve({ request: { recipient } })
     expect(await trial.run('request', '--recipient', recipient)).toBe(0)
+    expect(trial.err).toContain(`To receive what arrives: oncebox get ${TOKEN} --wait --identity FILE`)
     expect(trial.err.join()).toContain(`opens with the secret key of ${recipient} only`)
   })
 
