@@ -188,9 +188,10 @@ describe('the page of a request', () => {
     expect((await owner.get('/pushes')).text).toContain('>Received<')
     const { text: page } = await owner.get(`/pushes/${push.url_token}`)
     expect(page).toContain(`<a href="/requests/${urlToken}">for a request of yours</a>`)
-    expect((await owner.get(`/requests/${urlToken}`)).text).toContain(
-      `<a href="/pushes">What has arrived</a>`,
-    )
+    const { text: asked } = await owner.get(`/requests/${urlToken}`)
+    expect(asked).toContain('href="/pushes">See what has arrived</a>')
+    expect(asked).toContain('>answered<')
+    expect(asked).not.toContain('It takes no more answers')
   })
 
   test('sent twice, it arrives once', async () => {
