@@ -168,9 +168,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
   }
 
   function refuseLocked(request: StoredRequest): void {
-    const lockedFor = passphraseLockedFor(request, now())
-    if (lockedFor > 0)
-      throw tooMany('Too many wrong passphrases for this request', retrySeconds(lockedFor), true)
+    const wait = passphraseLockedFor(request, now())
+    if (wait > 0) throw tooMany('Too many wrong passphrases for this request', retrySeconds(wait), true)
   }
 
   return begin

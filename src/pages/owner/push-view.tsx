@@ -136,6 +136,7 @@ function Link({ guest, owned }: Props) {
   const { words, href, exchange } = guest
   const { say } = words
   const share = PAGES.created.href({ url_token: owned.urlToken })
+  const isReceived = owned.request !== null
   return (
     <>
       <LocalhostNotice guest={guest} path={share} />
@@ -143,18 +144,14 @@ function Link({ guest, owned }: Props) {
         <CopyButton
           target="link"
           words={words}
-          look={isLocked(owned.push) || owned.request !== null ? 'quiet' : 'primary'}
+          look={isReceived || isLocked(owned.push) ? 'quiet' : 'primary'}
         />
       </LinkBox>
       <nav class="actions ways-on" aria-label={say('created_link')}>
         <ButtonLink icon="qr-code" to={href(share)}>
           {say('push_share')}
         </ButtonLink>
-        <ButtonLink
-          icon="eye"
-          to={href(secretHref(owned))}
-          look={owned.request === null ? 'quiet' : 'primary'}
-        >
+        <ButtonLink icon="eye" to={href(secretHref(owned))} look={isReceived ? 'primary' : 'quiet'}>
           {say('push_look')}
         </ButtonLink>
         <ShareAgain guest={guest} urlToken={owned.urlToken} />

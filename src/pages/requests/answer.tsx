@@ -95,9 +95,8 @@ function explain(cause: DomainError, guest: Guest): Why | null {
   }
   const why = cause.code === 'conflict' ? null : explainRefusal(cause, guest)
   if (why === null) return null
-  const ownKey =
-    cause.code === 'invalid' ? 'answer_problems' : cause.details.isLocked ? 'answer_locked' : null
-  const message = ownKey === null ? why.message : say(ownKey)
+  if (cause.details.isLocked) return { ...why, message: say('answer_locked'), problems: {} }
+  const message = cause.code === 'invalid' ? say('answer_problems') : why.message
   const advice = isOutage(cause) ? say('outage_retry') : undefined
   return { ...why, message, advice, problems: problemTexts(why.problems ?? {}, guest.words) }
 }
