@@ -4,7 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
 import { type BodyRoom, FREE_BYTES } from '../door/body-room.ts'
 import type { Exchange } from '../door/exchange.ts'
-import { createTurns } from '../door/turns.ts'
 
 export type BodyLimits = {
   /** Largest body that is held in memory. */
@@ -19,8 +18,6 @@ export type BodyLimits = {
   take: (exchange: Exchange, bytes: number) => void
   /** Resolves once it is the turn of a body that is not small. */
   turn: () => Promise<void>
-  /** Lets the requests with small bodies of one turn of the event loop go on in a row. */
-  inTurn: () => Promise<void>
 }
 
 const KIB = 1024
@@ -40,7 +37,7 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
   const maxBytes = maxBodyBytes(sizes)
   const maxStreamBytes = maxBytes + sizes.maxFiles * (sizes.maxFileBytes + KIB)
   const limit = { of: 'text', bytes: sizes.maxPayloadBytes, flag: '--max-payload-bytes' } as const
-  return { maxBytes, limit, maxStreamBytes, timeoutMs: TIMEOUT_MS, take, turn, inTurn: createTurns() }
+  return { maxBytes, limit, maxStreamBytes, timeoutMs: TIMEOUT_MS, take, turn }
 }
 
 /** Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without memory. */
@@ -49,7 +46,6 @@ export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<
   if (announced > limits.maxBytes) throw tooLarge(limits)
   // Bun never delivers more than Content-Length. Reserve memory for received bytes, not announced ones.
   const isSmall = announced <= FREE_BYTES
-  if (isSmall) await limits.inTurn()
   const reading = isSmall ? exchange.request.bytes().catch(brokenOff) : readChunks(exchange, limits)
   const body = await withDeadline(reading, limits.timeoutMs)
   if (body.length > FREE_BYTES) await limits.turn()

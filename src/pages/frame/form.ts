@@ -22,8 +22,6 @@ const LIMITS = {
   // Forms are too small to count against the room for bodies.
   take: () => undefined,
   turn: async () => undefined,
-  // Many forms are answered with a large page.
-  inTurn: async () => undefined,
 }
 
 const TYPE = 'application/x-www-form-urlencoded'

@@ -13,7 +13,6 @@ const BODY = {
   timeoutMs: 30_000,
   take: () => undefined,
   turn: async () => undefined,
-  inTurn: async () => undefined,
 }
 const LIMITS: PushLimits = {
   ...{ payloadBytes: 1000, fileBytes: 1000, files: 1, retrievalStep: false, deletableByViewer: true },
