@@ -2,14 +2,18 @@
 // not either happened whole or not at all, and nothing lies about.
 
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { buildChild } from '../support/built-child.ts'
 import type { Told } from '../support/crash-child.ts'
 import { createTestClock, START, startInstance } from '../support/instance.ts'
 
-const CHILD = resolve(import.meta.dir, '../support/crash-child.ts')
+let program = ''
+beforeAll(async () => {
+  program = await buildChild('crash-child.ts')
+})
 const HOUR = 60 * 60 * 1000
 const DAY = 24 * HOUR
 /** A copy is at another place. */
@@ -21,7 +25,7 @@ const AS_MOVED = { 'accept-move': 'true' }
 const KILL_EVERY = 15
 
 async function runChild(dataDir: string, killAt: number, copies: readonly string[] = []): Promise<Told[]> {
-  const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt), ...copies], {
+  const child = Bun.spawn([process.execPath, program, dataDir, String(killAt), ...copies], {
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -3,19 +3,21 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { MINUTE } from '../../src/domain/time.ts'
+import { buildChild } from '../support/built-child.ts'
 import { START } from '../support/instance.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
-const CHILD = resolve(import.meta.dir, '../support/outbox-child.ts')
 const ROUNDS = 50
 
+let program = ''
 let receiver: WebhookReceiver
 let dataDir = ''
 /** Whether requests are left without an answer. */
 let hangs = false
 beforeAll(async () => {
+  program = await buildChild('outbox-child.ts')
   dataDir = mkdtempSync(join(tmpdir(), 'oncebox-outbox-'))
   receiver = await startReceiver(() =>
     hangs ? new Promise<never>(() => undefined) : new Response(null, { status: 204 }),
@@ -28,7 +30,7 @@ afterAll(() => {
 
 function start(round: number, what: 'tell' | 'drain') {
   const time = String(START + round * MINUTE)
-  return Bun.spawn([process.execPath, CHILD, dataDir, time, receiver.host, what], {
+  return Bun.spawn([process.execPath, program, dataDir, time, receiver.host, what], {
     stdout: 'pipe',
     stderr: 'inherit',
   })

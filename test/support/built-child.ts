@@ -3,11 +3,15 @@
 import { join } from 'node:path'
 import { makeFolder } from './binary.ts'
 
+/** The threads for the disk begin with a file of their own, which lies beside the program. */
+const THREAD = join(import.meta.dir, '../../src/store/sqlite/engine/disk-thread.js')
+
 /** Builds a program of this folder, such as `restore-child.ts`. Resolves to its path, which goes with this process. */
 export async function buildChild(name: string): Promise<string> {
-  const entrypoints = [join(import.meta.dir, name)]
-  const { outputs } = await Bun.build({ entrypoints, target: 'bun', outdir: makeFolder() })
-  const built = outputs.find(({ kind }) => kind === 'entry-point')
+  const entrypoints = [join(import.meta.dir, name), THREAD]
+  const naming = '[name].[ext]'
+  const { outputs } = await Bun.build({ entrypoints, naming, target: 'bun', outdir: makeFolder() })
+  const built = outputs.find(({ path }) => path.endsWith(name.replace(/ts$/, 'js')))
   if (built === undefined) throw new Error(`${name} was not built`)
   return built.path
 }

@@ -388,7 +388,7 @@ export const STOPS: Stop[] = [
       const { url_token } = await ask({ name: 'Router in Oslo', recipient: AGE_KEY })
       await send(url_token, { payload: 'sesame' })
       await page.goto(`${url}/requests/${url_token}`)
-      await follow(page, () => page.click('.facts a'))
+      await follow(page, () => page.click('.actions a.primary'))
       await follow(page, () => page.click('.what a'))
       await follow(page, () => page.click('.ways-on a:nth-child(2)'))
       await follow(page, () => page.click('main form button.primary'))
