@@ -60,7 +60,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 157 },
   crypto: { imports: [], lines: 690 },
-  domain: { imports: [], lines: 2120 },
+  domain: { imports: [], lines: 2122 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }

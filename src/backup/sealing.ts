@@ -1,6 +1,7 @@
 // Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age` opens them too.
 
 import type { Decrypter } from 'age-encryption'
+import { identitiesIn } from '../domain/age-recipient.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
@@ -131,10 +132,8 @@ async function createDecrypter(
   return decrypter
 }
 
-/** An identity file as age-keygen writes it: one key a line, comments with `#`. */
 function addIdentities(decrypter: Decrypter, { path, text }: Opening['identities'][number]): void {
-  const lines = text.split('\n').map((line) => line.trim())
-  const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  const keys = identitiesIn(text)
   try {
     if (keys.length === 0) throw new Error('no key')
     for (const key of keys) decrypter.addIdentity(key)

@@ -1,6 +1,7 @@
 // Opens what a server encrypted for somebody's age key: a text in letters (armored), and files, each in a ZIP of its own.
 
 import { createOwnFile } from '../client/own-files.ts'
+import { identitiesIn } from '../domain/age-recipient.ts'
 import { printableLine } from '../domain/printable.ts'
 import { CommandFailure } from './failures.ts'
 
@@ -19,14 +20,13 @@ export type AgeKeys = {
   failures: () => number
 }
 
-/** Files as age-keygen writes them: one key a line, comments with `#`. Throws CommandFailure for any other. */
+/** Throws CommandFailure for any other. */
 export async function readAgeKeys(files: readonly { path: string; text: string }[]): Promise<AgeKeys> {
   // Loaded only when needed: most commands open nothing of age.
   const { armor, Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
   for (const { path, text } of files) {
-    const lines = text.split('\n').map((line) => line.trim())
-    const keys = lines.filter((line) => line !== '' && !line.startsWith('#'))
+    const keys = identitiesIn(text)
     try {
       if (keys.length === 0) throw new Error('no key')
       for (const key of keys) decrypter.addIdentity(key)

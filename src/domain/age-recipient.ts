@@ -35,3 +35,9 @@ function isKey(value: string): boolean {
   const { prefix, words } = decoded
   return Object.hasOwn(KINDS, prefix) && bech32.fromWordsUnsafe(words)?.length === KINDS[prefix]
 }
+
+/** The keys of an identity file as age-keygen writes it: one a line, comments with `#`. Empty for a file without any. */
+export function identitiesIn(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '' && !line.startsWith('#'))
+}

@@ -329,7 +329,6 @@ export const outbox = sqliteTable('outbox', {
   at: integer().notNull(),
   dueAt: integer('due_at').notNull(),
   tries: integer().notNull(),
-  error: text().$type<DeliveryError>(),
   failedAt: integer('failed_at'),
   body: text().notNull(),
 })

@@ -412,7 +412,6 @@ CREATE TABLE outbox (
   at INTEGER NOT NULL,
   due_at INTEGER NOT NULL,
   tries INT NOT NULL CHECK (tries >= 0),
-  error TEXT CHECK (length(error) <= 30),
   failed_at INTEGER,
   -- Of mails, sealed. Of webhooks, the event as JSON, without names and links.
   body TEXT NOT NULL,

@@ -35,7 +35,7 @@ const NEXT_DUE = statement<{ at: number }>('SELECT due_at AS at FROM outbox ORDE
 const TAKE = statement('UPDATE outbox SET due_at = $2, tries = tries + 1 WHERE id = $1')
 const GIVE_UP = statement('UPDATE outbox SET failed_at = $2, due_at = $3, body = $4 WHERE id = $1')
 const REMOVE = statement('DELETE FROM outbox WHERE id = $1')
-const PLAN = statement('UPDATE outbox SET due_at = $3, error = $4 WHERE id = $1 AND tries = $2')
+const PLAN = statement('UPDATE outbox SET due_at = $3 WHERE id = $1 AND tries = $2')
 /** Their pauses go on from those of the one that was tried. None waits beyond the time at which it is given up. */
 const POSTPONE = bothReceivers(
   (those) => `UPDATE outbox SET tries = CASE WHEN tries < $3 THEN $3 ELSE tries END,
@@ -114,7 +114,7 @@ export function createOutbox({ steps: { read, write }, trusted }: OutboxOptions)
       return
     }
     const dueAt = nextTryAt(message, now)
-    yield* run(PLAN, id, tries, dueAt, tried.error)
+    yield* run(PLAN, id, tries, dueAt)
     if (tried.forAll) yield* run(POSTPONE[receiver], webhookId ?? 0, dueAt, tries)
   }
 
