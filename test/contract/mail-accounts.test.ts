@@ -41,14 +41,12 @@ async function nextMail(): Promise<Received> {
   return mail
 }
 
-/** What the outbox knows of the mails that wait. */
-function waiting({ dataDir }: Api): { error: string | null; tries: number }[] {
+/** How often each mail that waits was tried. */
+function triesOf({ dataDir }: Api): number[] {
   const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
-  const rows = database
-    .query<{ error: string | null; tries: number }, []>('SELECT error, tries FROM outbox')
-    .all()
+  const rows = database.query<{ tries: number }, []>('SELECT tries FROM outbox').all()
   database.close()
-  return rows
+  return rows.map(({ tries }) => tries)
 }
 
 const linkIn = ({ text }: Received) => /^http:\/\/localhost(\/welcome\/\w+)$/m.exec(text)?.[1] ?? 'none'
@@ -161,15 +159,11 @@ describe('mail to a server whose certificate does not verify', () => {
 
   test('is not sent, also not by a later try', async () => {
     expect((await create(1)).status).toBe(201)
-    await waitUntil(() => waiting(strange).every(({ error }) => error === 'tls_failed'))
     await waitUntil(() => {
       strange.clock.advance(10_000)
-      return waiting(strange).every(({ tries }) => tries > 2)
+      return triesOf(strange).every((tries) => tries > 2)
     })
-    expect([stranger.mails, waiting(strange)]).toEqual([
-      [],
-      [{ error: 'tls_failed', tries: expect.any(Number) }],
-    ])
+    expect([stranger.mails, triesOf(strange).length]).toEqual([[], 1])
   })
 
   test('counts for the 100 mails that an account may send in an hour', async () => {
