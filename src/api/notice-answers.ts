@@ -1,7 +1,7 @@
 // The answers about events and webhooks; answer-tables.ts has all others.
 
 import { EVENT_TYPES } from '../domain/events.ts'
-import { DELIVERY_ERRORS, type DeliveryError, WEBHOOK_FORMATS } from '../domain/outbox.ts'
+import { type DeliveryError, EXPLAINED, WEBHOOK_FORMATS } from '../domain/outbox.ts'
 import { type Static, Type } from '../http/intake/members.ts'
 import { closed, count, flag, kind, nullable, text, time } from './schemas.ts'
 
@@ -34,7 +34,7 @@ const webhook = {
   last_error: Type.Unsafe<DeliveryError | null>({
     type: 'string',
     nullable: true,
-    enum: [...DELIVERY_ERRORS, null],
+    enum: [...Object.keys(EXPLAINED), null],
     description: 'Why the last try failed.',
   }),
 }

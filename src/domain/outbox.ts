@@ -11,29 +11,8 @@ export const WEBHOOK_FORMATS = [
 
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
-/** Why a delivery failed. Nothing of an answer or an error is ever kept or shown besides these. */
-export const DELIVERY_ERRORS = [
-  // The operator's settings do not allow the receiver, or its address.
-  ...(['not_allowed', 'address_not_allowed'] as const),
-  ...([
-    'name_not_found',
-    'unreachable',
-    'tls_failed',
-    'timed_out',
-    'bad_answer',
-    'login_refused',
-    'limited',
-  ] as const),
-  // What the receiver answered: 3xx, 4xx, 5xx.
-  ...(['redirected', 'refused', 'receiver_failed'] as const),
-  // The stored address cannot be opened, or no mail server is configured.
-  ...(['damaged', 'not_configured'] as const),
-]
-
-export type DeliveryError = (typeof DELIVERY_ERRORS)[number]
-
-/** For operators; follows the name of the receiver. */
-export const EXPLAINED: Record<DeliveryError, string> = {
+/** Why a delivery failed, for operators; follows the name of the receiver. Nothing of an answer or an error is kept or shown besides. */
+export const EXPLAINED = {
   not_allowed: 'is not allowed by the settings',
   address_not_allowed: 'has an address that the settings do not allow',
   name_not_found: 'has a name that nobody knows',
@@ -49,6 +28,8 @@ export const EXPLAINED: Record<DeliveryError, string> = {
   damaged: 'has a message that cannot be opened',
   not_configured: 'is not configured',
 }
+
+export type DeliveryError = keyof typeof EXPLAINED
 
 /** Of an account, and of the administrators for everybody. */
 export const MOST_WEBHOOKS = 20

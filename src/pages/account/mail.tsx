@@ -6,7 +6,7 @@ import { isDomainError } from '../../domain/errors.ts'
 import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
 import type { Language } from '../../domain/language.ts'
 import { isMailAddress } from '../../domain/mail-address.ts'
-import { DELIVERY_ERRORS, type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
+import { type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Tick } from '../frame/fields.tsx'
@@ -85,15 +85,15 @@ function TestOutcome({ guest: { query, words, account } }: { guest: Member }) {
   const outcome = query.get('mail')
   if (outcome === 'sent') return <Notice kind="good">{words.say('mail_test_sent')}</Notice>
   if (outcome === 'saved') return <Notice kind="good">{words.say('mail_wishes_saved')}</Notice>
-  const error = DELIVERY_ERRORS.find((known) => known === outcome)
-  if (error === undefined) return null
+  const explained = Object.entries(EXPLAINED).find(([error]) => error === outcome)?.[1]
+  if (explained === undefined) return null
   return (
     <Notice kind="bad">
       <p>{words.say('mail_test_failed')}</p>
       {/* For those who can mend it, in English as everything that the checks tell. */}
       {account.isAdmin && (
         <p lang="en" dir="ltr">
-          The mail server {EXPLAINED[error]}.
+          The mail server {explained}.
         </p>
       )}
     </Notice>
