@@ -4,13 +4,13 @@
 import type { Job, JobReport } from '../domain/job.ts'
 import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
-import type { DueMessage, OutboxStore, Tried } from '../store/notices-face.ts'
+import type { DueMessage, OutboxStore } from '../store/notices-face.ts'
 
 /** A way to the outside, such as webhooks or mail. */
 export type Channel = {
   kinds: readonly OutboxKind[]
-  /** Tries once, in less than LEASE. Gives up when `signal` is aborted, because the server stops. */
-  deliver(message: DueMessage, signal: AbortSignal): Promise<Tried>
+  /** Tries once, in less than LEASE. Null when it arrived. Gives up when `signal` is aborted, because the server stops. */
+  deliver(message: DueMessage, signal: AbortSignal): Promise<DeliveryError | null>
 }
 
 export type DeliveriesOptions = {
@@ -27,7 +27,6 @@ const AT_ONCE = 16
 /** The longest wait: other nodes add messages too, and the clock may be set. */
 const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = 5_000
-const NOT_CONFIGURED: Tried = { error: 'not_configured', forAll: true }
 
 /** The server that takes all mail. */
 const MAIL = 0
@@ -85,20 +84,16 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
 
   async function deliver(message: DueMessage, report: JobReport): Promise<void> {
     try {
-      const tried = await tryOnce(message)
+      const channel = channels.find(({ kinds }) => kinds.includes(message.kind))
+      const error = channel ? await channel.deliver(message, stopping.signal) : 'not_configured'
       // The lease ends by itself: another node, or the next start, tries again.
-      if (stopping.signal.aborted && tried.error !== null) return
-      count(message.kind, tried.error)
-      await outbox.settleTry(message, tried)
+      if (stopping.signal.aborted && error !== null) return
+      count(message.kind, error)
+      await outbox.settleTry(message, error)
       report.did()
     } catch (cause) {
       report.failed(cause)
     }
-  }
-
-  function tryOnce(message: DueMessage): Promise<Tried> {
-    const channel = channels.find(({ kinds }) => kinds.includes(message.kind))
-    return channel?.deliver(message, stopping.signal) ?? Promise.resolve(NOT_CONFIGURED)
   }
 
   function count(kind: OutboxKind, error: DeliveryError | null): void {

@@ -11,10 +11,10 @@ import { type Push, viewsRemaining } from '../domain/push.ts'
 import type { MailLimit } from '../pushes/mail-limit.ts'
 import { openMail, type WaitingMails } from '../pushes/sealed-mails.ts'
 import type { Store } from '../store/face.ts'
-import type { DueMessage, Tried } from '../store/notices-face.ts'
+import type { DueMessage } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
 import { type MailText, writeAccountLink, writeEvent, writeLinkMail, writeTest } from './mail-texts.ts'
-import { isOfAll, type Mailer } from './mailer.ts'
+import type { Mailer } from './mailer.ts'
 import { createFindName } from './push-names.ts'
 import { parseEvent } from './webhooks.ts'
 
@@ -46,12 +46,10 @@ export function createMailChannel(options: MailChannelOptions) {
   const findName = createFindName({ store, keyring })
   const writing = (language: Language) => ({ language, name: nameOfInstance(), home: links.home })
 
-  async function deliver(message: DueMessage, stopped: AbortSignal): Promise<Tried> {
+  async function deliver(message: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
     const written = await write(message)
-    if (written === 'over') return { error: null }
-    if (typeof written === 'string') return { error: written, forAll: false }
-    const error = await mailer.send({ ...written, id: idOf(message) }, stopped)
-    return error === null ? { error } : { error, forAll: isOfAll(error) }
+    if (written === 'over') return null
+    return typeof written === 'string' ? written : mailer.send({ ...written, id: idOf(message) }, stopped)
   }
 
   async function write(message: DueMessage): Promise<Written> {

@@ -75,7 +75,7 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
 }
 
 /** What the server says of one mail does not hold for others. */
-export function isOfAll(error: DeliveryError): boolean {
+function isOfAll(error: DeliveryError): boolean {
   return error !== 'refused' && error !== 'receiver_failed' && error !== 'not_allowed'
 }
 

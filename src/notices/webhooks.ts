@@ -6,13 +6,13 @@ import { randomKey } from '../crypto/random.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
 import { conflict, DomainError, invalidFields } from '../domain/errors.ts'
 import { EVENT_TYPES, type EventType } from '../domain/events.ts'
-import { WEBHOOK_FORMATS } from '../domain/outbox.ts'
+import { type DeliveryError, WEBHOOK_FORMATS } from '../domain/outbox.ts'
 import type { Problem, Problems } from '../domain/problems.ts'
 import { hasMoreCharacters } from '../domain/text-length.ts'
 import type { Now } from '../domain/time.ts'
 import { isListed, webPlaceOf } from '../domain/web-place.ts'
 import type { Store } from '../store/face.ts'
-import type { DueMessage, ListedWebhook, StoredWebhook, Tried } from '../store/notices-face.ts'
+import type { DueMessage, ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
 import type { OutboundOptions } from './guarded-request.ts'
 import { createFindName } from './push-names.ts'
@@ -89,14 +89,13 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     }
   }
 
-  async function deliver(due: DueMessage, stopped: AbortSignal): Promise<Tried> {
+  async function deliver(due: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
     const webhook = due.webhookId === null ? null : await webhooks.findWebhook(due.webhookId)
     // Removed a moment ago: there is nobody to tell.
-    if (webhook === null) return { error: null }
+    if (webhook === null) return null
     const { type, at, data } = parseEvent(due.body)
     const name = webhook.withName ? await findName(due) : null
-    const error = await send({ id: messageIdOf(due, keyring), type, at, data, name }, webhook, stopped)
-    return error === null ? { error } : { error, forAll: true }
+    return send({ id: messageIdOf(due, keyring), type, at, data, name }, webhook, stopped)
   }
 
   /** Loads what speaks to the outside when something is sent there first. */

@@ -41,9 +41,6 @@ export type DueMessage = {
   body: string
 }
 
-/** How a try went. `forAll`: the receiver would refuse every message now, so all others for it wait as well. */
-export type Tried = { error: null } | { error: DeliveryError; forAll: boolean }
-
 /** Those that wait and those that were given up in the last days. */
 export type OutboxCounts = { waiting: number; failed: number }
 
@@ -55,8 +52,11 @@ export type OutboxStore = {
   takeDue(busy: readonly number[], which?: { onlyMail?: boolean }): Promise<DueMessage | null>
   /** When the next message is due, which may be in the past; null when none is. */
   findNextDue(): Promise<number | null>
-  /** Removes a delivered message; plans the next try of another. Does nothing when it was removed meanwhile. */
-  settleTry(message: DueMessage, tried: Tried): Promise<void>
+  /**
+   * Removes a message that was delivered, which is one without an `error`; plans the next try of another. All others for its webhook
+   * wait for that as well, and are due at once after a delivery. Does nothing when it was removed meanwhile.
+   */
+  settleTry(message: DueMessage, error: DeliveryError | null): Promise<void>
   countAll(): Promise<Partial<Record<OutboxKind, OutboxCounts>>>
   countOf(accountId: number): Promise<OutboxCounts>
 }

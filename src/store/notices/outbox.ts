@@ -2,8 +2,15 @@
 // of a lease, so that several nodes never try the same one at once, and one that dies in a try loses nothing.
 
 import type { Trusted } from '../../domain/clock.ts'
-import { FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt, type OutboxKind } from '../../domain/outbox.ts'
-import type { DueMessage, OutboxCounts, OutboxStore, Tried } from '../notices-face.ts'
+import {
+  type DeliveryError,
+  FAILED_KEPT,
+  GIVE_UP_AFTER,
+  LEASE,
+  nextTryAt,
+  type OutboxKind,
+} from '../../domain/outbox.ts'
+import type { DueMessage, OutboxCounts, OutboxStore } from '../notices-face.ts'
 import { addTo, forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { outbox } from '../tables.ts'
@@ -37,13 +44,13 @@ const GIVE_UP = statement('UPDATE outbox SET failed_at = $2, due_at = $3, body =
 const REMOVE = statement('DELETE FROM outbox WHERE id = $1')
 const PLAN = statement('UPDATE outbox SET due_at = $3 WHERE id = $1 AND tries = $2')
 /** Their pauses go on from those of the one that was tried. None waits beyond the time at which it is given up. */
-const POSTPONE = bothReceivers(
-  (those) => `UPDATE outbox SET tries = CASE WHEN tries < $3 THEN $3 ELSE tries END,
+const POSTPONE = statement(
+  `UPDATE outbox SET tries = CASE WHEN tries < $3 THEN $3 ELSE tries END,
       due_at = CASE WHEN at + ${GIVE_UP_AFTER} < $2 THEN at + ${GIVE_UP_AFTER} ELSE $2 END
-    WHERE ${those} AND failed_at IS NULL AND due_at < $2`,
+    WHERE webhook_id = $1 AND failed_at IS NULL AND due_at < $2`,
 )
-const HASTEN = bothReceivers(
-  (those) => `UPDATE outbox SET due_at = $2 WHERE ${those} AND failed_at IS NULL AND due_at > $2`,
+const HASTEN = statement(
+  'UPDATE outbox SET due_at = $2 WHERE webhook_id = $1 AND failed_at IS NULL AND due_at > $2',
 )
 const COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
@@ -59,14 +66,6 @@ const SET_BACK = statement(
   WHERE at > $2 OR (due_at > $2 AND failed_at IS NULL)`,
 )
 const REMOVE_LINKS = statement(`DELETE FROM outbox WHERE push_id = $1 AND kind = 'link_mail'`)
-
-/** All mail has one receiver: the server that takes it. */
-function bothReceivers(text: (those: string) => string) {
-  return {
-    webhook: statement(text('webhook_id = $1')),
-    mail: statement(text('$1 = 0 AND webhook_id IS NULL')),
-  }
-}
 
 export type NewMessage = Pick<Row, 'kind' | 'accountId' | 'pushId' | 'at' | 'body'>
 
@@ -103,25 +102,20 @@ export function createOutbox({ steps: { read, write }, trusted }: OutboxOptions)
     return null
   }
 
-  function* settleTry(message: DueMessage, tried: Tried): Step<void> {
+  function* settleTry(message: DueMessage, error: DeliveryError | null): Step<void> {
     const now = trusted() ?? message.at
     const { id, webhookId, tries } = message
-    if (webhookId !== null) yield* noteDelivery(webhookId, { error: tried.error, now })
-    const receiver = webhookId === null ? 'mail' : 'webhook'
-    if (tried.error === null) {
-      yield* run(REMOVE, id)
-      yield* run(HASTEN[receiver], webhookId ?? 0, now)
-      return
-    }
-    const dueAt = nextTryAt(message, now)
-    yield* run(PLAN, id, tries, dueAt)
-    if (tried.forAll) yield* run(POSTPONE[receiver], webhookId ?? 0, dueAt, tries)
+    const dueAt = error === null ? now : nextTryAt(message, now)
+    yield* error === null ? run(REMOVE, id) : run(PLAN, id, tries, dueAt)
+    if (webhookId === null) return
+    yield* noteDelivery(webhookId, { error, now })
+    yield* error === null ? run(HASTEN, webhookId, now) : run(POSTPONE, webhookId, dueAt, tries)
   }
 
   return {
     takeDue: (busy, { onlyMail = false } = {}) => write(() => takeDue(busy, onlyMail)),
     findNextDue: async () => (await read(() => first(NEXT_DUE)))?.at ?? null,
-    settleTry: (message, tried) => write(() => settleTry(message, tried)),
+    settleTry: (message, error) => write(() => settleTry(message, error)),
     async countAll() {
       const counts = await read(() => all(COUNT_ALL))
       return Object.fromEntries(counts.map(({ kind, waiting, failed }) => [kind, { waiting, failed }]))

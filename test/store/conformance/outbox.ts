@@ -9,8 +9,8 @@ import { waitUntil } from '../../support/waiting.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 
 const LABELS = { urlToken: Buffer.from('token'), name: Buffer.from('a name'), note: null }
-const FAILED = { error: 'refused', forAll: true } as const
-const DELIVERED = { error: null } as const
+const FAILED = 'refused'
+const DELIVERED = null
 
 export function describeOutbox(open: OpenEngine): void {
   let opened: OpenedEngine
@@ -43,8 +43,8 @@ export function describeOutbox(open: OpenEngine): void {
     if (message === null) throw new Error('nothing is due')
     return message
   }
-  const settle = (message: DueMessage, tried: typeof FAILED | typeof DELIVERED) =>
-    opened.store.outbox.settleTry(message, tried)
+  const settle = (message: DueMessage, error: typeof FAILED | typeof DELIVERED) =>
+    opened.store.outbox.settleTry(message, error)
 
   test('an event is for the webhooks of its owner that ask for it, and for those of the administrators', async () => {
     const asked = await hook()
