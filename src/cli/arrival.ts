@@ -38,7 +38,7 @@ export async function awaitAnswer(
   /** Null while a server that is waited for cannot be reached. */
   async function findRequest(asked: number): Promise<RemoteRequest | null> {
     try {
-      return await client.requests.find(urlToken)
+      return await client.findRequest(urlToken)
     } catch (cause) {
       if (wait && asked > 0 && cause instanceof ClientFailure && cause.kind === 'unavailable') return null
       throw cause

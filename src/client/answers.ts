@@ -7,51 +7,6 @@ import { isUrlToken } from './link.ts'
 
 export type RemoteFile = { filename: string; url: string; size: number | null }
 
-export type RemotePush = {
-  urlToken: string
-  htmlUrl: string | null
-  kind: string
-  name: string
-  createdAt: string
-  expired: boolean
-  expiredOn: string | null
-  deleted: boolean
-  daysRemaining: number | null
-  viewsRemaining: number | null
-  viewsAllowed: number | null
-  /** The exact time, which only Oncebox sends. */
-  expiresAt: string | null
-  payload: string | null
-  files: RemoteFile[]
-  /** The token of the request that it answers, which only Oncebox sends. */
-  request: string | null
-}
-
-export type RemoteRequest = {
-  urlToken: string
-  htmlUrl: string | null
-  accept: string[]
-  name: string
-  createdAt: string
-  expiresAt: string
-  maxAnswers: number | null
-  answers: number | null
-  /** The public age key that answers are encrypted for. */
-  recipient: string | null
-  closed: boolean
-}
-
-export type RemoteEntry = { at: string; kind: string; ip: string; userAgent: string; referrer: string }
-
-/** `members` are the event as received; `data` has those of its facts that are plain values. */
-export type RemoteEvent = {
-  id: number
-  type: string
-  timestamp: string
-  data: Record<string, string | number | boolean>
-  members: Members
-}
-
 type Members = Record<string, unknown>
 
 /** The most that Oncebox can be configured to accept. */
@@ -60,7 +15,9 @@ const MAX_WORD_CHARACTERS = 1000
 /** More than common servers accept in a request. */
 const MAX_URL_CHARACTERS = 8000
 
-export function parsePush(body: unknown): RemotePush {
+export type RemotePush = ReturnType<typeof parsePush>
+
+export function parsePush(body: unknown) {
   const members = membersOf(body)
   const urlToken = textOf(members.url_token)
   if (urlToken === null || !isUrlToken(urlToken)) throw strange('a push without url_token')
@@ -76,14 +33,18 @@ export function parsePush(body: unknown): RemotePush {
     daysRemaining: numberOf(members.days_remaining),
     viewsRemaining: numberOf(members.views_remaining),
     viewsAllowed: numberOf(members.expire_after_views),
+    /** The exact time, which only Oncebox sends. */
     expiresAt: wordOf(members.expires_at),
     payload: textOf(members.payload),
     files: parseFiles(members.files),
+    /** The token of the request that it answers, which only Oncebox sends. */
     request: wordOf(members.request),
   }
 }
 
-export function parseRequest(body: unknown): RemoteRequest {
+export type RemoteRequest = ReturnType<typeof parseRequest>
+
+export function parseRequest(body: unknown) {
   const members = membersOf(body)
   const urlToken = textOf(members.url_token)
   if (urlToken === null || !isUrlToken(urlToken)) throw strange('a request without url_token')
@@ -97,13 +58,10 @@ export function parseRequest(body: unknown): RemoteRequest {
     expiresAt: wordOf(members.expires_at) ?? '',
     maxAnswers: numberOf(members.max_answers),
     answers: numberOf(members.answers),
+    /** The public age key that answers are encrypted for. */
     recipient: textOf(members.recipient),
     closed: members.closed === true,
   }
-}
-
-export function parsePushes(body: unknown): RemotePush[] {
-  return parseObjects(body).map(parsePush)
 }
 
 /** The objects of a list as they were received. */
@@ -112,7 +70,7 @@ export function parseObjects(body: unknown): Members[] {
   return body.map(membersOf)
 }
 
-export function parseEntries(body: unknown): RemoteEntry[] {
+export function parseEntries(body: unknown) {
   return parseLogs(body).map(({ created_at, kind, ip, user_agent, referrer }) => {
     const text = (value: unknown) => wordOf(value) ?? ''
     return {
@@ -125,14 +83,17 @@ export function parseEntries(body: unknown): RemoteEntry[] {
   })
 }
 
-export function parseEventPage(body: unknown): { events: RemoteEvent[]; next: number } {
+export function parseEventPage(body: unknown) {
   const { events, next: last } = membersOf(body)
   const next = numberOf(last)
   if (!Array.isArray(events) || next === null) throw strange('no list of events')
   return { events: events.map(parseEvent), next }
 }
 
-function parseEvent(event: unknown): RemoteEvent {
+export type RemoteEvent = ReturnType<typeof parseEvent>
+
+/** `members` are the event as received; `data` has those of its facts that are plain values. */
+function parseEvent(event: unknown) {
   const members = membersOf(event)
   const id = numberOf(members.id)
   if (id === null) throw strange('an event without a number')

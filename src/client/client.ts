@@ -1,37 +1,28 @@
 // The client's calls to version 2 of the push API.
 
-import {
-  parseEntries,
-  parseLogs,
-  parseObjects,
-  parsePush,
-  parsePushes,
-  parseUrl,
-  type RemoteEntry,
-  type RemotePush,
-} from './answers.ts'
+import { parseEntries, parseLogs, parseObjects, parsePush, parseUrl, type RemotePush } from './answers.ts'
 import { createDial } from './dial.ts'
 import { createDownloadPart } from './download.ts'
+import { createExtensions } from './extensions.ts'
 import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
-import { createOwnEvents } from './own-events.ts'
-import { createOwnRequests } from './own-requests.ts'
 import { checkStep, findAddresses } from './places.ts'
 import {
   type Answer,
+  type Call,
   createAsk,
   expectStatus,
+  type Fields,
+  givenOf,
   messageIn,
   type RequestsOptions,
   refusalOf,
+  sendFields,
 } from './requests.ts'
 import { createUpload, type UploadFile } from './upload.ts'
 
-/** Fields by their names in the API; null ones are not sent. */
-export type PushFields = Record<string, string | number | boolean | null>
-
 type NewRemotePush = {
-  fields: PushFields
+  fields: Fields
   files: UploadFile[]
   /** Called with the bytes sent so far, and the total if it is known. */
   onProgress: (sent: number, total: number | null) => void
@@ -74,8 +65,7 @@ export function createClient(options: ClientOptions) {
   const { server, patienceMs, hasProxy } = options
   const dial = createDial(options)
   const ask = createAsk({ ...options, dial })
-  const requests = createOwnRequests({ ask, server })
-  const events = createOwnEvents({ ask, server })
+  const get = async (path: string, call?: Call) => expectStatus(200, await ask(path, call))
   const downloadPart = createDownloadPart({
     dial,
     patienceMs,
@@ -105,13 +95,8 @@ export function createClient(options: ClientOptions) {
   }
 
   async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<Answer> {
-    const given = givenOf(fields)
-    if (files.length === 0) {
-      const body = JSON.stringify({ push: Object.fromEntries(given) })
-      const headers = { 'content-type': 'application/json' }
-      return ask(PUSHES, { method: 'POST', headers, body: () => body })
-    }
-    const texts = given.map(([name, value]): [string, string] => [`push[${name}]`, String(value)])
+    if (files.length === 0) return ask(PUSHES, sendFields('POST', 'push', fields))
+    const texts = givenOf(fields).map(([name, value]): [string, string] => [`push[${name}]`, String(value)])
     const upload = createUpload({ texts, files, boundary: options.newBoundary(), onProgress })
     return ask(PUSHES, { method: 'POST', isLong: true, ...upload })
   }
@@ -146,50 +131,41 @@ export function createClient(options: ClientOptions) {
   }
 
   async function preview(urlToken: string): Promise<string> {
-    return parseUrl(expectStatus(200, await ask(`${PUSHES}/${urlToken}/preview`)).body)
+    return parseUrl((await get(`${PUSHES}/${urlToken}/preview`)).body)
   }
 
-  async function expire(urlToken: string): Promise<Answer> {
-    return expectStatus(200, await ask(`${PUSHES}/${urlToken}`, { method: 'DELETE' }))
+  function expire(urlToken: string): Promise<Answer> {
+    return get(`${PUSHES}/${urlToken}`, { method: 'DELETE' })
   }
 
   /** An empty name or note removes it. */
-  async function edit(urlToken: string, fields: PushFields): Promise<Answer> {
-    const body = JSON.stringify({ push: Object.fromEntries(givenOf(fields)) })
-    const headers = { 'content-type': 'application/json' }
-    return expectStatus(
-      200,
-      await ask(`${PUSHES}/${urlToken}`, { method: 'PATCH', headers, body: () => body }),
-    )
+  function edit(urlToken: string, fields: Fields): Promise<Answer> {
+    return get(`${PUSHES}/${urlToken}`, sendFields('PATCH', 'push', fields))
   }
 
   /** `members` are the entries as received. */
   async function audit(urlToken: string, page: number) {
-    const { body } = expectStatus(200, await ask(`${PUSHES}/${urlToken}/audit?page=${page}`))
-    const entries: RemoteEntry[] = parseEntries(body)
-    return { entries, members: parseLogs(body), answer: body }
+    const { body } = await get(`${PUSHES}/${urlToken}/audit?page=${page}`)
+    return { entries: parseEntries(body), members: parseLogs(body), answer: body }
   }
 
   /** `before`: only pushes older than that one, which only Oncebox knows. `members` are the pushes as received. */
   async function list(group: 'active' | 'expired', page: number, before: string | null = null) {
     const query = before === null ? `page=${page}` : `page=${page}&before=${before}`
-    const { body, headers } = expectStatus(
-      200,
-      await ask(`${PUSHES}/${group}?${query}`, { maxBytes: MAX_LIST_BYTES }),
-    )
+    const { body, headers } = await get(`${PUSHES}/${group}?${query}`, { maxBytes: MAX_LIST_BYTES })
     const leftOut = countIn(headers.get('x-oncebox-left-out'))
-    const pushes: RemotePush[] = parsePushes(body).map((push) => ({
-      ...push,
-      htmlUrl: push.htmlUrl && acceptLink(push.htmlUrl, server),
-    }))
-    return { pushes, leftOut, members: parseObjects(body), answer: body }
+    const members = parseObjects(body)
+    const pushes = members.map((listed): RemotePush => {
+      const push = parsePush(listed)
+      return { ...push, htmlUrl: push.htmlUrl && acceptLink(push.htmlUrl, server) }
+    })
+    return { pushes, leftOut, members, answer: body }
   }
 
-  return { version, create, linkOf, retrieve, expire, edit, audit, list, requests, events, downloadPart }
-}
-
-function givenOf(fields: PushFields) {
-  return Object.entries(fields).filter(([, value]) => value !== null)
+  return {
+    ...{ version, create, linkOf, retrieve, expire, edit, audit, list, downloadPart },
+    ...createExtensions({ ask, server }),
+  }
 }
 
 function countIn(header: string | null): number {

@@ -18,6 +18,19 @@ export type Call = {
   isLong?: boolean
 }
 
+/** Fields by their names in the API; null ones are not sent. */
+export type Fields = Record<string, string | number | boolean | readonly string[] | null>
+
+export function givenOf(fields: Fields) {
+  return Object.entries(fields).filter(([, value]) => value !== null)
+}
+
+/** A call that sends the fields in JSON, wrapped as the API has them. */
+export function sendFields(method: 'POST' | 'PATCH', wrapper: 'push' | 'request', fields: Fields): Call {
+  const body = JSON.stringify({ [wrapper]: Object.fromEntries(givenOf(fields)) })
+  return { method, headers: { 'content-type': 'application/json' }, body: () => body }
+}
+
 export type RequestsOptions = {
   /** The URL that paths are appended to. */
   server: string

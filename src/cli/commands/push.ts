@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parsePush } from '../../client/answers.ts'
-import type { PushFields } from '../../client/client.ts'
 import { ClientFailure, RefusedFields } from '../../client/failure.ts'
+import type { Fields } from '../../client/requests.ts'
 import { fileUpload, type UploadFile } from '../../client/upload.ts'
 import { DURATIONS, MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
@@ -127,7 +127,7 @@ export const PUSH = serverCommand({
   },
 })
 
-type Sending = { fields: PushFields; files: UploadFile[]; shell: Shell }
+type Sending = { fields: Fields; files: UploadFile[]; shell: Shell }
 
 async function send({ client }: Pick<Visit, 'client'>, { fields, files, shell }: Sending) {
   // A text is sent at once, without progress.

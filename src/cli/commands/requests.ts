@@ -55,7 +55,7 @@ export const REQUESTS = [
       const asked = passphrase ? await readNewPassphrase(shell, 'Passphrase for the sender') : null
       const kinds = [...(text ? ['text'] : []), ...(files ? ['files'] : [])]
       const secrets = { accept: kinds.length === 0 ? null : kinds, passphrase: passphraseFile ?? asked }
-      const made = client.requests.create({ ...fields, ...secrets })
+      const made = client.createRequest({ ...fields, ...secrets })
       const { request, answer } = await made.catch((cause) => nameFlags(cause, fieldFlags))
       const link = linkOf(request)
       if (json) printJson(answer, shell)
@@ -73,7 +73,7 @@ export const REQUESTS = [
     needsLogin: true,
     flags: { page, json },
     act: async ({ client, flags: { page, json }, shell }) => {
-      const { requests, answer } = await client.requests.list(page)
+      const { requests, answer } = await client.listRequests(page)
       if (json) return printJson(answer, shell)
       const rows = requests.map(rowOf)
       const shortLast = requests.map((request) => request.urlToken)

@@ -2,8 +2,8 @@
 
 import type { RemoteEvent } from '../../client/answers.ts'
 import type { Client } from '../../client/client.ts'
+import { WAIT_SECONDS } from '../../client/extensions.ts'
 import { ClientFailure } from '../../client/failure.ts'
-import { WAIT_SECONDS } from '../../client/own-events.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { wholeNumber } from '../../settings/parsers.ts'
@@ -42,12 +42,12 @@ export const WATCH = serverCommand({
   },
 })
 
-type Events = Pick<Client, 'events'>
+type Events = Pick<Client, 'listEvents'>
 
 /** The number of the last event that there is. */
-async function findLast({ events }: Events): Promise<number> {
+async function findLast({ listEvents }: Events): Promise<number> {
   for (let after: number | null = null; ; ) {
-    const page = await events.list({ after, wait: 0 })
+    const page = await listEvents({ after, wait: 0 })
     if (page.events.length === 0) return page.next
     after = page.next
   }
@@ -55,14 +55,14 @@ async function findLast({ events }: Events): Promise<number> {
 
 /** All events from there on, for ever. Throws when the server refuses, and waits while it does not answer. */
 async function* follow(
-  { events }: Events,
+  { listEvents }: Events,
   from: { after: number; shell: Shell },
 ): AsyncGenerator<RemoteEvent> {
   const { shell } = from
   let after: number | null = from.after
   for (let failures = 0; ; ) {
     try {
-      const page = await events.list({ after, wait: WAIT_SECONDS })
+      const page = await listEvents({ after, wait: WAIT_SECONDS })
       if (failures > 0) shell.say('The server answers again.')
       failures = 0
       yield* page.events
