@@ -3,7 +3,7 @@
 import type { Guard } from '../http/urls.ts'
 import type { AnswerName } from './answer-tables.ts'
 import { PARAMETERS } from './parameters.ts'
-import { describeBody, EDIT_EXAMPLE, MAIL_EXAMPLE, REQUEST_EXAMPLE, TEXT_EXAMPLE } from './request-tables.ts'
+import { describeBody } from './request-tables.ts'
 
 const RETRY_AFTER = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1, maximum: 60 } },
@@ -76,10 +76,7 @@ export const OPERATIONS = {
     summary: 'Create a push',
     operationId: 'createPush',
     parameters: [idempotencyKey],
-    requestBody: {
-      required: true,
-      ...describeBody({ wrapper: 'push', form: 'PushForm', example: TEXT_EXAMPLE }),
-    },
+    requestBody: describeBody('Push'),
     responses: responses(
       [201, 'CreatedPush', 'The push; hand `html_url` to the recipient.'],
       [400, 401, 408, 409, 413, 415, 422, 507],
@@ -111,10 +108,7 @@ export const OPERATIONS = {
       'Changes name and note, also of an expired push, and limits so that it ends sooner. What is not given stays; `""` removes a name or a note. Nothing else of a push can be changed: any other member of a push that is given, whatever its value, is 422, and names each of them. Audited as `edit`, unless nothing changes.',
     operationId: 'editPush',
     parameters: [urlToken],
-    requestBody: {
-      required: true,
-      ...describeBody({ wrapper: 'push', fields: 'PushEdit', form: 'PushEditForm', example: EDIT_EXAMPLE }),
-    },
+    requestBody: describeBody('PushEdit'),
     responses: responses(
       [200, 'ListedPush', 'The push as it is now.'],
       [400, 401, 403, 404, 408, 413, 415, 422, 507],
@@ -127,10 +121,7 @@ export const OPERATIONS = {
       'Each recipient gets a mail of their own with the link, never with the payload, unless the push ends before. Audited as `creation_email_send`. Only on servers that send mail: see `email_auto_dispatch`.',
     operationId: 'notifyEmails',
     parameters: [urlToken],
-    requestBody: {
-      required: true,
-      ...describeBody({ wrapper: 'push', fields: 'LinkMail', form: 'LinkMailForm', example: MAIL_EXAMPLE }),
-    },
+    requestBody: describeBody('LinkMail'),
     responses: responses(
       [200, 'Preview', 'The link. The mails are on their way.'],
       [400, 401, 403, 404, 408, 413, 415, 422, 507],
@@ -142,12 +133,7 @@ export const OPERATIONS = {
     description:
       'Makes a link under which anybody sends you text or files. Each answer becomes a push of yours, which is marked as received.',
     operationId: 'createRequest',
-    requestBody: {
-      required: true,
-      ...describeBody({
-        ...{ wrapper: 'request', fields: 'RequestFields', form: 'RequestForm', example: REQUEST_EXAMPLE },
-      }),
-    },
+    requestBody: describeBody('Request'),
     responses: responses(
       [201, 'Request', 'The request; give `html_url` to the person who has the secret.'],
       [400, 401, 408, 413, 415, 422, 507],
@@ -182,12 +168,7 @@ export const OPERATIONS = {
       'For whoever has the link of the request. What is sent becomes a push of its owner; the sender learns only that it has arrived. An upload of files reserves its answer before the first byte, until it fails or for 10 minutes. `passphrase` is that of the request; give it before the files. Any other member is 422.',
     operationId: 'answerRequest',
     parameters: [urlToken, passphraseHeader, passphrase, idempotencyKey],
-    requestBody: {
-      required: true,
-      ...describeBody({
-        ...{ wrapper: 'push', fields: 'AnswerFields', form: 'AnswerForm', example: TEXT_EXAMPLE },
-      }),
-    },
+    requestBody: describeBody('Answer'),
     responses: responses(
       [201, 'Received', 'It has arrived.'],
       [400, 401, 404, 408, 409, 410, 413, 415, 422, 507],

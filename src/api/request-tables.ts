@@ -1,4 +1,4 @@
-// The bodies of requests as the reference shows them: the table of a new push as JSON and as forms.
+// The bodies of requests as the reference shows them: the members of each as JSON and as forms.
 
 import type { PushLimits } from '../domain/new-push.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
@@ -6,70 +6,86 @@ import { createEditTable } from '../http/intake/push-edit.ts'
 import { createMailTable, createPushTable } from '../http/intake/push-table.ts'
 import { createAnswerTable } from '../http/intake/receive-answer.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
+import { createWebhookTable } from '../http/intake/webhook-input.ts'
+
+export const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
+
+/** By the name that the reference gives them. `wrapper` is the object around the members. */
+const BODIES = {
+  Push: { wrapper: 'push', tableOf: createPushTable, example: TEXT_EXAMPLE },
+  PushEdit: {
+    ...{ wrapper: 'push', tableOf: createEditTable },
+    example: { name: 'VPN for Cleo', expire_after_views: 1 },
+  },
+  LinkMail: {
+    ...{ wrapper: 'push', tableOf: createMailTable },
+    example: { notify_emails_to: 'ann@example.org, bob@example.org', notify_emails_to_locale: 'de' },
+  },
+  Answer: { wrapper: 'push', tableOf: createAnswerTable, example: TEXT_EXAMPLE },
+  Request: {
+    ...{ wrapper: 'request', tableOf: createRequestTable },
+    example: { accept: ['text'], message: 'The password of the old router, please.' },
+  },
+  Webhook: {
+    ...{ wrapper: 'webhook', tableOf: () => createWebhookTable([]) },
+    example: { url: 'https://ntfy.sh/my-topic', format: 'ntfy', events: ['push.opened'] },
+  },
+}
 
 const LIBERAL =
   'Unknown members are ignored. Values are read liberally: `"7"` is 7, `"on"` and 1 are true, and `null` means "not given".'
 
-/** By the names that the reference gives them. */
+type Members = [string, TSchema][]
+
+/** The schemas to which `describeBody` refers. */
 export function createRequests(limits: PushLimits) {
-  const schemas = schemasOf(createPushTable(limits))
-  const editable = schemasOf(createEditTable(limits))
-  const mailed = schemasOf(createMailTable(limits))
-  const requested = schemasOf(createRequestTable(limits))
-  const answered = schemasOf(createAnswerTable(limits))
-  const objectOf = (members: [string, TSchema][]) => Type.Partial(Type.Object(Object.fromEntries(members)))
-
-  /** The same members under names with brackets, and files as parts. */
-  function formIn(wrapper: string, of = schemas) {
-    const members = of.map(([name, schema]): [string, TSchema] =>
-      name === 'files' ? [`${wrapper}[files][]`, partsFor(schema)] : [`${wrapper}[${name}]`, schema],
-    )
-    return objectOf(members)
-  }
-
+  const bodies = Object.entries(BODIES).map(([name, { wrapper, tableOf }]) => {
+    return { name, wrapper, members: schemasOf(tableOf(limits)) }
+  })
+  const push = schemasOf(createPushTable(limits))
+  const schemas = bodies.flatMap(({ name, wrapper, members }) => [
+    [`${name}Fields`, { ...objectOf(members), description: LIBERAL }],
+    [`${name}Form`, formIn(wrapper, members)],
+  ])
   return {
-    PushFields: { ...objectOf(schemas), description: LIBERAL },
-    PushForm: formIn('push'),
-    PushEdit: { ...objectOf(editable), description: LIBERAL },
-    PushEditForm: formIn('push', editable),
-    LinkMail: objectOf(mailed),
-    LinkMailForm: formIn('push', mailed),
-    AnswerFields: { ...objectOf(answered), description: LIBERAL },
-    AnswerForm: formIn('push', answered),
-    RequestFields: { ...objectOf(requested), description: LIBERAL },
-    RequestForm: formIn('request', requested),
-    PreviousPushForm: formIn('password'),
-    PreviousFilePushForm: formIn('file_push'),
-    PreviousUrlPushForm: formIn('url'),
+    ...Object.fromEntries(schemas),
+    PreviousPushForm: formIn('password', push),
+    PreviousFilePushForm: formIn('file_push', push),
+    PreviousUrlPushForm: formIn('url', push),
   }
 }
 
-function schemasOf(table: Record<string, { schema: TSchema }>): [string, TSchema][] {
+function schemasOf(table: Record<string, { schema: TSchema }>): Members {
   return Object.entries(table).map(([name, { schema }]) => [name, schema])
 }
 
-export type RequestName = keyof ReturnType<typeof createRequests>
+function objectOf(members: Members) {
+  return Type.Partial(Type.Object(Object.fromEntries(members)))
+}
+
+/** The same members under names with brackets, and files as parts. */
+function formIn(wrapper: string, members: Members) {
+  return objectOf(
+    members.map(([name, schema]) =>
+      name === 'files' ? [`${wrapper}[files][]`, partsFor(schema)] : [`${wrapper}[${name}]`, schema],
+    ),
+  )
+}
 
 function partsFor({ maxItems, description }: TSchema) {
   const file = Type.String({ format: 'binary' })
   return Type.Array(file, { maxItems, description: `Only as multipart/form-data. ${description}` })
 }
 
-type Body = { wrapper: string; fields?: RequestName; form: RequestName; example: object }
+type Shown = { wrapper: string; form: string; example: object }
 
-export const EDIT_EXAMPLE = { name: 'VPN for Cleo', expire_after_views: 1 }
-export const MAIL_EXAMPLE = {
-  notify_emails_to: 'ann@example.org, bob@example.org',
-  notify_emails_to_locale: 'de',
-}
-export const REQUEST_EXAMPLE = { accept: ['text'], message: 'The password of the old router, please.' }
-export const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
-
-/** The body of a create or an edit: an object in `wrapper`, or the same fields as a form. */
-export function describeBody({ wrapper, fields: name = 'PushFields', form, example }: Body) {
-  const fields = { $ref: `#/components/schemas/${name}` }
+/** The `requestBody` member of an OpenAPI operation: an object in the wrapper, or the same fields as a form. */
+export function describeBody(name: keyof typeof BODIES, others: Partial<Shown> = {}) {
+  const { wrapper, form, example }: Shown = { ...BODIES[name], form: `${name}Form`, ...others }
+  const fields = { $ref: `#/components/schemas/${name}Fields` }
   const formFields = { schema: { $ref: `#/components/schemas/${form}` } }
   return {
+    required: true,
     content: {
       'application/json': {
         schema: { type: 'object', required: [wrapper], properties: { [wrapper]: fields } },

@@ -1,45 +1,19 @@
 // The webhooks of an account: made, listed, tried and deleted.
 
-import { DomainError, invalidFields } from '../domain/errors.ts'
-import { EVENT_TYPES } from '../domain/events.ts'
-import { WEBHOOK_FORMATS } from '../domain/outbox.ts'
+import { DomainError } from '../domain/errors.ts'
 import { formatTime } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
-import { anyText, boolean, createFields, type Member, Type } from '../http/intake/members.ts'
 import { readPushFields } from '../http/intake/push-body.ts'
+import { createParseWebhook } from '../http/intake/webhook-input.ts'
 import { WEBHOOKS_API } from '../http/urls.ts'
-import { MAX_URL_LENGTH, type StoredWebhook, type Webhooks } from '../notices/webhooks.ts'
+import type { StoredWebhook, Webhooks } from '../notices/webhooks.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { responses } from './operations.ts'
 import { PARAMETERS } from './parameters.ts'
 import type { ApiRoute, Asked } from './pushes.ts'
+import { describeBody } from './request-tables.ts'
 import { requireAccount } from './viewer.ts'
-
-const events: Member<string[]> = {
-  schema: Type.Array(Type.String({ enum: [...EVENT_TYPES] }), { description: 'Left out: all of them.' }),
-  read: (value, blame) => {
-    const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
-    return isList ? value : blame({ code: 'unknown_kind', kinds: EVENT_TYPES.join(', ') })
-  },
-}
-
-/** The members of a new webhook; the reference shows them. */
-export const WEBHOOK_TABLE = {
-  url: anyText({
-    maxLength: MAX_URL_LENGTH,
-    description: 'Where to send to, at a host that the operator lists. Shown to nobody again, but its host.',
-  }),
-  events,
-  format: anyText({ enum: [...WEBHOOK_FORMATS], default: 'standard', description: 'Of whom it is read.' }),
-  with_name: boolean({ default: false, description: 'Whether the name of a push is sent as well.' }),
-}
-
-const fields = Type.Partial(
-  Type.Object(Object.fromEntries(Object.entries(WEBHOOK_TABLE).map(([name, { schema }]) => [name, schema]))),
-)
-const EXAMPLE = { url: 'https://ntfy.sh/my-topic', format: 'ntfy', events: ['push.opened'] }
-const wrapped = { type: 'object', required: ['webhook'], properties: { webhook: fields } }
 
 const OPERATIONS = {
   list: {
@@ -50,10 +24,7 @@ const OPERATIONS = {
     ...{ tags: ['Notices'], summary: 'Make a webhook', operationId: 'createWebhook' },
     description:
       'Messages are JSON, signed as https://www.standardwebhooks.com says, or in the form of another service. They never hold a payload, link, passphrase or note.',
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: wrapped, example: { webhook: EXAMPLE } } },
-    },
+    requestBody: describeBody('Webhook'),
     responses: responses(
       [201, 'CreatedWebhook', 'The webhook, with its secret this once.'],
       [400, 401, 408, 413, 415, 422, 507],
@@ -75,21 +46,15 @@ const OPERATIONS = {
   },
 }
 
-export function createWebhookRoutes({
-  webhooks,
-  body,
-}: {
-  webhooks: Webhooks
-  body: BodyLimits
-}): ApiRoute[] {
+type Options = { webhooks: Webhooks; body: BodyLimits }
+
+export function createWebhookRoutes({ webhooks, body }: Options): ApiRoute[] {
+  const parse = createParseWebhook(webhooks.listed)
+
   async function add({ exchange, viewer }: Asked): Promise<Response> {
     const account = requireAccount(viewer)
-    const onFile = () => Promise.reject(invalidFields({ url: [{ code: 'not_text' }] }))
-    const wire = await readPushFields(exchange, { ...body, wrappers: ['webhook'], onFile })
-    const { read, problems } = createFields(WEBHOOK_TABLE, wire)
-    const [url, events, format] = [read('url') ?? '', read('events'), read('format')]
-    const withName = read('with_name')
-    const { secret, ...made } = await webhooks.add(account.id, { url, events, format, withName, problems })
+    const wire = await readPushFields(exchange, { ...body, wrappers: ['webhook'] })
+    const { secret, ...made } = await webhooks.add(account.id, parse(wire))
     return answerJson(201, { ...present(made), secret } satisfies AnswerBody<'CreatedWebhook'>)
   }
 

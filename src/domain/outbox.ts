@@ -1,5 +1,6 @@
 // What waits to be told outside: its kinds, when a failed delivery is tried again, and the reasons why one fails.
 
+import type { EventType } from './events.ts'
 import { DAY, HOUR, SECOND } from './time.ts'
 
 /** link_mail: with the link of a push, and gone when that ends. account_mail: an invitation or a reset. */
@@ -10,6 +11,14 @@ export const WEBHOOK_FORMATS = [
 ]
 
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
+/** `withName`: whether it is told the name of a push, too. */
+export type NewWebhook = {
+  url: string
+  events: EventType[]
+  format: WebhookFormat
+  withName: boolean
+}
 
 /** Why a delivery failed, for operators; follows the name of the receiver. Nothing of an answer or an error is kept or shown besides. */
 export const EXPLAINED = {

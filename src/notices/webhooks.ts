@@ -4,13 +4,10 @@ import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
-import { conflict, DomainError, invalidFields } from '../domain/errors.ts'
-import { EVENT_TYPES, type EventType } from '../domain/events.ts'
-import { type DeliveryError, WEBHOOK_FORMATS } from '../domain/outbox.ts'
-import type { Problem, Problems } from '../domain/problems.ts'
-import { hasMoreCharacters } from '../domain/text-length.ts'
+import { conflict, DomainError } from '../domain/errors.ts'
+import type { EventType } from '../domain/events.ts'
+import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
-import { isListed, webPlaceOf } from '../domain/web-place.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage, ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
@@ -18,19 +15,8 @@ import type { OutboundOptions } from './guarded-request.ts'
 import { createFindName } from './push-names.ts'
 import type { Addressee, WebhookMessage } from './webhook-formats.ts'
 
-export const MAX_URL_LENGTH = 2_000
 const SECRET_BYTES = 32
 const MESSAGE_ID_BYTES = 18
-
-export type WebhookGiven = {
-  url: string
-  /** All of them when left out. */
-  events?: readonly string[] | null
-  format?: string | null
-  withName?: boolean | null
-  /** Of fields that could not be read. */
-  problems?: Problems
-}
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
@@ -52,14 +38,17 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
   const testing = new Set<number>()
   const findName = createFindName({ store, keyring })
 
-  /** The secret is shown this once. Throws `invalid` with every field at fault. */
-  async function add(owner: Owner, given: WebhookGiven): Promise<StoredWebhook & { secret: string }> {
-    const wanted = parseWebhook(given, { owner, listed })
+  /** The secret is shown this once. Names are their owners' alone: administrators are told none. */
+  async function add(
+    accountId: Owner,
+    { url, ...wanted }: NewWebhook,
+  ): Promise<StoredWebhook & { secret: string }> {
     const secret = `whsec_${randomKey(SECRET_BYTES).toString('base64')}`
-    const sealed = sealWebhook({ url: wanted.url, secret }, { accountId: owner, keyring })
-    const { host, format, events, withName } = wanted
-    const stored = await webhooks.addWebhook({ accountId: owner, host, sealed, format, events, withName })
-    return { ...stored, secret }
+    const sealed = sealWebhook({ url, secret }, { accountId, keyring })
+    const withName = wanted.withName && accountId !== null
+    // With the port, if it has one of its own.
+    const { host } = new URL(url)
+    return { ...(await webhooks.addWebhook({ ...wanted, accountId, host, sealed, withName })), secret }
   }
 
   async function get(owner: Owner, id: number): Promise<ListedWebhook> {
@@ -128,34 +117,6 @@ export function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & 
 /** The same in each try, and no other message of this server or a restored one has it. */
 function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
   return `msg_${hmac(sealing.notices, `message/${id}/${at}`).subarray(0, MESSAGE_ID_BYTES).toString('base64url')}`
-}
-
-type Parsing = { owner: Owner; listed: readonly string[] }
-
-function parseWebhook(given: WebhookGiven, { owner, listed }: Parsing) {
-  const problems: Problems = { ...given.problems }
-  const blame = (field: string, problem: Problem) => {
-    problems[field] ??= [problem]
-  }
-  const url = given.url.trim()
-  const place = webPlaceOf(url)
-  if (url === '') blame('url', { code: 'blank' })
-  else if (hasMoreCharacters(url, MAX_URL_LENGTH))
-    blame('url', { code: 'too_long_characters', limit: MAX_URL_LENGTH })
-  else if (place === null) blame('url', { code: 'not_webhook_url' })
-  else if (!isListed(place, listed)) blame('url', { code: 'host_not_listed' })
-  const format = WEBHOOK_FORMATS.find((known) => known === (given.format ?? 'standard'))
-  if (format === undefined) blame('format', { code: 'unknown_kind', kinds: WEBHOOK_FORMATS.join(', ') })
-  const events = EVENT_TYPES.filter((known) => given.events?.includes(known) ?? true)
-  if (events.length < new Set(given.events ?? []).size)
-    blame('events', { code: 'unknown_kind', kinds: EVENT_TYPES.join(', ') })
-  else if (events.length === 0) blame('events', { code: 'blank' })
-  const withName = given.withName ?? false
-  if (withName && owner === null) blame('with_name', { code: 'unavailable' })
-  if (place === null || format === undefined || Object.keys(problems).length > 0)
-    throw invalidFields(problems)
-  // With the port, if it has one of its own.
-  return { url, host: new URL(url).host, format, events, withName }
 }
 
 type Opened = Pick<Addressee, 'url' | 'secret'>

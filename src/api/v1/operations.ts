@@ -38,7 +38,7 @@ function operationsOf({ wrapper, of, name, example }: (typeof FAMILIES)[keyof ty
     create: previous(create, {
       summary: `Create a ${of}`,
       description: `${LENIENT} \`${wrapper}[expire_after_days]=3\` in the query counts if the body lacks it.`,
-      requestBody: describeBody({ wrapper, form: `${name}Form`, example }),
+      requestBody: describeBody('Push', { wrapper, form: `${name}Form`, example }),
     }),
     retrieve: answering(retrieve, { 401: describeAnswer('PassphraseError', REFUSED_PASSPHRASE) }),
     expire: previous(expire),

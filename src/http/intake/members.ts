@@ -2,6 +2,7 @@
 // the same limits.
 
 import {
+  type ArrayOptions,
   type IntegerOptions,
   type SchemaOptions,
   type StringOptions,
@@ -128,6 +129,29 @@ export function boolean(options: SchemaOptions): Member<boolean> {
     return BOOLEANS.get(word ?? '') ?? blame({ code: 'not_boolean' })
   }
   return { schema: Type.Boolean(options), read }
+}
+
+/** One of these words. */
+export function oneOf<Word extends string>(known: readonly Word[], options: StringOptions): Member<Word> {
+  const problem = { code: 'unknown_kind', kinds: known.join(', ') } as const
+  return {
+    schema: Type.String({ enum: [...known], ...options }),
+    read: (value, blame) => known.find((word) => word === value) ?? blame(problem),
+  }
+}
+
+/** Some of these words: a list, or one alone. */
+export function someOf<Word extends string>(known: readonly Word[], options: ArrayOptions): Member<Word[]> {
+  const { schema, read } = oneOf(known, {})
+  return {
+    schema: Type.Array(schema, { minItems: 1, ...options }),
+    read: (value, blame) => {
+      const given: readonly unknown[] = Array.isArray(value) ? value : [value]
+      if (given.length === 0) return blame({ code: 'blank' })
+      const words = given.map((word) => read(word, blame))
+      return known.filter((word) => words.includes(word))
+    },
+  }
 }
 
 /** Addresses for mail, separated by commas. */

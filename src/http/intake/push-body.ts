@@ -1,6 +1,6 @@
 // Reads the fields of a push from a body in JSON, urlencoded or multipart form, all into the same members.
 
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, invalidFields } from '../../domain/errors.ts'
 import { findExcess } from '../../domain/json-shape.ts'
 import type { Exchange } from '../door/exchange.ts'
 import { type BodyLimits, readBody, streamBody } from './body.ts'
@@ -17,7 +17,8 @@ export type PushBodyOptions = BodyLimits & {
    * it begins with `{`, else a form.
    */
   isLenient?: boolean
-  onFile: (file: FilePart) => Promise<unknown>
+  /** Without it files are refused. */
+  onFile?: (file: FilePart) => Promise<unknown>
   /** Called after each part of a multipart body has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
 }
@@ -63,7 +64,7 @@ async function readObject(exchange: Exchange, options: PushBodyOptions): Promise
 }
 
 async function readParts(exchange: Exchange, contentType: string, options: PushBodyOptions) {
-  const { maxBytes, limit, take, onFile, onPart } = options
+  const { maxBytes, limit, take, onFile = refuseFile, onPart } = options
   const parts = await readMultipart(streamBody(exchange, options), {
     contentType,
     maxTextBytes: maxBytes,
@@ -141,6 +142,10 @@ function addToList(list: unknown, value: unknown): unknown {
 
 function isObject(value: unknown): value is Wire {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refuseFile(): never {
+  throw invalidFields({ files: [{ code: 'not_asked_list' }] })
 }
 
 function malformed(message: string): DomainError {

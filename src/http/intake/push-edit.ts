@@ -42,7 +42,7 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
 
   /** Blames each member that cannot be changed, whatever its value. Throws `invalid` for a file, and what `readPushFields` throws. */
   return async (exchange: Exchange): Promise<WantedEdit> => {
-    const wire = await readPushFields(exchange, { ...body, wrappers: ['push'], onFile: refuseFile })
+    const wire = await readPushFields(exchange, { ...body, wrappers: ['push'] })
     const fields = createFields(table, wire)
     const edit = {
       name: wire.name === '' ? '' : fields.read('name'),
@@ -61,7 +61,7 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
 export function createReadLinkMail({ limits, body }: Pick<ReadEditOptions, 'limits' | 'body'>) {
   const table = createMailTable(limits)
   return async (exchange: Exchange, viewer: Viewer): Promise<LinkMail> => {
-    const wire = await readPushFields(exchange, { ...body, wrappers: ['push'], onFile: refuseFile })
+    const wire = await readPushFields(exchange, { ...body, wrappers: ['push'] })
     const fields = createFields(table, wire)
     const mail = readMail(fields, { wire, viewer, limits })
     if (mail === null && fields.problems.notify_emails_to === undefined)
@@ -73,8 +73,4 @@ export function createReadLinkMail({ limits, body }: Pick<ReadEditOptions, 'limi
 
 function problemsOf(refused: readonly string[]): Problems {
   return Object.fromEntries(refused.map((name) => [name, [{ code: 'cannot_change' }]]))
-}
-
-function refuseFile(): never {
-  throw invalidFields(problemsOf(['files']))
 }

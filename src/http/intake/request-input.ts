@@ -11,7 +11,7 @@ import {
 import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
-import { createFields, integer, type Member, Type, text, textOfBytes, type Wire } from './members.ts'
+import { createFields, integer, type Member, someOf, text, textOfBytes, type Wire } from './members.ts'
 import { readPushFields } from './push-body.ts'
 import { readLifetime } from './push-input.ts'
 import { createPushTable } from './push-table.ts'
@@ -23,7 +23,10 @@ const MAX_RECIPIENT_CHARACTERS = 3000
 export function createRequestTable(limits: PushLimits) {
   const { expire_after_days, expire_after_duration } = createPushTable(limits)
   return {
-    accept: accepted(limits),
+    accept: someOf(acceptedBy(limits), {
+      default: acceptedBy(limits),
+      description: 'What may be sent; an answer may hold all of it.',
+    }),
     name: text({
       maxLength: MAX_NAME_CHARACTERS,
       description: 'Label shown to its owner, also with its answers.',
@@ -43,24 +46,10 @@ export function createRequestTable(limits: PushLimits) {
   }
 }
 
-type Accepted = Pick<NewRequest, 'acceptsText' | 'acceptsFiles'>
+const ACCEPTED = ['text', 'files'] as const
 
-const ACCEPTED = ['text', 'files']
-
-function accepted({ kinds }: PushLimits): Member<Accepted> {
-  const known = kinds.has('file') ? ACCEPTED : ['text']
-  return {
-    schema: Type.Array(Type.String({ enum: known }), {
-      ...{ minItems: 1, default: known },
-      description: 'What may be sent; an answer may hold all of it.',
-    }),
-    read: (value, blame) => {
-      const words: readonly unknown[] = Array.isArray(value) ? value : [value]
-      const isKnown = words.length > 0 && words.every((word) => known.some((one) => one === word))
-      if (!isKnown) return blame({ code: 'unknown_kind', kinds: known.join(', ') })
-      return { acceptsText: words.includes('text'), acceptsFiles: words.includes('files') }
-    },
-  }
+function acceptedBy({ kinds }: PushLimits): readonly (typeof ACCEPTED)[number][] {
+  return ACCEPTED.filter((word) => word === 'text' || kinds.has('file'))
 }
 
 function recipient(): Member<string> {
@@ -86,8 +75,10 @@ export function createParseRequest(limits: PushLimits) {
   return (wire: Wire): NewRequest => {
     const fields = createFields(table, wire)
     const { lifetime } = readLifetime(fields, { limits, duration: null })
+    const accept = fields.read('accept') ?? acceptedBy(limits)
     const request = {
-      ...(fields.read('accept') ?? { acceptsText: true, acceptsFiles: limits.kinds.has('file') }),
+      acceptsText: accept.includes('text'),
+      acceptsFiles: accept.includes('files'),
       name: fields.read('name') ?? '',
       message: fields.read('message') ?? '',
       maxAnswers: fields.read('max_answers') ?? 1,
@@ -103,9 +94,5 @@ export function createParseRequest(limits: PushLimits) {
 export function createReadRequest({ limits, body }: { limits: PushLimits; body: BodyLimits }) {
   const parse = createParseRequest(limits)
   return async (exchange: Exchange): Promise<NewRequest> =>
-    parse(await readPushFields(exchange, { ...body, wrappers: ['request'], onFile: refuseFile }))
-}
-
-function refuseFile(): never {
-  throw invalidFields({ files: [{ code: 'not_asked_list' }] })
+    parse(await readPushFields(exchange, { ...body, wrappers: ['request'] }))
 }

@@ -3,8 +3,9 @@
 import { isDomainError } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, WEBHOOK_FORMATS, type WebhookFormat } from '../../domain/outbox.ts'
+import { createParseWebhook, MAX_URL_LENGTH } from '../../http/intake/webhook-input.ts'
 import { PAGES } from '../../http/urls.ts'
-import { type ListedWebhook, MAX_URL_LENGTH, type Webhooks } from '../../notices/webhooks.ts'
+import type { ListedWebhook, Webhooks } from '../../notices/webhooks.ts'
 import type { WordKey } from '../../words/words.ts'
 import { Field, Input, problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
@@ -34,7 +35,7 @@ const SCOPES = {
 
 type Scope = (typeof SCOPES)[keyof typeof SCOPES]
 
-type Typed = { url: string; format: string; events: readonly EventType[]; withName: boolean }
+type Typed = { url: string; format: string; events: readonly EventType[]; with_name: boolean }
 type Shown = {
   secret?: string
   tested?: ListedWebhook
@@ -53,6 +54,7 @@ export function createWebhookPages(
   kind: keyof typeof SCOPES = 'account',
 ) {
   const scope: Scope = SCOPES[kind]
+  const parse = createParseWebhook(webhooks.listed)
 
   async function show(guest: Member, { secret, tested, problems = {}, typed }: Shown = {}) {
     const { words } = guest
@@ -88,10 +90,10 @@ export function createWebhookPages(
     const typed = {
       ...{ url: form.text('url'), format: form.text('format') },
       events: offered(guest.account).filter((type) => form.isTicked(type)),
-      withName: form.isTicked('with_name'),
+      with_name: form.isTicked('with_name'),
     }
     try {
-      const { secret } = await webhooks.add(scope.owner(guest), typed)
+      const { secret } = await webhooks.add(scope.owner(guest), parse(typed))
       return show(guest, { secret })
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
@@ -226,7 +228,7 @@ function NewWebhook({ guest, scope, hosts, problems, typed }: NewProps) {
             id="with_name"
             name="with_name"
             label={say('webhook_with_name')}
-            isTicked={typed?.withName === true}
+            isTicked={typed?.with_name === true}
           />
         )}
         <Submit>{say('webhook_create')}</Submit>
