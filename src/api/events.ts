@@ -1,14 +1,12 @@
 // The events of an account, for programs that ask what became of its pushes.
 
-import { DomainError } from '../domain/errors.ts'
 import { formatTime, SECOND } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
-import { type Exchange, findInQuery } from '../http/door/exchange.ts'
 import { API } from '../http/urls.ts'
 import type { Events } from '../notices/events.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { responses } from './operations.ts'
-import { PARAMETERS } from './parameters.ts'
+import { PARAMETERS, readNumber } from './parameters.ts'
 import type { ApiRoute } from './pushes.ts'
 import { requireAccount } from './viewer.ts'
 
@@ -46,14 +44,4 @@ export function createEventRoutes(events: Pick<Events, 'poll'>): ApiRoute[] {
     return answerJson(200, body)
   }
   return [{ url: API.events, answer, detail: OPERATION }]
-}
-
-/** Null if none was given. */
-function readNumber(exchange: Exchange, { name, schema }: typeof after | typeof wait): number | null {
-  const text = findInQuery(exchange, name) || null
-  if (text === null) return null
-  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
-  const number = /^\d{1,16}$/.test(text) ? Number(text) : -1
-  if (number >= minimum && number <= maximum) return number
-  throw new DomainError('malformed', `${name} must be a whole number from ${minimum} to ${maximum}`)
 }

@@ -13,8 +13,6 @@ export const URL_TOKEN = {
   example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
 }
 
-const pages = Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 })
-
 export const PARAMETERS = {
   urlToken: {
     name: 'url_token',
@@ -27,7 +25,12 @@ export const PARAMETERS = {
     ...{ name: 'id', in: 'path', required: true, description: 'The id of the webhook.' },
     schema: Type.Integer({ minimum: 1 }),
   },
-  page: { name: 'page', in: 'query', description: '50 entries a page.', schema: pages },
+  page: {
+    name: 'page',
+    in: 'query',
+    description: '50 entries a page.',
+    schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
+  },
   before: {
     name: 'before',
     in: 'query',
@@ -96,9 +99,17 @@ export function readBefore(exchange: Exchange): string | null {
 
 /** An empty page number means page 1. */
 export function readPage(exchange: Exchange): number {
-  const { minimum = 1, maximum = 1, default: first } = pages
-  const page = findInQuery(exchange, PARAMETERS.page.name) || String(first)
-  const number = /^\d{1,3}$/.test(page) ? Number(page) : 0
+  return readNumber(exchange, PARAMETERS.page) ?? 1
+}
+
+type InQuery = { name: string; schema: { minimum?: number; maximum?: number } }
+
+/** Null if none was given. Throws `malformed` for what is no whole number of its range. */
+export function readNumber(exchange: Exchange, { name, schema }: InQuery): number | null {
+  const text = findInQuery(exchange, name) || null
+  if (text === null) return null
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : -1
   if (number >= minimum && number <= maximum) return number
-  throw new DomainError('malformed', `page must be between ${minimum} and ${maximum}`)
+  throw new DomainError('malformed', `${name} must be between ${minimum} and ${maximum}`)
 }
