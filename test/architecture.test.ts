@@ -49,7 +49,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   },
   http: { imports: ['domain'], lines: 2830 },
   lan: { imports: ['operating', 'crypto', 'domain'], lines: 390 },
-  backup: { imports: ['operating', 'pushes', 'requests', 'store', 'crypto', 'domain'], lines: 1260 },
+  backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1260 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1302 },
   operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1170 },

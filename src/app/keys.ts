@@ -120,7 +120,7 @@ function* resealAll(keyring: Keyring): Step<KeyUse[]> {
   for (let after: number | null = 0; after !== null; )
     after = yield* relinkSome(after, (push) => reseal(push, keyring))
   for (let after: number | null = 0; after !== null; )
-    after = yield* relinkRequests(after, (request) => resealRequest(request, { keyring, newToken: null }))
+    after = yield* relinkRequests(after, (request) => resealRequest(request, keyring))
   return yield* listKeyUses()
 }
 

@@ -9,7 +9,6 @@ import { visitFrom } from '../domain/audit.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
 import { DAY } from '../domain/time.ts'
 import { openTexts, sealLabels } from '../pushes/labels.ts'
-import { reseal } from '../requests/request-texts.ts'
 import { type NewFolder, type OnStep, prepareNewFolder, requireVacant } from '../store/folder/new-folder.ts'
 import { isNotedSetting, membersOf } from '../store/folder/notes.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
@@ -97,7 +96,6 @@ async function change(
     now: Math.max(ports.now(), lastUsed),
     visit: visitFrom({ ip: '', userAgent: `oncebox/${version} (restore)`, referrer: '' }),
     relink: createRelink(keyring),
-    relinkRequest: (request) => reseal(request, { keyring, newToken: newUrlToken() }),
     onProgress: (done, total) => onProgress('expiring', done, total),
   })
   if (decision.apiTokens === 'revoke') store.revokeApiTokens()

@@ -5,7 +5,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { isSameSecret } from '../crypto/tokens.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 import { DamageError } from '../domain/errors.ts'
-import { type NamedPlace, openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
+import { openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
 import type { LinkedRequest, StoredRequest } from '../store/requests-face.ts'
 
 export type RequestTexts = { urlToken: string; name: string; message: string }
@@ -28,31 +28,22 @@ export function sealTexts(texts: RequestTexts & { verifier: string }, place: Pla
 /** Throws DamageError when decryption fails, because the database was altered. */
 export function openTexts(request: StoredRequest, keyring: Keyring): RequestTexts {
   const place = placeOf(request, keyring)
-  return { urlToken: openOwned('request_token', request.urlToken, place), ...openLabels(request, place) }
-}
-
-function openLabels({ name, message }: StoredRequest, place: NamedPlace) {
   return {
-    name: openLabel('request_name', name, place),
-    message: openLabel('request_message', message, place),
+    urlToken: openOwned('request_token', request.urlToken, place),
+    name: openLabel('request_name', request.name, place),
+    message: openLabel('request_message', request.message, place),
   }
 }
 
-/** The same request under the sealing key, and under a new link if one is given. Null for a damaged one. */
-export function reseal(
-  request: StoredRequest,
-  { keyring, newToken }: { keyring: Keyring; newToken: string | null },
-): LinkedRequest | null {
+/** The same request under the sealing key. Null for a damaged one. */
+export function reseal(request: StoredRequest, keyring: Keyring): LinkedRequest | null {
   const { sealing } = keyring
   const place = placeOf(request, keyring)
   try {
-    const urlToken = newToken ?? openOwned('request_token', request.urlToken, place)
+    const texts = openTexts(request, keyring)
     const verifier = openLabel('request_verifier', request.verifier, place)
-    const lookup = lookupOfRequest(urlToken, sealing.lookup)
-    const sealed = sealTexts(
-      { urlToken, ...openLabels(request, place), verifier },
-      { ...place, pushId: lookup },
-    )
+    const lookup = lookupOfRequest(texts.urlToken, sealing.lookup)
+    const sealed = sealTexts({ ...texts, verifier }, { ...place, pushId: lookup })
     return { lookup, keyNumber: sealing.number, ...sealed }
   } catch (cause) {
     if (cause instanceof DamageError) return null

@@ -157,7 +157,7 @@ test('tables of secrets are in the copy, and empty', async () => {
   expect(empty.filter((name) => sourceRows(`SELECT 1 FROM ${name}`).length > 0)).toEqual([
     ...['account_links', 'address_shares', 'bucket_folder', 'event_counts', 'events', 'home'],
     ...['idempotency_answers', 'idempotency_keys', 'live_shares'],
-    ...['push_files', 'push_keys', 'push_secrets', 'sessions', 'soon_told'],
+    ...['push_files', 'push_keys', 'push_secrets', 'requests', 'sessions', 'soon_told'],
   ])
   expect(empty).toContain('push_secrets')
   expect(empty).toContain('push_keys')

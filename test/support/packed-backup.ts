@@ -106,9 +106,7 @@ export async function losePushes(dataDir: string, now: number): Promise<number> 
   // Keeps the links, by which the test finds its pushes.
   const links = new Map(readLinks(copy).map(({ id, urlToken }) => [id, urlToken]))
   const relink = (push: OwnedPush) => ({ ...push, urlToken: links.get(push.id) ?? push.urlToken })
-  const lost = await store
-    .endLive({ now, visit, relink, relinkRequest: () => null, onProgress: () => undefined })
-    .finally(store.close)
+  const lost = await store.endLive({ now, visit, relink, onProgress: () => undefined }).finally(store.close)
   rmSync(copy)
   // A restored folder was served nowhere yet.
   rmSync(join(dataDir, 'serve.home'), { force: true })

@@ -8,8 +8,6 @@ import { type Keys, readClockMark, requireKeys, trustClock } from '../every-engi
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { type Linked, type OwnedPush, relinkSome } from '../pushes/rekeying.ts'
-import { closeRequests, relinkRequests } from '../requests/requests.ts'
-import type { LinkedRequest, StoredRequest } from '../requests-face.ts'
 import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS, migrate } from '../sqlite/engine/migrate.ts'
 import { createDrive } from '../sqlite/engine/run-steps.ts'
@@ -38,8 +36,6 @@ export type EndLive = {
   visit: Visit
   /** Gives a push of an account its fresh link. */
   relink: (push: OwnedPush) => Linked
-  /** The same for a request, which is closed. */
-  relinkRequest: (request: StoredRequest) => LinkedRequest | null
   /** Told now and then how many pushes are done, of how many. */
   onProgress: (done: number, total: number) => void
 }
@@ -104,7 +100,7 @@ function createOperations(database: Database, leftOut: number) {
   }
 
   /** Expires as lost what was live, and gives the pushes of accounts fresh links. Resolves to the number of lost pushes. */
-  async function endLive({ now, visit, relink, relinkRequest, onProgress }: EndLive): Promise<number> {
+  async function endLive({ now, visit, relink, onProgress }: EndLive): Promise<number> {
     const total = drive(first(LIVE))?.count ?? 0
     let [done, lost] = [0, 0]
     const loseNext = database.transaction(() => drive(loseSome({ now, visit })))
@@ -116,9 +112,6 @@ function createOperations(database: Database, leftOut: number) {
     }
     const relinkNext = database.transaction((after: number) => drive(relinkSome(after, relink)))
     for (let after: number | null = 0; after !== null; ) after = relinkNext(after)
-    const relinkMore = database.transaction((after: number) => drive(relinkRequests(after, relinkRequest)))
-    for (let after: number | null = 0; after !== null; ) after = relinkMore(after)
-    drive(closeRequests(now))
     drive(trustClock(now))
     return lost
   }

@@ -56,7 +56,6 @@ const REMOVE_LAPSED = statement<{ id: number }>(
 export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*) FROM requests GROUP BY 2"
 const ALL = select(requests, `WHERE id > $1 ORDER BY id LIMIT ${SOME}`)
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
-const CLOSE_ALL = statement('UPDATE requests SET closed_at = $1 WHERE closed_at IS NULL')
 const REMOVE_OF = statement('DELETE FROM requests WHERE account_id = $1')
 
 export function createRequests({ steps, now }: { steps: Steps; now: Now }): RequestStore {
@@ -152,11 +151,6 @@ function* countReserved(id: number, now: number, own = NO_RESERVATION): Step<num
 /** For an account that begins anew: whoever it was before may still know their links. */
 export function* removeRequestsOf(accountId: number): Step<void> {
   yield* run(REMOVE_OF, accountId)
-}
-
-/** Of a database that was set back, or came from a backup: what was closed since must not be open again. */
-export function* closeRequests(now: number): Step<void> {
-  yield* run(CLOSE_ALL, now)
 }
 
 /** Changes the links and texts of some requests after `id`. Resolves to the last id, or null after the last request. */

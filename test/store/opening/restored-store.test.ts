@@ -95,7 +95,7 @@ function serveCopy(): Promise<TestStore> {
 async function endAll({ now = clock.now() } = {}): Promise<number> {
   const store = open()
   try {
-    return await store.endLive({ now, visit: RESTORE, relink, relinkRequest: () => null, onProgress })
+    return await store.endLive({ now, visit: RESTORE, relink, onProgress })
   } finally {
     store.close()
   }
@@ -160,7 +160,6 @@ test('thousands of pushes end in steps, and a second round finds nothing to do',
     now: START,
     visit: RESTORE,
     relink,
-    relinkRequest: () => null,
     onProgress: (done: number) => void told.push(done),
   }
   expect(await store.endLive(options)).toBe(1_234)
@@ -297,9 +296,7 @@ test('rows with a value that they cannot have are left out and counted, with wha
   })
   const store = open()
   expect(store.read(START)).toMatchObject({ leftOut: 1, pushes: 2, apiTokens: [] })
-  expect(
-    await store.endLive({ now: START, visit: RESTORE, relink, relinkRequest: () => null, onProgress }),
-  ).toBe(2)
+  expect(await store.endLive({ now: START, visit: RESTORE, relink, onProgress })).toBe(2)
   store.close()
   const database = new Database(path, { readonly: true })
   expect(database.query('PRAGMA foreign_key_check').all()).toEqual([])

@@ -5,7 +5,6 @@ import type { Visit } from '../../../domain/audit.ts'
 import { DAY } from '../../../domain/time.ts'
 import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
-import { closeRequests } from '../../requests/requests.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
 import { requireAlone } from '../instance/instance.ts'
@@ -14,7 +13,15 @@ import { requireAlone } from '../instance/instance.ts'
 const PATIENT = { within: DAY }
 
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
-const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'used_nonces', 'files_read', 'nodes']
+const EMPTIED = [
+  'sessions',
+  'account_links',
+  'requests',
+  'idempotency_keys',
+  'used_nonces',
+  'files_read',
+  'nodes',
+]
 
 const LIVE = 'SELECT count(*)::float8 AS count FROM pushes WHERE expired_on IS NULL'
 const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
@@ -56,7 +63,6 @@ export function expireAll(
       lost += some.lost
       onProgress(done)
     }
-    await drive(closeRequests(at), { query })
     const leftPrefix = await leaveBucket(session)
     for (const table of EMPTIED) await query(`DELETE FROM ${table}`)
     const expiredAt = Math.max(at, expiredAllAt + 1)

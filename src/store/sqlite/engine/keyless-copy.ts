@@ -1,5 +1,5 @@
 // Copies the rows of a database that open nothing into a new one: for backups, for restores, and for going back to a former
-// version. Nothing else is read: no key of a push, no link, no session, no one-time link, no idempotency key.
+// version. Nothing else is read: no key of a push, no link, no request, no session, no one-time link, no idempotency key.
 //
 // The new database has the tables of this program, whatever the other one says of itself: of that one only rows are taken,
 // and each has to pass the checks of the new tables.
@@ -18,7 +18,6 @@ const FEW = {
   api_tokens: OF_ACCOUNT,
   recovery_codes: OF_ACCOUNT,
   preferences: OF_ACCOUNT,
-  requests: OF_ACCOUNT,
   webhooks: `account_id IS NULL OR ${OF_ACCOUNT}`,
   imported: 'true',
 }
@@ -45,12 +44,10 @@ const BY_PUSH = {
 
 /** A push of an account that is missing becomes one of nobody. */
 const OWNER = 'CASE WHEN owner_id IN (SELECT id FROM main.accounts) THEN owner_id END'
-/** Nothing that a link or a passphrase is told by; of an answer it stays known that it is one. */
+/** Nothing that a link is told by; of an answer to a request it stays known that it is one. */
 const IN_BACKUPS = {
   url_token: "x''",
   request: "CASE WHEN request IS NOT NULL THEN x'' END",
-  passphrase_salt: 'NULL',
-  passphrase_verifier: 'NULL',
 }
 
 const PRAGMAS = [

@@ -103,7 +103,7 @@ postgres.describe('a database that was set back', () => {
       ...{ expiredOn: nodes.clock.now() - 5, lost: false },
     })
     expect(await readKinds({ store: again }, live.id)).toContain('expire')
-    expect(await again.requests.findRequest(request.lookup)).toMatchObject({ closedAt: nodes.clock.now() })
+    expect(await again.requests.findRequest(request.lookup)).toBeNull()
     expect(await query('SELECT 1 FROM push_secrets')).toEqual([])
     expect(await query('SELECT 1 FROM address_shares')).toEqual([])
     expect(await again.accounts.listAccounts()).toHaveLength(1)
