@@ -8,6 +8,7 @@ import { connect as connectTls } from 'node:tls'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { SECOND } from '../domain/time.ts'
 import { isListed, type WebPlace, webPlaceOf } from '../domain/web-place.ts'
+import { inTime } from './in-time.ts'
 import { isAllowedAddress } from './judged-address.ts'
 
 export type OutboundRequest = {
@@ -42,80 +43,55 @@ const lookUpAll = async (name: string) => (await lookup(name, { all: true })).ma
 export async function requestOutside(
   request: OutboundRequest,
   options: OutboundOptions,
-  stopped: AbortSignal,
+  stopped?: AbortSignal,
 ): Promise<DeliveryError | null> {
   const { listed, within = WITHIN } = options
   const place = webPlaceOf(request.url)
   if (place === null || !isListed(place, listed)) return 'not_allowed'
-  const ended = AbortSignal.any([stopped, AbortSignal.timeout(within)])
-  const found = await findAddresses(place, options, ended)
-  if (typeof found === 'string') return found
-  const reached = await reach(found.slice(0, MOST_ADDRESSES), place, ended)
-  return typeof reached === 'string' ? reached : ask(reached, request, ended)
+  return inTime((ended) => send(request, { ...options, place, ended }), { within, stopped })
 }
 
-/** Those addresses of a listed place to which a message may be sent. Resolves its name, if it has one. */
-async function findAddresses(
-  place: WebPlace,
-  { lookUp = lookUpAll, ...judging }: OutboundOptions,
-  ended: AbortSignal,
-): Promise<string[] | DeliveryError> {
+type Sending = OutboundOptions & { place: WebPlace; ended: AbortSignal }
+
+/** To the first address that takes the connection. Only what fails before TLS lets it try the next one. */
+async function send(request: OutboundRequest, sending: Sending): Promise<DeliveryError | null> {
+  const { place, ended, lookUp = lookUpAll } = sending
   const name = place.hostname.replace(/^\[(.*)\]$/, '$1')
-  const resolving = isIP(name) ? Promise.resolve([name]) : lookUp(name).catch(() => [])
-  const found = await Promise.race([resolving, untilEnd(ended)])
-  if (found === null) return 'timed_out'
+  const found = isIP(name) ? [name] : await lookUp(name).catch(() => [])
   if (found.length === 0) return 'name_not_found'
-  const allowed = found.filter(judgeBy(place, judging))
-  return allowed.length === 0 ? 'address_not_allowed' : allowed
-}
-
-/** Allows nothing when the system does not tell the addresses of this machine, such as without AF_NETLINK. */
-function judgeBy(
-  place: WebPlace,
-  { listed, listAddresses = listAll }: Pick<OutboundOptions, 'listed' | 'listAddresses'>,
-) {
-  try {
-    const own = listAddresses()
-    return (address: string) => isAllowedAddress(address, place, { listed, own })
-  } catch {
-    return () => false
-  }
-}
-
-function untilEnd(ended: AbortSignal): Promise<null> {
-  return new Promise((resolve) => {
-    if (ended.aborted) resolve(null)
-    ended.addEventListener('abort', () => resolve(null), { once: true })
-  })
-}
-
-/** The first address that takes the connection. Only what fails before TLS lets it try the next one. */
-async function reach(
-  addresses: readonly string[],
-  place: WebPlace,
-  ended: AbortSignal,
-): Promise<Socket | DeliveryError> {
-  for (const address of addresses) {
-    const options = { host: address, port: place.port, family: isIP(address), autoSelectFamily: false }
+  const allowed = onlyAllowed(found, sending)
+  if (allowed.length === 0) return 'address_not_allowed'
+  for (const host of allowed.slice(0, MOST_ADDRESSES)) {
+    const options = { host, port: place.port, family: isIP(host), autoSelectFamily: false }
     const socket = await opened(connect(options), 'connect', ended)
     if (socket === null) continue
-    return place.isTls ? await secured(socket, place, ended) : socket
+    const ready = place.isTls ? await secured(socket, name, ended) : socket
+    return ready === null ? 'tls_failed' : ask(ready, request)
   }
-  return ended.aborted ? 'timed_out' : 'unreachable'
+  return 'unreachable'
+}
+
+/** None when the system does not tell the addresses of this machine, such as without AF_NETLINK. */
+function onlyAllowed(found: readonly string[], { place, listed, listAddresses = listAll }: Sending) {
+  try {
+    const own = listAddresses()
+    return found.filter((address) => isAllowedAddress(address, place, { listed, own }))
+  } catch {
+    return []
+  }
 }
 
 /** The certificate must be valid for the name of the URL, and trusted by this machine. */
-async function secured(socket: Socket, { hostname }: WebPlace, ended: AbortSignal) {
-  const name = hostname.replace(/^\[(.*)\]$/, '$1')
+async function secured(socket: Socket, name: string, ended: AbortSignal): Promise<Socket | null> {
   const asked = isIP(name) ? { host: name } : { host: name, servername: name }
   const tls = connectTls({ socket, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'], ...asked })
   const ready = await opened(tls, 'secureConnect', ended)
   if (ready !== null && tls.authorized) return tls
   socket.destroy()
-  return ended.aborted ? 'timed_out' : 'tls_failed'
+  return null
 }
 
-/** Null when it fails or takes too long. The end of the time closes the socket, then or later. */
+/** Null when it fails. The end of the time closes the socket, then or later. */
 function opened<S extends Socket>(
   socket: S,
   event: 'connect' | 'secureConnect',
@@ -135,22 +111,20 @@ function opened<S extends Socket>(
   })
 }
 
-function ask(socket: Socket, request: OutboundRequest, ended: AbortSignal): Promise<DeliveryError | null> {
+function ask(socket: Socket, request: OutboundRequest): Promise<DeliveryError | null> {
   return new Promise((resolve) => {
     let answer = ''
     const settle = (outcome: DeliveryError | null) => {
       resolve(outcome)
       socket.destroy()
     }
-    const fail = () => settle(ended.aborted ? 'timed_out' : 'bad_answer')
     socket.on('data', (bytes: Buffer) => {
       answer += bytes.toString('latin1')
       const status = statusIn(answer.slice(0, MOST_ANSWER))
       if (status !== null) settle(judge(status))
       else if (answer.length >= MOST_ANSWER) settle('bad_answer')
     })
-    for (const event of ['end', 'close', 'error']) socket.once(event, fail)
-    if (ended.aborted) fail()
+    for (const event of ['end', 'close', 'error']) socket.once(event, () => settle('bad_answer'))
     socket.write(textOf(request))
   })
 }
@@ -177,8 +151,10 @@ function statusIn(answer: string): number | null {
 }
 
 function judge(status: number): DeliveryError | null {
-  if (status >= 200 && status < 300) return null
-  if (status >= 300 && status < 400) return 'redirected'
-  if (status >= 400 && status < 500) return 'refused'
-  return status >= 500 && status < 600 ? 'receiver_failed' : 'bad_answer'
+  const outcome = OUTCOMES[Math.floor(status / 100)]
+  return outcome === undefined ? 'bad_answer' : outcome
+}
+
+const OUTCOMES: Partial<Record<number, DeliveryError | null>> = {
+  ...{ 2: null, 3: 'redirected', 4: 'refused', 5: 'receiver_failed' },
 }

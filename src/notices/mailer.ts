@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { isMailAddress, type MailAddress, type MailServer } from '../domain/mail-address.ts'
 import type { DeliveryError } from '../domain/outbox.ts'
+import { inTime } from './in-time.ts'
 
 export type Mail = {
   to: string
@@ -79,24 +80,9 @@ function isOfAll(error: DeliveryError): boolean {
   return error !== 'refused' && error !== 'receiver_failed' && error !== 'not_allowed'
 }
 
-async function attempt(
-  work: (signal: AbortSignal) => Promise<unknown>,
-  stopped?: AbortSignal,
-): Promise<DeliveryError | null> {
-  const ending = new AbortController()
-  const { promise: late, resolve } = Promise.withResolvers<DeliveryError>()
-  const end = () => {
-    resolve('timed_out')
-    ending.abort()
-  }
-  const timer = setTimeout(end, PATIENCE_MS)
-  if (stopped?.aborted) end()
-  stopped?.addEventListener('abort', end)
-  const done = work(ending.signal).then(() => null, reasonOf)
-  return Promise.race([late, done]).finally(() => {
-    clearTimeout(timer)
-    stopped?.removeEventListener('abort', end)
-  })
+function attempt(work: (signal: AbortSignal) => Promise<unknown>, stopped?: AbortSignal) {
+  const trying = (signal: AbortSignal) => work(signal).then(() => null, reasonOf)
+  return inTime(trying, { within: PATIENCE_MS, stopped })
 }
 
 /** By the codes of the library and of TLS, and by the answer of the server (RFC 5321, 4.2.1). */

@@ -71,7 +71,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     const messageId = `msg_${randomKey(MESSAGE_ID_BYTES).toString('base64url')}`
     const message = { id: messageId, type: 'webhook.test', at: now(), data: {}, name: null } as const
     try {
-      await webhooks.noteTest(id, await send(message, webhook, new AbortController().signal))
+      await webhooks.noteTest(id, await send(message, webhook))
       return await get(owner, id)
     } finally {
       testing.delete(id)
@@ -88,7 +88,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
   }
 
   /** Loads what speaks to the outside when something is sent there first. */
-  async function send(message: WebhookMessage, webhook: StoredWebhook, stopped: AbortSignal) {
+  async function send(message: WebhookMessage, webhook: StoredWebhook, stopped?: AbortSignal) {
     const opened = openWebhook(webhook, keyring)
     if (opened === null) return 'damaged'
     const { requestFor } = await import('./webhook-formats.ts')

@@ -51,7 +51,7 @@ function ask(
 ) {
   const request = { method: 'POST' as const, url, headers, body: '{"a":"ü"}' }
   const whole = { listAddresses: () => ['192.0.2.7'], ...options }
-  return requestOutside(request, whole, new AbortController().signal)
+  return requestOutside(request, whole)
 }
 
 const local = (port: number, path = '/x') => `http://127.0.0.1:${port}${path}`
