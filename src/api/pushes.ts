@@ -1,6 +1,6 @@
 // The push endpoints of the API: each reads a request, calls a service and presents the outcome.
 
-import { DomainError, retrySeconds } from '../domain/errors.ts'
+import { DomainError, tooManyTries } from '../domain/errors.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import { isEndedByTries, isLocked, type Push, type PushKind } from '../domain/push.ts'
 import { formatTime, type Now } from '../domain/time.ts'
@@ -127,7 +127,7 @@ export function createPushEndpoints(options: {
       case 'locked':
         throw locked(retrieval.push)
       case 'passphrase_locked':
-        throw tooManyTries(retrieval.lockedFor)
+        throw tooManyTries('push', retrieval.lockedFor)
     }
   }
 
@@ -233,10 +233,4 @@ function explainLock({ ownerId, expiresAt }: Push): string {
 
 function locked(push: Push): DomainError {
   return new DomainError('too_many', explainLock(push), { retryAfter: 60 })
-}
-
-function tooManyTries(lockedFor: number): DomainError {
-  const retryAfter = retrySeconds(lockedFor)
-  const message = `Too many wrong passphrases for this push: try again in ${retryAfter} s.`
-  return new DomainError('too_many', message, { retryAfter })
 }

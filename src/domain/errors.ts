@@ -148,6 +148,13 @@ export function retrySeconds(wait: number): number {
   return Math.min(60, Math.max(1, Math.ceil(wait / SECOND)))
 }
 
+/** Wrong passphrases of one push or request: for `wait` milliseconds none is checked. */
+export function tooManyTries(of: 'push' | 'request', wait: number): DomainError {
+  const retryAfter = retrySeconds(wait)
+  const message = `Too many wrong passphrases for this ${of}: try again in ${retryAfter} s.`
+  return new DomainError('too_many', message, { retryAfter, isLocked: true })
+}
+
 /** Whether the cause is a DomainError, with this code when one is given. */
 export function isDomainError(cause: unknown, code?: ErrorCode): cause is DomainError {
   return cause instanceof DomainError && (code === undefined || cause.code === code)

@@ -2,7 +2,7 @@
 // its owner's, of whose link the sender learns nothing.
 
 import type { Viewer } from '../domain/audit.ts'
-import { DomainError, rethrowWithoutDoubt, retrySeconds } from '../domain/errors.ts'
+import { DomainError, rethrowWithoutDoubt, tooManyTries } from '../domain/errors.ts'
 import { decideLifetime, type NewPush, type PushLimits } from '../domain/new-push.ts'
 import { passphraseLockedFor } from '../domain/push.ts'
 import { isOver } from '../domain/requests.ts'
@@ -13,7 +13,7 @@ import type { Attempt, Idempotency } from '../pushes/idempotency.ts'
 import type { Passphrases } from '../pushes/passphrases.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { ShareOf } from '../pushes/shares.ts'
-import type { EncryptFile, Uploads } from '../pushes/uploads.ts'
+import type { EncryptFile, IncomingFile, Uploads } from '../pushes/uploads.ts'
 import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
 import { encryptFile, encryptText } from './recipient.ts'
@@ -47,24 +47,17 @@ export type AnsweringOptions = {
 export function createBeginAnswer(options: AnsweringOptions) {
   const { store, pushes, uploads, idempotency, passphrases, shareOf, limits, maxWrongTries, now, find } =
     options
-  /** Requests with a passphrase to which somebody uploads files before the passphrase has come. */
-  const unproven = new Set<number>()
-
   /** Throws `not_found`, and `gone` unless this is a repeat of an answer that has arrived. */
-  async function begin(urlToken: string, options: BeginOptions) {
-    const { request, name } = await find(urlToken)
-    const attempt = await attemptOf(urlToken, options)
+  async function begin(urlToken: string, { viewer, idempotencyKey: key, waits = false }: BeginOptions) {
+    const found = await find(urlToken)
+    const { beginInTurn, begin: beginNow } = idempotency
+    const beginAttempt = waits ? beginInTurn : beginNow
+    const attempt = key === null ? null : await beginAttempt({ key, scope: `request ${urlToken}` })
     const isRepeat = attempt !== null && attempt.made !== null
-    if (isRepeat || !isOver(request, now()))
-      return answer({ ...options, urlToken, request, name, attempt, isRepeat })
+    if (isRepeat || !isOver(found.request, now()))
+      return answer({ ...found, viewer, urlToken, attempt, isRepeat })
     attempt?.end()
     throw closed()
-  }
-
-  async function attemptOf(urlToken: string, { idempotencyKey: key, waits = false }: BeginOptions) {
-    if (key === null) return null
-    const presented = { key, scope: `request ${urlToken}` }
-    return waits ? idempotency.beginInTurn(presented) : idempotency.begin(presented)
   }
 
   /** One answer that is being sent. `isRepeat`: it has arrived before, and its files are compared, not stored. */
@@ -73,35 +66,28 @@ export function createBeginAnswer(options: AnsweringOptions) {
     const encrypt: EncryptFile | null =
       recipient === null ? null : (file, n) => encryptFile(recipient, file, { n, at: now() })
     const upload = uploads.begin({ isFingerprinted: attempt !== null, encrypt })
-    let isAdmitted = isRepeat || request.passphraseSalt === null
     let trying: Promise<void> | null = null
-    let reserving: Promise<number | null> | null = null
+    let reserving: Promise<number> | null = null
+    let isCompleted = false
 
-    /**
-     * Call it with the passphrase before anything is completed, and before a file where it is known by then. Throws
-     * `unauthenticated` for a missing or wrong one, `too_many` after too many wrong ones, and `gone`.
-     */
+    /** Throws `unauthenticated` for a missing or wrong passphrase, `too_many` after too many wrong ones, and `gone`. */
     async function admit(passphrase: string | null): Promise<void> {
-      if (isAdmitted) return
-      if (passphrase === null) throw refusal('missing', 'This request needs a passphrase.')
+      if (isRepeat || request.passphraseSalt === null) return
       // One try, however many files wait for it.
-      trying ??= tryPassphrase(id, { urlToken, passphrase, ip: viewer.visit.ip })
+      trying ??= tryPassphrase({ urlToken, passphrase, ip: viewer.visit.ip })
       await trying
-      isAdmitted = true
     }
 
-    /**
-     * Call it before each file. Throws `gone` when the request takes no further answer. Before the passphrase has come nothing is
-     * reserved, so that strangers cannot hold an answer back.
-     */
-    async function reserve(): Promise<void> {
-      if (isRepeat) return
-      if (isAdmitted) reserving ??= reserveOne()
-      else reserving ??= beFirst()
+    /** Throws what `admit` does, so that strangers neither hold an answer back nor fill the disk, and what `upload.add` throws. */
+    async function addFile(file: IncomingFile, passphrase: string | null): Promise<void> {
+      await admit(passphrase)
+      if (isRepeat) upload.compareOnly()
+      else reserving ??= reserve()
       await reserving
+      await upload.add(file)
     }
 
-    async function reserveOne(): Promise<number> {
+    async function reserve(): Promise<number> {
       const bytes = shareBytes({ payload: 0, views: limits.views.default })
       const share = shareOf(viewer, bytes)
       const reservation = await store.requests.reserveAnswer({ id, share }).catch(rethrowWithoutDoubt)
@@ -109,19 +95,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
       return reservation
     }
 
-    /** Files that come before the passphrase are taken one answer at a time, because they may fill the disk. */
-    async function beFirst(): Promise<null> {
-      if (unproven.has(id))
-        throw tooMany('Somebody else is sending files here: give the passphrase before them', 1)
-      unproven.add(id)
-      holdsPlace = true
-      return null
-    }
-
-    let holdsPlace = false
-    let isCompleted = false
-
-    /** Makes the push. Throws `gone` when the request has ended meanwhile, and what creating a push throws. */
+    /** Makes the push of an answer that is admitted. Throws `gone` when the request has ended meanwhile, and what creating a push throws. */
     async function complete(payload: string): Promise<void> {
       const answered: Answer = {
         ...{ requestId: id, urlToken, ownerId: request.accountId, reservation: await reserving },
@@ -135,19 +109,18 @@ export function createBeginAnswer(options: AnsweringOptions) {
     /** Frees what a broken-off answer has reserved. */
     async function end(): Promise<void> {
       attempt?.end()
-      if (holdsPlace) unproven.delete(id)
-      const reservation = await reserving?.catch(() => null)
+      const reservation = isCompleted ? null : await reserving?.catch(() => null)
       // If it cannot be freed now, it lapses.
-      if (typeof reservation === 'number' && !isCompleted)
-        await store.requests.freeReservation(reservation).catch(() => undefined)
+      if (reservation) await store.requests.freeReservation(reservation).catch(() => undefined)
     }
 
-    return { request, upload, isRepeat, admit, reserve, complete, end }
+    return { request, upload, admit, addFile, complete, end }
   }
 
   /** Tries of one request take turns; each looks at those before it. */
-  function tryPassphrase(id: number, { urlToken, passphrase, ip }: Try): Promise<void> {
-    return passphrases.inTurn(`request ${id}`, ip, async () => {
+  async function tryPassphrase({ urlToken, passphrase, ip }: Try): Promise<void> {
+    if (passphrase === null) throw refusal('missing', 'This request needs a passphrase.')
+    await passphrases.inTurn(`request ${urlToken}`, ip, async () => {
       const { request, isRight } = await find(urlToken)
       if (isOver(request, now())) throw closed()
       refuseLocked(request)
@@ -169,21 +142,15 @@ export function createBeginAnswer(options: AnsweringOptions) {
 
   function refuseLocked(request: StoredRequest): void {
     const wait = passphraseLockedFor(request, now())
-    if (wait > 0) throw tooMany('Too many wrong passphrases for this request', retrySeconds(wait), true)
+    if (wait > 0) throw tooManyTries('request', wait)
   }
 
   return begin
 }
 
-type Try = { urlToken: string; passphrase: string; ip: string }
+type Try = { urlToken: string; passphrase: string | null; ip: string }
 
-type Begun = Omit<BeginOptions, 'idempotencyKey'> & {
-  urlToken: string
-  request: StoredRequest
-  name: string
-  attempt: Attempt | null
-  isRepeat: boolean
-}
+type Begun = FoundRequest & { viewer: Viewer; urlToken: string; attempt: Attempt | null; isRepeat: boolean }
 
 /** With the defaults of this instance, from now on. Its name is that of the request. */
 function pushOf(
@@ -204,8 +171,4 @@ function closed(): DomainError {
 
 function refusal(passphrase: 'missing' | 'wrong', message: string): DomainError {
   return new DomainError('unauthenticated', message, { passphrase })
-}
-
-function tooMany(message: string, retryAfter: number, isLocked = false): DomainError {
-  return new DomainError('too_many', `${message}: try again in ${retryAfter} s.`, { retryAfter, isLocked })
 }

@@ -16,9 +16,8 @@ import { discardIfFailed, type FileSink } from './receive-push.ts'
 export type AnswerSink = {
   request: { acceptsText: boolean; acceptsFiles: boolean }
   upload: FileSink
-  isRepeat: boolean
   admit(passphrase: string | null): Promise<void>
-  reserve(): Promise<void>
+  addFile(file: FilePart, passphrase: string | null): Promise<void>
   complete(payload: string): Promise<void>
 }
 
@@ -43,23 +42,20 @@ export function createReceiveAnswer({ limits, body }: { limits: PushLimits; body
   /** Resolves once the answer has arrived. Discards the stored files if anything throws. */
   function receive({ exchange, sink, passphrase = null, onPart }: IncomingAnswer): Promise<void> {
     const { upload } = sink
-    let early = passphrase
+    let given = passphrase
     const add = async (file: FilePart) => {
       requireAsked(sink, limits)
-      if (early !== null) await sink.admit(early)
-      await sink.reserve()
-      if (sink.isRepeat) upload.compareOnly()
-      await upload.add(file)
+      await sink.addFile(file, given)
     }
     const note = (name: string, value: unknown) => {
-      if (name === 'push[passphrase]' && typeof value === 'string' && value !== '') early ??= value
+      if (name === 'push[passphrase]' && typeof value === 'string' && value !== '') given ??= value
       onPart?.(name, value)
     }
     return discardIfFailed(upload, async () => {
       const options = { ...body, wrappers: ['push'], onFile: add, onPart: note }
       const wire = await readPushFields(exchange, options)
       const fields = createFields(table, wire)
-      const given = passphrase ?? fields.read('passphrase')
+      given = passphrase ?? fields.read('passphrase')
       if (fields.problems.passphrase === undefined) await sink.admit(given)
       const files = fields.read('files') ?? []
       const payload = fields.read('payload') ?? ''
