@@ -152,16 +152,14 @@ export function createPushEndpoints(options: {
   /** Reads the body last, because refusals about the push itself come first. */
   async function edit({ exchange, viewer, params }: Asked): Promise<Response> {
     const urlToken = readUrlToken({ params })
-    await pushes.requireEditable(urlToken, viewer)
-    const edited = await pushes.edit(urlToken, await readEdit(exchange), viewer)
+    const edited = await pushes.edit(urlToken, viewer, () => readEdit(exchange))
     return answerJson(200, presentListed(edited, presentation(exchange)))
   }
 
   /** Reads the body last, as `edit` does. */
   async function notify({ exchange, viewer, params }: Asked): Promise<Response> {
     const urlToken = readUrlToken({ params })
-    await pushes.requireNotifiable(urlToken, viewer)
-    const mailed = await pushes.notify(urlToken, await readLinkMail(exchange, viewer), viewer)
+    const mailed = await pushes.notify(urlToken, viewer, () => readLinkMail(exchange, viewer))
     return answerJson(200, { url: secretLink(mailed, exchange.baseUrl) })
   }
 

@@ -3,8 +3,7 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { decideEdit, type EditDecision, type LabelsToEdit, type WantedEdit } from '../domain/editing.ts'
-import { DomainError, invalidFields } from '../domain/errors.ts'
-import { isOwner } from '../domain/push.ts'
+import { type DomainError, invalidFields } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { EditToPush, Store } from '../store/face.ts'
 import { type Labels, openLabels, type Place, sealLabel } from './labels.ts'
@@ -18,22 +17,18 @@ type Options = {
   now: Now
 }
 
+type ReadEdit = () => WantedEdit | Promise<WantedEdit>
+
 export function createEditPush({ store, keyring, finder, now }: Options) {
-  /** Throws `not_found`, and `forbidden` for everybody but the owner. */
-  async function requireEditable(urlToken: string, viewer: Viewer): Promise<void> {
-    await getEditable(urlToken, viewer)
-  }
-
-  async function getEditable(urlToken: string, { account, visit }: Viewer) {
-    const { push } = await finder.getPush(urlToken, visit)
-    if (account === null || !isOwner(push, account)) throw mayNotEdit()
-    return { push, account, place: { keyring, pushId: push.lookup, ownerId: push.ownerId } }
-  }
-
-  /** Throws as `requireEditable` does, and `invalid` with every field whose new value is refused. */
-  async function edit(urlToken: string, wanted: WantedEdit, viewer: Viewer): Promise<Labelled> {
+  /**
+   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, and `invalid` with every field whose new
+   * value is refused.
+   */
+  async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<Labelled> {
     const { visit } = viewer
-    const { push, account: owner, place } = await getEditable(urlToken, viewer)
+    const { push, account: owner } = await finder.getOwn(urlToken, viewer, 'edit it')
+    const place = { keyring, pushId: push.lookup, ownerId: push.ownerId }
+    const wanted = await read()
     if (Object.keys(wanted.problems).length > 0) throw refuse(wanted, decideEdit(push, wanted.edit, now()))
     const sealed = await store.lists.findLabels(push.id)
     if (sealed === null) throw notFound()
@@ -58,7 +53,7 @@ export function createEditPush({ store, keyring, finder, now }: Options) {
     }
   }
 
-  return { requireEditable, edit }
+  return { edit }
 }
 
 function sealChanged(wanted: LabelsToEdit, present: Labels, place: Place): EditToPush['labels'] {
@@ -72,8 +67,4 @@ function sealChanged(wanted: LabelsToEdit, present: Labels, place: Place): EditT
 function refuse({ problems }: WantedEdit, decision: EditDecision): DomainError {
   const ofPush = decision.outcome === 'refused' ? decision.problems : {}
   return invalidFields({ ...ofPush, ...problems })
-}
-
-function mayNotEdit(): DomainError {
-  return new DomainError('forbidden', 'Only the owner of this push may edit it.')
 }

@@ -3,9 +3,9 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
-import { DomainError, invalidFields, isDomainError } from '../domain/errors.ts'
+import { invalidFields, isDomainError } from '../domain/errors.ts'
 import type { LinkMail } from '../domain/new-push.ts'
-import { isExpired, isOwner, type Push } from '../domain/push.ts'
+import { isExpired, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
 import type { MailLimit } from './mail-limit.ts'
@@ -35,20 +35,17 @@ export function createLinkMails({ keyring, limit }: Options) {
 
 type NotifyOptions = { store: Pick<Store, 'pushes'>; finder: PushFinder; linkMails: LinkMails; now: Now }
 
+type ReadMail = () => Promise<LinkMail>
+
 /** Sends the link of a push that is there already. */
 export function createNotify({ store, finder, linkMails, now }: NotifyOptions) {
-  /** Throws `not_found`, and `forbidden` for everybody but the owner. */
-  async function requireNotifiable(urlToken: string, { account, visit }: Viewer) {
-    const { push } = await finder.getPush(urlToken, visit)
-    if (account === null || !isOwner(push, account))
-      throw new DomainError('forbidden', 'Only the owner of this push may send its link.')
-    return { push, account }
-  }
-
-  /** Throws the same, `too_many`, and `invalid` for a push that has expired. */
-  async function notify(urlToken: string, mail: LinkMail, viewer: Viewer): Promise<Addressed> {
-    const { push, account } = await requireNotifiable(urlToken, viewer)
-    const mails = await linkMails(mail, { urlToken, account, push })
+  /**
+   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, `too_many`, and `invalid` for a push that
+   * has expired.
+   */
+  async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<Addressed> {
+    const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
+    const mails = await linkMails(await read(), { urlToken, account, push })
     const mailed = await store.pushes.mailLink({
       id: push.id,
       ownerId: account.id,
@@ -71,5 +68,5 @@ export function createNotify({ store, finder, linkMails, now }: NotifyOptions) {
     }
   }
 
-  return { requireNotifiable, notify, findToMail }
+  return { notify, findToMail }
 }

@@ -2,8 +2,9 @@
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { isShortUrlToken, isUrlToken, lookupOf } from '../crypto/url-token.ts'
-import type { Visit } from '../domain/audit.ts'
+import type { Viewer, Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
+import { isOwner } from '../domain/push.ts'
 import type { SealedPush, Store, StoredPush } from '../store/face.ts'
 import type { ShortTokens } from './short-tokens.ts'
 
@@ -43,6 +44,13 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     throw miss(urlToken, visit)
   }
 
+  /** For its owner. Throws `forbidden` for everybody else, which says what only the owner may do. */
+  async function getOwn(urlToken: string, { account, visit }: Viewer, what: string) {
+    const { push } = await getPush(urlToken, visit)
+    if (account !== null && isOwner(push, account)) return { push, account }
+    throw new DomainError('forbidden', `Only the owner of this push may ${what}.`)
+  }
+
   async function getSealedPush(urlToken: string, visit: Visit): Promise<FoundPush> {
     shortTokens.requireTries(urlToken, visit)
     for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
@@ -62,7 +70,7 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
   }
 
-  return { lookupsOf, getPush, getSealedPush, requireShort }
+  return { lookupsOf, getPush, getOwn, getSealedPush, requireShort }
 }
 
 export function notFound(): DomainError {

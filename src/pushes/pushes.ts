@@ -48,12 +48,8 @@ export function createPushes(options: PushesOptions) {
   }
 
   /** The audit log, for the owner. Throws `not_found`, and `forbidden` for everybody else. */
-  async function openLog(urlToken: string, { account, visit }: Viewer): Promise<OpenLog> {
-    const { push } = await getPush(urlToken, visit)
-    if (!isOwner(push, account)) {
-      throw new DomainError('forbidden', 'Only the owner of this push may read its audit log.')
-    }
-    return logOf(push)
+  async function openLog(urlToken: string, viewer: Viewer): Promise<OpenLog> {
+    return logOf((await finder.getOwn(urlToken, viewer, 'read its audit log')).push)
   }
 
   function logOf(push: StoredPush): OpenLog {

@@ -72,7 +72,7 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
   async function edit(guest: Member, form: Form, { url_token = '' }: Params): Promise<Response> {
     const owned = await pushes.getOwned(url_token, guest.account)
     try {
-      await pushes.edit(url_token, readEditForm(form, now()), guest.viewer)
+      await pushes.edit(url_token, guest.viewer, () => readEditForm(form, now()))
     } catch (cause) {
       if (!isDomainError(cause, 'invalid')) throw cause
       return answerPush(guest, owned, { form, problems: cause.details.problems ?? {} })
