@@ -7,33 +7,40 @@ import { measureLooks, skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
 import { readQr } from '../support/qr.ts'
-import { MEMBER, signIn } from '../support/tour.ts'
 import { MODES, PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ isExpected: /status of (404|409)/ })
-  const { open, createOn, linkOf, press, readText, expectGone } = it
+  const { open, openAsMember, createOn, linkOf, press, readText, expectGone } = it
 
-  test.each(MODES)('a text goes from hand to hand once, and is gone, %s', async (_name, options) => {
-    const payload = '  pa$$ <b>&amp; \u202eליא 🔑\n\nsecond line\tend '
-    const link = await createOn(await open(options), { payload, views: 1 })
-    const reader = await open(options)
-    await reader.goto(link)
-    expect(await reader.content()).not.toContain('second line')
-    await press(reader)
-    expect(await readText(reader)).toBe(payload)
-    expect(await reader.textContent('.notice.last')).toContain('the last time it could be opened')
-    expect(await reader.context().cookies()).toEqual([])
-    await expectGone(reader, link)
-  })
+  const onPhone: (typeof MODES)[number] = ['on a phone', PHONE]
 
-  test.each(MODES)(
+  const linkTo = async (push: Record<string, unknown>): Promise<string> =>
+    (await (await it.server.create(push)).json()).html_url
+
+  test.each([...MODES, onPhone])(
+    'a text goes from hand to hand once, and is gone, %s',
+    async (_name, options) => {
+      const payload = '  pa$$ <b>&amp; \u202eליא 🔑\n\nsecond line\tend '
+      const link = await createOn(await open(options), { payload, views: 1 })
+      const reader = await open(options)
+      await reader.goto(link)
+      expect(await reader.content()).not.toContain('second line')
+      await press(reader)
+      expect(await readText(reader)).toBe(payload)
+      expect(await reader.textContent('.notice.last')).toContain('the last time it could be opened')
+      expect(await reader.context().cookies()).toEqual([])
+      await expectGone(reader, link)
+    },
+  )
+
+  test.each([['on a desk', SCRIPTED] as const, onPhone])(
     'the lock opens on the card where it was, and nothing jumps, %s',
     async (_name, options) => {
       const wifi = { kind: 'qr', payload: 'WIFI:T:WPA;S:guests;P:welcome;;' }
+      const reader = await open(options)
       for (const fields of [{ payload: 'one line' }, wifi]) {
-        const reader = await open(options)
-        await reader.goto((await (await it.server.create(fields)).json()).html_url)
+        await reader.goto(await linkTo(fields))
         const places = async () => ({
           emblem: await reader.locator('main .card > .emblem').boundingBox(),
           // Below it the page ends where its content does.
@@ -76,31 +83,27 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await sender.textContent('h1')).toBe('It was opened')
   })
 
-  test.each(MODES)('a link says where it leads before it leads there, %s', async (_name, options) => {
+  test('a link says where it leads before it leads there', async () => {
     const address = 'https://files.example.org/a?b=c&d=%20#e'
-    const link = await createOn(await open(options), { kind: 'url', payload: address, views: 1 })
-    const reader = await open(options)
-    await reader.goto(link)
+    const reader = await open(UNSCRIPTED)
+    await reader.goto(await linkTo({ kind: 'url', payload: address }))
     await press(reader)
     expect(await reader.textContent('.secret strong')).toBe('files.example.org')
     expect(await reader.textContent('#payload')).toBe(address)
     const go = reader.locator('a.button.primary')
     expect(await go.getAttribute('href')).toBe(address)
     expect(await go.getAttribute('rel')).toContain('noreferrer')
-    await expectGone(reader, link)
   })
 
-  test.each(MODES)('a QR code is drawn and can be read, %s', async (_name, options) => {
+  test('a QR code is drawn and can be read', async () => {
     const payload = 'WIFI:T:WPA;S:büro;P:k3m9-qx2v;;'
-    const link = await createOn(await open(options), { kind: 'qr', payload, views: 1 })
-    const reader = await open(options)
-    await reader.goto(link)
+    const reader = await open(UNSCRIPTED)
+    await reader.goto(await linkTo({ kind: 'qr', payload }))
     await press(reader)
     expect(readQr(await reader.locator('svg.qr').evaluate((svg) => svg.outerHTML))).toBe(payload)
     expect(await reader.textContent('#payload')).toBe(payload)
     expect(await reader.textContent('#wifi-network')).toBe('büro')
     expect(await reader.textContent('#wifi-password')).toBe('k3m9-qx2v')
-    await expectGone(reader, link)
   })
 
   test.each(MODES)('files go from hand to hand, %s', async (_name, options) => {
@@ -109,8 +112,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     writeFileSync(small, 'the content')
     const large = join(folder, 'large.bin')
     writeFileSync(large, Buffer.alloc(3_000_000, 'abc'))
-    const sender = await open(options)
-    await signIn(sender, it.server.url, MEMBER)
+    const sender = await openAsMember(options)
     await sender.goto(it.server.url)
     await sender.check('#kind-file')
     await sender.setInputFiles('#files', [small, large])
@@ -137,7 +139,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('going back, reloading and a second tab after revealing spend nothing', async () => {
-    const link = await createOn(await open(SCRIPTED), { payload: 'kept', views: 2 })
+    const link = await linkTo({ payload: 'kept', expire_after_views: 2 })
     const first = await open(SCRIPTED)
     const second = await first.context().newPage()
     await first.goto(link)
@@ -158,7 +160,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('a receiver may delete the push, when that is allowed', async () => {
-    const link = await createOn(await open(UNSCRIPTED), { payload: 'x' })
+    const link = await linkTo({ payload: 'x' })
     const reader = await open(UNSCRIPTED)
     await reader.goto(link)
     await press(reader)
@@ -167,8 +169,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await reader.textContent('h1')).toBe('It is deleted')
     await expectGone(reader, link)
 
-    const kept = await (await it.server.create({ payload: 'x', deletable_by_viewer: false })).json()
-    await reader.goto(kept.html_url)
+    await reader.goto(await linkTo({ payload: 'x', deletable_by_viewer: false }))
     await press(reader)
     expect(await reader.locator('button.danger').count()).toBe(0)
   })
@@ -211,9 +212,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(retrieved.payload).toBe('left-alone-4711')
   })
 
-  test.each(MODES.slice(0, 2))('the owner looks without spending a view, %s', async (_name, options) => {
-    const page = await open(options)
-    await signIn(page, it.server.url, MEMBER)
+  test('the owner looks without spending a view', async () => {
+    const page = await openAsMember(UNSCRIPTED)
     const link = await createOn(page, { payload: 'mine', views: 1 })
     await page.goto(link)
     expect(await page.textContent('main')).toContain('looking at it does not count')
@@ -223,16 +223,15 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await follow(page, () => page.locator('.list a.title').first().click())
     expect(await page.textContent('.log')).toContain('Looked at by you')
     expect(await page.textContent('.standing')).toContain('opened 0 of 1 time')
-    const reader = await open(options)
+    const reader = await open(UNSCRIPTED)
     await reader.goto(link)
     await press(reader)
     expect(await readText(reader)).toBe('mine')
   })
 
   test('nothing is wider than the narrowest phone', async () => {
-    const link = await createOn(await open(SCRIPTED), { payload: `${'x'.repeat(4000)}\n${'y'.repeat(100)}` })
-    const page = await open({ ...PHONE, viewport: { width: 320, height: 640 } })
-    await page.goto(link)
+    const page = await open(PHONE)
+    await page.goto(await linkTo({ payload: `${'x'.repeat(4000)}\n${'y'.repeat(100)}` }))
     await press(page)
     await page.waitForSelector('.secret')
     expect((await page.evaluate(measureLooks)).overflow).toBe(0)

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { skipBrowserTests } from '../support/chromium.ts'
 import { follow, hear } from '../support/pressing.ts'
-import { MEMBER, signIn } from '../support/tour.ts'
+import { MEMBER } from '../support/tour.ts'
 import { FAILED, MODES, PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { readZip } from '../support/zip.ts'
@@ -58,8 +58,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await page.waitForSelector('#payload', { state: 'hidden' })
   })
 
-  test.each(MODES)('a message is open at once, %s', async (_name, options) => {
-    const page = await open(options)
+  test('a message is open at once', async () => {
+    const page = await open(UNSCRIPTED)
     await openOn(page, { payload: 'The code is 4711. Please close the door.' })
     expect(await page.isVisible('#payload')).toBe(true)
     expect(await page.textContent('.remaining')).toContain('4 more times')
@@ -74,8 +74,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await page.textContent('#payload')).toBe(payload)
   })
 
-  test.each(MODES)('a password among lines is dots until its eye is pressed, %s', async (_name, options) => {
-    const page = await open(options)
+  test('a password among lines is dots until its eye is pressed', async () => {
+    const page = await open(UNSCRIPTED)
     await openOn(page, { payload: 'user: ann\npassword: k3m9 qx2v' })
     const dots = () =>
       page
@@ -171,19 +171,15 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     ])
   })
 
-  test.each(MODES)(
-    'an address opens in a tab that does not know where it comes from, %s',
-    async (_, options) => {
-      const page = await open(options)
-      const target = `${it.server.url}/up`
-      await openOn(page, { kind: 'url', payload: target })
-      const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('.secret a.primary')])
-      await tab.waitForURL(target)
-      expect(await page.isVisible('.secret')).toBe(true)
-      if (options.javaScriptEnabled !== false)
-        expect(await tab.evaluate('[document.referrer, opener]')).toEqual(['', null])
-    },
-  )
+  test('an address opens in a tab that does not know where it comes from', async () => {
+    const page = await open(SCRIPTED)
+    const target = `${it.server.url}/up`
+    await openOn(page, { kind: 'url', payload: target })
+    const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('.secret a.primary')])
+    await tab.waitForURL(target)
+    expect(await page.isVisible('.secret')).toBe(true)
+    expect(await tab.evaluate('[document.referrer, opener]')).toEqual(['', null])
+  })
 
   test('the message is edited, copied, sent and shared', async () => {
     const page = await open(SCRIPTED)
@@ -230,13 +226,11 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await placesOn(PHONE)).toEqual({ right: false, below: true })
   })
 
-  test.each(MODES.slice(0, 2))('an account has a message of its own, %s', async (_name, options) => {
-    const page = await open(options)
-    await signIn(page, it.server.url, MEMBER)
+  test('an account has a message of its own', async () => {
+    const page = await it.openAsMember(SCRIPTED)
     await page.goto(`${it.server.url}/account/message`)
     await page.fill('#message', 'Hi! {link}\n({views}, until {expires})')
-    if (options.javaScriptEnabled !== false)
-      expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 times, until .*UTC\)$/)
+    expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 times, until .*UTC\)$/)
     await press(page)
     await page.waitForSelector('.notice.good')
     expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 times, until .*UTC\)$/)
@@ -292,10 +286,9 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('a shown text is hidden again after a while', async () => {
-    const link = await createOn(await open(SCRIPTED), { payload: 'kept' })
     const reader = await open(SCRIPTED)
     await reader.clock.install()
-    await reader.goto(link)
+    await reader.goto((await create({ payload: 'kept' })).html_url)
     await press(reader)
     // The page counts from this event, which comes after the press.
     await reader.locator('.secret > details').evaluate((details) => {

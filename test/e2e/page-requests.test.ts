@@ -1,18 +1,16 @@
-// Asking for a secret and answering in a real browser, against the binary: with scripts and without, and on a phone.
+// Asking for a secret and answering in a real browser, against the binary: with scripts and without.
 
 import { describe, expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { measureLooks, skipBrowserTests } from '../support/chromium.ts'
 import { unfold } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
-import { MEMBER, signIn } from '../support/tour.ts'
-import { PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
+import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 
 /** A stranger without scripts has the narrowest phone. */
 const MODES: [string, BrowserContextOptions][] = [
   ['with scripts', SCRIPTED],
   ['without scripts', { ...UNSCRIPTED, viewport: { width: 320, height: 640 } }],
-  ['on a phone', PHONE],
 ]
 
 const FILE = {
@@ -24,12 +22,6 @@ const ARRIVED = 'You can close this page. It has arrived.'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ isExpected: /status of (410|422|429)/ })
-
-  async function openOwner(options: BrowserContextOptions): Promise<Page> {
-    const owner = await it.open(options)
-    await signIn(owner, it.server.url, MEMBER)
-    return owner
-  }
 
   /** Asks on the page of the owner, and opens the link elsewhere. */
   async function askOn(owner: Page, options: BrowserContextOptions, passphrase = '') {
@@ -49,7 +41,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   const send = (stranger: Page) => follow(stranger, () => stranger.click('main form button.primary'))
 
   test.each(MODES)('text and files go from a stranger to the owner, %s', async (_name, options) => {
-    const owner = await openOwner(options)
+    const owner = await it.openAsMember(options)
     const stranger = await askOn(owner, options)
     expect(await stranger.textContent('pre.prose')).toBe('The contract, please.\nAnd the door code.')
     await stranger.fill('#payload', 'Door: 4711\nGate: <b>')
@@ -69,7 +61,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test.each(MODES)('a wrong passphrase keeps what was typed, %s', async (_name, options) => {
-    const owner = await openOwner(options)
+    const owner = await it.openAsMember(options)
     const stranger = await askOn(owner, options, 'sesame')
     await stranger.fill('#passphrase', 'open')
     await stranger.fill('#payload', 'kept')
@@ -84,7 +76,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test.each(MODES)('a request that closes while somebody fills it in says so, %s', async (_name, options) => {
-    const owner = await openOwner(options)
+    const owner = await it.openAsMember(options)
     const stranger = await askOn(owner, options)
     await stranger.setInputFiles('#files', [FILE])
     await owner.locator('details', { hasText: 'Close the request' }).locator('summary').click()

@@ -1,12 +1,12 @@
 // A server of the binary and browsers that hand pushes over on it, for the tests of one file.
 
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Cookie, Page } from 'playwright-core'
 import { createStage, type Started } from './binary.ts'
 import { createVisitors, launchBrowser } from './chromium.ts'
 import { fillCreateForm, SUBMIT } from './create-page.ts'
 import { follow } from './pressing.ts'
-import { MEMBER, PASSWORD } from './tour.ts'
+import { MEMBER, PASSWORD, signIn } from './tour.ts'
 
 export const SCRIPTED: BrowserContextOptions = { permissions: ['clipboard-read', 'clipboard-write'] }
 export const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
@@ -16,10 +16,10 @@ export const PHONE: BrowserContextOptions = {
   hasTouch: true,
 }
 
+/** For stories that a script changes. What the pages look like on a phone is seen in the tour of all of them. */
 export const MODES: [string, BrowserContextOptions][] = [
   ['with scripts', SCRIPTED],
   ['without scripts', UNSCRIPTED],
-  ['on a phone', PHONE],
 ]
 
 /** What a button says that cannot copy. */
@@ -37,6 +37,7 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
   const visitors = createVisitors()
   let browser: Browser | undefined
   let server: Started | undefined
+  let session: Cookie[] = []
 
   beforeAll(async () => {
     server = await stage.start({ flags })
@@ -63,6 +64,15 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
 
   const open = (options: BrowserContextOptions): Promise<Page> =>
     visitors.open(running().browser, running().server.url, options)
+
+  /** A browser of `MEMBER`, who signs in on its page only the first time. */
+  async function openAsMember(options: BrowserContextOptions): Promise<Page> {
+    const page = await open(options)
+    if (session.length > 0) await page.context().addCookies(session)
+    else await signIn(page, running().server.url, MEMBER)
+    session = await page.context().cookies()
+    return page
+  }
 
   const linkOf = async (page: Page) => ((await page.textContent('#link')) ?? '').trim()
 
@@ -104,6 +114,7 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
     },
     folder: stage.folder,
     open,
+    openAsMember,
     linkOf,
     createOn,
     press,
