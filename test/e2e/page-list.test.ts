@@ -6,7 +6,7 @@ import { LANGUAGES } from '../../src/words/words.ts'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
 import { follow } from '../support/pressing.ts'
-import { MEMBER, prepareTour, signIn, type Tour } from '../support/tour.ts'
+import { prepareTour, type Tour } from '../support/tour.ts'
 
 const PHONE = { width: 390, height: 844 }
 
@@ -35,7 +35,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   async function openList(options: BrowserContextOptions = {}): Promise<Page> {
     const page = await visitors.open(browser, server.url, { viewport: PHONE, ...options })
-    await signIn(page, server.url, MEMBER)
+    await page.context().addCookies(await tour.people.member.cookies())
     await page.goto(`${server.url}/pushes`)
     return page
   }
