@@ -14,6 +14,7 @@ const SLOW = [
   'test/cli/',
   'test/client/',
   'test/contract/effort.test.ts',
+  'test/http/intake/hostile-bodies.test.ts',
   'test/release/compile.test.ts',
   'test/importing/crashes.test.ts',
   'test/lan/mdns.test.ts',

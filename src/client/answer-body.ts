@@ -46,9 +46,10 @@ export async function* readChunks(
 
 /** Undefined when it is not JSON, or so deep or long that parsing would take seconds and gigabytes. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
-  if (findExcess(bytes, MOST) !== null) return undefined
+  const text = new TextDecoder().decode(bytes)
+  if (findExcess(text, MOST) !== null) return undefined
   try {
-    return JSON.parse(new TextDecoder().decode(bytes))
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -80,9 +80,11 @@ describe('a JSON body', () => {
 describe('the shape of a JSON body', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   const around = (member: string) => `{"push": {"payload": "[[{{,,", "x": ${member}}}`
+  const long = (text: string) => text + ' '.repeat(2000)
 
   test.each([
-    ['as deep as it may be', around(nested(30))],
+    ['as deep as it may be', long(around(nested(30)))],
+    ['of two thousand characters, however deep', around(nested(900))],
     ['with as many members as it may have', around(JSON.stringify(Array(1997).fill([])))],
     ['with a member of the name __proto__', around('{"__proto__": {"payload": "b"}}')],
     ['with a number of ten thousand digits', around('9'.repeat(10_000))],
@@ -94,7 +96,7 @@ describe('the shape of a JSON body', () => {
   })
 
   test.each([
-    ['too deep', around(nested(31)), '32 levels'],
+    ['too deep', long(around(nested(31))), '32 levels'],
     ['of brackets alone', '['.repeat(70_000), '32 levels'],
     ['of too many members', around(JSON.stringify(Array(1998).fill([]))), '2000 members'],
     ['of the same member too often', around(`0${',"x": 1'.repeat(2000)}`), '2000 members'],

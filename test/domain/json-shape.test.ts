@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { findExcess } from '../../src/domain/json-shape.ts'
 
-const shapeOf = (json: string, most = { depth: 3, members: 4 }) => findExcess(Buffer.from(json), most)
+const shapeOf = (json: string, most = { depth: 3, members: 4 }) => findExcess(json, most)
 
 describe('depth', () => {
   test.each([
@@ -37,4 +37,16 @@ describe('members', () => {
 
 test.each(['', ']]]]', '[1,', '"open', '"\\', '{"a"'])('malformed JSON is left to the parser: %s', (json) => {
   expect(shapeOf(json)).toBeNull()
+})
+
+test('a text that is too short to have so many members may be as deep as it can', () => {
+  expect(shapeOf('[[]]', { depth: 1, members: 4 })).toBeNull()
+  expect(shapeOf('[[]] ', { depth: 1, members: 4 })).toBe('depth')
+})
+
+test('the most members that are allowed are counted, with a name, a comma and brackets each', () => {
+  const most = { depth: 2, members: 100 }
+  const members = Array.from({ length: 100 }, (_, n) => `"${n}\\"": {}`)
+  expect(shapeOf(`{${members.join(', ')}}`, most)).toBeNull()
+  expect(shapeOf(`{${members.join(', ')}, "a": {}}`, most)).toBe('members')
 })

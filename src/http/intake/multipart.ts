@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BusboyInstance, Dicer } from '@fastify/busboy'
 import { DomainError, isDomainError, type SizeLimit } from '../../domain/errors.ts'
 import { ANY_TYPE } from '../../domain/files.ts'
@@ -33,8 +34,8 @@ const MAX_CONTENT_TYPE = 200
 /** Of each part. Clients send three headers. */
 const MAX_HEADERS = 20
 const MAX_HEADER_BYTES = 16 * 1024
-/** Bytes that are parsed before another look at what has been found. */
-const PIECE_BYTES = 256 * 1024
+/** Bytes that are parsed before another look at what has been found, and before other requests get their turn. */
+const PIECE_BYTES = 64 * 1024
 /** Bytes before, between and after the contents of the parts. */
 const MAX_OUTSIDE_BYTES = 1024 * 1024
 
@@ -167,6 +168,7 @@ async function feed(body: AsyncIterable<Uint8Array>, { parser, begun, signal }: 
         if (outside > MAX_OUTSIDE_BYTES)
           throw malformed(`has more than ${MAX_OUTSIDE_BYTES} bytes outside the contents of its parts`)
         if (!isReady) await once(parser, 'drain', { signal })
+        await nextTurn()
       }
     }
   } finally {
