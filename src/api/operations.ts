@@ -165,7 +165,7 @@ export const OPERATIONS = {
     tags: ['Requests'],
     summary: 'Answer a request',
     description:
-      'For whoever has the link of the request. What is sent becomes a push of its owner; the sender learns only that it has arrived. An upload of files reserves its answer before the first byte, until it fails or for 10 minutes. `passphrase` is that of the request, and comes before the files of a form. Any other member is 422.',
+      'For whoever has the link of the request. What is sent becomes a push of its owner; the sender learns only that it has arrived. An upload of files reserves its answer before the first byte, until it fails or for 10 minutes. `passphrase` is that of the request; give it before the files, so that they are not sent in vain. Any other member is 422.',
     operationId: 'answerRequest',
     parameters: [urlToken, passphraseHeader, passphrase, idempotencyKey],
     requestBody: describeBody('Answer'),

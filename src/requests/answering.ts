@@ -78,9 +78,9 @@ export function createBeginAnswer(options: AnsweringOptions) {
       await trying
     }
 
-    /** Throws what `admit` does, so that strangers neither hold an answer back nor fill the disk, and what `upload.add` throws. */
+    /** The passphrase may still come after the files: no more than the request takes are then on the disk, because each is reserved. */
     async function addFile(file: IncomingFile, passphrase: string | null): Promise<void> {
-      await admit(passphrase)
+      if (passphrase !== null) await admit(passphrase)
       if (isRepeat) upload.compareOnly()
       else reserving ??= reserve()
       await reserving

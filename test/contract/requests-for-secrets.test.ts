@@ -341,20 +341,24 @@ describe('a passphrase', () => {
     }
   })
 
-  test('comes before the files of a form, of which nothing is taken without it', async () => {
+  test('comes before the files of a form or after them', async () => {
     const urlToken = await made({ passphrase: 'p', max_answers: 2 })
-    const sendParts = (names: string[]) => {
+    const sendParts = (names: string[], passphrase = 'p') => {
       const body = new FormData()
       for (const name of names)
         if (name === 'files') body.append('push[files][]', new File(['content'], 'a.txt'))
-        else body.append(`push[${name}]`, 'p')
+        else body.append(`push[${name}]`, passphrase)
       return api.call(`${REQUESTS}/${urlToken}/answers`, { method: 'POST', body })
     }
-    expect((await sendParts(['files', 'passphrase'])).status).toBe(401)
-    expect((await sendParts(['passphrase', 'files'])).status).toBe(201)
-    expect((await show(urlToken)).body).toMatchObject({ answers: 1, closed: false })
-    const json = { passphrase: 'p', files: [{ filename: 'a.txt', data: btoa('abc') }] }
-    expect((await answer(urlToken, json)).status).toBe(201)
+    expect((await sendParts(['files'])).status).toBe(401)
+    for (const order of [
+      ['files', 'passphrase'],
+      ['passphrase', 'files'],
+    ]) {
+      expect((await sendParts(order, 'wrong')).status).toBe(401)
+      expect((await sendParts(order)).status).toBe(201)
+    }
+    expect((await show(urlToken)).body).toMatchObject({ answers: 2, closed: true })
   })
 
   test('may come in the header', async () => {
