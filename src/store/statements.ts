@@ -46,7 +46,8 @@ export function causing<Row>(effect: Effect, plain: Statement<Row>): Statement<R
   return { ...plain, effect }
 }
 
-export type Insert<Row> = { statement: Statement<Row>; columns: readonly Column[] }
+/** `names` are those of the values, in the order of the statement. */
+export type Insert<Row> = { statement: Statement<Row>; names: readonly string[] }
 
 /** Inserts a row, and returns it with the id that it got, if it has one. `rest` follows the values, such as ON CONFLICT. */
 export function insertInto<T extends SQLiteTable>(
@@ -55,7 +56,7 @@ export function insertInto<T extends SQLiteTable>(
 ): Insert<RowOf<T>> & { given?: Omit<RowOf<T>, 'id'> } {
   const columns = columnsOf(table).filter(([name]) => name !== 'id')
   const text = `${insertText(table, columns)} ${rest} RETURNING ${namesOf(table)}`
-  return { statement: statement(text, { of: [table] }), columns }
+  return { statement: statement(text, { of: [table] }), names: columns.map(nameOf) }
 }
 
 /** Inserts a row, and returns only the id that it got. */
@@ -63,7 +64,7 @@ export function insertForId<T extends SQLiteTable & { id: SQLiteColumn }>(
   table: T,
 ): Insert<{ id: number }> & { given?: Omit<RowOf<T>, 'id'> } {
   const columns = columnsOf(table).filter(([name]) => name !== 'id')
-  return { statement: returningId('id', statement(insertText(table, columns))), columns }
+  return { statement: returningId('id', statement(insertText(table, columns))), names: columns.map(nameOf) }
 }
 
 /** Makes the insert of one row return the id that the row got, in the column `id`. */
@@ -85,10 +86,10 @@ function insertText(table: SQLiteTable, columns: readonly Column[], computed: Co
 
 /** The inserted row; null when a conflict kept it out. */
 export function insert<Row, Given extends object>(
-  { statement, columns }: Insert<Row> & { given?: Given },
+  { statement, names }: Insert<Row> & { given?: Given },
   row: Given,
 ): Step<Row | null> {
-  return first(statement, ...valuesOf(row, columns))
+  return first(statement, ...valuesOf(row, names))
 }
 
 /** Inserts rows, and returns nothing. A column that may be null may be left out. */
@@ -99,7 +100,8 @@ export function addTo<T extends SQLiteTable>(
 ): (row: T['$inferInsert']) => Step<void> {
   const columns = columnsOf(table).filter(([, { name }]) => !(name in computed))
   const insert = { ...statement(insertText(table, columns, computed)), effect }
-  return (row) => blindly(insert, valuesOf(row, columns))
+  const names = columns.map(nameOf)
+  return (row) => blindly(insert, valuesOf(row, names))
 }
 
 /** Writes these columns of the row that has the same id. */
@@ -113,14 +115,14 @@ export function updateOf<T extends SQLiteTable & { id: SQLiteColumn }, Name exte
   const values = columns.map(([, { name }], n) => `${name} = $${n + 2}`)
   const changes = [...values, ...Object.entries(computed).map(([name, sql]) => `${name} = ${sql}`)].join(', ')
   const update = statement(`UPDATE ${tableName(table)} SET ${changes} WHERE ${keys[0]?.[1].name} = $1`)
-  const all = [...keys, ...columns]
+  const all = [...keys, ...columns].map(nameOf)
   return (row) => blindly(update, valuesOf(row, all))
 }
 
-function valuesOf(row: object, columns: readonly Column[]): Value[] {
+function valuesOf(row: object, names: readonly string[]): Value[] {
   // A row of this table; the type system cannot follow.
   const values = row as Record<string, Value>
-  return columns.map(([name]) => values[name] ?? null)
+  return names.map((name) => values[name] ?? null)
 }
 
 /** Statements with a list of values, which `make` puts into a pair of brackets; other values come before it, `others` of them. */
@@ -146,6 +148,8 @@ export function namesOf(table: SQLiteTable, prefix = ''): string {
 }
 
 type Column = [name: string, column: SQLiteColumn]
+
+const nameOf = ([name]: Column) => name
 
 function columnsOf(table: SQLiteTable): Column[] {
   return Object.entries(getTableColumns(table))
