@@ -1,6 +1,6 @@
 // The token in a secret link, and the lookup by which its push is found. The token itself is not stored.
 
-import { hmac } from './digest.ts'
+import { halfOf, hmac } from './digest.ts'
 import { randomBase32 } from './random.ts'
 
 const LENGTH = 26
@@ -21,5 +21,5 @@ export function isShortUrlToken(text: string): boolean {
 
 /** The first 16 bytes of HMAC-SHA256(lookup subkey, url_token). */
 export function lookupOf(urlToken: string, lookupKey: Uint8Array): Buffer {
-  return hmac(lookupKey, urlToken).subarray(0, 16)
+  return halfOf(hmac(lookupKey, urlToken))
 }
