@@ -141,7 +141,9 @@ export function shortenReferrer(referrer: string): string {
   return origin.length > MAX_REFERRER_CHARACTERS ? '' : origin
 }
 
+/** Half of a pair of surrogates is no character, and would be stored as another one. */
+const HALF_AT_END = /[\ud800-\udbff]$/
+
 export function shortenUserAgent(userAgent: string): string {
-  // Half of a pair of surrogates is no character, and would be stored as another one.
-  return userAgent.slice(0, MAX_USER_AGENT_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
+  return userAgent.slice(0, MAX_USER_AGENT_CHARACTERS).replace(HALF_AT_END, '')
 }

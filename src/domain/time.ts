@@ -27,8 +27,16 @@ const LAST_DATE = 8.64e15
 
 /** A time in the API's format: `2026-11-20T22:47:00.000Z`. A time beyond all dates is shown as the last one. */
 export function formatTime(time: number): string {
-  return new Date(Math.max(-LAST_DATE, Math.min(LAST_DATE, time))).toISOString()
+  if (time !== lastTime) {
+    lastTime = time
+    lastText = new Date(Math.max(-LAST_DATE, Math.min(LAST_DATE, time))).toISOString()
+  }
+  return lastText
 }
+
+/** Many times come twice in a row: a new push was created when it was changed last. */
+let lastTime = Number.NaN
+let lastText = ''
 
 /**
  * How far the readings of two nodes may be apart, which estimate the clock of the same database. A time that one node has just
