@@ -90,7 +90,8 @@ export function createCreatePush(options: {
     { viewer, upload, answer, keepKey }: Creation,
   ): Promise<Created> {
     const { account, visit } = viewer
-    await store.freeSpace.require()
+    const measured = store.freeSpace.require()
+    if (measured !== null) await measured
     const instanceKey = keyring.sealing
     const urlToken = newUrlToken()
     const lookup = lookupOf(urlToken, instanceKey.lookup)

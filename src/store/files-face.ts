@@ -52,8 +52,8 @@ export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
 }
 
 export type FreeSpace = {
-  /** Throws `disk_full` when less than the floor is free. */
-  require(): Promise<void>
+  /** Throws `disk_full` when less than the floor is free. Returns null when there is nothing to wait for. */
+  require(): Promise<void> | null
   /** Whether more than the floor was free when the disk was last measured, about a second ago. */
   hasRoom(): boolean
   /** Whether a write failed on a full disk, and the disk has had no room since. */

@@ -25,15 +25,17 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
   const { path, floor, isFull } = options
   let readAt = Number.NEGATIVE_INFINITY
   let free = Number.POSITIVE_INFINITY
-  let reading = Promise.resolve()
+  /** The measurement under way, or the last one if it failed. */
+  let reading: Promise<void> | null = null
 
   async function read(): Promise<void> {
     const { bavail, bsize } = await statfs(path)
     free = bavail * bsize
+    reading = null
   }
 
   /** Asks at most once a second. */
-  function look(): Promise<void> {
+  function look(): Promise<void> | null {
     const now = performance.now()
     if (now - readAt > SECOND) {
       readAt = now
@@ -42,10 +44,15 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
     return reading
   }
 
-  async function requireFloor(): Promise<void> {
+  function requireFloor(): Promise<void> | null {
     if (isFull()) throw new DomainError('disk_full', 'The disk of this server is full; nothing was stored.')
-    if (floor === 0) return
-    await look()
+    const measured = floor === 0 ? null : look()
+    if (measured !== null) return measured.then(requireFree)
+    requireFree()
+    return null
+  }
+
+  function requireFree(): void {
     if (free >= floor) return
     const message = `The disk of this server is nearly full: less than --min-free-space (${Math.ceil(floor / MIB)} MiB) is free.`
     throw new DomainError('disk_full', message)
@@ -54,7 +61,7 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
   function hasRoom(): boolean {
     if (floor === 0) return !isFull()
     // A disk that cannot be measured is the next create's failure.
-    look().catch(() => undefined)
+    look()?.catch(() => undefined)
     return !isFull() && free >= floor
   }
 
