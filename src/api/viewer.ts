@@ -10,7 +10,9 @@ import { type Exchange, visitOf } from '../http/door/exchange.ts'
 export type ApiViewer = Viewer & { tokenId: number | null }
 
 /** A promise only for a request with a token. */
-export type GetViewer = (exchange: Exchange, guard: 'visitor' | 'account') => ApiViewer | Promise<ApiViewer>
+export type GetViewer = (exchange: Exchange, guard: Guard) => ApiViewer | Promise<ApiViewer>
+
+type Guard = 'visitor' | 'account'
 
 export type ViewerOptions = {
   authenticate: ApiTokens['authenticate']
@@ -50,15 +52,20 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     return apiToken === null ? null : requireValid(apiToken)
   }
 
+  function admit(found: Authenticated | null, exchange: Exchange, guard: Guard): ApiViewer {
+    if (found === null && (guard === 'account' || !anonymousAccess))
+      throw refusal('An API token is needed: Authorization: Bearer …')
+    return { account: found?.account ?? null, tokenId: found?.tokenId ?? null, visit: visitOf(exchange) }
+  }
+
+  async function identify(exchange: Exchange, guard: Guard): Promise<ApiViewer> {
+    return admit(await find(exchange.request.headers), exchange, guard)
+  }
+
   return (exchange, guard) => {
     const { headers } = exchange.request
-    const admit = (found: Authenticated | null): ApiViewer => {
-      if (found === null && (guard === 'account' || !anonymousAccess))
-        throw refusal('An API token is needed: Authorization: Bearer …')
-      return { account: found?.account ?? null, tokenId: found?.tokenId ?? null, visit: visitOf(exchange) }
-    }
     const presentsToken = headers.has('authorization') || headers.has('x-user-token')
-    return presentsToken ? find(headers).then(admit) : admit(null)
+    return presentsToken ? identify(exchange, guard) : admit(null, exchange, guard)
   }
 }
 

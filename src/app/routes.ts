@@ -138,14 +138,21 @@ function createServedPages({ services, config, store, backups, ...options }: Rou
   })
 }
 
+async function answerLater(
+  viewer: Promise<ApiViewer>,
+  { respond, ...asked }: Asked & { respond: ApiRoute['answer'] },
+): Promise<Response> {
+  return respond({ ...asked, viewer: await viewer })
+}
+
 /** The reference names the tokens that a route asks for. */
 function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer): Route {
   const identified =
     (respond: ApiRoute['answer']) =>
     ({ exchange, params }: Asked) => {
-      const answerTo = (viewer: ApiViewer) => respond({ exchange, params, viewer })
       const viewer = getViewer(exchange, url.guard)
-      return viewer instanceof Promise ? viewer.then(answerTo) : answerTo(viewer)
+      if (viewer instanceof Promise) return answerLater(viewer, { respond, exchange, params })
+      return respond({ exchange, params, viewer })
     }
   return { url, answer: identified(answer), head: identified(head), ...rest }
 }

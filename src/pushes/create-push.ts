@@ -45,6 +45,8 @@ type Creation = Omit<CreateOptions, 'attempt'> & {
   keepKey: (made: { urlToken: string; createdAt: number }) => KeyToStore | null
 }
 
+type Once = CreateOptions & { attempt: Attempt }
+
 type Repeat = { made: Made; fingerprint: Buffer; upload: Upload }
 
 export function createCreatePush(options: {
@@ -58,9 +60,14 @@ export function createCreatePush(options: {
   const { store, keyring, passphrases, shareOf, linkMails, now } = options
 
   /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
-  async function create(wanted: NewPush, options: CreateOptions): Promise<Created> {
-    const { attempt, upload } = options
-    if (attempt === null) return createAnew(wanted, { ...options, keepKey: () => null })
+  function create(wanted: NewPush, { attempt, ...options }: CreateOptions): Promise<Created> {
+    return attempt === null
+      ? createAnew(wanted, { ...options, keepKey: NO_KEY })
+      : createOnce(wanted, { ...options, attempt })
+  }
+
+  async function createOnce(wanted: NewPush, { attempt, ...options }: Once): Promise<Created> {
+    const { upload } = options
     const fingerprint = fingerprintOfPush(wanted, upload.listPrints())
     if (attempt.made !== null) return repeat(wanted, { made: attempt.made, fingerprint, upload })
     const keepKey: Creation['keepKey'] = (made) => attempt.seal({ ...made, fingerprint })
@@ -138,6 +145,7 @@ export function createCreatePush(options: {
 }
 
 const NO_MAILS: readonly string[] = []
+const NO_KEY = () => null
 
 function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
   const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender } = wanted

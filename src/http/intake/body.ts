@@ -88,16 +88,11 @@ async function readChunks(exchange: Exchange, limits: BodyLimits): Promise<Uint8
   return Buffer.concat(chunks)
 }
 
-async function withDeadline<T>(reading: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: Timer | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow()), timeoutMs)
-  })
-  try {
-    return await Promise.race([reading, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
+function withDeadline<T>(reading: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const timer = setTimeout(() => reject(tooSlow()), timeoutMs)
+  void reading.then(resolve, reject).then(() => clearTimeout(timer))
+  return promise
 }
 
 export function tooLarge({ maxBytes, limit }: Pick<BodyLimits, 'maxBytes' | 'limit'>): DomainError {

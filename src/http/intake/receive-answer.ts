@@ -10,7 +10,7 @@ import { createFields, isGiven } from './members.ts'
 import type { FilePart } from './multipart.ts'
 import { readPushFields } from './push-body.ts'
 import { createPushTable } from './push-table.ts'
-import { discardIfFailed, type FileSink } from './receive-push.ts'
+import { discardAfter, type FileSink } from './receive-push.ts'
 
 /** Where an answer goes; requests/answering.ts says what each function throws. */
 export type AnswerSink = {
@@ -40,7 +40,7 @@ export function createReceiveAnswer({ limits, body }: { limits: PushLimits; body
   const table = createAnswerTable(limits)
 
   /** Resolves once the answer has arrived. Discards the stored files if anything throws. */
-  function receive({ exchange, sink, passphrase = null, onPart }: IncomingAnswer): Promise<void> {
+  async function receive({ exchange, sink, passphrase = null, onPart }: IncomingAnswer): Promise<void> {
     const { upload } = sink
     let given = passphrase
     const add = async (file: FilePart) => {
@@ -51,7 +51,7 @@ export function createReceiveAnswer({ limits, body }: { limits: PushLimits; body
       if (name === 'push[passphrase]' && typeof value === 'string' && value !== '') given ??= value
       onPart?.(name, value)
     }
-    return discardIfFailed(upload, async () => {
+    try {
       const options = { ...body, wrappers: ['push'], onFile: add, onPart: note }
       const wire = await readPushFields(exchange, options)
       const fields = createFields(table, wire)
@@ -69,7 +69,9 @@ export function createReceiveAnswer({ limits, body }: { limits: PushLimits; body
       if (Object.keys(problems).length > 0) throw invalidFields(problems)
       for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
       await sink.complete(payload)
-    })
+    } catch (cause) {
+      await discardAfter(upload, cause)
+    }
   }
 
   return receive

@@ -65,32 +65,27 @@ export function createReceivePush<Sink extends FileSink>(options: Options<Sink>)
     }
     const { onFile: take = (file) => store(file) } = incoming
     const onFile = async (file: FilePart) => take(file, store)
-    return discardIfFailed(upload, async () => {
-      const { wire, ...given } = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
+    try {
+      const given = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
       const received = upload.listFiles().length
-      const { push, files } = parsePush(wire, { viewer, received, ...given })
+      const { push, files } = parsePush(given.wire, { viewer, received, ...given })
       for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
-      return create({ push, upload })
-    })
+      return await create({ push, upload })
+    } catch (cause) {
+      return discardAfter(upload, cause)
+    }
   }
 
   return receive
 }
 
-/** Removes the stored files of an upload whose work throws. */
-export async function discardIfFailed<T>(
-  upload: Pick<FileSink, 'discard'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    // If the full disk prevents cleanup now, the next start does it.
-    const discarded = upload.discard().catch(() => undefined)
-    // A database that did not answer in time may not answer now either, and the client has waited long enough.
-    if (!isDomainError(cause, 'overloaded')) await discarded
-    throw cause
-  }
+/** Removes the stored files of an upload that has failed, and throws the cause. */
+export async function discardAfter(upload: Pick<FileSink, 'discard'>, cause: unknown): Promise<never> {
+  // If the full disk prevents cleanup now, the next start does it.
+  const discarded = upload.discard().catch(() => undefined)
+  // A database that did not answer in time may not answer now either, and the client has waited long enough.
+  if (!isDomainError(cause, 'overloaded')) await discarded
+  throw cause
 }
 
 function asSent(wire: Wire): Revised {
