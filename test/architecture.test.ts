@@ -17,7 +17,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
       ...['operating', 'pushes', 'accounts', 'requests', 'notices', 'store', 'crypto', 'domain'],
     ],
-    lines: 2210,
+    lines: 2215,
   },
   cli: {
     imports: [
@@ -53,14 +53,14 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1302 },
   operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1155 },
-  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1755 },
+  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1760 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 760 },
-  store: { imports: ['crypto', 'domain'], lines: 9735 },
+  store: { imports: ['crypto', 'domain'], lines: 9745 },
   settings: { imports: ['domain'], lines: 1135 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 157 },
-  crypto: { imports: [], lines: 685 },
-  domain: { imports: [], lines: 2120 },
+  crypto: { imports: [], lines: 690 },
+  domain: { imports: [], lines: 2130 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }
