@@ -4,7 +4,7 @@ import { isDomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRecipient } from '../../requests/own-recipient.ts'
-import { Input, RefusedFields } from '../frame/fields.tsx'
+import { RecipientInput, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Card, Notice } from '../frame/parts.tsx'
@@ -44,14 +44,13 @@ export function AgeKeySection({ guest, kept, refused }: SectionProps) {
       <Notice kind="low">{say('key_warning')}</Notice>
       <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
         <RefusedFields problems={{ recipient: problem }} words={words} />
-        <Input
+        <RecipientInput
           id="recipient"
           name="recipient"
           label={say('key_field')}
           hint={say('key_field_hint')}
           problem={problem}
           value={refused ?? kept ?? ''}
-          attributes={{ dir: 'ltr', placeholder: 'age1…', autocomplete: 'off', spellcheck: 'false' }}
         />
         <button type="submit">{say('key_save')}</button>
       </PostForm>

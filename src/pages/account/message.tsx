@@ -7,7 +7,7 @@ import type { Problems } from '../../domain/problems.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
-import { Field, maxLengthOf, problemTexts } from '../frame/fields.tsx'
+import { maxLengthOf, problemTexts, TextArea } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -66,21 +66,18 @@ function TemplateForm({ guest, template, problem }: FormProps) {
   const { say } = guest.words
   return (
     <PostForm guest={guest} action={PAGES.keepMessage.href()}>
-      <Field id="message" label={say('message_field')} hint={say('message_places')} problem={problem}>
-        {(describes) => (
-          <textarea
-            {...describes}
-            name="message"
-            rows={8}
-            dir="auto"
-            required
-            maxlength={maxLengthOf(MAX_MESSAGE_CHARACTERS)}
-            autocomplete="off"
-          >
-            {`\n${template}`}
-          </textarea>
-        )}
-      </Field>
+      <TextArea
+        id="message"
+        name="message"
+        label={say('message_field')}
+        hint={say('message_places')}
+        problem={problem}
+        value={template}
+        attributes={{
+          ...{ rows: 8, required: true, maxlength: maxLengthOf(MAX_MESSAGE_CHARACTERS) },
+          autocomplete: 'off',
+        }}
+      />
       <Submit>{say('message_save')}</Submit>
     </PostForm>
   )

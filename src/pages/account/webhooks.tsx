@@ -7,7 +7,7 @@ import { createParseWebhook, MAX_URL_LENGTH } from '../../http/intake/webhook-in
 import { PAGES } from '../../http/urls.ts'
 import type { ListedWebhook, Webhooks } from '../../notices/webhooks.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Field, Input, problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
+import { Input, problemTexts, RefusedFields, Select, Tick } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
@@ -207,17 +207,14 @@ function NewWebhook({ guest, scope, hosts, problems, typed }: NewProps) {
           value={typed?.url ?? ''}
           attributes={{ maxlength: MAX_URL_LENGTH, autocomplete: 'off', dir: 'ltr', inputmode: 'url' }}
         />
-        <Field id="format" label={say('webhook_format')} problem={problems.format}>
-          {(describes) => (
-            <select name="format" {...describes}>
-              {WEBHOOK_FORMATS.map((format) => (
-                <option value={format} selected={typed?.format === format}>
-                  {FORMAT_NAMES[format]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select
+          id="format"
+          name="format"
+          label={say('webhook_format')}
+          problem={problems.format}
+          value={typed?.format}
+          options={WEBHOOK_FORMATS.map((format) => [format, FORMAT_NAMES[format]])}
+        />
         <fieldset id="events">
           <legend>{say('webhook_events')}</legend>
           <EventTicks guest={guest} isTicked={(type) => typed?.events.includes(type) ?? true} />

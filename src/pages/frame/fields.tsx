@@ -1,6 +1,6 @@
 // The fields of forms: labels, hints and what is wrong with what was typed.
 
-import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS } from '../../domain/new-push.ts'
+import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../../domain/new-push.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Children, Html } from './html.ts'
@@ -63,10 +63,33 @@ export function Field({ id, label, hint, problem, trailing, children }: FieldPro
   )
 }
 
-export type InputProps = Omit<FieldProps, 'children'> & {
+type FilledForm = {
+  /** What was typed into a field; '' for nothing. */
+  typed: (field: string) => string
+  texts: Readonly<Record<string, string>>
+  /** Of the names, as in `push[name]`. */
+  wrapper?: string
+}
+
+/** What a control needs of its form: its id and name, what was typed, and what is wrong with it. */
+export function createFieldOf({ typed, texts, wrapper }: FilledForm) {
+  return (id: string) => ({
+    id,
+    name: wrapper === undefined ? id : `${wrapper}[${id}]`,
+    value: typed(id),
+    problem: texts[id],
+  })
+}
+
+export type FieldOf = ReturnType<typeof createFieldOf>
+
+type ControlProps = Omit<FieldProps, 'children'> & {
   name: string
-  type?: 'text' | 'password' | 'email' | 'number'
   value?: string | number | undefined
+}
+
+export type InputProps = ControlProps & {
+  type?: 'text' | 'password' | 'email' | 'number'
   /** More HTML attributes of the control. */
   attributes?: Record<string, string | number | boolean>
 }
@@ -75,6 +98,63 @@ export function Input({ name, type = 'text', value, attributes, ...field }: Inpu
   const direction = type === 'number' ? {} : { dir: 'auto' }
   const control: Record<string, unknown> = { name, type, value, ...direction, ...attributes }
   return <Field {...field}>{(describes) => <input {...control} {...describes} />}</Field>
+}
+
+/** HTML ignores the first line break after the tag. */
+export function TextArea({ name, value = '', attributes, ...field }: Omit<InputProps, 'type'>) {
+  const control: Record<string, unknown> = { name, dir: 'auto', ...attributes }
+  return (
+    <Field {...field}>{(describes) => <textarea {...control} {...describes}>{`\n${value}`}</textarea>}</Field>
+  )
+}
+
+type SelectProps = ControlProps & {
+  options: readonly (readonly [value: string | number, text: string, language?: string])[]
+}
+
+export function Select({ name, value, options, ...field }: SelectProps) {
+  return (
+    <Field {...field}>
+      {(describes) => (
+        <select name={name} {...describes}>
+          {options.map(([option, text, language]) => (
+            <option value={option} lang={language} selected={String(option) === value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+/** For a secret: no browser changes or keeps it, and a script asks before it is left. */
+export const UNTOUCHED = {
+  autocomplete: 'off',
+  autocapitalize: 'off',
+  spellcheck: 'false',
+  'data-secret': true,
+}
+
+type PayloadProps = Pick<FieldProps, 'label' | 'problem'> & {
+  words: Words
+  limits: Pick<PushLimits, 'payloadBytes'>
+  value: string
+  autofocus?: boolean
+}
+
+/** The text of a push. A script says while it is typed that it is too long. */
+export function PayloadInput({ words, limits: { payloadBytes }, autofocus = false, ...field }: PayloadProps) {
+  const tooLong = words.say('too_large_typed', { limit: words.bytes(payloadBytes) })
+  const limit = { 'data-max-bytes': payloadBytes, 'data-too-long': tooLong }
+  return (
+    <TextArea
+      id="payload"
+      name="push[payload]"
+      attributes={{ rows: 4, ...UNTOUCHED, ...limit, autofocus }}
+      {...field}
+    />
+  )
 }
 
 /** The `maxlength` for a number of characters: browsers count UTF-16 units, and a character has up to two. */
@@ -149,43 +229,31 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
   )
 }
 
-export type LabelProps = {
-  words: Words
-  /** The name of the field in the form. */
-  name: string
-  value: string
-  problem: string | undefined
-}
+type LabelProps = ReturnType<FieldOf> & Partial<Pick<FieldProps, 'label' | 'hint'>> & { words: Words }
 
-/** The name of a push, which says whom it is for. */
-export function NameInput({ words: { say }, ...input }: LabelProps) {
-  return (
-    <Input
-      id="name"
-      label={say('name')}
-      attributes={{
-        placeholder: say('name_hint'),
-        maxlength: maxLengthOf(MAX_NAME_CHARACTERS),
-        autocomplete: 'off',
-      }}
-      {...input}
-    />
-  )
+/** The name of a push, which says whom it is for, unless it is told what else. */
+export function NameInput({
+  words: { say },
+  placeholder = say('name_hint'),
+  ...input
+}: LabelProps & { placeholder?: string }) {
+  const maxlength = maxLengthOf(MAX_NAME_CHARACTERS)
+  return <Input label={say('name')} attributes={{ placeholder, maxlength, autocomplete: 'off' }} {...input} />
 }
-
-type NoteProps = LabelProps & Partial<Pick<FieldProps, 'id' | 'label' | 'hint'>>
 
 /** A text of some lines: the note of a push, unless it is told what else. */
-export function NoteField({ words: { say }, name, value, problem, ...field }: NoteProps) {
-  return (
-    <Field id="note" label={say('note')} hint={say('note_hint')} problem={problem} {...field}>
-      {(describes) => (
-        <textarea name={name} rows={2} dir="auto" maxlength={maxLengthOf(MAX_NOTE_CHARACTERS)} {...describes}>
-          {value}
-        </textarea>
-      )}
-    </Field>
-  )
+export function NoteInput({ words: { say }, ...input }: LabelProps) {
+  const attributes = { rows: 2, maxlength: maxLengthOf(MAX_NOTE_CHARACTERS) }
+  return <TextArea label={say('note')} hint={say('note_hint')} attributes={attributes} {...input} />
+}
+
+/** A public key of age. */
+export function RecipientInput({
+  placeholder = 'age1…',
+  ...input
+}: Omit<InputProps, 'type' | 'attributes'> & { placeholder?: string | undefined }) {
+  const attributes = { dir: 'ltr', placeholder, autocomplete: 'off', spellcheck: 'false' }
+  return <Input attributes={attributes} {...input} />
 }
 
 /**

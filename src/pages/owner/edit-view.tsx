@@ -5,7 +5,16 @@ import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Field, Input, NameInput, NoteField, ProblemList, problemTexts } from '../frame/fields.tsx'
+import {
+  createFieldOf,
+  type FieldOf,
+  Input,
+  NameInput,
+  NoteInput,
+  ProblemList,
+  problemTexts,
+  Select,
+} from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
@@ -18,21 +27,24 @@ export type RefusedEdit = { form: Form; problems: Problems }
 
 type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedEdit | null; now: number }
 
-type PartProps = Props & { texts: Record<string, string>; typed: (field: string, present: string) => string }
+type PartProps = Props & { texts: Record<string, string>; field: FieldOf }
 
 export function EditForm(props: Props) {
   const { guest, owned, isLive, refused } = props
-  const { say } = guest.words
-  const texts = problemTexts(refused?.problems ?? {}, guest.words)
-  const typed = (field: string, present: string) => refused?.form.text(field) ?? present
-  const parts = { ...props, texts, typed }
+  const { words } = guest
+  const { say } = words
+  const texts = problemTexts(refused?.problems ?? {}, words)
+  const { name, note, push } = owned
+  const present: Record<string, string> = { name, note, views: String(push.expireAfterViews) }
+  const field = createFieldOf({ typed: (id) => refused?.form.text(id) ?? present[id] ?? '', texts })
+  const parts = { ...props, texts, field }
   return (
     <details id="edit" class="unprinted" open={refused !== null || guest.query.has('edit')}>
       <summary>{say('push_edit')}</summary>
       <PostForm guest={guest} action={PAGES.editPush.href({ url_token: owned.urlToken })}>
         {refused && <EditRefused {...parts} />}
-        <NameInput words={guest.words} name="name" value={typed('name', owned.name)} problem={texts.name} />
-        <NoteField words={guest.words} name="note" value={typed('note', owned.note)} problem={texts.note} />
+        <NameInput words={words} {...field('name')} />
+        <NoteInput words={words} {...field('note')} />
         {isLive && <Limits {...parts} />}
         <Submit look={isLive ? 'quiet' : 'primary'}>{say('edit_submit')}</Submit>
       </PostForm>
@@ -40,33 +52,29 @@ export function EditForm(props: Props) {
   )
 }
 
-function Limits({ guest, owned: { push }, texts, typed, now }: PartProps) {
+function Limits({ guest, owned: { push }, texts, field, now }: PartProps) {
   const { words } = guest
   const { say } = words
   const choices = ENDS_IN.filter((milliseconds) => now + milliseconds < push.expiresAt)
   const isFixed = viewsRemaining(push) === 1
   return (
     <div class="pair">
-      <Field id="ends_in" label={say('edit_expires')} hint={say('edit_sooner')} problem={texts.expires_at}>
-        {(describes) => (
-          <select name="ends_in" {...describes}>
-            <option value="">{say('edit_keep', { when: words.relative(push.expiresAt, now) })}</option>
-            {choices.map((milliseconds) => (
-              <option value={milliseconds} selected={typed('ends_in', '') === String(milliseconds)}>
-                {say('edit_in', { time: lifetimeText(milliseconds, words) })}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Select
+        {...field('ends_in')}
+        label={say('edit_expires')}
+        hint={say('edit_sooner')}
+        problem={texts.expires_at}
+        options={[
+          ['', say('edit_keep', { when: words.relative(push.expiresAt, now) })],
+          ...choices.map((ms) => [ms, say('edit_in', { time: lifetimeText(ms, words) })] as const),
+        ]}
+      />
       <Input
-        id="views"
-        name="views"
+        {...field('views')}
         type="number"
         label={say('edit_views')}
         hint={say('expire_after_views_hint', { min: push.views + 1, n: push.expireAfterViews })}
         problem={texts.expire_after_views}
-        value={typed('views', String(push.expireAfterViews))}
         attributes={{
           inputmode: 'numeric',
           min: push.views + 1,

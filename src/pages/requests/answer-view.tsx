@@ -6,7 +6,7 @@ import { PAGES } from '../../http/urls.ts'
 import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { AskedRequest } from '../../requests/requests.ts'
 import { Contact } from '../frame/brand.tsx'
-import { Field, PassphraseInput } from '../frame/fields.tsx'
+import { PassphraseInput, PayloadInput } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
@@ -79,7 +79,6 @@ export function Answer(props: AnswerProps) {
 function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) {
   const problems: Why['problems'] = why?.problems ?? {}
   const { say } = words
-  const limit = words.bytes(limits.payloadBytes)
   return (
     <>
       {asked.passphraseRequired && (
@@ -95,24 +94,12 @@ function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) 
       )}
       {asked.acceptsText && (
         <div class="payload">
-          <Field id="payload" label={say('payload_text')} problem={problems.payload}>
-            {(describes) => (
-              <textarea
-                name="push[payload]"
-                rows={4}
-                dir="auto"
-                autocomplete="off"
-                autocapitalize="off"
-                spellcheck={false}
-                data-secret
-                data-max-bytes={limits.payloadBytes}
-                data-too-long={say('too_large_typed', { limit })}
-                {...describes}
-              >
-                {`\n${payload}`}
-              </textarea>
-            )}
-          </Field>
+          <PayloadInput
+            {...{ words, limits }}
+            label={say('payload_text')}
+            problem={problems.payload}
+            value={payload}
+          />
         </div>
       )}
       {asked.acceptsFiles && (

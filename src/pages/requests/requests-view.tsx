@@ -1,11 +1,6 @@
 // The page of an account's requests: the form that asks for a secret, and the list of what was asked for.
 
-import {
-  DURATIONS,
-  MAX_NAME_CHARACTERS,
-  MAX_PASSPHRASE_BYTES,
-  type PushLimits,
-} from '../../domain/new-push.ts'
+import { DURATIONS, MAX_PASSPHRASE_BYTES, type PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { MAX_ANSWERS } from '../../domain/requests.ts'
 import { DAY } from '../../domain/time.ts'
@@ -13,13 +8,15 @@ import { PAGES } from '../../http/urls.ts'
 import type { OwnRequest, PageOfRequests } from '../../requests/requests.ts'
 import type { Words } from '../../words/words.ts'
 import {
-  Field,
+  createFieldOf,
   Input,
-  maxLengthOf,
-  NoteField,
+  NameInput,
+  NoteInput,
   PassphraseInput,
   problemTexts,
+  RecipientInput,
   RefusedFields,
+  Select,
 } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
@@ -126,119 +123,68 @@ function AskForm({ guest, recipient, limits, refused }: Props) {
   const { say } = words
   const texts = problemTexts(refused?.problems ?? {}, words)
   const typed = (field: string) => refused?.form.text(field) ?? ''
-  const key = recipient === null ? say('ask_key_hint') : say('ask_key_own')
+  const field = createFieldOf({ typed, texts })
   return (
     <PostForm guest={guest} action={PAGES.ask.href()} isOnce>
       <RefusedFields problems={texts} words={words} />
-      <NoteField
-        id="message"
-        name="message"
+      <NoteInput
+        {...field('message')}
+        words={words}
         label={say('ask_message')}
         hint={say('ask_message_hint')}
-        words={words}
-        problem={texts.message}
-        value={typed('message')}
       />
-      <Accepts limits={limits} words={words} typed={typed} />
-      <Lifetime limits={limits} words={words} typed={typed} />
+      {/* Without files there is nothing to choose. */}
+      {limits.kinds.has('file') && (
+        <Select
+          {...field('accept')}
+          label={say('ask_accepts')}
+          options={[
+            ['', say('ask_accepts_both')],
+            ['text', say('kind_text')],
+            ['files', say('kind_file')],
+          ]}
+        />
+      )}
+      <Select
+        {...field('expire_after_duration')}
+        value={typed('expire_after_duration') || String(DURATIONS.indexOf(limits.days.default * DAY))}
+        label={say('expire_after')}
+        options={offeredDurations(limits).map((index) => [index, lifetimeText(DURATIONS[index] ?? 0, words)])}
+      />
       <details
         class="options"
         open={['max_answers', 'passphrase', 'recipient', 'name'].some((field) => typed(field) !== '')}
       >
         <summary>{say('more_options')}</summary>
         <Input
-          id="max_answers"
-          name="max_answers"
+          {...field('max_answers')}
           type="number"
           label={say('ask_answers')}
           hint={say('ask_answers_hint', { min: 1, n: MAX_ANSWERS })}
-          problem={texts.max_answers}
-          value={typed('max_answers')}
           attributes={{ inputmode: 'numeric', min: 1, max: MAX_ANSWERS, placeholder: '1' }}
         />
-        <Input
-          id="name"
-          name="name"
+        <NameInput
+          {...field('name')}
+          words={words}
           label={say('ask_name')}
-          problem={texts.name}
-          value={typed('name')}
-          attributes={{
-            placeholder: say('ask_name_hint'),
-            maxlength: maxLengthOf(MAX_NAME_CHARACTERS),
-            autocomplete: 'off',
-          }}
+          placeholder={say('ask_name_hint')}
         />
         <PassphraseInput
+          {...field('passphrase')}
           words={words}
-          id="passphrase"
-          name="passphrase"
           label={say('passphrase_optional')}
           hint={say('ask_passphrase_hint')}
-          problem={texts.passphrase}
-          value={typed('passphrase')}
           attributes={{ autocomplete: 'new-password', maxlength: MAX_PASSPHRASE_BYTES }}
         />
-        <Input
-          id="recipient"
-          name="recipient"
+        <RecipientInput
+          {...field('recipient')}
           label={say('ask_key')}
-          hint={key}
-          problem={texts.recipient}
-          value={typed('recipient')}
-          attributes={{
-            dir: 'ltr',
-            placeholder: recipient ?? 'age1…',
-            autocomplete: 'off',
-            spellcheck: 'false',
-          }}
+          hint={say(recipient === null ? 'ask_key_hint' : 'ask_key_own')}
+          placeholder={recipient ?? undefined}
         />
         <p class="hint">{say('key_warning')}</p>
       </details>
       <Submit>{say('ask_submit')}</Submit>
     </PostForm>
-  )
-}
-
-type ChoiceProps = { limits: PushLimits; words: Words; typed: (field: string) => string }
-
-/** Without files there is nothing to choose. */
-function Accepts({ limits, words: { say }, typed }: ChoiceProps) {
-  const choices = [
-    ['', say('ask_accepts_both')],
-    ['text', say('kind_text')],
-    ['files', say('kind_file')],
-  ] as const
-  return (
-    limits.kinds.has('file') && (
-      <Field id="accept" label={say('ask_accepts')}>
-        {(describes) => (
-          <select name="accept" {...describes}>
-            {choices.map(([value, text]) => (
-              <option value={value} selected={value === typed('accept')}>
-                {text}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-    )
-  )
-}
-
-function Lifetime({ limits, words, typed }: ChoiceProps) {
-  const preset = DURATIONS.indexOf(limits.days.default * DAY)
-  const chosen = typed('expire_after_duration') || String(preset)
-  return (
-    <Field id="expire_after_duration" label={words.say('expire_after')}>
-      {(describes) => (
-        <select name="expire_after_duration" {...describes}>
-          {offeredDurations(limits).map((index) => (
-            <option value={index} selected={String(index) === chosen}>
-              {lifetimeText(DURATIONS[index] ?? 0, words)}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   )
 }

@@ -2,7 +2,7 @@
 // shows those of the chosen kind.
 
 import type { WordKey } from '../../../words/words.ts'
-import { Field, Input } from '../../frame/fields.tsx'
+import { Input, PayloadInput, UNTOUCHED } from '../../frame/fields.tsx'
 import type { IconName } from '../../frame/icon-files.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { KIND_WORDS } from '../../frame/parts.tsx'
@@ -57,32 +57,14 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, creat
       {isOfAccount && <span data-kind="file">{say('payload_file')}</span>}
     </>
   )
-  const limit = words.bytes(limits.payloadBytes)
   return (
     <div class="payload" data-kind={isOfAccount ? 'text file' : 'text'}>
-      <Field
-        id="payload"
-        label={label}
+      <PayloadInput
+        {...{ words, limits, label }}
         problem={kind === 'text' || kind === 'file' ? texts.payload : undefined}
-      >
-        {(describes) => (
-          <textarea
-            name="push[payload]"
-            rows={4}
-            dir="auto"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            autofocus={starts('text')}
-            data-secret
-            data-max-bytes={limits.payloadBytes}
-            data-too-long={say('too_large_typed', { limit })}
-            {...describes}
-          >
-            {typed('payload')}
-          </textarea>
-        )}
-      </Field>
+        value={typed('payload')}
+        autofocus={starts('text')}
+      />
       <div class="tools">
         <output
           for="payload"
@@ -134,8 +116,8 @@ function Link({ words: { say }, kind, typed, texts, starts }: PartProps) {
         problem={kind === 'url' ? texts.payload : undefined}
         value={kind === 'url' ? typed('link') || typed('payload') : typed('link')}
         attributes={{
-          ...{ inputmode: 'url', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' },
-          ...{ placeholder: 'https://', dir: 'ltr', 'data-secret': true, autofocus: starts('url') },
+          ...{ ...UNTOUCHED, inputmode: 'url', placeholder: 'https://', dir: 'ltr' },
+          autofocus: starts('url'),
         }}
       />
     </div>

@@ -43,7 +43,7 @@ export function Expiry(props: PartProps) {
         <ExactLifetime {...props} trouble={trouble} />
       </Choice>
       <Choice legend={say('expire_after_views')} name="views" picks={chips.views}>
-        <ExactViews {...props} trouble={viewTrouble} />
+        <ExactViews {...props} />
       </Choice>
       <p class="hint">{say('expires_hint')}</p>
       {props.isOfAccount && (
@@ -140,16 +140,14 @@ function ExactLifetime({ words: { say }, limits, typed, trouble }: ExactProps) {
   )
 }
 
-function ExactViews({ words: { say }, limits: { views }, typed, trouble }: ExactProps) {
+function ExactViews({ words: { say }, limits: { views }, field, typed }: PartProps) {
   return (
     <div class="exact">
       <Input
-        id="expire_after_views"
-        name="push[expire_after_views]"
+        {...field('expire_after_views')}
         type="number"
         label={say('exact_views')}
         hint={say('expire_after_views_hint', { min: views.min, n: views.max })}
-        problem={trouble}
         value={typed('expire_after_views') || views.default}
         attributes={{ inputmode: 'numeric' }}
       />

@@ -2,7 +2,7 @@
 
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
 import { PAGES } from '../../../http/urls.ts'
-import { NameInput, PassphraseInput, problemTexts } from '../../frame/fields.tsx'
+import { createFieldOf, NameInput, PassphraseInput, problemTexts } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Html } from '../../frame/html.ts'
 import { Icon } from '../../frame/icons.tsx'
@@ -38,14 +38,14 @@ export function CreateFields(props: FieldsProps) {
   const kinds = formKinds(limits)
   const kind = kinds.find((known) => known === typed('kind')) ?? kinds[0] ?? 'text'
   const starts = (of: FormKind) => !props.isAgain && of === kind
-  const parts: PartProps = { ...props, kind, starts, texts: problemTexts(problems, words) }
+  const texts = problemTexts(problems, words)
+  const field = createFieldOf({ typed, texts, wrapper: 'push' })
+  const parts: PartProps = { ...props, kind, starts, texts, field }
   // Without an account there is nothing to fill in for files.
   const kindsToSend = isOfAccount ? undefined : 'text url qr wifi'
   return (
     <>
-      {isOfAccount && (
-        <NameInput words={words} name="push[name]" value={typed('name')} problem={parts.texts.name} />
-      )}
+      {isOfAccount && <NameInput words={words} {...field('name')} />}
       <Content {...parts} />
       <div class="settings" data-kind={kindsToSend}>
         <Expiry {...parts} />
@@ -71,16 +71,13 @@ function refusalOfFiles({ limits, isOfAccount }: FieldsProps) {
   return isOfAccount ? null : 'files_need_account'
 }
 
-function Passphrase({ words, typed, texts }: PartProps) {
+function Passphrase({ words, field }: PartProps) {
   return (
     <PassphraseInput
+      {...field('passphrase')}
       words={words}
-      id="passphrase"
-      name="push[passphrase]"
       label={words.say('passphrase_optional')}
       hint={words.say('passphrase_hint')}
-      problem={texts.passphrase}
-      value={typed('passphrase')}
       trailing={<Dice words={words} />}
       attributes={{
         autocomplete: 'new-password',

@@ -2,21 +2,19 @@
 
 import { MAX_RECIPIENTS, MAX_RECIPIENTS_TEXT } from '../../../domain/mail-address.ts'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
-import { Input, NoteField, Tick } from '../../frame/fields.tsx'
+import { Input, NoteInput, Select, Tick } from '../../frame/fields.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function Options(props: PartProps) {
-  const { words, isOfAccount, limits, typed, texts } = props
+  const { words, isOfAccount, limits, typed, texts, field } = props
   const { say } = words
-  const isFilled = FOLDED.some((field) => texts[field] !== undefined || typed(field) !== '')
+  const isFilled = FOLDED.some((name) => texts[name] !== undefined || typed(name) !== '')
   return (
     <details class="options" open={isFilled}>
       <summary>{say('more_options')}</summary>
       {isOfAccount && limits.mail && <Recipients {...props} />}
       <Ticks {...props} />
-      {isOfAccount && (
-        <NoteField words={words} name="push[note]" value={typed('note')} problem={texts.note} />
-      )}
+      {isOfAccount && <NoteInput words={words} {...field('note')} />}
     </details>
   )
 }
@@ -24,33 +22,26 @@ export function Options(props: PartProps) {
 const FOLDED = ['note', 'notify_emails_to'] as const
 
 /** Never filled in by an address, which could be somebody else's: they would get the link. */
-function Recipients({ words, typed, texts }: PartProps) {
-  const { say, language } = words
-  const chosen = typed('notify_emails_to_locale') || language
+function Recipients({ words, field }: PartProps) {
+  const { say } = words
+  const locale = field('notify_emails_to_locale')
   return (
     <>
       <Input
-        id="notify_emails_to"
-        name="push[notify_emails_to]"
+        {...field('notify_emails_to')}
         label={say('notify_to')}
         hint={say('notify_to_hint', { n: MAX_RECIPIENTS })}
-        problem={texts.notify_emails_to}
-        value={typed('notify_emails_to')}
         attributes={{
           ...{ maxlength: MAX_RECIPIENTS_TEXT, inputmode: 'email', dir: 'ltr' },
           ...{ autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' },
         }}
       />
-      <div class="field">
-        <label for="notify_emails_to_locale">{say('notify_language')}</label>
-        <select id="notify_emails_to_locale" name="push[notify_emails_to_locale]">
-          {LANGUAGES.map((one) => (
-            <option value={one} lang={one} selected={one === chosen}>
-              {LANGUAGE_NAMES[one]}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Select
+        {...locale}
+        value={locale.value || words.language}
+        label={say('notify_language')}
+        options={LANGUAGES.map((one) => [one, LANGUAGE_NAMES[one], one])}
+      />
     </>
   )
 }

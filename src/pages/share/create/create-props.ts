@@ -4,6 +4,7 @@ import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import { PUSH_KINDS } from '../../../domain/push.ts'
 import type { Words } from '../../../words/words.ts'
+import type { FieldOf } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Typed } from './create-sender.ts'
 
@@ -36,6 +37,7 @@ export type FieldsProps = {
 export type PartProps = FieldsProps & {
   kind: FormKind
   texts: Record<string, string>
+  field: FieldOf
   /** Whether the focus starts in the field of this kind. */
   starts(kind: FormKind): boolean
 }

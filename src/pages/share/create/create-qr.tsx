@@ -2,13 +2,10 @@
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Words } from '../../../words/words.ts'
-import { Field, Input, Tick } from '../../frame/fields.tsx'
+import { Input, TextArea, Tick, UNTOUCHED } from '../../frame/fields.tsx'
 import { WIFI_STANDARDS, WIFI_TYPES } from '../../frame/wifi-text.ts'
 import { Choice } from './choice.tsx'
 import type { PartProps } from './create-props.ts'
-
-/** For a secret in one line: no browser changes it or keeps it. */
-const UNTOUCHED = { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', 'data-secret': true }
 
 export function CreateQr(props: PartProps) {
   const { words, createScripts } = props
@@ -31,56 +28,35 @@ function QrText({ words: { say }, kind, typed, texts, starts }: PartProps) {
   const limit = say('payload_qr_limit', { n: MAX_QR_CHARACTERS })
   return (
     <div data-kind="qr">
-      <Field
+      <TextArea
         id="qr"
+        name="push[qr]"
         label={say('payload_qr')}
         hint={limit}
         problem={kind === 'qr' ? texts.payload : undefined}
-      >
-        {(describes) => (
-          <textarea
-            name="push[qr]"
-            rows={3}
-            dir="auto"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            autofocus={starts('qr')}
-            data-secret
-            data-max-characters={MAX_QR_CHARACTERS}
-            data-too-long={limit}
-            {...describes}
-          >
-            {kind === 'qr' ? typed('qr') || typed('payload') : typed('qr')}
-          </textarea>
-        )}
-      </Field>
+        value={kind === 'qr' ? typed('qr') || typed('payload') : typed('qr')}
+        attributes={{
+          ...{ rows: 3, ...UNTOUCHED, autofocus: starts('qr') },
+          ...{ 'data-max-characters': MAX_QR_CHARACTERS, 'data-too-long': limit },
+        }}
+      />
     </div>
   )
 }
 
-function Wifi({ words, kind, typed, texts, starts }: PartProps) {
+function Wifi({ words, kind, typed, texts, field, starts }: PartProps) {
   const { say } = words
   const trouble = texts.wifi_network ?? (kind === 'wifi' ? texts.payload : undefined)
   return (
     <div data-kind="wifi" class="wifi">
       <Input
-        id="wifi_network"
-        name="push[wifi_network]"
+        {...field('wifi_network')}
         label={say('wifi_network')}
         problem={trouble}
-        value={typed('wifi_network')}
         attributes={{ ...UNTOUCHED, autofocus: starts('wifi') }}
       />
       <div data-wifi-password>
-        <Input
-          id="wifi_password"
-          name="push[wifi_password]"
-          label={say('wifi_password')}
-          problem={texts.wifi_password}
-          value={typed('wifi_password')}
-          attributes={UNTOUCHED}
-        />
+        <Input {...field('wifi_password')} label={say('wifi_password')} attributes={UNTOUCHED} />
       </div>
       <WifiTypes words={words} chosen={typed('wifi_type')} />
       <Tick
