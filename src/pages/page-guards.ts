@@ -1,13 +1,19 @@
 // Makes routes of pages that enforce the guard of their URL before anything else.
 
 import { DomainError, isOutage, type OutageError } from '../domain/errors.ts'
-import type { Answer, Asked, Route } from '../http/door/router.ts'
+import type { Answer, Route } from '../http/door/router.ts'
 import type { Endpoint } from '../http/urls.ts'
 import type { Confirm } from './account/confirm.tsx'
 import { type Form, readForm } from './frame/form.ts'
-import { askToSignIn, type GetGuest, type Guest, type Member, requireFormToken } from './frame/guest.ts'
+import {
+  askToSignIn,
+  type GetGuest,
+  type Guest,
+  type Member,
+  type Params,
+  requireFormToken,
+} from './frame/guest.ts'
 
-type Params = Asked['params']
 type Show<G> = (guest: G, params: Params) => Answer
 type Submit<G> = (guest: G, form: Form, params: Params) => Answer
 

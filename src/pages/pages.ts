@@ -4,9 +4,7 @@ import type { Sessions } from '../accounts/sessions.ts'
 import type { Route } from '../http/door/router.ts'
 import { FILES, PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
-import { createKeepRecipient } from './account/age-key.tsx'
 import { createConfirm } from './account/confirm.tsx'
-import { createForgotPages, type ForgotPageOptions } from './account/forgot.tsx'
 import { createListExport, type ListExportOptions } from './account/list-export.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
@@ -44,7 +42,6 @@ export type PagesOptions = ReceivePageOptions &
   TokenPageOptions &
   WebhookPageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
-  ForgotPageOptions &
   AdminPageOptions &
   FirstStepsOptions &
   BackUpOptions &
@@ -134,14 +131,13 @@ function requestRoutes({ guest, member, form }: PageGuards, options: PagesOption
 /** These forms carry no form token, because a page opened before a new sign-in has the token of the old session. */
 function signInRoutes({ guest, guestForm, form }: PageGuards, options: PagesOptions): Route[] {
   const signIn = createSignInPages(options)
-  const forgot = createForgotPages(options)
   const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })
   return [
     guest(PAGES.signIn, (visitor) => signIn.show(visitor)),
     guestForm(PAGES.submitSignIn, signIn.signIn),
     guestForm(PAGES.submitCode, signIn.confirm),
-    guest(PAGES.forgot, forgot.show),
-    guestForm(PAGES.submitForgot, forgot.send),
+    guest(PAGES.forgot, (visitor) => signIn.showForgot(visitor)),
+    guestForm(PAGES.submitForgot, signIn.sendReset),
     guest(PAGES.signUp, welcome.showSignUp),
     guestForm(PAGES.submitSignUp, welcome.signUp),
     guest(PAGES.welcome, welcome.show),
@@ -179,7 +175,7 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
     confirmedForm(PAGES.turnOnTwoFactor, twoFactor.turnOn),
     confirmedForm(PAGES.turnOffTwoFactor, twoFactor.turnOff),
     // Asks for the password, because whoever names another key reads what arrives from then on.
-    confirmedForm(PAGES.keepRecipient, createKeepRecipient({ ...options, showAccount: account.showAgain })),
+    confirmedForm(PAGES.keepRecipient, account.keepRecipient),
   ]
 }
 

@@ -3,14 +3,13 @@
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
 import type { Session } from '../../domain/account.ts'
-import { isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRecipient } from '../../requests/own-recipient.ts'
 import type { WordKey } from '../../words/words.ts'
 import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
-import type { Form } from '../frame/form.ts'
+import { type Form, problemsIn } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -42,6 +41,7 @@ type Shown = {
   wrongPassword?: 'current' | 'twofactor'
   /** What was typed and is no age key. */
   refusedKey?: string
+  keyProblems?: Problems
   /** Whether the box was ticked; ticked at first. */
   revoke?: boolean
   status?: number
@@ -75,8 +75,8 @@ export function createAccountPages(options: AccountPageOptions) {
         />
         <AgeKeySection
           guest={guest}
-          kept={await ownRecipient.find(guest.account)}
-          refused={shown.refusedKey}
+          value={shown.refusedKey ?? (await ownRecipient.find(guest.account)) ?? ''}
+          problems={shown.keyProblems ?? {}}
         />
         {await mail.section(guest)}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
@@ -98,9 +98,18 @@ export function createAccountPages(options: AccountPageOptions) {
         guest.href(`${PAGES.account.href()}?done=${revoke ? 'password-revoked' : 'password'}`),
       )
     } catch (cause) {
-      if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { passwordProblems: cause.details.problems ?? {}, ...again })
+      return show(guest, { passwordProblems: problemsIn(cause), ...again })
     }
+  }
+
+  async function keepRecipient(guest: Member, form: Form): Promise<Response> {
+    const typed = form.text('recipient')
+    try {
+      await ownRecipient.keep(guest.account, typed)
+    } catch (cause) {
+      return show(guest, { refusedKey: typed, keyProblems: problemsIn(cause), status: 422 })
+    }
+    return answerSeeOther(guest.href(`${PAGES.account.href()}?done=key#age-key`))
   }
 
   async function endSession(guest: Member, form: Form): Promise<Response> {
@@ -111,7 +120,7 @@ export function createAccountPages(options: AccountPageOptions) {
   }
 
   return {
-    ...{ show: (guest: Member) => show(guest), showAgain: show, changePassword, endSession },
+    ...{ show: (guest: Member) => show(guest), showAgain: show, changePassword, keepRecipient, endSession },
     ...{ keepMailWishes: mail.keep, testMail: mail.test },
   }
 }

@@ -11,7 +11,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, PasswordInput, UserName } from './account-fields.tsx'
-import { orTooMany, tooMany } from './sign-in.tsx'
+import { type Again, orTooMany, tooMany } from './sign-in.tsx'
 
 export type ConfirmationOptions = {
   answer: AnswerGuest
@@ -20,13 +20,7 @@ export type ConfirmationOptions = {
 
 type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 'ended'
 
-type Shown = {
-  status: number
-  notice?: string
-  passwordProblem?: string
-  codeProblem?: string
-  headers?: Record<string, string>
-}
+type Shown = Again & { status: number; passwordProblem?: string; codeProblem?: string }
 
 /** Resolves to null when the form may be used, otherwise to a page that asks for the password and repeats the form. */
 export type Confirm = (guest: Member, form: Form) => Promise<Response | null>

@@ -1,14 +1,13 @@
 // The page of an account's own message for its secret links, with a preview.
 
 import type { MessageTemplates } from '../../accounts/preferences.ts'
-import { isDomainError } from '../../domain/errors.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
 import { maxLengthOf, problemTexts, TextArea } from '../frame/fields.tsx'
-import type { Form } from '../frame/form.ts'
+import { type Form, problemsIn } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
@@ -51,8 +50,7 @@ export function createMessagePages({ answer, messages, now }: MessagePageOptions
     try {
       await messages.keep(guest.account, typed)
     } catch (cause) {
-      if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { typed, problems: cause.details.problems ?? {}, status: 422 })
+      return show(guest, { typed, problems: problemsIn(cause), status: 422 })
     }
     return answerSeeOther(guest.href(`${PAGES.message.href()}?done=saved`))
   }

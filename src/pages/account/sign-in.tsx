@@ -1,35 +1,35 @@
-// Signs in and out: with a password, and a code if the account has a second factor.
+// Signs in and out: with a password, and a code if the account has a second factor. Sends a link to those who forgot the password.
 
+import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
-import { isDomainError } from '../../domain/errors.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
+import { Contact } from '../frame/brand.tsx'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Notice } from '../frame/parts.tsx'
+import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, EmailInput, PasswordInput } from './account-fields.tsx'
 
 export type SignInPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
+  accountLinks: Pick<AccountLinks, 'sendReset'>
   /** Whether everybody may create an account. */
   signups: boolean
   limits: Pick<PushLimits, 'mail'>
 }
 
-type Shown = {
-  status?: number
-  notice?: string
-  email?: string
-  next?: string
-  headers?: Record<string, string>
-}
+/** How a form is shown again. */
+export type Again = { status?: number; notice?: string; headers?: Record<string, string> }
 
-export function createSignInPages({ answer, sessions, signups, limits }: SignInPageOptions) {
+type Shown = Again & { email?: string; next?: string }
+
+export function createSignInPages({ answer, sessions, accountLinks, signups, limits }: SignInPageOptions) {
   function show(guest: Guest, shown: Shown = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
@@ -81,13 +81,7 @@ export function createSignInPages({ answer, sessions, signups, limits }: SignInP
     }
   }
 
-  type Asked = {
-    pending: string
-    next: string
-    status?: number
-    notice?: string
-    headers?: Record<string, string>
-  }
+  type Asked = Again & { pending: string; next: string }
 
   function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: Asked): Response {
     const { words } = guest
@@ -130,12 +124,56 @@ export function createSignInPages({ answer, sessions, signups, limits }: SignInP
       : answerSeeOther(guest.href(PAGES.signIn.href()))
   }
 
+  /** Asks for a link to choose a new password. */
+  function showForgot(
+    guest: Guest,
+    { email = '', status = 200, notice, headers = {} }: Shown = {},
+  ): Response {
+    if (!limits.mail) throw new DomainError('not_found', 'not-found')
+    const { words } = guest
+    const title = words.say('forgot_title')
+    const content = (
+      <div class="card">
+        <h1>{title}</h1>
+        {notice && <Notice kind="refused">{notice}</Notice>}
+        <p class="lead">{words.say('forgot_lead')}</p>
+        <PostForm guest={guest} action={PAGES.submitForgot.href()}>
+          <EmailInput
+            words={words}
+            value={email}
+            attributes={{ autocomplete: 'username', required: true, autofocus: true }}
+          />
+          <Submit>{words.say('forgot_submit')}</Submit>
+        </PostForm>
+      </div>
+    )
+    return answer(content, { guest, title, status, headers, width: 'card-width' })
+  }
+
+  /** The answer is the same whether there is such an account or not. */
+  async function sendReset(guest: Guest, form: Form): Promise<Response> {
+    const email = form.text('email')
+    const { visit } = guest.viewer
+    const asked = { email, visit, language: guest.words.language }
+    const sent = await orTooMany(accountLinks.sendReset(asked))
+    if (sent === 'too_many') return showForgot(guest, { email, ...tooMany(guest) })
+    const { say } = guest.words
+    const title = say('forgot_sent_title')
+    const content = (
+      <EmblemCard icon="mail" tone="good" title={title}>
+        <p>{say('forgot_sent')}</p>
+        <Contact guest={guest} />
+      </EmblemCard>
+    )
+    return answer(content, { guest, title, width: 'narrow' })
+  }
+
   async function signOut(guest: Member): Promise<Response> {
     await sessions.endSession(guest.account, guest.session.session.id)
     return answerSeeOther(guest.href(PAGES.create.href()), { 'set-cookie': noSessionCookie(guest) })
   }
 
-  return { show, signIn, confirm, enterAfter, signOut }
+  return { show, signIn, confirm, enterAfter, showForgot, sendReset, signOut }
 }
 
 /** Whether this is a path of this server with its query, and not the address of another server in disguise. */

@@ -5,13 +5,12 @@ import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../domain/account.ts'
 import { isDomainError, isOutage } from '../../domain/errors.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { API, PAGES } from '../../http/urls.ts'
-import type { Words } from '../../words/words.ts'
 import { Input, maxLengthOf, problemText, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, LinkBox, Moment, Notice } from '../frame/parts.tsx'
+import { Moment, ShownOnce } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 
@@ -30,7 +29,11 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
         <h1>{say('tokens_title')}</h1>
         <p class="lead">{say('tokens_lead')}</p>
         <AccountTabs guest={guest} shown="tokens" />
-        {made && <Made words={guest.words} made={made} />}
+        {made && (
+          <ShownOnce id="token" label={say('token')} text={made.apiToken} words={guest.words}>
+            {say('token_made', { name: made.name })}
+          </ShownOnce>
+        )}
         <TokenList guest={guest} tokens={tokens} />
         <section aria-labelledby="new-title">
           <h2 id="new-title">{say('token_new')}</h2>
@@ -83,18 +86,6 @@ function explain({ words }: Member, cause: unknown): string {
   const [problem] = isDomainError(cause, 'invalid') ? (cause.details.problems?.name ?? []) : []
   if (problem === undefined) throw cause
   return problemText(problem, words)
-}
-
-function Made({ words, made }: { words: Words; made: NewApiToken }) {
-  const { say } = words
-  return (
-    <Notice kind="good">
-      <p>{say('token_made', { name: made.name })}</p>
-      <LinkBox id="token" label={say('token')} text={made.apiToken}>
-        <CopyButton target="token" words={words} />
-      </LinkBox>
-    </Notice>
-  )
 }
 
 function nullInOutage(cause: unknown): null {

@@ -8,11 +8,11 @@ import { PAGES } from '../../http/urls.ts'
 import type { ListedWebhook, Webhooks } from '../../notices/webhooks.ts'
 import type { WordKey } from '../../words/words.ts'
 import { Input, problemTexts, RefusedFields, Select, Tick } from '../frame/fields.tsx'
-import type { Form } from '../frame/form.ts'
+import { type Form, problemsIn } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { CopyButton, LinkBox, Moment, Notice, withFlag } from '../frame/parts.tsx'
+import { Moment, Notice, ShownOnce, withFlag } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 import { EventTicks, offered } from './mail.tsx'
@@ -57,20 +57,16 @@ export function createWebhookPages(
   const parse = createParseWebhook(webhooks.listed)
 
   async function show(guest: Member, { secret, tested, problems = {}, typed }: Shown = {}) {
-    const { words } = guest
-    const { say } = words
+    const { say } = guest.words
     const content = (
       <>
         <h1>{say('webhooks_title')}</h1>
         <p class="lead">{say(scope.lead)}</p>
         {kind === 'account' && <AccountTabs guest={guest} shown="webhooks" />}
         {secret && (
-          <Notice kind="good">
-            <p>{say('webhook_made')}</p>
-            <LinkBox id="secret" label={say('webhook_secret')} text={secret}>
-              <CopyButton target="secret" words={words} />
-            </LinkBox>
-          </Notice>
+          <ShownOnce id="secret" label={say('webhook_secret')} text={secret} words={guest.words}>
+            {say('webhook_made')}
+          </ShownOnce>
         )}
         {tested && <Outcome guest={guest} of={tested} />}
         <WebhookList guest={guest} scope={scope} webhooks={await webhooks.list(scope.owner(guest))} />
@@ -96,8 +92,7 @@ export function createWebhookPages(
       const { secret } = await webhooks.add(scope.owner(guest), parse(typed))
       return show(guest, { secret })
     } catch (cause) {
-      if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { problems: problemTexts(cause.details.problems ?? {}, guest.words), typed })
+      return show(guest, { problems: problemTexts(problemsIn(cause), guest.words), typed })
     }
   }
 

@@ -12,13 +12,13 @@ import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import { Contact } from '../frame/brand.tsx'
 import { problemTexts, RefusedFields } from '../frame/fields.tsx'
-import type { Form } from '../frame/form.ts'
-import type { Guest } from '../frame/guest.ts'
+import { type Form, problemsIn } from '../frame/form.ts'
+import type { Guest, Params } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { EmailInput, NewPasswordInput } from './account-fields.tsx'
-import { type createSignInPages, tooMany } from './sign-in.tsx'
+import { type Again, type createSignInPages, tooMany } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
   answer: AnswerGuest
@@ -30,9 +30,7 @@ export type WelcomePageOptions = {
   enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
 }
 
-type Params = Partial<Record<string, string>>
-
-type Shown = {
+type Shown = Again & {
   title: WordKey
   lead: WordKey
   explained?: WordKey
@@ -43,10 +41,6 @@ type Shown = {
   email: string | null
   typedEmail?: string
   problems?: Problems
-  /** Shown above the form instead of a notice about its problems. */
-  notice?: string
-  status?: number
-  headers?: Record<string, string>
 }
 
 export function createWelcomePages(options: WelcomePageOptions) {
@@ -175,6 +169,5 @@ const WORDS = {
 
 function problemsOf(cause: unknown): Problems {
   if (isDomainError(cause, 'conflict')) return { email: [{ code: 'email_taken' }] }
-  if (isDomainError(cause, 'invalid')) return cause.details.problems ?? {}
-  throw cause
+  return problemsIn(cause)
 }

@@ -5,7 +5,7 @@ import type { Accounts } from '../../accounts/accounts.ts'
 import type { People } from '../../accounts/people.ts'
 import type { BackupStatus } from '../../backup/backups.ts'
 import type { Account } from '../../domain/account.ts'
-import { DomainError, isDomainError } from '../../domain/errors.ts'
+import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
@@ -19,18 +19,18 @@ import type { Status } from '../../operating/status.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { WordKey } from '../../words/words.ts'
 import type { MailPageOptions } from '../account/mail.tsx'
-import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { type Form, problemsIn } from '../frame/form.ts'
+import type { Member, Params } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Notice } from '../frame/parts.tsx'
+import { Notice, ShownOnce } from '../frame/parts.tsx'
 import { AuthorityPart } from '../trust/trust-page.tsx'
 import { AppearanceCard, readAppearance, type TypedAppearance, withAppearance } from './appearance.tsx'
 import { Backups } from './backups.tsx'
 import { Attention, Health } from './health.tsx'
 import { Nodes } from './nodes.tsx'
 import { type AllCounts, MailCard, WebhookCard } from './notices.tsx'
-import { askedOf, back, Invitations, LinkToGive, PeopleSection, type TypedInvitation } from './people.tsx'
+import { askedOf, back, Invitations, PeopleSection, type TypedInvitation } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
 
 export type AdminPageOptions = {
@@ -68,8 +68,6 @@ type Shown = {
 
 const EMPTY: TypedInvitation = { email: '', isForAdmin: false, sends: true }
 
-type Params = Partial<Record<string, string>>
-
 export function createAdminPages(options: AdminPageOptions) {
   const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
   const { readBackups, settings, appearance, authority, listUndeclaredProxies, limits, webhooks } = options
@@ -86,7 +84,9 @@ export function createAdminPages(options: AdminPageOptions) {
         <h1>{say('admin_title')}</h1>
         {link && (
           <>
-            <LinkToGive words={guest.words} {...{ link, linkFor, isSent }} />
+            <ShownOnce id="link" label={say('created_link')} text={link} words={guest.words}>
+              {say('admin_link', { email: linkFor })} {isSent && say('admin_link_sent')}
+            </ShownOnce>
             <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
           </>
         )}
@@ -166,8 +166,7 @@ export function createAdminPages(options: AdminPageOptions) {
       const token = await accountLinks.invite({ email, isAdmin: isForAdmin, mailIn, ...actorOf(guest) })
       return show(guest, { link: linkTo(guest, token), linkFor: email.trim(), isSent })
     } catch (cause) {
-      if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { problems: cause.details.problems ?? {}, typed })
+      return show(guest, { problems: problemsIn(cause), typed })
     }
   }
 
@@ -185,25 +184,13 @@ export function createAdminPages(options: AdminPageOptions) {
     return account
   }
 
-  async function disable(guest: Member, _form: Form, params: Params): Promise<Response> {
-    await accounts.disableAccount((await requireOther(guest, params)).email, { keepAdmin: true })
-    return back(guest)
-  }
-
-  async function enable(guest: Member, _form: Form, params: Params): Promise<Response> {
-    await accounts.enableAccount((await requireOther(guest, params)).email)
-    return back(guest)
-  }
-
-  async function promote(guest: Member, _form: Form, params: Params): Promise<Response> {
-    await accounts.makeAdmin((await requireOther(guest, params)).email)
-    return back(guest)
-  }
-
-  async function demote(guest: Member, _form: Form, params: Params): Promise<Response> {
-    await accounts.unmakeAdmin((await requireOther(guest, params)).email)
-    return back(guest)
-  }
+  /** A button that changes the account of another person. */
+  const changeOther =
+    (change: (email: string) => Promise<void>) =>
+    async (guest: Member, _form: Form, params: Params): Promise<Response> => {
+      await change((await requireOther(guest, params)).email)
+      return back(guest)
+    }
 
   /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
@@ -228,14 +215,17 @@ export function createAdminPages(options: AdminPageOptions) {
       await appearance.change(typed)
       return answerSeeOther(guest.href(`${PAGES.admin.href()}#appearance`))
     } catch (cause) {
-      if (!isDomainError(cause, 'invalid')) throw cause
-      return show(guest, { refused: { typed, problems: cause.details.problems ?? {} } })
+      return show(guest, { refused: { typed, problems: problemsIn(cause) } })
     }
   }
 
   return {
     show: (guest: Member) => show(guest),
-    ...{ invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance },
+    ...{ invite, withdraw, reset, remove, changeAppearance },
+    disable: changeOther((email) => accounts.disableAccount(email, { keepAdmin: true })),
+    enable: changeOther(accounts.enableAccount),
+    promote: changeOther(accounts.makeAdmin),
+    demote: changeOther(accounts.unmakeAdmin),
   }
 }
 

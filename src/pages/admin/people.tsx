@@ -8,11 +8,11 @@ import { PAGES } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { EmailInput } from '../account/account-fields.tsx'
 import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
-import type { Member } from '../frame/guest.ts'
+import { type Member, readPage } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { PageLinks, Row } from '../frame/lists.tsx'
-import { Card, Chip, CopyButton, LinkBox, Moment, Notice } from '../frame/parts.tsx'
+import { Card, Chip, Moment } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 
 /** A page of a search through the accounts. */
@@ -206,27 +206,9 @@ export function Invitations(props: InvitationsProps) {
   )
 }
 
-/** The link of an invitation or for a new password, which is shown once. */
-type LinkToGiveProps = { words: Words; link: string; linkFor: string; isSent: boolean }
-
-export function LinkToGive({ words, link, linkFor, isSent }: LinkToGiveProps) {
-  const { say } = words
-  return (
-    <Notice kind="good">
-      <p>
-        {say('admin_link', { email: linkFor })} {isSent && say('admin_link_sent')}
-      </p>
-      <LinkBox id="link" label={say('created_link')} text={link}>
-        <CopyButton target="link" words={words} />
-      </LinkBox>
-    </Notice>
-  )
-}
-
-/** The page of people that the address asks for; anything that is no number is page 1. */
-export function askedOf({ query }: Member) {
-  const page = query.get('page') ?? ''
-  return { search: query.get('q')?.trim() ?? '', pageNumber: /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1 }
+/** The page of people that the address asks for. */
+export function askedOf(guest: Member) {
+  return { search: guest.query.get('q')?.trim() ?? '', pageNumber: readPage(guest) }
 }
 
 /** To the same page of people. */

@@ -1,6 +1,7 @@
 // Reads the fields of a small form.
 
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, isDomainError } from '../../domain/errors.ts'
+import type { Problems } from '../../domain/problems.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
 import { readBody } from '../../http/intake/body.ts'
 import { parseUrlencoded } from '../../http/intake/urlencoded.ts'
@@ -11,6 +12,12 @@ export type Form = {
   isTicked(name: string): boolean
   /** All fields in the order in which they were sent. */
   fields: readonly [string, string][]
+}
+
+/** What is wrong with a form that was refused. Throws any other cause. */
+export function problemsIn(cause: unknown): Problems {
+  if (isDomainError(cause, 'invalid')) return cause.details.problems ?? {}
+  throw cause
 }
 
 const MAX_BYTES = 64 * 1024

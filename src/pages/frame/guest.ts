@@ -14,6 +14,9 @@ import { chooseLanguage, type Language, type Words, wordsOf } from '../../words/
 import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
 import type { Elsewhere, FindElsewhere } from './reach.ts'
 
+/** The parts of the address of a page. */
+export type Params = Partial<Record<string, string>>
+
 export type Brand = {
   name: string
   /** The address of the operator's own logo; null for the mark of Oncebox. */

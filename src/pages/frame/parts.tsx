@@ -125,6 +125,18 @@ export function LinkBox({ id, label, text, children }: LinkBoxProps) {
   )
 }
 
+/** A link or a token that is shown this once, to be copied. */
+export function ShownOnce({ words, children, ...box }: LinkBoxProps & { words: Words }) {
+  return (
+    <Notice kind="good">
+      <p>{children}</p>
+      <LinkBox {...box}>
+        <CopyButton target={box.id} words={words} />
+      </LinkBox>
+    </Notice>
+  )
+}
+
 /** A text of the page with an element in place of `{name}`. */
 export function fillIn(text: string, name: string, element: Children): Children {
   const [before, after] = text.split(`{${name}}`)

@@ -5,9 +5,7 @@ import { CSV_MARK, writeCsv } from '../../domain/csv.ts'
 import { formatTime } from '../../domain/time.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import { attach } from '../frame/attachment.ts'
-import type { Member } from '../frame/guest.ts'
-
-type Params = Partial<Record<string, string>>
+import type { Member, Params } from '../frame/guest.ts'
 
 export function createLogExports({ openLog }: Pick<Pushes, 'openLog'>) {
   async function exportCsv({ viewer }: Member, { url_token = '' }: Params): Promise<Response> {

@@ -7,10 +7,9 @@ import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
-import type { Form } from '../frame/form.ts'
-import { type Member, readPage } from '../frame/guest.ts'
+import { type Form, problemsIn } from '../frame/form.ts'
+import { type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createReadEditForm } from './edit-form.ts'
 import type { RefusedEdit } from './edit-view.tsx'
@@ -21,13 +20,10 @@ export type PushPageOptions = {
   answer: AnswerGuest
   pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'openLog' | 'expire' | 'edit' | 'markSeen'>
   limits: PushLimits
-  nonces: PageNonces
   now: Now
 }
 
-type Params = Partial<Record<string, string>>
-
-export function createPushPages({ answer, pushes, limits, nonces, now }: PushPageOptions) {
+export function createPushPages({ answer, pushes, limits, now }: PushPageOptions) {
   const view = createPushView(answer)
   const readEditForm = createReadEditForm(limits)
 
@@ -51,9 +47,8 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
     const pageNumber = readPage(guest)
     const entries = await listNewest(owned.log, pageNumber)
     const time = now()
-    const nonce = nonces.issue(`expire/${owned.urlToken}`)
     const isLive = !isExpired(owned.push, time)
-    return view(guest, { owned, isLive, entries, pageNumber, nonce, refused, now: time })
+    return view(guest, { owned, isLive, entries, pageNumber, refused, now: time })
   }
 
   /** Redirects back to the page of the push. Expiring it again changes nothing. */
@@ -74,8 +69,7 @@ export function createPushPages({ answer, pushes, limits, nonces, now }: PushPag
     try {
       await pushes.edit(url_token, guest.viewer, () => readEditForm(form, now()))
     } catch (cause) {
-      if (!isDomainError(cause, 'invalid')) throw cause
-      return answerPush(guest, owned, { form, problems: cause.details.problems ?? {} })
+      return answerPush(guest, owned, { form, problems: problemsIn(cause) })
     }
     return leadBack(guest, url_token, 'edited')
   }

@@ -37,8 +37,6 @@ export type ShownPush = {
   isLive: boolean
   entries: AuditEntry[]
   pageNumber: number
-  /** Of the form that expires the push. */
-  nonce: string
   refused: RefusedEdit | null
   now: number
 }
@@ -47,7 +45,7 @@ type Props = ShownPush & { guest: Member }
 
 export function createPushView(answer: AnswerGuest) {
   return (guest: Member, shown: ShownPush): Response => {
-    const { owned, isLive, entries, pageNumber, nonce, refused } = shown
+    const { owned, isLive, entries, pageNumber, refused } = shown
     const { push, note, log, urlToken } = owned
     const title = nameForOwner(owned, guest.words)
     const props = { ...shown, guest }
@@ -72,7 +70,7 @@ export function createPushView(answer: AnswerGuest) {
         <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
         <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={shown.now} />
         {(isLive || owned.hasGrants) && (
-          <ExpireForm {...{ guest, urlToken, nonce }} isOwner ends={isLive ? 'push' : 'grants'} />
+          <ExpireForm {...{ guest, urlToken }} isOwner ends={isLive ? 'push' : 'grants'} />
         )}
       </>
     )

@@ -3,10 +3,9 @@
 import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
-import { Contact } from '../frame/brand.tsx'
+import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { type Children, oncePerLanguage } from '../frame/html.ts'
-import { Icon } from '../frame/icons.tsx'
 import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
 
@@ -25,7 +24,7 @@ export function Receive({ notice, sender, ...form }: ReceiveProps) {
   return (
     <EmblemCard icon="lock" title={say(titleOf({ isOwner, sender }))}>
       {!isOwner && sender !== null && <p class="lead">{named(sender, words)}</p>}
-      {isOwner ? <Own {...form} /> : <p class="lead">{lead(guest)}</p>}
+      {isOwner ? <Own {...form} /> : <p class="lead">{sayHost('receive_lead', guest)}</p>}
       {notice && <Notice kind="plain">{notice}</Notice>}
       {!isOwner && viewsRemaining(push) === 1 && (
         <Notice kind="low">
@@ -35,7 +34,15 @@ export function Receive({ notice, sender, ...form }: ReceiveProps) {
         </Notice>
       )}
       <ReceiveForm {...form} />
-      {!isOwner && <Assurances guest={guest} push={push} />}
+      {!isOwner && (
+        <Assurances
+          guest={guest}
+          of={[
+            ['shield-check', say(push.passphraseRequired ? 'receive_safe_passphrase' : 'receive_safe')],
+            ['clock', fillIn(say('receive_until'), 'until', <Moment at={push.expiresAt} words={words} />)],
+          ]}
+        />
+      )}
     </EmblemCard>
   )
 }
@@ -54,16 +61,6 @@ function named(sender: string, { say }: Words): Children {
   return fillIn(say('receive_sender'), 'address', address)
 }
 
-/** The sentence that says what this is, with the host in it to be compared. */
-function lead({ words, exchange, brand }: Guest): Children {
-  const host = (
-    <strong>
-      <bdi>{exchange.host ?? brand.name}</bdi>
-    </strong>
-  )
-  return fillIn(words.say('receive_lead'), 'host', host)
-}
-
 function Own({ guest: { words, href }, urlToken }: ReceiveFormProps) {
   return (
     <>
@@ -72,25 +69,6 @@ function Own({ guest: { words, href }, urlToken }: ReceiveFormProps) {
         <a href={href(PAGES.push.href({ url_token: urlToken }))}>{words.say('receive_owner_go')}</a>
       </p>
     </>
-  )
-}
-
-function Assurances({ guest, push }: { guest: Guest; push: Push }) {
-  const { words } = guest
-  return (
-    <div class="assurances">
-      <p class="with-icon">
-        <Icon name="shield-check" />
-        <span>{words.say(push.passphraseRequired ? 'receive_safe_passphrase' : 'receive_safe')}</span>
-      </p>
-      <p class="with-icon">
-        <Icon name="clock" />
-        <span>
-          {fillIn(words.say('receive_until'), 'until', <Moment at={push.expiresAt} words={words} />)}
-        </span>
-      </p>
-      <Contact guest={guest} />
-    </div>
   )
 }
 

@@ -12,7 +12,7 @@ import type { Pushes } from '../../pushes/pushes.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
 import type { ShownTexts } from '../../pushes/shown-texts.ts'
 import type { Form } from '../frame/form.ts'
-import { type Guest, requireFormToken } from '../frame/guest.ts'
+import { type Guest, type Params, requireFormToken } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
 import { Deleted, explained, Gone, Locked, Receive, Wait } from './receive-views.tsx'
@@ -32,7 +32,6 @@ export type ReceivePageOptions = {
 /** Small enough that the sealed text, in base64, fits into a small form. A script saves larger texts. */
 const MAX_SAVED_BYTES = 44 * 1024
 
-type Params = Partial<Record<string, string>>
 type Shown = {
   problem?: Children
   notice?: string

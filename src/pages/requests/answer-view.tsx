@@ -5,10 +5,9 @@ import type { AnswerHeaders } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { AskedRequest } from '../../requests/requests.ts'
-import { Contact } from '../frame/brand.tsx'
+import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
 import { PassphraseInput, PayloadInput } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
-import { Icon } from '../frame/icons.tsx'
 import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { Chosen, DropOverlay, Progress } from '../share/create/create-files.tsx'
 
@@ -33,9 +32,9 @@ export type Why = {
 
 export function Answer(props: AnswerProps) {
   const { guest, asked, why, idempotencyKey } = props
+  const { recipient, expiresAt } = asked
   const { words } = guest
   const { say } = words
-  const host = <bdi>{guest.exchange.host ?? guest.brand.name}</bdi>
   return (
     <EmblemCard icon="inbox" title={say('answer_title')}>
       {asked.message !== '' && (
@@ -45,7 +44,7 @@ export function Answer(props: AnswerProps) {
           </pre>
         </section>
       )}
-      <p>{fillIn(say('answer_lead'), 'host', <strong>{host}</strong>)}</p>
+      <p>{sayHost('answer_lead', guest)}</p>
       {why && (
         <Notice kind="refused">
           <p>{why.message}</p>
@@ -70,7 +69,17 @@ export function Answer(props: AnswerProps) {
         <Progress words={words} of="answer" />
         <DropOverlay words={words} refusal={asked.acceptsFiles ? null : 'problem_not_asked_list'} />
       </form>
-      <Assurances guest={guest} asked={asked} />
+      <Assurances
+        guest={guest}
+        of={[
+          ['shield-check', say('answer_safe')],
+          recipient !== null && [
+            'key-round',
+            fillIn(say('answer_key'), 'key', <Fingerprint of={recipient} />),
+          ],
+          ['clock', fillIn(say('answer_until'), 'until', <Moment at={expiresAt} words={words} />)],
+        ]}
+      />
     </EmblemCard>
   )
 }
@@ -108,29 +117,6 @@ function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) 
         </div>
       )}
     </>
-  )
-}
-
-function Assurances({ guest, asked: { recipient, expiresAt } }: { guest: Guest; asked: AskedRequest }) {
-  const { words } = guest
-  return (
-    <div class="assurances">
-      <p class="with-icon">
-        <Icon name="shield-check" />
-        <span>{words.say('answer_safe')}</span>
-      </p>
-      {recipient !== null && (
-        <p class="with-icon">
-          <Icon name="key-round" />
-          <span>{fillIn(words.say('answer_key'), 'key', <Fingerprint of={recipient} />)}</span>
-        </p>
-      )}
-      <p class="with-icon">
-        <Icon name="clock" />
-        <span>{fillIn(words.say('answer_until'), 'until', <Moment at={expiresAt} words={words} />)}</span>
-      </p>
-      <Contact guest={guest} />
-    </div>
   )
 }
 

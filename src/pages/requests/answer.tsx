@@ -9,7 +9,7 @@ import { PAGES } from '../../http/urls.ts'
 import { KEY_LENGTH, newIdempotencyKey } from '../../pushes/idempotency.ts'
 import type { Requests } from '../../requests/requests.ts'
 import { problemTexts } from '../frame/fields.tsx'
-import type { Guest } from '../frame/guest.ts'
+import type { Guest, Params } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { explainRefusal } from '../share/create/create-refusals.ts'
 import { Answer, Arrived, Over, type Why } from './answer-view.tsx'
@@ -20,8 +20,6 @@ export type AnswerPagesOptions = {
   limits: PushLimits
   body: BodyLimits
 }
-
-type Params = Partial<Record<string, string>>
 
 export function createAnswerPages({ answer, requests, limits, body }: AnswerPagesOptions) {
   const receiveAnswer = createReceiveAnswer({ limits, body })

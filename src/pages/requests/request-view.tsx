@@ -7,8 +7,8 @@ import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
-import { PostForm, Submit } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
+import { ExpireForm } from '../receive/expire-form.tsx'
 import { Fingerprint } from './answer-view.tsx'
 import { countAnswers, isAnswered, nameOfRequest, RequestState } from './requests-view.tsx'
 
@@ -39,7 +39,7 @@ export function createRequestView(answer: AnswerGuest) {
         )}
         {!own.isOver && <Link guest={guest} own={own} />}
         <About guest={guest} own={own} />
-        {!own.isOver && <Close guest={guest} urlToken={own.urlToken} />}
+        {!own.isOver && <ExpireForm guest={guest} urlToken={own.urlToken} isOwner ends="request" />}
       </>
     )
     return answer(content, { guest, title, script: 'handover' })
@@ -93,18 +93,5 @@ function About({ guest: { words }, own }: Props) {
       />
       {recipient !== null && <p class="hint">{say('key_warning')}</p>}
     </section>
-  )
-}
-
-function Close({ guest, urlToken }: { guest: Member; urlToken: string }) {
-  const { say } = guest.words
-  return (
-    <details class="unprinted">
-      <summary>{say('request_close')}</summary>
-      <PostForm guest={guest} action={PAGES.closeRequest.href({ url_token: urlToken })}>
-        <p>{say('request_close_explained')}</p>
-        <Submit look="danger">{say('request_close')}</Submit>
-      </PostForm>
-    </details>
   )
 }

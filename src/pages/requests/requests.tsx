@@ -1,6 +1,5 @@
 // The pages of an account's requests: asks somebody for a secret, lists what was asked for, closes it.
 
-import { isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { Now } from '../../domain/time.ts'
@@ -9,8 +8,8 @@ import { createParseRequest } from '../../http/intake/request-input.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRecipient } from '../../requests/own-recipient.ts'
 import type { Requests } from '../../requests/requests.ts'
-import type { Form } from '../frame/form.ts'
-import { type Member, readPage } from '../frame/guest.ts'
+import { type Form, problemsIn } from '../frame/form.ts'
+import { type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createRequestView } from './request-view.tsx'
 import { createRequestsView } from './requests-view.tsx'
@@ -22,8 +21,6 @@ export type RequestPagesOptions = {
   limits: PushLimits
   now: Now
 }
-
-type Params = Partial<Record<string, string>>
 
 export function createRequestPages(options: RequestPagesOptions) {
   const { answer, requests, ownRecipient, limits, now } = options
@@ -44,8 +41,7 @@ export function createRequestPages(options: RequestPagesOptions) {
       const made = await requests.create(guest.account, { wanted, address: guest.viewer.visit.ip })
       return answerSeeOther(guest.href(PAGES.request.href({ url_token: made.urlToken })))
     } catch (cause) {
-      if (!isDomainError(cause, 'invalid')) throw cause
-      return showAll(guest, { form, problems: cause.details.problems ?? {} })
+      return showAll(guest, { form, problems: problemsIn(cause) })
     }
   }
 

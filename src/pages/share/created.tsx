@@ -11,7 +11,7 @@ import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import type { SenderMarks } from '../../pushes/sender-marks.ts'
 import type { Words } from '../../words/words.ts'
-import type { Guest } from '../frame/guest.ts'
+import type { Guest, Params } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
@@ -37,7 +37,7 @@ export type CreatedPageOptions = {
 export function createCreatedPage(options: CreatedPageOptions) {
   const { answer, pushes, messages, nonces, senders, limits, now } = options
 
-  return async (guest: Guest, { url_token = '' }: Partial<Record<string, string>>): Promise<Response> => {
+  return async (guest: Guest, { url_token = '' }: Params): Promise<Response> => {
     const addressed = await pushes.preview(url_token, guest.viewer)
     const { push } = addressed
     const { account } = guest.viewer
