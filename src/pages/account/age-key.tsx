@@ -2,10 +2,11 @@
 
 import type { Problems } from '../../domain/problems.ts'
 import { PAGES } from '../../http/urls.ts'
-import { problemTexts, RecipientInput, RefusedFields } from '../frame/fields.tsx'
+import { problemTexts, RefusedFields } from '../frame/fields.tsx'
 import type { Member } from '../frame/guest.ts'
 import { Card, Notice } from '../frame/parts.tsx'
 import { PostForm } from '../frame/post-form.tsx'
+import { RecipientInput } from '../frame/push-fields.tsx'
 
 type SectionProps = { guest: Member; value: string; problems: Problems }
 

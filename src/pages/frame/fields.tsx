@@ -1,6 +1,5 @@
 // The fields of forms: labels, hints and what is wrong with what was typed.
 
-import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../../domain/new-push.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Children, Html } from './html.ts'
@@ -21,7 +20,7 @@ export function problemText({ code, ...limits }: Problem, words: Words): string 
   return words.say(key, 'limit' in limits ? { ...limits, n: limits.limit } : limits)
 }
 
-type FieldProps = {
+export type FieldProps = {
   id: string
   label: Children
   hint?: Children
@@ -128,35 +127,6 @@ export function Select({ name, value, options, ...field }: SelectProps) {
   )
 }
 
-/** For a secret: no browser changes or keeps it, and a script asks before it is left. */
-export const UNTOUCHED = {
-  autocomplete: 'off',
-  autocapitalize: 'off',
-  spellcheck: 'false',
-  'data-secret': true,
-}
-
-type PayloadProps = Pick<FieldProps, 'label' | 'problem'> & {
-  words: Words
-  limits: Pick<PushLimits, 'payloadBytes'>
-  value: string
-  autofocus?: boolean
-}
-
-/** The text of a push. A script says while it is typed that it is too long. */
-export function PayloadInput({ words, limits: { payloadBytes }, autofocus = false, ...field }: PayloadProps) {
-  const tooLong = words.say('too_large_typed', { limit: words.bytes(payloadBytes) })
-  const limit = { 'data-max-bytes': payloadBytes, 'data-too-long': tooLong }
-  return (
-    <TextArea
-      id="payload"
-      name="push[payload]"
-      attributes={{ rows: 4, ...UNTOUCHED, ...limit, autofocus }}
-      {...field}
-    />
-  )
-}
-
 /** The `maxlength` for a number of characters: browsers count UTF-16 units, and a character has up to two. */
 export function maxLengthOf(characters: number): number {
   return 2 * characters
@@ -226,60 +196,6 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
       <p>{second === undefined ? <a href={`#${first.id}`}>{first.text}</a> : words.say('form_problems')}</p>
       {second === undefined ? null : <ProblemList places={places} />}
     </Notice>
-  )
-}
-
-type LabelProps = ReturnType<FieldOf> & Partial<Pick<FieldProps, 'label' | 'hint'>> & { words: Words }
-
-/** The name of a push, which says whom it is for, unless it is told what else. */
-export function NameInput({
-  words: { say },
-  placeholder = say('name_hint'),
-  ...input
-}: LabelProps & { placeholder?: string }) {
-  const maxlength = maxLengthOf(MAX_NAME_CHARACTERS)
-  return <Input label={say('name')} attributes={{ placeholder, maxlength, autocomplete: 'off' }} {...input} />
-}
-
-/** A text of some lines: the note of a push, unless it is told what else. */
-export function NoteInput({ words: { say }, ...input }: LabelProps) {
-  const attributes = { rows: 2, maxlength: maxLengthOf(MAX_NOTE_CHARACTERS) }
-  return <TextArea label={say('note')} hint={say('note_hint')} attributes={attributes} {...input} />
-}
-
-/** A public key of age. */
-export function RecipientInput({
-  placeholder = 'age1…',
-  ...input
-}: Omit<InputProps, 'type' | 'attributes'> & { placeholder?: string | undefined }) {
-  const attributes = { dir: 'ltr', placeholder, autocomplete: 'off', spellcheck: 'false' }
-  return <Input attributes={attributes} {...input} />
-}
-
-/**
- * A passphrase whose characters the style hides until its box is ticked, without a script: nobody can look up a mistyped
- * passphrase, and it would lock out every recipient.
- */
-export function PassphraseInput({
-  words,
-  attributes,
-  trailing,
-  ...input
-}: Omit<InputProps, 'type'> & { words: Words }) {
-  const typed = { ...attributes, class: 'masked', spellcheck: 'false', autocapitalize: 'off' }
-  return (
-    <div class="unseen">
-      <Input
-        {...input}
-        attributes={typed}
-        trailing={
-          <>
-            {trailing}
-            <Eye words={words} controls={input.id} />
-          </>
-        }
-      />
-    </div>
   )
 }
 

@@ -51,6 +51,8 @@ export function Table({ heads, rows, isCode = false }: TableProps) {
 
 type RowProps = {
   title: string | null
+  /** Where the title leads. */
+  href?: string
   tooltip?: string
   beside?: Children
   action?: Children
@@ -58,14 +60,12 @@ type RowProps = {
 }
 
 /** A row of a `ul.rows`: its title, with what is said of it, and what can be done with it. */
-export function Row({ title, tooltip, beside, action, children }: RowProps) {
+export function Row({ title, href, tooltip, beside, action, children }: RowProps) {
+  const name = <bdi>{title}</bdi>
   return (
     <li>
       <div>
-        <strong title={tooltip}>
-          <bdi>{title}</bdi>
-        </strong>{' '}
-        {beside}
+        {href === undefined ? <strong title={tooltip}>{name}</strong> : <a href={href}>{name}</a>} {beside}
         {children}
       </div>
       {action}

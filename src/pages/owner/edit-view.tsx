@@ -5,20 +5,12 @@ import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
-import {
-  createFieldOf,
-  type FieldOf,
-  Input,
-  NameInput,
-  NoteInput,
-  ProblemList,
-  problemTexts,
-  Select,
-} from '../frame/fields.tsx'
+import { createFieldOf, type FieldOf, Input, ProblemList, problemTexts, Select } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
+import { NameInput, NoteInput } from '../frame/push-fields.tsx'
 import { lifetimeText } from '../share/create/expiry-chips.ts'
 import { ENDS_IN } from './edit-form.ts'
 

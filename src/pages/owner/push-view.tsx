@@ -4,7 +4,6 @@ import type { AuditEntry } from '../../domain/audit.ts'
 import { isEnding, isUsedUp } from '../../domain/listing.ts'
 import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
-import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { Owned } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import type { Guest, Member } from '../frame/guest.ts'
@@ -26,11 +25,11 @@ import {
   sayWhen,
   type Tone,
 } from '../frame/parts.tsx'
+import { ButtonForm } from '../frame/post-form.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import type { RefusedEdit } from './edit-view.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
-import { Tries } from './tries.tsx'
 
 export type ShownPush = {
   owned: Owned
@@ -62,10 +61,10 @@ export function createPushView(answer: AnswerGuest) {
             <bdi>{note}</bdi>
           </p>
         )}
-        <Told guest={guest} isLive={isLive} />
+        <Told {...props} />
         <State {...props} />
-        <Lost guest={guest} listed={owned} />
-        <Tries guest={guest} listed={owned} isLive={isLive} />
+        <Lost {...props} />
+        <Tries {...props} />
         {isLive ? <Link {...props} /> : <Again {...props} />}
         <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
         <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={shown.now} />
@@ -80,7 +79,7 @@ export function createPushView(answer: AnswerGuest) {
 }
 
 /** The notice about what the last press of a button did. */
-function Told({ guest, isLive }: { guest: Guest; isLive: boolean }) {
+function Told({ guest, isLive }: Props) {
   const done = guest.query.get('done')
   const key = done === 'expired' && !isLive ? 'expired_text' : done === 'edited' ? 'edit_done' : null
   return key && <Notice kind="good">{guest.words.say(key)}</Notice>
@@ -177,7 +176,7 @@ function Again({ guest, owned: { push, urlToken } }: Props) {
 }
 
 /** A restore of the server expired the push: leads to sharing it again. */
-function Lost({ guest, listed: { push, urlToken } }: { guest: Member; listed: Labelled }) {
+function Lost({ guest, owned: { push, urlToken } }: Props) {
   return (
     push.lost && (
       <Notice kind="plain">
@@ -217,4 +216,26 @@ function endOf(push: Push) {
   if (push.deleted) return 'state_ended'
   if (isEndedByTries(push)) return 'state_guessed'
   return 'state_time'
+}
+
+/** Tells what too many wrong passphrases led to, and unlocks the push. */
+function Tries({ guest, owned: { push, urlToken }, isLive }: Props) {
+  const { say } = guest.words
+  if (isLive && isLocked(push)) {
+    return (
+      <Notice kind="bad">
+        <p>{say('push_locked')}</p>
+        <ButtonForm
+          guest={guest}
+          action={PAGES.unlock.href({ url_token: urlToken })}
+          label={say('unlock_submit')}
+          look="primary"
+        />
+      </Notice>
+    )
+  }
+  if (isEndedByTries(push)) return <Notice kind="bad">{say('push_ended_by_tries')}</Notice>
+  return (
+    isLive && guest.query.get('done') === 'unlocked' && <Notice kind="good">{say('push_unlocked')}</Notice>
+  )
 }

@@ -1,13 +1,14 @@
 // What a recipient sees of a secret link before it is opened, and in place of it: gone, locked, deleted.
 
 import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
-import { PAGES } from '../../http/urls.ts'
+import { PAGES, secretHref } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { type Children, oncePerLanguage } from '../frame/html.ts'
 import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
-import { ReceiveForm, type ReceiveFormProps } from './receive-form.tsx'
+import { PostForm, Submit } from '../frame/post-form.tsx'
+import { PassphraseInput } from '../frame/push-fields.tsx'
 
 type ReceiveProps = ReceiveFormProps & {
   /** What happened to an earlier press. */
@@ -145,5 +146,42 @@ export function Deleted({ words: { say } }: { words: Words }) {
     <EmblemCard icon="trash-2" tone="gone" title={say('expired_title')}>
       <p>{say('expired_text')}</p>
     </EmblemCard>
+  )
+}
+
+type ReceiveFormProps = {
+  guest: Guest
+  push: Push
+  urlToken: string
+  nonce: string
+  /** The problem with the passphrase. */
+  problem?: Children | undefined
+  isOwner?: boolean
+  /** The form itself need not say that opening uses up a view, because the page says it. */
+  saysCost?: boolean
+}
+
+/** Opens the push when it is sent. */
+function ReceiveForm(props: ReceiveFormProps) {
+  const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false } = props
+  const { say } = guest.words
+  return (
+    <PostForm guest={guest} action={secretHref({ push, urlToken })} hidden={{ nonce }} isOnce>
+      {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 && (
+        <p>{say('receive_step')}</p>
+      )}
+      {push.passphraseRequired && (
+        <PassphraseInput
+          words={guest.words}
+          id="passphrase"
+          name="passphrase"
+          label={say('passphrase')}
+          hint={isOwner ? undefined : say('receive_passphrase_hint')}
+          problem={problem}
+          attributes={{ autocomplete: 'off', required: true, autofocus: problem !== undefined }}
+        />
+      )}
+      <Submit look="primary large">{say('receive_submit')}</Submit>
+    </PostForm>
   )
 }

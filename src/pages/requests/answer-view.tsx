@@ -6,9 +6,9 @@ import { PAGES } from '../../http/urls.ts'
 import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { AskedRequest } from '../../requests/requests.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
-import { PassphraseInput, PayloadInput } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { PassphraseInput, PayloadInput } from '../frame/push-fields.tsx'
 import { Chosen, DropOverlay, Progress } from '../share/create/create-files.tsx'
 
 export type AnswerProps = {

@@ -7,23 +7,14 @@ import { DAY } from '../../domain/time.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRequest, PageOfRequests } from '../../requests/requests.ts'
 import type { Words } from '../../words/words.ts'
-import {
-  createFieldOf,
-  Input,
-  NameInput,
-  NoteInput,
-  PassphraseInput,
-  problemTexts,
-  RecipientInput,
-  RefusedFields,
-  Select,
-} from '../frame/fields.tsx'
+import { createFieldOf, Input, problemTexts, RefusedFields, Select } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
-import { PageLinks } from '../frame/lists.tsx'
+import { PageLinks, Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Card, Chip, Notice, sayWhen } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
+import { NameInput, NoteInput, PassphraseInput, RecipientInput } from '../frame/push-fields.tsx'
 import { lifetimeText, offeredDurations } from '../share/create/expiry-chips.ts'
 import { AskTabs } from './ask-tabs.tsx'
 
@@ -86,20 +77,18 @@ function RequestRow({ guest, own, now }: { guest: Member; own: OwnRequest; now: 
   const { words, href } = guest
   const { urlToken, request } = own
   return (
-    <li>
-      <div>
-        <a class="title" href={href(PAGES.request.href({ url_token: urlToken }))}>
-          <bdi>{nameOfRequest(own, words)}</bdi>
-        </a>{' '}
-        <RequestState own={own} words={words} />
-        <p class="hint">
-          {words.say('request_answers')}: {countAnswers(own, words)} ·{' '}
-          {own.isOver
-            ? sayWhen('row_created', request.createdAt, { words, now })
-            : sayWhen('row_expires', request.expiresAt, { words, now })}
-        </p>
-      </div>
-    </li>
+    <Row
+      title={nameOfRequest(own, words)}
+      href={href(PAGES.request.href({ url_token: urlToken }))}
+      beside={<RequestState own={own} words={words} />}
+    >
+      <p class="hint">
+        {words.say('request_answers')}: {countAnswers(own, words)} ·{' '}
+        {own.isOver
+          ? sayWhen('row_created', request.createdAt, { words, now })
+          : sayWhen('row_expires', request.expiresAt, { words, now })}
+      </p>
+    </Row>
   )
 }
 

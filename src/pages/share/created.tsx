@@ -168,7 +168,6 @@ function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps
             guest={asRecipient(guest, link)}
             nonce=""
             notice={undefined}
-            idPrefix="replica-"
           />
         </div>
         <p>

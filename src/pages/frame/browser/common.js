@@ -1,12 +1,11 @@
 // Runs in the browser, on every page: copying, moments in the reader's own zone, and forms that are sent once.
 
+import { locale } from './language.js'
+
 const COPIED_MS = 2500
 
 for (const element of document.querySelectorAll('[data-without-script]')) element.hidden = true
 
-// The page's language, with the habits of the reader's country.
-const { lang } = document.documentElement
-const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-`)) ?? lang
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
 const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 function tellTimes(part) {

@@ -1,5 +1,7 @@
 // Runs in the browser, where a secret is shown: hides it again after a while, saves it, and shows how far a download is.
 
+import { sayNumber } from './language.js'
+
 const SHOWN_MS = 60_000
 /** Larger files are left to the browser alone, which writes them to disk as they come. */
 const MAX_IN_MEMORY = 512 * 1024 * 1024
@@ -25,13 +27,11 @@ for (const details of document.querySelectorAll('details[data-hides]')) {
 
 // The time until a passphrase may be tried again.
 for (const wait of document.querySelectorAll('[data-waits]')) {
-  const { lang } = document.documentElement
   const forms = JSON.parse(wait.dataset.forms)
   const until = performance.now() + Number(wait.dataset.waits) * 1000
   const timer = setInterval(() => {
     const n = Math.ceil((until - performance.now()) / 1000)
-    const text = forms[new Intl.PluralRules(lang).select(n)] ?? forms.other ?? forms
-    wait.textContent = n > 0 ? text.replace('{n}', new Intl.NumberFormat(lang).format(n)) : ''
+    wait.textContent = n > 0 ? sayNumber(forms, n) : ''
     if (n <= 0) clearInterval(timer)
   }, 1000)
 }

@@ -2,10 +2,11 @@
 // shows those of the chosen kind.
 
 import type { WordKey } from '../../../words/words.ts'
-import { Input, PayloadInput, UNTOUCHED } from '../../frame/fields.tsx'
+import { Input } from '../../frame/fields.tsx'
 import type { IconName } from '../../frame/icon-files.ts'
 import { Icon } from '../../frame/icons.tsx'
 import { KIND_WORDS } from '../../frame/parts.tsx'
+import { PayloadInput, UNTOUCHED } from '../../frame/push-fields.tsx'
 import { CreateFiles } from './create-files.tsx'
 import { type FormKind, formKinds, type PartProps } from './create-props.ts'
 import { CreateQr } from './create-qr.tsx'

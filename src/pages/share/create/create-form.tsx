@@ -2,10 +2,11 @@
 
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
 import { PAGES } from '../../../http/urls.ts'
-import { createFieldOf, NameInput, PassphraseInput, problemTexts } from '../../frame/fields.tsx'
+import { createFieldOf, problemTexts } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Html } from '../../frame/html.ts'
 import { Icon } from '../../frame/icons.tsx'
+import { NameInput, PassphraseInput } from '../../frame/push-fields.tsx'
 import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
 import { DropOverlay, Progress } from './create-files.tsx'

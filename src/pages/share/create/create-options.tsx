@@ -2,7 +2,8 @@
 
 import { MAX_RECIPIENTS, MAX_RECIPIENTS_TEXT } from '../../../domain/mail-address.ts'
 import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
-import { Input, NoteInput, Select, Tick } from '../../frame/fields.tsx'
+import { Input, Select, Tick } from '../../frame/fields.tsx'
+import { NoteInput } from '../../frame/push-fields.tsx'
 import type { PartProps } from './create-props.ts'
 
 export function Options(props: PartProps) {

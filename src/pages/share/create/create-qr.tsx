@@ -2,7 +2,8 @@
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Words } from '../../../words/words.ts'
-import { Input, TextArea, Tick, UNTOUCHED } from '../../frame/fields.tsx'
+import { Input, TextArea, Tick } from '../../frame/fields.tsx'
+import { UNTOUCHED } from '../../frame/push-fields.tsx'
 import { WIFI_STANDARDS, WIFI_TYPES } from '../../frame/wifi-text.ts'
 import { Choice } from './choice.tsx'
 import type { PartProps } from './create-props.ts'

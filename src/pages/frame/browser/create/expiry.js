@@ -1,6 +1,7 @@
 // Keeps the line about the expiry true to the exact fields. The style sheet does the same for the chips.
 
-import { form, sayNumber } from './form.js'
+import { sayNumber } from '../language.js'
+import { form } from './form.js'
 
 const box = document.querySelector('.expiry')
 const forms = JSON.parse(box.dataset.forms)

@@ -1,6 +1,7 @@
 // The form, and what its parts share.
 
 import { createSayBytes } from '../../../../words/bytes.ts'
+import { lang } from '../language.js'
 
 export const form = document.querySelector('form.create')
 export const submit = form.querySelector('.actions button[type=submit]')
@@ -25,16 +26,6 @@ export function setProblem(field, text) {
   document.getElementById(`${field.id}-problem`).textContent = text
   if (text === '') field.removeAttribute('aria-invalid')
   else field.setAttribute('aria-invalid', 'true')
-}
-
-const { lang } = document.documentElement
-const numbers = new Intl.NumberFormat(lang)
-const plurals = new Intl.PluralRules(lang)
-
-/** `forms` is a text, or one for each plural. */
-export function sayNumber(forms, n) {
-  const text = typeof forms === 'string' ? forms : (forms[plurals.select(n)] ?? forms.other)
-  return text.replace('{n}', numbers.format(n))
 }
 
 export function sayUnit(value, unit, options = {}) {

@@ -1,7 +1,7 @@
 // The days of a list in the reader's time zone. The server knows only its own.
 
-const { lang } = document.documentElement
-const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-`)) ?? lang
+import { lang, locale } from '../language.js'
+
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
 const near = new Intl.RelativeTimeFormat(lang, { numeric: 'auto' })
 const startOf = (time) => new Date(time).setHours(0, 0, 0, 0)

@@ -1,12 +1,6 @@
 // Selects all, and asks before pushes are expired.
 
-const { lang } = document.documentElement
-
-function sayNumber(element, n) {
-  const forms = JSON.parse(element.dataset.forms)
-  const text = forms[new Intl.PluralRules(lang).select(n)] ?? forms.other ?? forms
-  element.textContent = text.replace('{n}', new Intl.NumberFormat(lang).format(n))
-}
+import { sayNumber } from '../language.js'
 
 let refresh = () => {}
 
@@ -45,8 +39,8 @@ function take() {
     event.preventDefault()
     endAsking()
     asker = submitter
-    sayNumber(ask.querySelector('p'), n)
-    sayNumber(sure, n)
+    for (const part of [ask.querySelector('p'), sure])
+      part.textContent = sayNumber(JSON.parse(part.dataset.forms), n)
     sure.name = submitter.name
     sure.value = submitter.value
     submitter.after(ask)
