@@ -9,7 +9,7 @@ import { PAGES } from '../../http/urls.ts'
 import type { OwnRecipient } from '../../requests/own-recipient.ts'
 import type { WordKey } from '../../words/words.ts'
 import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
-import { type Form, problemsIn } from '../frame/form.ts'
+import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -39,9 +39,7 @@ const DONE: Partial<Record<string, WordKey>> = {
 type Shown = {
   passwordProblems?: Problems
   wrongPassword?: 'current' | 'twofactor'
-  /** What was typed and is no age key. */
-  refusedKey?: string
-  keyProblems?: Problems
+  refusedKey?: RefusedForm
   /** Whether the box was ticked; ticked at first. */
   revoke?: boolean
   status?: number
@@ -75,8 +73,8 @@ export function createAccountPages(options: AccountPageOptions) {
         />
         <AgeKeySection
           guest={guest}
-          value={shown.refusedKey ?? (await ownRecipient.find(guest.account)) ?? ''}
-          problems={shown.keyProblems ?? {}}
+          kept={await ownRecipient.find(guest.account)}
+          refused={shown.refusedKey ?? null}
         />
         {await mail.section(guest)}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
@@ -103,11 +101,10 @@ export function createAccountPages(options: AccountPageOptions) {
   }
 
   async function keepRecipient(guest: Member, form: Form): Promise<Response> {
-    const typed = form.text('recipient')
     try {
-      await ownRecipient.keep(guest.account, typed)
+      await ownRecipient.keep(guest.account, form.text('recipient'))
     } catch (cause) {
-      return show(guest, { refusedKey: typed, keyProblems: problemsIn(cause), status: 422 })
+      return show(guest, { refusedKey: { form, problems: problemsIn(cause) }, status: 422 })
     }
     return answerSeeOther(guest.href(`${PAGES.account.href()}?done=key#age-key`))
   }

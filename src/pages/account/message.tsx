@@ -2,12 +2,11 @@
 
 import type { MessageTemplates } from '../../accounts/preferences.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
-import type { Problems } from '../../domain/problems.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
-import { maxLengthOf, problemTexts, TextArea } from '../frame/fields.tsx'
-import { type Form, problemsIn } from '../frame/form.ts'
+import { type FieldOf, maxLengthOf, readFields, TextArea } from '../frame/fields.tsx'
+import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
@@ -17,8 +16,6 @@ import { AccountTabs } from './account-tabs.tsx'
 
 export type MessagePageOptions = { answer: AnswerGuest; messages: MessageTemplates; now: Now }
 
-type Shown = { typed?: string; problems?: Problems; status?: number }
-
 /** The push with which the preview fills in the template. */
 const EXAMPLE = { push: { retrievalStep: true }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
 const EXAMPLE_VIEWS = 5
@@ -26,10 +23,11 @@ const EXAMPLE_NAME = 'Anna'
 const EXAMPLE_LIFETIME = 7 * DAY
 
 export function createMessagePages({ answer, messages, now }: MessagePageOptions) {
-  async function show(guest: Member, { typed, problems = {}, status = 200 }: Shown = {}): Promise<Response> {
+  async function show(guest: Member, refused: RefusedForm | null = null): Promise<Response> {
     const { words, query } = guest
     const kept = await messages.find(guest.account)
-    const template = typed ?? kept ?? standardTemplate(words)
+    const { field } = readFields(refused, words, { message: kept ?? standardTemplate(words) })
+    const message = field('message')
     const title = words.say('message_title')
     const content = (
       <>
@@ -37,20 +35,19 @@ export function createMessagePages({ answer, messages, now }: MessagePageOptions
         <p class="lead">{words.say('message_lead')}</p>
         <AccountTabs guest={guest} shown="message" />
         {query.get('done') === 'saved' && <Notice kind="good">{words.say('message_saved')}</Notice>}
-        <TemplateForm guest={guest} template={template} problem={problemTexts(problems, words).message} />
-        <Preview guest={guest} template={template} now={now()} />
+        <TemplateForm guest={guest} field={message} />
+        <Preview guest={guest} template={message.value} now={now()} />
         {kept !== null && <StandardForm guest={guest} />}
       </>
     )
-    return answer(content, { guest, title, status, script: 'handover' })
+    return answer(content, { guest, title, status: refused === null ? 200 : 422, script: 'handover' })
   }
 
   async function keep(guest: Member, form: Form): Promise<Response> {
-    const typed = form.text('message')
     try {
-      await messages.keep(guest.account, typed)
+      await messages.keep(guest.account, form.text('message'))
     } catch (cause) {
-      return show(guest, { typed, problems: problemsIn(cause), status: 422 })
+      return show(guest, { form, problems: problemsIn(cause) })
     }
     return answerSeeOther(guest.href(`${PAGES.message.href()}?done=saved`))
   }
@@ -58,19 +55,16 @@ export function createMessagePages({ answer, messages, now }: MessagePageOptions
   return { show: (guest: Member) => show(guest), keep }
 }
 
-type FormProps = { guest: Member; template: string; problem: string | undefined }
+type FormProps = { guest: Member; field: ReturnType<FieldOf> }
 
-function TemplateForm({ guest, template, problem }: FormProps) {
+function TemplateForm({ guest, field }: FormProps) {
   const { say } = guest.words
   return (
     <PostForm guest={guest} action={PAGES.keepMessage.href()}>
       <TextArea
-        id="message"
-        name="message"
+        {...field}
         label={say('message_field')}
         hint={say('message_places')}
-        problem={problem}
-        value={template}
         attributes={{
           ...{ rows: 8, required: true, maxlength: maxLengthOf(MAX_MESSAGE_CHARACTERS) },
           autocomplete: 'off',

@@ -1,14 +1,13 @@
 // The webhooks of an account, and on a page of the same kind those of the administrators for everybody.
 
 import { isDomainError } from '../../domain/errors.ts'
-import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, WEBHOOK_FORMATS, type WebhookFormat } from '../../domain/outbox.ts'
 import { createParseWebhook, MAX_URL_LENGTH } from '../../http/intake/webhook-input.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { ListedWebhook, Webhooks } from '../../notices/webhooks.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Input, problemTexts, RefusedFields, Select, Tick } from '../frame/fields.tsx'
-import { type Form, problemsIn } from '../frame/form.ts'
+import { Input, RefusedFields, readFields, Select, Tick } from '../frame/fields.tsx'
+import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -35,13 +34,7 @@ const SCOPES = {
 
 type Scope = (typeof SCOPES)[keyof typeof SCOPES]
 
-type Typed = { url: string; format: string; events: readonly EventType[]; with_name: boolean }
-type Shown = {
-  secret?: string
-  tested?: ListedWebhook
-  problems?: Record<string, string>
-  typed?: Typed
-}
+type Shown = { secret?: string; tested?: ListedWebhook; refused?: RefusedForm | null }
 
 const FORMAT_NAMES: Record<WebhookFormat, string> = {
   standard: 'Standard Webhooks (JSON)',
@@ -56,7 +49,7 @@ export function createWebhookPages(
   const scope: Scope = SCOPES[kind]
   const parse = createParseWebhook(webhooks.listed)
 
-  async function show(guest: Member, { secret, tested, problems = {}, typed }: Shown = {}) {
+  async function show(guest: Member, { secret, tested, refused = null }: Shown = {}) {
     const { say } = guest.words
     const content = (
       <>
@@ -71,28 +64,28 @@ export function createWebhookPages(
         {tested && <Outcome guest={guest} of={tested} />}
         <WebhookList guest={guest} scope={scope} webhooks={await webhooks.list(scope.owner(guest))} />
         {webhooks.isOn ? (
-          <NewWebhook {...{ guest, scope, problems, typed }} hosts={webhooks.listed} />
+          <NewWebhook {...{ guest, scope, refused }} hosts={webhooks.listed} />
         ) : (
           <p>{withFlag(say('webhooks_off'), '--webhook-hosts')}</p>
         )}
       </>
     )
-    const status = Object.keys(problems).length > 0 ? 422 : 200
+    const status = refused === null ? 200 : 422
     const languageSwitch = secret === undefined && tested === undefined
     return answer(content, { guest, title: say('webhooks_title'), status, languageSwitch })
   }
 
   async function add(guest: Member, form: Form): Promise<Response> {
-    const typed = {
+    const wanted = {
       ...{ url: form.text('url'), format: form.text('format') },
       events: offered(guest.account).filter((type) => form.isTicked(type)),
       with_name: form.isTicked('with_name'),
     }
     try {
-      const { secret } = await webhooks.add(scope.owner(guest), parse(typed))
+      const { secret } = await webhooks.add(scope.owner(guest), parse(wanted))
       return show(guest, { secret })
     } catch (cause) {
-      return show(guest, { problems: problemTexts(problemsIn(cause), guest.words), typed })
+      return show(guest, { refused: { form, problems: problemsIn(cause) } })
     }
   }
 
@@ -181,46 +174,40 @@ type NewProps = {
   guest: Member
   scope: Scope
   hosts: readonly string[]
-  problems: Record<string, string>
-  typed: Typed | undefined
+  refused: RefusedForm | null
 }
 
-function NewWebhook({ guest, scope, hosts, problems, typed }: NewProps) {
+function NewWebhook({ guest, scope, hosts, refused }: NewProps) {
   const { words } = guest
   const { say } = words
+  const { texts, field } = readFields(refused, words)
   return (
     <section aria-labelledby="new-title">
       <h2 id="new-title">{say('webhook_new')}</h2>
       <PostForm guest={guest} action={scope.paths.add.href()} look="narrow" isOnce>
-        <RefusedFields problems={problems} words={words} />
+        <RefusedFields problems={texts} words={words} />
         <Input
-          id="url"
-          name="url"
+          {...field('url')}
           label={say('webhook_url')}
           hint={say('webhook_url_hint', { hosts: hosts.join(', ') })}
-          problem={problems.url}
-          value={typed?.url ?? ''}
           attributes={{ maxlength: MAX_URL_LENGTH, autocomplete: 'off', dir: 'ltr', inputmode: 'url' }}
         />
         <Select
-          id="format"
-          name="format"
+          {...field('format')}
           label={say('webhook_format')}
-          problem={problems.format}
-          value={typed?.format}
           options={WEBHOOK_FORMATS.map((format) => [format, FORMAT_NAMES[format]])}
         />
         <fieldset id="events">
           <legend>{say('webhook_events')}</legend>
-          <EventTicks guest={guest} isTicked={(type) => typed?.events.includes(type) ?? true} />
-          <p class="problem">{problems.events}</p>
+          <EventTicks guest={guest} isTicked={(type) => refused?.form.isTicked(type) ?? true} />
+          <p class="problem">{texts.events}</p>
         </fieldset>
         {scope === SCOPES.account && (
           <Tick
             id="with_name"
             name="with_name"
             label={say('webhook_with_name')}
-            isTicked={typed?.with_name === true}
+            isTicked={refused?.form.isTicked('with_name') ?? false}
           />
         )}
         <Submit>{say('webhook_create')}</Submit>

@@ -7,7 +7,6 @@ import type { BackupStatus } from '../../backup/backups.ts'
 import type { Account } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
@@ -19,18 +18,18 @@ import type { Status } from '../../operating/status.ts'
 import type { PageNonces } from '../../pushes/page-nonces.ts'
 import type { WordKey } from '../../words/words.ts'
 import type { MailPageOptions } from '../account/mail.tsx'
-import { type Form, problemsIn } from '../frame/form.ts'
+import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import type { Member, Params } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice, ShownOnce } from '../frame/parts.tsx'
 import { AuthorityPart } from '../trust/trust-page.tsx'
-import { AppearanceCard, readAppearance, type TypedAppearance, withAppearance } from './appearance.tsx'
+import { AppearanceCard, readAppearance, withAppearance } from './appearance.tsx'
 import { Backups } from './backups.tsx'
 import { Attention, Health } from './health.tsx'
 import { Nodes } from './nodes.tsx'
 import { type AllCounts, MailCard, WebhookCard } from './notices.tsx'
-import { askedOf, back, Invitations, PeopleSection, type TypedInvitation } from './people.tsx'
+import { askedOf, back, Invitations, PeopleSection } from './people.tsx'
 import { type SettingInEffect, Settings } from './settings.tsx'
 
 export type AdminPageOptions = {
@@ -59,23 +58,21 @@ type Shown = {
   link?: string
   linkFor?: string
   isSent?: boolean
-  problems?: Problems
-  typed?: TypedInvitation
   notice?: WordKey
-  /** The form of the name, contact and notice, refused. */
-  refused?: { typed: TypedAppearance; problems: Problems }
+  /** The form of an invitation. */
+  invitation?: RefusedForm
+  /** The form of the name, contact and notice. */
+  refused?: RefusedForm
 }
-
-const EMPTY: TypedInvitation = { email: '', isForAdmin: false, sends: true }
 
 export function createAdminPages(options: AdminPageOptions) {
   const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
   const { readBackups, settings, appearance, authority, listUndeclaredProxies, limits, webhooks } = options
 
   async function show(guest: Member, shown: Shown = {}) {
-    const { link, linkFor = '', isSent = false, problems = {}, typed = EMPTY, notice, refused } = shown
+    const { link, linkFor = '', isSent = false, notice, invitation = null, refused = null } = shown
     const { say } = guest.words
-    const hasProblems = Object.keys(problems).length > 0 || refused !== undefined
+    const hasProblems = refused !== null || (invitation !== null && notice === undefined)
     const asked = askedOf(guest)
     const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
     const [jobs, backups, counts] = [listJobs(), readBackups(), await options.countAllMessages()]
@@ -106,7 +103,7 @@ export function createAdminPages(options: AdminPageOptions) {
           guest={guest}
           invitations={await accountLinks.listLinks()}
           nonce={nonces.issue(INVITE_SUBJECT)}
-          {...{ problems, typed }}
+          refused={invitation}
           hasMail={limits.mail}
         />
         {authority && <AuthorityPart guest={guest} authority={authority} />}
@@ -115,11 +112,7 @@ export function createAdminPages(options: AdminPageOptions) {
         <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
         <MailCard {...{ guest, counts }} mail={options.mail} />
         <WebhookCard {...{ guest, counts, webhooks }} />
-        <AppearanceCard
-          {...{ guest, appearance }}
-          typed={refused?.typed ?? {}}
-          problems={refused?.problems ?? {}}
-        />
+        <AppearanceCard {...{ guest, appearance, refused }} />
         <Settings guest={guest} settings={withAppearance(settings, appearance)} />
       </>
     )
@@ -151,22 +144,22 @@ export function createAdminPages(options: AdminPageOptions) {
   }
 
   async function invite(guest: Member, form: Form): Promise<Response> {
-    const sends = form.isTicked('send')
-    const typed = { email: form.text('email'), isForAdmin: form.isTicked('is_admin'), sends }
-    const done = await once(form, INVITE_SUBJECT, () => makeInvitation(guest, typed))
+    const done = await once(form, INVITE_SUBJECT, () => makeInvitation(guest, form))
     if (done instanceof Response) return done
-    return show(guest, done === 'admin_link_again' ? { notice: done } : { notice: done, typed })
+    if (done === 'admin_link_again') return show(guest, { notice: done })
+    return show(guest, { notice: done, invitation: { form, problems: {} } })
   }
 
-  async function makeInvitation(guest: Member, typed: TypedInvitation): Promise<Response> {
-    const { email, isForAdmin } = typed
-    const isSent = typed.sends && limits.mail
+  async function makeInvitation(guest: Member, form: Form): Promise<Response> {
+    const email = form.text('email')
+    const isSent = form.isTicked('send') && limits.mail
     const mailIn = isSent ? guest.words.language : null
+    const wanted = { email, isAdmin: form.isTicked('is_admin'), mailIn }
     try {
-      const token = await accountLinks.invite({ email, isAdmin: isForAdmin, mailIn, ...actorOf(guest) })
+      const token = await accountLinks.invite({ ...wanted, ...actorOf(guest) })
       return show(guest, { link: linkTo(guest, token), linkFor: email.trim(), isSent })
     } catch (cause) {
-      return show(guest, { problems: problemsIn(cause), typed })
+      return show(guest, { invitation: { form, problems: problemsIn(cause) } })
     }
   }
 
@@ -210,12 +203,11 @@ export function createAdminPages(options: AdminPageOptions) {
   }
 
   async function changeAppearance(guest: Member, form: Form): Promise<Response> {
-    const typed = readAppearance(form)
     try {
-      await appearance.change(typed)
+      await appearance.change(readAppearance(form))
       return answerSeeOther(guest.href(`${PAGES.admin.href()}#appearance`))
     } catch (cause) {
-      return show(guest, { refused: { typed, problems: problemsIn(cause) } })
+      return show(guest, { refused: { form, problems: problemsIn(cause) } })
     }
   }
 

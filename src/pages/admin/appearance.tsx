@@ -1,26 +1,17 @@
 // The name, contact and notice of the server on the administration page. What is fixed at the start is shown and cannot be changed.
 
 import { APPEARANCE_FIELDS, type AppearanceField, MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
-import type { Problems } from '../../domain/problems.ts'
 import { PAGES } from '../../http/urls.ts'
 import { APPEARANCE_FLAGS, type Appearances } from '../../operating/appearance.ts'
 import type { WordKey } from '../../words/words.ts'
-import { Input, maxLengthOf, problemTexts, RefusedFields } from '../frame/fields.tsx'
-import type { Form } from '../frame/form.ts'
+import { Input, maxLengthOf, RefusedFields, readFields } from '../frame/fields.tsx'
+import type { Form, RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Card, withFlag } from '../frame/parts.tsx'
 import { PostForm } from '../frame/post-form.tsx'
 import type { SettingInEffect } from './settings.tsx'
 
-export type TypedAppearance = Partial<Record<AppearanceField, string>>
-
-type AppearanceProps = {
-  guest: Member
-  appearance: Appearances
-  /** Of a form that is shown again. */
-  typed: TypedAppearance
-  problems: Problems
-}
+type AppearanceProps = { guest: Member; appearance: Appearances; refused: RefusedForm | null }
 
 const LABELS: Record<AppearanceField, { label: WordKey; hint: WordKey }> = {
   name: { label: 'appearance_name', hint: 'appearance_name_hint' },
@@ -28,11 +19,11 @@ const LABELS: Record<AppearanceField, { label: WordKey; hint: WordKey }> = {
   notice: { label: 'appearance_notice', hint: 'appearance_notice_hint' },
 }
 
-export function AppearanceCard({ guest, appearance, typed, problems }: AppearanceProps) {
+export function AppearanceCard({ guest, appearance, refused }: AppearanceProps) {
   const { words } = guest
   const { say } = words
   const { started, fixedBy, inEffect, kept } = appearance
-  const texts = problemTexts(problems, words)
+  const { texts, field: fieldOf } = readFields(refused, words, kept())
   return (
     <Card id="appearance" title={say('appearance_title')}>
       <RefusedFields problems={texts} words={words} />
@@ -41,12 +32,10 @@ export function AppearanceCard({ guest, appearance, typed, problems }: Appearanc
           const fixed = fixedBy(field)
           return (
             <Input
-              id={field}
-              name={field}
+              {...fieldOf(field)}
               label={say(LABELS[field].label)}
               hint={fixed === null ? say(LABELS[field].hint) : withFlag(say('appearance_fixed'), fixed)}
-              problem={texts[field]}
-              value={fixed === null ? (typed[field] ?? kept()[field] ?? '') : (inEffect()[field] ?? '')}
+              {...(fixed === null ? {} : { value: inEffect()[field] ?? '' })}
               attributes={{
                 maxlength: maxLengthOf(MOST_OF_APPEARANCE[field]),
                 disabled: fixed !== null,
@@ -65,7 +54,7 @@ export function AppearanceCard({ guest, appearance, typed, problems }: Appearanc
 }
 
 /** The fields that the form has: those that are fixed were not sent, and one that is missing stays as it is. */
-export function readAppearance({ fields }: Form): TypedAppearance {
+export function readAppearance({ fields }: Form): Partial<Record<AppearanceField, string>> {
   const isField = (name: string): name is AppearanceField => APPEARANCE_FIELDS.some((field) => field === name)
   return Object.fromEntries(fields.filter(([name]) => isField(name)))
 }

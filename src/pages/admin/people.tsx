@@ -2,12 +2,12 @@
 
 import type { Person } from '../../accounts/people.ts'
 import type { Account, AccountLink } from '../../domain/account.ts'
-import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { EmailInput } from '../account/account-fields.tsx'
-import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
+import { RefusedFields, readFields, Tick } from '../frame/fields.tsx'
+import type { RefusedForm } from '../frame/form.ts'
 import { type Member, readPage } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -153,32 +153,40 @@ type InvitationsProps = {
   invitations: AccountLink[]
   /** Good for one invitation. */
   nonce: string
-  problems: Problems
-  typed: TypedInvitation
+  refused: RefusedForm | null
   hasMail: boolean
 }
 
-/** `sends`: the link is to be sent by mail. */
-export type TypedInvitation = { email: string; isForAdmin: boolean; sends: boolean }
-
 export function Invitations(props: InvitationsProps) {
-  const { guest, invitations, nonce, problems, typed, hasMail } = props
+  const { guest, invitations, nonce, refused, hasMail } = props
   const { words } = guest
   const { say } = words
-  const problem = problemTexts(problems, words).email
+  const { texts, field } = readFields(refused, words)
+  const { problem, value } = field('email')
   return (
     <Card id="invite" title={say('admin_invite')}>
       <PostForm guest={guest} action={PAGES.invite.href()} hidden={{ nonce }} look="narrow">
-        <RefusedFields problems={{ email: problem }} words={words} />
+        <RefusedFields problems={texts} words={words} />
         <EmailInput
           words={words}
           hint={say('admin_invite_hint')}
-          problem={problem}
-          value={typed.email}
+          {...{ problem, value }}
           attributes={{ required: true, autocomplete: 'off' }}
         />
-        <Tick id="is_admin" name="is_admin" label={say('admin_invite_admin')} isTicked={typed.isForAdmin} />
-        {hasMail && <Tick id="send" name="send" label={say('admin_invite_send')} isTicked={typed.sends} />}
+        <Tick
+          id="is_admin"
+          name="is_admin"
+          label={say('admin_invite_admin')}
+          isTicked={refused?.form.isTicked('is_admin') ?? false}
+        />
+        {hasMail && (
+          <Tick
+            id="send"
+            name="send"
+            label={say('admin_invite_send')}
+            isTicked={refused?.form.isTicked('send') ?? true}
+          />
+        )}
         <button type="submit">{say('admin_invite_submit')}</button>
       </PostForm>
       {invitations.length > 0 && (

@@ -2,6 +2,7 @@
 
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { WordKey, Words } from '../../words/words.ts'
+import type { RefusedForm } from './form.ts'
 import type { Children, Html } from './html.ts'
 import { Icon } from './icons.tsx'
 import { Notice } from './parts.tsx'
@@ -78,6 +79,17 @@ export function createFieldOf({ typed, texts, wrapper }: FilledForm) {
     value: typed(id),
     problem: texts[id],
   })
+}
+
+/** The fields of a form: with what was sent and refused, or as they are at present. */
+export function readFields(
+  refused: RefusedForm | null,
+  words: Words,
+  present: Record<string, string | null> = {},
+) {
+  const texts = problemTexts(refused?.problems ?? {}, words)
+  const typed = (field: string) => refused?.form.text(field) ?? present[field] ?? ''
+  return { texts, typed, field: createFieldOf({ typed, texts }) }
 }
 
 export type FieldOf = ReturnType<typeof createFieldOf>

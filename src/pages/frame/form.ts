@@ -14,6 +14,9 @@ export type Form = {
   fields: readonly [string, string][]
 }
 
+/** A form that is shown again: what was sent, and what is wrong with it. */
+export type RefusedForm = { form: Form; problems: Problems }
+
 /** What is wrong with a form that was refused. Throws any other cause. */
 export function problemsIn(cause: unknown): Problems {
   if (isDomainError(cause, 'invalid')) return cause.details.problems ?? {}

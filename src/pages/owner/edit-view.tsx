@@ -1,12 +1,11 @@
 // The form that edits a push: name and note always, limits while it is live.
 
-import type { Problems } from '../../domain/problems.ts'
 import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
-import { createFieldOf, type FieldOf, Input, ProblemList, problemTexts, Select } from '../frame/fields.tsx'
-import type { Form } from '../frame/form.ts'
+import { type FieldOf, Input, ProblemList, readFields, Select } from '../frame/fields.tsx'
+import type { RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
@@ -14,10 +13,7 @@ import { NameInput, NoteInput } from '../frame/push-fields.tsx'
 import { lifetimeText } from '../share/create/expiry-chips.ts'
 import { ENDS_IN } from './edit-form.ts'
 
-/** An edit that was refused: what was sent, and what is wrong with it. */
-export type RefusedEdit = { form: Form; problems: Problems }
-
-type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedEdit | null; now: number }
+type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedForm | null; now: number }
 
 type PartProps = Props & { texts: Record<string, string>; field: FieldOf }
 
@@ -25,10 +21,8 @@ export function EditForm(props: Props) {
   const { guest, owned, isLive, refused } = props
   const { words } = guest
   const { say } = words
-  const texts = problemTexts(refused?.problems ?? {}, words)
   const { name, note, push } = owned
-  const present: Record<string, string> = { name, note, views: String(push.expireAfterViews) }
-  const field = createFieldOf({ typed: (id) => refused?.form.text(id) ?? present[id] ?? '', texts })
+  const { texts, field } = readFields(refused, words, { name, note, views: String(push.expireAfterViews) })
   const parts = { ...props, texts, field }
   return (
     <details id="edit" class="unprinted" open={refused !== null || guest.query.has('edit')}>

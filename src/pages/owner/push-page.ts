@@ -8,11 +8,10 @@ import type { Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
-import { type Form, problemsIn } from '../frame/form.ts'
+import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createReadEditForm } from './edit-form.ts'
-import type { RefusedEdit } from './edit-view.tsx'
 import { createLogExports } from './log-exports.ts'
 import { createPushView } from './push-view.tsx'
 
@@ -43,7 +42,7 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     }
   }
 
-  async function answerPush(guest: Member, owned: Owned, refused: RefusedEdit | null): Promise<Response> {
+  async function answerPush(guest: Member, owned: Owned, refused: RefusedForm | null): Promise<Response> {
     const pageNumber = readPage(guest)
     const entries = await listNewest(owned.log, pageNumber)
     const time = now()

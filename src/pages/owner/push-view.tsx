@@ -6,6 +6,7 @@ import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Owned } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
+import type { RefusedForm } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { IconName } from '../frame/icon-files.ts'
@@ -27,7 +28,6 @@ import {
 } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
-import type { RefusedEdit } from './edit-view.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
 
@@ -36,7 +36,7 @@ export type ShownPush = {
   isLive: boolean
   entries: AuditEntry[]
   pageNumber: number
-  refused: RefusedEdit | null
+  refused: RefusedForm | null
   now: number
 }
 

@@ -1,14 +1,13 @@
 // The page of an account's requests: the form that asks for a secret, and the list of what was asked for.
 
 import { DURATIONS, MAX_PASSPHRASE_BYTES, type PushLimits } from '../../domain/new-push.ts'
-import type { Problems } from '../../domain/problems.ts'
 import { MAX_ANSWERS } from '../../domain/requests.ts'
 import { DAY } from '../../domain/time.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRequest, PageOfRequests } from '../../requests/requests.ts'
 import type { Words } from '../../words/words.ts'
-import { createFieldOf, Input, problemTexts, RefusedFields, Select } from '../frame/fields.tsx'
-import type { Form } from '../frame/form.ts'
+import { Input, RefusedFields, readFields, Select } from '../frame/fields.tsx'
+import type { RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { PageLinks, Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -24,7 +23,7 @@ type Shown = {
   /** The account's own age key. */
   recipient: string | null
   limits: PushLimits
-  refused: { form: Form; problems: Problems } | null
+  refused: RefusedForm | null
   now: number
 }
 
@@ -110,9 +109,7 @@ export function RequestState({ own, words: { say } }: { own: OwnRequest; words: 
 function AskForm({ guest, recipient, limits, refused }: Props) {
   const { words } = guest
   const { say } = words
-  const texts = problemTexts(refused?.problems ?? {}, words)
-  const typed = (field: string) => refused?.form.text(field) ?? ''
-  const field = createFieldOf({ typed, texts })
+  const { texts, typed, field } = readFields(refused, words)
   return (
     <PostForm guest={guest} action={PAGES.ask.href()} isOnce>
       <RefusedFields problems={texts} words={words} />

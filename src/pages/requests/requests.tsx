@@ -1,14 +1,13 @@
 // The pages of an account's requests: asks somebody for a secret, lists what was asked for, closes it.
 
 import type { PushLimits } from '../../domain/new-push.ts'
-import type { Problems } from '../../domain/problems.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { createParseRequest } from '../../http/intake/request-input.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRecipient } from '../../requests/own-recipient.ts'
 import type { Requests } from '../../requests/requests.ts'
-import { type Form, problemsIn } from '../frame/form.ts'
+import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createRequestView } from './request-view.tsx'
@@ -28,7 +27,7 @@ export function createRequestPages(options: RequestPagesOptions) {
   const viewAll = createRequestsView(answer)
   const parse = createParseRequest(limits)
 
-  async function showAll(guest: Member, refused: { form: Form; problems: Problems } | null = null) {
+  async function showAll(guest: Member, refused: RefusedForm | null = null) {
     const pageNumber = readPage(guest)
     const page = await requests.list(guest.account, pageNumber)
     const recipient = await ownRecipient.find(guest.account)
