@@ -34,28 +34,3 @@ declare module '*.txt' {
   const textOrPath: string
   export default textOrPath
 }
-
-declare module '*/common.js' {
-  const text: string
-  export default text
-}
-
-declare module '*/docs-start.js' {
-  const text: string
-  export default text
-}
-
-declare module '*/lists.js' {
-  const text: string
-  export default text
-}
-
-declare module '*/handover.js' {
-  const text: string
-  export default text
-}
-
-declare module '*/receive.js' {
-  const text: string
-  export default text
-}

@@ -54,7 +54,7 @@ function addMigration(path: string): void {
 
 /** Styles and scripts that no page of the version before names. */
 function changePages(frame: string): void {
-  for (const path of ['styles/base.css', 'browser/common.js', 'browser/create.js'])
-    appendFileSync(join(frame, path), '\n/* the next version */\n')
+  appendFileSync(join(frame, 'styles/base.css'), '\n/* the next version */\n')
+  appendFileSync(join(frame, 'browser/common.js'), "\ntold.dataset.next = ''\n")
   appendFileSync(join(frame, 'browser/create/form.js'), "\nform.dataset.next = ''\n")
 }

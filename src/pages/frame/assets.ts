@@ -8,8 +8,6 @@ import { DomainError } from '../../domain/errors.ts'
 import { answerAsset, type Kept } from '../../http/answers.ts'
 import type { Asked } from '../../http/door/router.ts'
 import { FILES } from '../../http/urls.ts'
-import common from './browser/common.js' with { type: 'text' }
-import receive from './browser/receive.js' with { type: 'text' }
 import { bundleForBrowser, hashBundle, scriptOfWords } from './browser-bundles.ts' with { type: 'macro' }
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
@@ -56,13 +54,13 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     icon: ofText('icon.svg', SVG, icon),
     icon192: ofFile('icon-192.png', PNG, icon192),
     icon512: ofFile('icon-512.png', PNG, icon512),
-    common: ofText('common.js', SCRIPT, common),
+    common: ofText('common.js', SCRIPT, bundleForBrowser('common.js')),
     answer: ofText('answer.js', SCRIPT, bundleForBrowser('answer.js')),
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
     lists: ofText('lists.js', SCRIPT, bundleForBrowser('lists.js')),
     handover: ofText('handover.js', SCRIPT, bundleForBrowser('handover.js')),
-    receive: ofText('receive.js', SCRIPT, receive),
+    receive: ofText('receive.js', SCRIPT, bundleForBrowser('receive.js')),
     strength: {
       name: `strength-${hashBundle('strength.js')}.js`,
       type: SCRIPT,

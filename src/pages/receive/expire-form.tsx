@@ -25,7 +25,7 @@ type ExpireFormProps = {
   ends: keyof typeof WORDS
 }
 
-export function ExpireForm({ guest, urlToken, nonce = '', isOwner, ends }: ExpireFormProps) {
+export function ExpireForm({ guest, urlToken, nonce, isOwner, ends }: ExpireFormProps) {
   const { say } = guest.words
   const words = WORDS[ends]
   const ofOwner = ends === 'request' ? PAGES.closeRequest : PAGES.expireOwn
@@ -33,7 +33,11 @@ export function ExpireForm({ guest, urlToken, nonce = '', isOwner, ends }: Expir
   return (
     <details class="unprinted">
       <summary>{say(words.title)}</summary>
-      <PostForm guest={guest} action={page.href({ url_token: urlToken })} hidden={{ nonce }}>
+      <PostForm
+        guest={guest}
+        action={page.href({ url_token: urlToken })}
+        hidden={nonce === undefined ? {} : { nonce }}
+      >
         <p>{say(words.text)}</p>
         <Submit look="danger">{say(words.submit)}</Submit>
       </PostForm>
