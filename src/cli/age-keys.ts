@@ -4,24 +4,12 @@ import { createOwnFile } from '../client/own-files.ts'
 import { identitiesIn } from '../domain/age-recipient.ts'
 import { printableLine } from '../domain/printable.ts'
 import { CommandFailure } from './failures.ts'
+import type { Shell } from './shell.ts'
 
-/** Why an answer did not open. */
-export function explainSealed(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  if (message.startsWith('no identity matched')) return 'None of your keys opens it.'
-  return `It cannot be opened: ${printableLine(message)}.`
-}
+export type AgeKeys = Awaited<ReturnType<typeof readAgeKeys>>
 
-export type AgeKeys = {
-  openText: (text: string) => Promise<string>
-  /** Writes the content to a new file. Returns the name inside. */
-  openFile: (from: string, to: string) => Promise<string>
-  /** How often something did not open. */
-  failures: () => number
-}
-
-/** Throws CommandFailure for any other. */
-export async function readAgeKeys(files: readonly { path: string; text: string }[]): Promise<AgeKeys> {
+/** Throws CommandFailure for a file that holds no keys. */
+export async function readAgeKeys(files: readonly { path: string; text: string }[], shell: Shell) {
   // Loaded only when needed: most commands open nothing of age.
   const { armor, Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
@@ -37,7 +25,7 @@ export async function readAgeKeys(files: readonly { path: string; text: string }
     }
   }
 
-  async function openFile(from: string, to: string): Promise<string> {
+  async function writeContent(from: string, to: string): Promise<string> {
     const zip = await decrypter.decrypt(Bun.file(from).stream())
     const file = await createOwnFile(to)
     try {
@@ -50,17 +38,31 @@ export async function readAgeKeys(files: readonly { path: string; text: string }
   }
 
   let failures = 0
-  const counted = <T>(opening: Promise<T>) =>
-    opening.catch((cause) => {
+  /** The view is spent: tells why something does not open, and returns null for it to stay as it came. */
+  async function orTell(what: string, opening: () => Promise<string>): Promise<string | null> {
+    try {
+      return await opening()
+    } catch (cause) {
       failures += 1
-      throw cause
-    })
+      shell.say(`oncebox: ${what}: ${whyNot(cause)} Here it is as it came.`)
+      return null
+    }
+  }
 
   return {
-    openText: (text) => counted((async () => decrypter.decrypt(armor.decode(text), 'text'))()),
-    openFile: (from, to) => counted(openFile(from, to)),
+    openText: (text: string) => orTell('the text', async () => decrypter.decrypt(armor.decode(text), 'text')),
+    /** Writes the content to a new file. Returns the name inside. */
+    openFile: ({ name, from, to }: { name: string; from: string; to: string }) =>
+      orTell(name, () => writeContent(from, to)),
+    /** How often something did not open. */
     failures: () => failures,
   }
+}
+
+function whyNot(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (message.startsWith('no identity matched')) return 'none of your keys opens it.'
+  return `it cannot be opened: ${printableLine(message)}.`
 }
 
 /** Bytes of the parts of a ZIP, without names (APPNOTE 6.3.10, 4.3). */

@@ -11,7 +11,7 @@ import { createOwnFile, openOwnFile, placePart } from '../client/own-files.ts'
 import { isSealedName } from '../domain/age-recipient.ts'
 import { printableLine } from '../domain/printable.ts'
 import { safeFilename, safeFilenames } from '../domain/received-names.ts'
-import { type AgeKeys, explainSealed } from './age-keys.ts'
+import type { AgeKeys } from './age-keys.ts'
 import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder } from './paths.ts'
 import type { Shell } from './shell.ts'
@@ -103,22 +103,14 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
     shell.say(isRenamed ? `${saved} The sender named it ${quote(inner ?? filename)}.` : saved)
   }
 
-  /**
-   * Puts the content of an encrypted file in its place. Returns its own name, or null for one that stays as it came: the view
-   * is spent.
-   */
+  /** Puts the content of an encrypted file in its place. Returns its own name, or null for one that stays as it came. */
   async function openSealed(part: string, filename: string): Promise<string | null> {
     if (keys === null || !isSealedName(filename)) return null
     const opened = `${part}.open`
-    try {
-      const name = await keys.openFile(part, opened)
-      await rename(opened, part)
-      return name
-    } catch (cause) {
-      await rm(opened, { force: true })
-      shell.say(`oncebox: ${filename}: ${explainSealed(cause)} It is saved as it came.`)
-      return null
-    }
+    const name = await keys.openFile({ name: filename, from: part, to: opened })
+    if (name === null) await rm(opened, { force: true })
+    else await rename(opened, part)
+    return name
   }
 
   const safeNameOf = (sent: string) => safeFilename(sent, { platform: shell.place.platform })

@@ -155,6 +155,12 @@ export function tooManyTries(of: 'push' | 'request', wait: number): DomainError 
   return new DomainError('too_many', message, { retryAfter, isLocked: true })
 }
 
+/** For what may be missing. Throws every other cause. */
+export function nullIfMissing(cause: unknown): null {
+  if (isDomainError(cause, 'not_found')) return null
+  throw cause
+}
+
 /** Whether the cause is a DomainError, with this code when one is given. */
 export function isDomainError(cause: unknown, code?: ErrorCode): cause is DomainError {
   return cause instanceof DomainError && (code === undefined || cause.code === code)

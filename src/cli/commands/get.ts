@@ -7,7 +7,7 @@ import { isSealedText } from '../../domain/age-recipient.ts'
 import { DIRECTION_MARK, printable, printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { isWebAddress } from '../../domain/web-address.ts'
-import { type AgeKeys, explainSealed, readAgeKeys } from '../age-keys.ts'
+import { type AgeKeys, readAgeKeys } from '../age-keys.ts'
 import { awaitAnswer } from '../arrival.ts'
 import { repeated, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
@@ -45,7 +45,7 @@ export const GET = serverCommand({
   },
   act: async ({ flags: { output, passphraseFile, wait, identity, qr, json }, shell, ...visit }) => {
     const { client, server, urlToken, isRequest } = visit
-    const keys = identity.length === 0 ? null : await readAgeKeys(identity)
+    const keys = identity.length === 0 ? null : await readAgeKeys(identity, shell)
     const { downloadPart } = client
     const files = createReceivedFiles({ output, link: `${server} ${urlToken}`, shell, downloadPart, keys })
     if (!json && (await files.goOn())) return
@@ -70,17 +70,12 @@ export const GET = serverCommand({
   },
 })
 
-/** The view is spent: what does not open is returned as it came. */
+/** What does not open is returned as it came. */
 async function openText(text: string, keys: AgeKeys | null, shell: Shell): Promise<string> {
   if (!isSealedText(text)) return text
-  if (keys === null) {
-    shell.say('This is encrypted for an age key: "age -d" opens it, and so does --identity FILE.')
-    return text
-  }
-  return keys.openText(text).catch((cause) => {
-    shell.say(`oncebox: ${explainSealed(cause)} Here is the text as it came.`)
-    return text
-  })
+  if (keys !== null) return (await keys.openText(text)) ?? text
+  shell.say('This is encrypted for an age key: "age -d" opens it, and so does --identity FILE.')
+  return text
 }
 
 type Asking = Pick<Visit, 'client' | 'urlToken'>

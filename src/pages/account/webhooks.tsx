@@ -1,6 +1,6 @@
 // The webhooks of an account, and on a page of the same kind those of the administrators for everybody.
 
-import { isDomainError } from '../../domain/errors.ts'
+import { nullIfMissing } from '../../domain/errors.ts'
 import { type DeliveryError, WEBHOOK_FORMATS, type WebhookFormat } from '../../domain/outbox.ts'
 import { createParseWebhook, MAX_URL_LENGTH } from '../../http/intake/webhook-input.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -90,7 +90,8 @@ export function createWebhookPages(
   }
 
   async function remove(guest: Member, form: Form): Promise<Response> {
-    await webhooks.remove(scope.owner(guest), Number(form.text('id'))).catch(ignoreMissing)
+    // A second press of the button finds nothing to delete.
+    await webhooks.remove(scope.owner(guest), Number(form.text('id'))).catch(nullIfMissing)
     return show(guest)
   }
 
@@ -99,11 +100,6 @@ export function createWebhookPages(
   }
 
   return { show: (guest: Member) => show(guest), add, remove, test }
-}
-
-/** A second press of the button finds nothing to delete. */
-function ignoreMissing(cause: unknown): void {
-  if (!isDomainError(cause, 'not_found')) throw cause
 }
 
 const ERRORS: Partial<Record<DeliveryError, WordKey>> = {

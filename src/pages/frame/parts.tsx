@@ -143,14 +143,17 @@ export function fillIn(text: string, name: string, element: Children): Children 
   return after === undefined ? before : [before, element, after]
 }
 
-/** A text with a flag, which is written from left to right in every language and is not broken. */
-export function withFlag(text: string, flag: string): Children {
-  const written = (
+/** What people type or compare: written from left to right in every language, and not broken. */
+export function Flag({ children }: { children: string }) {
+  return (
     <code class="flag" dir="ltr">
-      {flag}
+      {children}
     </code>
   )
-  return fillIn(text, 'flag', written)
+}
+
+export function withFlag(text: string, flag: string): Children {
+  return fillIn(text, 'flag', <Flag>{flag}</Flag>)
 }
 
 /** A time in UTC; a script shows it in the reader's time zone. */

@@ -1,6 +1,6 @@
 // The owner's list of pushes: shows a page of it, and expires or marks the pushes that are selected.
 
-import { isDomainError } from '../../domain/errors.ts'
+import { nullIfMissing } from '../../domain/errors.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
@@ -51,20 +51,11 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
   async function ask(guest: Member, asked: ListQuery, urlTokens: readonly string[]): Promise<Response> {
     const selected: Owned[] = []
     for (const urlToken of new Set(urlTokens.slice(0, MAX_ASKED))) {
-      const owned = await findOwned(urlToken, guest)
+      const owned = await pushes.getOwned(urlToken, guest.account).catch(nullIfMissing)
       if (owned !== null && !isExpired(owned.push, now())) selected.push(owned)
     }
     if (selected.length === 0) return leadBack(guest, asked, { done: 'expired', n: 0 })
     return askToExpire(guest, { asked, selected })
-  }
-
-  async function findOwned(urlToken: string, { account }: Member): Promise<Owned | null> {
-    try {
-      return await pushes.getOwned(urlToken, account)
-    } catch (cause) {
-      if (isDomainError(cause, 'not_found')) return null
-      throw cause
-    }
   }
 
   return { show, change }

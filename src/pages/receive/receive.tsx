@@ -1,7 +1,7 @@
 // The page of a secret link, which shows and counts nothing, and the answer to its button.
 
 import type { Accounts } from '../../accounts/accounts.ts'
-import { addToOutage, DomainError, isDomainError, retrySeconds } from '../../domain/errors.ts'
+import { addToOutage, DomainError, isDomainError, nullIfMissing, retrySeconds } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired, isLocked, isOwner as isOwnerOf, mayExpire, type Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
@@ -130,10 +130,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     const { makeRoom } = guest.exchange
     const retrieval = await pushes
       .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true, makeRoom })
-      .catch((cause) => {
-        if (isDomainError(cause, 'not_found')) return null
-        throw cause
-      })
+      .catch(nullIfMissing)
     return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
   }
 

@@ -6,7 +6,7 @@ import { type Authority, authorityOf } from '../../domain/web-address.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
-import { CopyButton, EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { CopyButton, EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { ExpireForm } from './expire-form.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
 import { RevealedQr } from './revealed-qr.tsx'
@@ -57,17 +57,12 @@ function isSealed({ payload, files }: View): boolean {
 }
 
 function Sealed({ guest: { words } }: { guest: Guest }) {
-  const command = (
-    <code class="flag" dir="ltr">
-      age -d -i key.txt
-    </code>
-  )
   return (
     <Notice kind="low">
       <p>
         <strong>{words.say('key_only')}</strong>
       </p>
-      <p>{fillIn(words.say('key_open'), 'command', command)}</p>
+      <p>{fillIn(words.say('key_open'), 'command', <Flag>age -d -i key.txt</Flag>)}</p>
     </Notice>
   )
 }

@@ -7,7 +7,7 @@ import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { AskedRequest } from '../../requests/requests.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
 import type { Guest } from '../frame/guest.ts'
-import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { PassphraseInput, PayloadInput } from '../frame/push-fields.tsx'
 import { Chosen, DropOverlay, Progress } from '../share/create/create-files.tsx'
 
@@ -122,11 +122,7 @@ function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) 
 
 /** Of a public key, for people to compare. */
 export function Fingerprint({ of: recipient }: { of: string }) {
-  return (
-    <code class="flag" dir="ltr">
-      {fingerprintOfRecipient(recipient)}
-    </code>
-  )
+  return <Flag>{fingerprintOfRecipient(recipient)}</Flag>
 }
 
 export function Arrived({ guest: { words } }: { guest: Guest }) {

@@ -251,7 +251,7 @@ describe('an age key', () => {
     expect(await trial.run('get', ANSWER, '--identity', path('key.txt'), '--output', path('out'))).toBe(1)
     expect(trial.out).toEqual([payload])
     expect(readdirSync(path('out')).sort()).toEqual(['1.age', '2.age'])
-    expect(trial.text()).toContain('None of your keys opens it.')
+    expect(trial.text()).toContain('none of your keys opens it.')
   })
 
   test('that is missing is asked for', async () => {

@@ -1,7 +1,7 @@
 // "Share again like this": fills a new form with the settings of an own push, never with its content or passphrase. The
 // address of the form contains only the token of the push, so that no name ends up in the log of a proxy.
 
-import { isDomainError } from '../../../domain/errors.ts'
+import { nullIfMissing } from '../../../domain/errors.ts'
 import { DURATIONS } from '../../../domain/new-push.ts'
 import type { Labelled } from '../../../pushes/owner-lists.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
@@ -18,13 +18,8 @@ export function createFindAgain({ getOwned }: Pick<Pushes, 'getOwned'>): FindAga
   return async ({ query, session }) => {
     const urlToken = query.get(PARAMETER)
     if (urlToken === null || session === null) return null
-    try {
-      const pushed = await getOwned(urlToken, session.account)
-      return { query: settingsOf(pushed), pushed }
-    } catch (cause) {
-      if (isDomainError(cause, 'not_found')) return null
-      throw cause
-    }
+    const pushed = await getOwned(urlToken, session.account).catch(nullIfMissing)
+    return pushed && { query: settingsOf(pushed), pushed }
   }
 }
 
