@@ -63,7 +63,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
     if (mailLimit === null) throw new DomainError('not_found', 'not-found')
     await mailLimit.take(accountId, 1)
     const token = newRandomToken()
-    const body = sealMail('account_mail', { ...waiting, token }, { keyring, accountId })
+    const body = sealMail({ ...waiting, token }, { field: 'account_mail', accountId, keyring })
     return add({ ...link, mail: { accountId, body } }, token)
   }
 

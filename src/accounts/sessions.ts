@@ -1,7 +1,7 @@
 // Signing in with a password and, if the account has one, a second factor; and the resulting sessions.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { openJson, sealJson } from '../crypto/sealed-field.ts'
+import { openForAccount, openJson, sealJson } from '../crypto/sealed-field.ts'
 import { formTokenOf, hashRecoveryCode, hashToken, isSameSecret, newRandomToken } from '../crypto/tokens.ts'
 import { checkTotp } from '../crypto/totp.ts'
 import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../domain/account.ts'
@@ -13,7 +13,6 @@ import type { Credentials } from '../store/accounts-face.ts'
 import type { Store } from '../store/face.ts'
 import { isBcrypt, type Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
-import { openTotpSecret } from './two-factor.ts'
 
 /** The token goes into a cookie and is not available later. */
 export type NewSession = { account: Account; sessionToken: string }
@@ -129,7 +128,7 @@ export function createSessions(options: SessionsOptions) {
   async function isCodeRight({ account, totpSecret, totpStep }: Credentials, code: string): Promise<boolean> {
     if (totpSecret === null) return false
     const accountId = account.id
-    const secret = openTotpSecret(totpSecret, { accountId, keyring })
+    const secret = openForAccount(totpSecret, { accountId, field: 'totp', keyring })
     const step = secret === null ? null : checkTotp({ secret, code, now: systemNow(), lastStep: totpStep })
     if (step !== null) return store.twoFactor.useStep({ accountId, step })
     return store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })

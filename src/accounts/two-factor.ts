@@ -1,7 +1,7 @@
 // The second factor of an account: an authenticator app, and recovery codes for a lost phone.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
+import { sealForAccount } from '../crypto/sealed-field.ts'
 import { hashRecoveryCode, newRecoveryCode } from '../crypto/tokens.ts'
 import { checkTotp, deriveTotpSecret, isTotpSecret, totpUri } from '../crypto/totp.ts'
 import type { Account, Session } from '../domain/account.ts'
@@ -52,7 +52,7 @@ export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFa
     const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
     const isSet = await store.twoFactor.set({
       accountId: id,
-      sealedSecret: sealTotpSecret(given.secret, { accountId: id, keyring }),
+      sealedSecret: sealForAccount(given.secret, { accountId: id, field: 'totp', keyring }),
       step,
       recoveryHashes: codes.map(hashRecoveryCode),
     })
@@ -66,19 +66,4 @@ export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFa
     turnOff: ({ id }: Account): Promise<void> => store.twoFactor.remove(id),
     countRecoveryCodes: ({ id }: Account): Promise<number> => store.twoFactor.countRecoveryCodes(id),
   }
-}
-
-type Place = { accountId: number; keyring: Keyring }
-
-export function sealTotpSecret(secret: string, { accountId, keyring }: Place): Buffer {
-  return sealWithKeyring(Buffer.from(secret), keyring, placeOf(accountId))
-}
-
-/** Null when the database was altered or its key is missing. Recovery codes still work then. */
-export function openTotpSecret(sealed: Uint8Array, { accountId, keyring }: Place): string | null {
-  return openWithKeyring(sealed, keyring, placeOf(accountId))?.toString('utf8') ?? null
-}
-
-function placeOf(accountId: number) {
-  return { subkey: 'owner', subject: Buffer.from(`account/${accountId}`), field: 'totp' } as const
 }

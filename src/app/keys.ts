@@ -1,17 +1,15 @@
 // The instance keys of a database: which there are, what still needs them, and how a new one takes the place of the first.
 
-import { openTotpSecret, sealTotpSecret } from '../accounts/two-factor.ts'
 import { addKey, fingerprint, type Keyring, parseKeyFile, putKeyFirst } from '../crypto/keyring.ts'
+import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { DamageError } from '../domain/errors.ts'
-import { openWebhook, sealWebhook } from '../notices/webhooks.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { reseal as resealRequest } from '../requests/request-texts.ts'
 import { requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
-import { resealWebhooks } from '../store/notices/webhooks.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import type { CommandDatabase } from '../store/opening/opened-store.ts'
 import { openServerDatabase } from '../store/opening/server-database.ts'
@@ -21,7 +19,7 @@ import {
   listKeyUses,
   type OwnedPush,
   relinkSome,
-  resealSecondFactors,
+  resealSecrets,
 } from '../store/pushes/rekeying.ts'
 import { relinkRequests } from '../store/requests/requests.ts'
 import type { Step } from '../store/steps.ts'
@@ -109,13 +107,9 @@ function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]): Show
 
 /** Idempotency keys stay under their key: only who has such a key can open its answer. */
 function* resealAll(keyring: Keyring): Step<KeyUse[]> {
-  yield* resealSecondFactors((accountId, sealed) => {
-    const secret = openTotpSecret(sealed, { accountId, keyring })
-    return secret === null ? null : sealTotpSecret(secret, { accountId, keyring })
-  })
-  yield* resealWebhooks((webhook) => {
-    const opened = openWebhook(webhook, keyring)
-    return opened && sealWebhook(opened, { accountId: webhook.accountId, keyring })
+  yield* resealSecrets((field, { accountId, sealed }) => {
+    const secret = openForAccount(sealed, { accountId, field, keyring })
+    return secret === null ? null : sealForAccount(secret, { accountId, field, keyring })
   })
   for (let after: number | null = 0; after !== null; )
     after = yield* relinkSome(after, (push) => reseal(push, keyring))

@@ -57,6 +57,26 @@ export function openJson<T>(text: string, keyring: Keyring, place: KeyringPlace)
   return opened === null ? null : JSON.parse(opened)
 }
 
+/** What the server keeps for an account, or for nobody's where that is null, to use it by itself. */
+export type OfAccount = {
+  accountId: number | null
+  field: 'totp' | 'webhook' | 'link_mail' | 'account_mail'
+  keyring: Keyring
+}
+
+export function sealForAccount(plaintext: string, { keyring, ...of }: OfAccount): Buffer {
+  return sealWithKeyring(Buffer.from(plaintext), keyring, placeOfAccount(of))
+}
+
+/** Null when the database was altered, the key is missing, or the value was sealed for another account or field. */
+export function openForAccount(sealed: Uint8Array, { keyring, ...of }: OfAccount): string | null {
+  return openWithKeyring(sealed, keyring, placeOfAccount(of))?.toString('utf8') ?? null
+}
+
+function placeOfAccount({ accountId, field }: Omit<OfAccount, 'keyring'>): KeyringPlace {
+  return { subkey: 'owner', subject: Buffer.from(`account/${accountId ?? 0}`), field }
+}
+
 export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, place: Place): Buffer {
   const nonce = randomKey(NONCE_BYTES)
   const [ciphertext, tag] = encrypt(plaintext, { key, nonce, data: associatedData(number, place) })

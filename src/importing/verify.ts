@@ -1,7 +1,7 @@
 // Compares what is here with what another server gives up, value by value. Opens no view and changes nothing.
 
 import { isBcrypt } from '../accounts/passwords.ts'
-import { openTotpSecret } from '../accounts/two-factor.ts'
+import { openForAccount } from '../crypto/sealed-field.ts'
 import { hashToken } from '../crypto/tokens.ts'
 import { type IncomingSource, isUnreadable } from '../domain/incoming.ts'
 import type { Finding } from './import-report.ts'
@@ -68,7 +68,7 @@ async function compareAccount(planned: PlannedAccount, { store, keyring }: Verif
   const wasHere = await store.imports.isKnown(createMarks(keyring).account.all(email))
   if (found === null) return wasHere ? [] : ['it is not here']
   const { account, passwordHash, totpSecret, totpStep } = found
-  const secret = totpSecret && openTotpSecret(totpSecret, { accountId: account.id, keyring })
+  const secret = totpSecret && openForAccount(totpSecret, { accountId: account.id, field: 'totp', keyring })
   const token = apiToken === null ? null : await store.apiTokens.findByHash(hashToken(apiToken))
   const isOwnToken = apiToken === null || account.disabledAt !== null || token?.account.id === account.id
   return [

@@ -1,8 +1,8 @@
 // Walks through another server's accounts and pushes, decides about each, and stores what comes, sealed as if created here.
 
-import { sealTotpSecret } from '../accounts/two-factor.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { newDataKey, sealSecrets } from '../crypto/push-secrets.ts'
+import { sealForAccount } from '../crypto/sealed-field.ts'
 import { hashToken } from '../crypto/tokens.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 import { type IncomingPush, type IncomingSource, isUnreadable } from '../domain/incoming.ts'
@@ -75,7 +75,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     report.accounts.came += 1
     if (isDisabled) report.accounts.disabled += 1
     if (totp === null) return accountId
-    const sealedSecret = sealTotpSecret(totp.secret, { accountId, keyring })
+    const sealedSecret = sealForAccount(totp.secret, { accountId, field: 'totp', keyring })
     await step.setTotpSecret({ accountId, sealedSecret, step: totp.lastStep })
     report.secondFactors += 1
     return accountId

@@ -57,8 +57,8 @@ export function createMailChannel(options: MailChannelOptions) {
     if (accountId === null) return 'damaged'
     if (kind === 'event_mail') return writeEventMail(message, accountId)
     const place = { keyring, accountId }
-    if (kind === 'link_mail') return writeLink(openMail('link_mail', body, place))
-    return writeOneTimeLink(openMail('account_mail', body, place))
+    if (kind === 'link_mail') return writeLink(openMail(body, { ...place, field: 'link_mail' }))
+    return writeOneTimeLink(openMail(body, { ...place, field: 'account_mail' }))
   }
 
   async function writeLink(waiting: WaitingMails['link_mail'] | null): Promise<Written> {

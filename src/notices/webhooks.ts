@@ -3,7 +3,7 @@
 import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
-import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
+import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import { conflict, DomainError } from '../domain/errors.ts'
 import type { EventType } from '../domain/events.ts'
 import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
@@ -44,7 +44,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     { url, ...wanted }: NewWebhook,
   ): Promise<StoredWebhook & { secret: string }> {
     const secret = `whsec_${randomKey(SECRET_BYTES).toString('base64')}`
-    const sealed = sealWebhook({ url, secret }, { accountId, keyring })
+    const sealed = sealForAccount(JSON.stringify({ url, secret }), { accountId, field: 'webhook', keyring })
     const withName = wanted.withName && accountId !== null
     // With the port, if it has one of its own.
     const { host } = new URL(url)
@@ -89,11 +89,13 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
 
   /** Loads what speaks to the outside when something is sent there first. */
   async function send(message: WebhookMessage, webhook: StoredWebhook, stopped?: AbortSignal) {
-    const opened = openWebhook(webhook, keyring)
+    const { accountId, sealed, format } = webhook
+    const opened = openForAccount(sealed, { accountId, field: 'webhook', keyring })
     if (opened === null) return 'damaged'
+    const to: Addressee = { ...JSON.parse(opened), format }
     const { requestFor } = await import('./webhook-formats.ts')
     const { requestOutside } = await import('./guarded-request.ts')
-    return requestOutside(requestFor(message, { ...opened, format: webhook.format }, now()), outside, stopped)
+    return requestOutside(requestFor(message, to, now()), outside, stopped)
   }
 
   const channel: Channel = { kinds: ['webhook'], deliver }
@@ -117,21 +119,4 @@ export function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & 
 /** The same in each try, and no other message of this server or a restored one has it. */
 function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
   return `msg_${hmac(sealing.notices, `message/${id}/${at}`).subarray(0, MESSAGE_ID_BYTES).toString('base64url')}`
-}
-
-type Opened = Pick<Addressee, 'url' | 'secret'>
-type Place = { accountId: Owner; keyring: Keyring }
-
-export function sealWebhook(opened: Opened, { accountId, keyring }: Place): Buffer {
-  return sealWithKeyring(Buffer.from(JSON.stringify(opened)), keyring, placeOf(accountId))
-}
-
-/** Null when the database was altered or its key is missing. */
-export function openWebhook({ sealed, accountId }: StoredWebhook, keyring: Keyring): Opened | null {
-  const opened = openWithKeyring(sealed, keyring, placeOf(accountId))
-  return opened && JSON.parse(opened.toString('utf8'))
-}
-
-function placeOf(accountId: Owner) {
-  return { subkey: 'owner', subject: Buffer.from(`account/${accountId ?? 0}`), field: 'webhook' } as const
 }

@@ -28,8 +28,8 @@ export function createLinkMails({ keyring, limit }: Options) {
   ): Promise<string[]> => {
     await limit.take(account.id, recipients.length)
     const sender = push.showsSender ? account.email : null
-    const place = { keyring, accountId: account.id }
-    return recipients.map((to) => sealMail('link_mail', { to, language, urlToken, sender }, place))
+    const place = { field: 'link_mail', accountId: account.id, keyring } as const
+    return recipients.map((to) => sealMail({ to, language, urlToken, sender }, place))
   }
 }
 

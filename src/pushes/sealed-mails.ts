@@ -1,7 +1,7 @@
 // Mails with a link, as they wait to be sent: sealed, because whoever reads the link can use it.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { openJson, sealJson } from '../crypto/sealed-field.ts'
+import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import type { Language } from '../domain/language.ts'
 
 type To = { to: string; language: Language }
@@ -16,17 +16,14 @@ export type WaitingMails = {
 
 type Kind = keyof WaitingMails
 /** `accountId`: who is held to how much mail, and takes it along when removed. */
-type Place = { keyring: Keyring; accountId: number }
+type Place<K> = { field: K; accountId: number; keyring: Keyring }
 
-export function sealMail<K extends Kind>(kind: K, mail: WaitingMails[K], place: Place): string {
-  return sealJson(mail, place.keyring, placeOf(kind, place))
+export function sealMail<K extends Kind>(mail: WaitingMails[K], place: Place<K>): string {
+  return sealForAccount(JSON.stringify(mail), place).toString('base64url')
 }
 
-/** Null when it was altered, or belongs to another account. */
-export function openMail<K extends Kind>(kind: K, body: string, place: Place): WaitingMails[K] | null {
-  return openJson(body, place.keyring, placeOf(kind, place))
-}
-
-function placeOf(field: Kind, { accountId }: Place) {
-  return { subkey: 'owner', subject: Buffer.from(`account/${accountId}`), field } as const
+/** Null as `openForAccount`. */
+export function openMail<K extends Kind>(body: string, place: Place<K>): WaitingMails[K] | null {
+  const opened = openForAccount(Buffer.from(body, 'base64url'), place)
+  return opened && JSON.parse(opened)
 }

@@ -2,8 +2,8 @@
 // check. The structure of the database is checked where it is opened.
 
 import { existsSync } from 'node:fs'
-import { openTotpSecret } from '../../accounts/two-factor.ts'
 import type { Keyring } from '../../crypto/keyring.ts'
+import { openForAccount } from '../../crypto/sealed-field.ts'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { DamageError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
@@ -102,7 +102,7 @@ async function lookAtSealed(read: Steps['read'], keyring: Keyring | null): Promi
   }
   for await (const { id, totpSecret } of rowsOf(read, (last) => listSecondFactorsAfter(last.id), { id: 0 })) {
     count += 1
-    if (totpSecret !== null && openTotpSecret(totpSecret, { accountId: id, keyring }) === null)
+    if (totpSecret !== null && openForAccount(totpSecret, { accountId: id, field: 'totp', keyring }) === null)
       faults.push(`The second factor of account ${id}.`)
   }
   const words = { well: 'Each opens with the instance key.', ill: 'Not opened by the instance key' }

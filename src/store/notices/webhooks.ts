@@ -126,13 +126,8 @@ function tooMany(): DomainError {
 /** The key of each sealed webhook, in the second byte. */
 export const WEBHOOK_KEYS = `SELECT 'webhook' AS kind, substr(sealed, 1, 2) AS head, count(*) AS rows FROM webhooks GROUP BY 2`
 
-const RESEAL = statement('UPDATE webhooks SET sealed = $2 WHERE id = $1')
-const ALL = select(webhooks, 'ORDER BY id')
-
-/** `seal` returns null for a damaged one, which stays as it is. */
-export function* resealWebhooks(seal: (webhook: StoredWebhook) => Uint8Array | null): Step<void> {
-  for (const row of yield* all(ALL)) {
-    const resealed = seal(present(row))
-    if (resealed !== null) yield* run(RESEAL, row.id, resealed)
-  }
+/** For a new key. */
+export const WEBHOOK_SECRETS = {
+  list: select(webhooks, 'ORDER BY id'),
+  keep: statement('UPDATE webhooks SET sealed = $2 WHERE id = $1'),
 }

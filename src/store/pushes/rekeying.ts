@@ -1,10 +1,10 @@
 // Which rows were sealed under which instance key, and how what accounts keep comes under another key or another link.
 
-import { WEBHOOK_KEYS } from '../notices/webhooks.ts'
+import { WEBHOOK_KEYS, WEBHOOK_SECRETS } from '../notices/webhooks.ts'
 import { REQUEST_KEYS } from '../requests/requests.ts'
 import { type RowOf, statement } from '../statements.ts'
 import { all, run, type Step } from '../steps.ts'
-import { accounts, type pushes, type pushLabels } from '../tables.ts'
+import type { pushes, pushLabels } from '../tables.ts'
 import { keyNumberOf } from './idempotency-keys.ts'
 
 /** How many rows of a kind need the key of this number. */
@@ -49,20 +49,26 @@ export function* isKeyNeeded(number: number): Step<boolean> {
   return (yield* listKeyUses()).some((use) => use.number === number)
 }
 
-const SECOND_FACTORS = statement<Pick<RowOf<typeof accounts>, 'id'> & { sealed: Uint8Array }>(
-  'SELECT id, totp_secret AS sealed FROM accounts WHERE totp_secret IS NOT NULL',
-  { of: [accounts] },
-)
-const SET_SECOND_FACTOR = statement('UPDATE accounts SET totp_secret = $2 WHERE id = $1')
+const SECOND_FACTORS = {
+  list: statement<Secret & { id: number }>(
+    'SELECT id, id AS "accountId", totp_secret AS sealed FROM accounts WHERE totp_secret IS NOT NULL',
+    { numbers: ['id', 'accountId'] },
+  ),
+  keep: statement('UPDATE accounts SET totp_secret = $2 WHERE id = $1'),
+}
+const SECRETS = { totp: SECOND_FACTORS, webhook: WEBHOOK_SECRETS }
+
+/** What the server keeps for an account in a field; null for the administrators. */
+type Secret = { accountId: number | null; sealed: Uint8Array }
+type Seal = (field: keyof typeof SECRETS, secret: Secret) => Uint8Array | null
 
 /** `seal` returns null for a damaged secret, which stays as it is. */
-export function* resealSecondFactors(
-  seal: (accountId: number, sealed: Uint8Array) => Uint8Array | null,
-): Step<void> {
-  for (const { id, sealed } of yield* all(SECOND_FACTORS)) {
-    const resealed = seal(id, sealed)
-    if (resealed !== null) yield* run(SET_SECOND_FACTOR, id, resealed)
-  }
+export function* resealSecrets(seal: Seal): Step<void> {
+  for (const field of ['totp', 'webhook'] as const)
+    for (const secret of yield* all<Secret & { id: number }>(SECRETS[field].list)) {
+      const resealed = seal(field, secret)
+      if (resealed !== null) yield* run(SECRETS[field].keep, secret.id, resealed)
+    }
 }
 
 type Labels = Pick<RowOf<typeof pushLabels>, 'urlToken' | 'name' | 'note' | 'request'>
