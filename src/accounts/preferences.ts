@@ -1,10 +1,12 @@
-// What an account has chosen: the message for its secret links, and the limits that it asked to use again.
+// What an account has chosen: the message for its secret links, the limits that it asked to use again, and the mails that it gets.
 //
 // Choices are kept on the server, not in the browser, so that they follow the account to every device, work without JavaScript
 // and leave nothing on a shared computer. They hold no content, name or passphrase.
 
 import type { Account } from '../domain/account.ts'
 import { invalidFields } from '../domain/errors.ts'
+import { EVENT_TYPES, type EventType } from '../domain/events.ts'
+import type { Language } from '../domain/language.ts'
 import { problemOfMessage, tidyMessage } from '../domain/message-template.ts'
 import type { NewPush, PushLimits } from '../domain/new-push.ts'
 import { choicesOf, fitChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
@@ -58,4 +60,25 @@ export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
   }
 
   return { find, remember }
+}
+
+/** Of which events an account wants to be told by mail, and in which language. */
+export type MailWishes = { events: readonly EventType[]; language: Language }
+
+export type MailWishesOfAccounts = ReturnType<typeof createMailWishes>
+
+export function createMailWishes({ preferences }: Pick<Store, 'preferences'>) {
+  async function find({ id }: Pick<Account, 'id'>): Promise<MailWishes> {
+    const kept = await preferences.find(id)
+    const types = kept?.mailEvents?.split(',') ?? []
+    const events = EVENT_TYPES.filter((type) => types.includes(type))
+    return { events, language: kept?.mailLanguage ?? 'en' }
+  }
+
+  async function keep({ id }: Account, { events, language }: MailWishes): Promise<void> {
+    const mailEvents = events.length === 0 ? null : `,${events.join()},`
+    await preferences.keep({ accountId: id, mailEvents, mailLanguage: language })
+  }
+
+  return { find, keep }
 }

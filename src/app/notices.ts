@@ -1,6 +1,6 @@
 // What leaves the server by itself: the channels that are configured, and the job that delivers through them.
 
-import { createMailWishes } from '../accounts/mail-wishes.ts'
+import { createMailWishes } from '../accounts/preferences.ts'
 import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
 import { createMailChannel } from '../notices/mail-channel.ts'

@@ -1,6 +1,6 @@
 // Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then reads what else they say.
 
-import type { MailWishesOfAccounts } from '../accounts/mail-wishes.ts'
+import type { MailWishesOfAccounts } from '../accounts/preferences.ts'
 import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
@@ -15,7 +15,6 @@ import type { DueMessage } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
 import { type MailText, writeAccountLink, writeEvent, writeLinkMail, writeTest } from './mail-texts.ts'
 import type { Mailer } from './mailer.ts'
-import { createFindName } from './push-names.ts'
 import { parseEvent } from './webhooks.ts'
 
 /** Addresses of pages of this server. */
@@ -29,7 +28,7 @@ export type MailLinks = {
 
 export type MailChannelOptions = {
   mailer: Mailer
-  store: Pick<Store, 'accountLinks' | 'accounts' | 'lists'>
+  store: Pick<Store, 'accountLinks' | 'accounts'>
   wishes: Pick<MailWishesOfAccounts, 'find'>
   limit: MailLimit
   findToMail: (urlToken: string) => Promise<Push | null>
@@ -43,7 +42,6 @@ type Written = (MailText & { to: string }) | 'over' | 'damaged' | 'limited'
 
 export function createMailChannel(options: MailChannelOptions) {
   const { mailer, store, wishes, limit, findToMail, keyring, links, nameOfInstance } = options
-  const findName = createFindName({ store, keyring })
   const writing = (language: Language) => ({ language, name: nameOfInstance(), home: links.home })
 
   async function deliver(message: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
@@ -76,13 +74,11 @@ export function createMailChannel(options: MailChannelOptions) {
   async function writeEventMail(message: DueMessage, accountId: number): Promise<Written> {
     const account = await store.accounts.findById(accountId)
     if (account === null || account.disabledAt !== null) return 'over'
-    const { events, names, language } = await wishes.find(account)
+    const { events, language } = await wishes.find(account)
     const { type, at } = parseEvent(message.body)
     if (!events.includes(type)) return 'over'
     if (!(await limit.takeEvent(accountId))) return 'limited'
-    const name = names ? await findName(message) : null
-    const facts = { type, at, name, list: links.list }
-    return { to: account.email, ...writeEvent(facts, writing(language)) }
+    return { to: account.email, ...writeEvent({ type, at, list: links.list }, writing(language)) }
   }
 
   /** Null once the server has taken it. Throws `too_many`. */

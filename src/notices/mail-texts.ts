@@ -48,16 +48,12 @@ export function writeAccountLink(facts: AccountLinkFacts, writing: Writing): Mai
   return compose(say(`mail_${purpose}_subject`, { name }), [text, link, ...hints], writing)
 }
 
-export type EventFacts = { type: EventType; at: number; name: string | null; list: string }
+export type EventFacts = { type: EventType; at: number; list: string }
 
-export function writeEvent({ type, at, name, list }: EventFacts, writing: Writing): MailText {
+export function writeEvent({ type, at, list }: EventFacts, writing: Writing): MailText {
   const { say, moment } = wordsOf(writing.language)
   const subject = say(`event_${type}`)
-  return compose(
-    subject,
-    [subject, ...(name === null ? [] : [name]), moment(at), `${say('mail_event_list')}\n${list}`],
-    writing,
-  )
+  return compose(subject, [subject, moment(at), `${say('mail_event_list')}\n${list}`], writing)
 }
 
 export function writeTest(writing: Writing): MailText {

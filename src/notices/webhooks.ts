@@ -8,11 +8,11 @@ import { conflict, DomainError } from '../domain/errors.ts'
 import type { EventType } from '../domain/events.ts'
 import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
+import { openTexts } from '../pushes/labels.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage, ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
 import type { OutboundOptions } from './guarded-request.ts'
-import { createFindName } from './push-names.ts'
 import type { Addressee, WebhookMessage } from './webhook-formats.ts'
 
 const SECRET_BYTES = 32
@@ -36,7 +36,6 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
   const { webhooks } = store
   const { listed } = outside
   const testing = new Set<number>()
-  const findName = createFindName({ store, keyring })
 
   /** The secret is shown this once. Names are their owners' alone: administrators are told none. */
   async function add(
@@ -85,6 +84,14 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     const { type, at, data } = parseEvent(due.body)
     const name = webhook.withName ? await findName(due) : null
     return send({ id: messageIdOf(due, keyring), type, at, data, name }, webhook, stopped)
+  }
+
+  /** Null as well for a push that was purged, and for one that is not the account's. */
+  async function findName({ pushId, accountId }: DueMessage): Promise<string | null> {
+    const [texts] = pushId === null ? [] : await store.lists.readTexts([pushId])
+    if (texts === undefined || texts.ownerId === null || texts.ownerId !== accountId) return null
+    const place = { keyring, pushId: texts.lookup, ownerId: accountId, pushName: `push ${texts.id}` }
+    return openTexts(texts, place).name || null
   }
 
   /** Loads what speaks to the outside when something is sent there first. */

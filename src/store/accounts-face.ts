@@ -138,7 +138,6 @@ export type Preferences = PushChoices & {
   recipient: string | null
   /** Types of events, with a comma before and after each. */
   mailEvents: string | null
-  mailNames: boolean | null
   mailLanguage: Language | null
 }
 

@@ -79,7 +79,6 @@ export const preferences = sqliteTable('preferences', {
   deletableByViewer: flag('deletable_by_viewer'),
   recipient: text(),
   mailEvents: text('mail_events'),
-  mailNames: flag('mail_names'),
   mailLanguage: text('mail_language').$type<Language>(),
 })
 

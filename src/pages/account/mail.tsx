@@ -1,6 +1,6 @@
 // Mail to an account: of which events it is told, what waits, and a test.
 
-import type { MailWishes, MailWishesOfAccounts } from '../../accounts/mail-wishes.ts'
+import type { MailWishes, MailWishesOfAccounts } from '../../accounts/preferences.ts'
 import type { Account } from '../../domain/account.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
@@ -60,7 +60,7 @@ export function createMailPages({ mail, mailWishes, countMessages }: MailPageOpt
   async function keep(guest: Member, form: Form): Promise<Response> {
     const events = offered(guest.account).filter((type) => form.isTicked(type))
     const { language } = guest.words
-    await mailWishes.keep(guest.account, { events, names: form.isTicked('names'), language })
+    await mailWishes.keep(guest.account, { events, language })
     return back(guest, 'saved')
   }
 
@@ -109,7 +109,6 @@ function WishesForm({ guest, wishes }: { guest: Member; wishes: MailWishes }) {
         <legend>{say('mail_wishes', { email: account.email })}</legend>
         <EventTicks guest={guest} isTicked={(type) => wishes.events.includes(type)} />
       </fieldset>
-      <Tick id="mail-names" name="names" label={say('mail_wish_names')} isTicked={wishes.names} />
       <p class="hint">{say('mail_wishes_hint')}</p>
       <button type="submit">{say('mail_wishes_save')}</button>
     </PostForm>

@@ -13,7 +13,7 @@ const add = addTo(preferences)
 
 const NOTHING_CHOSEN: Preferences = {
   ...NO_CHOICES,
-  ...{ template: null, recipient: null, mailEvents: null, mailNames: null, mailLanguage: null },
+  ...{ template: null, recipient: null, mailEvents: null, mailLanguage: null },
 }
 
 export function createPreferences({ read, write }: Steps): PreferenceStore {

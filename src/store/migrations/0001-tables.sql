@@ -110,7 +110,6 @@ CREATE TABLE preferences (
   recipient TEXT CHECK (recipient <> ''),
   -- Of which events it is told by mail: types with a comma before and after each.
   mail_events TEXT CHECK (mail_events LIKE ',%,'),
-  mail_names INTEGER CHECK (mail_names IN (0, 1)),
   mail_language TEXT CHECK (length(mail_language) = 2)
 ) STRICT;
 
