@@ -119,7 +119,6 @@ async function serveStore(base: Base, ports: InstancePorts) {
       isAlone ? undefined : createAppearanceJob({ ...appearance, every: MINUTE / 2 }),
     ].filter((job) => job !== undefined),
   })
-  const mailer = services.mail?.mailer ?? null
   const lookAtHealth = createLookAtHealth(
     createServerChecks({
       ...config,
@@ -131,7 +130,6 @@ async function serveStore(base: Base, ports: InstancePorts) {
       // Pushes leave nothing on the disk of this machine when their rows and files are elsewhere.
       minFreeSpace: isAlone || store.bucket === null ? config.minFreeSpace : null,
       readBackups: backups?.status ?? null,
-      readMail: mailer && (() => ({ name: mailer.name, fault: mailer.fault() })),
     }),
   )
   const door = createDoor({

@@ -41,7 +41,7 @@ export function createNotices(options: NoticesOptions) {
   }
   const outside = { listed: config.webhookHosts }
   const webhooks = createWebhooks({ store, keyring, outside, now })
-  const channels = [webhooks.channel, ...(mail === null ? [] : [mail.channel])]
+  const channels = [...(webhooks.isOn ? [webhooks.channel] : []), ...(mail === null ? [] : [mail.channel])]
   const { outbox, events } = store
   return {
     mail,

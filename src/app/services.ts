@@ -105,7 +105,7 @@ export function createServices(options: ServicesOptions) {
       onError: noteFailure(log, 'the choices for the next push were not kept'),
     }),
     events: createEvents({ store: store.events }),
-    ...createUpkeepServices(making, notices.deliveries.job),
+    ...createUpkeepServices(making, notices.deliveries),
   }
 }
 

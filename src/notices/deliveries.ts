@@ -3,7 +3,7 @@
 
 import type { Job, JobReport } from '../domain/job.ts'
 import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
-import type { Now } from '../domain/time.ts'
+import { HOUR, type Now } from '../domain/time.ts'
 import type { DueMessage, OutboxStore } from '../store/notices-face.ts'
 
 /** A way to the outside, such as webhooks or mail. */
@@ -21,10 +21,8 @@ export type DeliveriesOptions = {
   now: Now
 }
 
-export type Deliveries = ReturnType<typeof createDeliveries>
-
 const AT_ONCE = 16
-/** The longest wait: other nodes add messages too, and the clock may be set. */
+/** The longest wait: other nodes add messages too, and the clock may be set. Without a channel messages only lapse. */
 const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = 5_000
 
@@ -33,11 +31,11 @@ const MAIL = 0
 /** The receiver of a message: a webhook, or MAIL. */
 const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? MAIL
 
-export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOptions) {
+export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOptions): Job {
+  const lookAgain = channels.length === 0 ? HOUR : LOOK_AGAIN_MS
   const running = new Map<number, Promise<void>>()
   const stopping = new AbortController()
   let bell = Promise.withResolvers<void>()
-  const tries: Record<string, number> = {}
   let loop: Promise<void> = Promise.resolve()
 
   function ring(): void {
@@ -66,13 +64,13 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
   /** Begins with one message, if one is due. Returns the milliseconds until the next look. */
   async function deliverDue(report: JobReport): Promise<number> {
     const due = await outbox.findNextDue()
-    const wait = due === null ? LOOK_AGAIN_MS : Math.min(due - now(), LOOK_AGAIN_MS)
+    const wait = due === null ? lookAgain : Math.min(due - now(), lookAgain)
     if (wait > 0) return wait
     // Webhooks that hang leave room for mail, which accounts wait for.
     const onlyMail = running.size >= AT_ONCE
-    if (onlyMail && running.has(MAIL)) return LOOK_AGAIN_MS
+    if (onlyMail && running.has(MAIL)) return lookAgain
     const message = await outbox.takeDue([...running.keys()], { onlyMail })
-    if (message === null) return LOOK_AGAIN_MS
+    if (message === null) return lookAgain
     const receiver = receiverOf(message)
     const delivering = deliver(message, report).finally(() => {
       running.delete(receiver)
@@ -88,17 +86,11 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
       const error = channel ? await channel.deliver(message, stopping.signal) : 'not_configured'
       // The lease ends by itself: another node, or the next start, tries again.
       if (stopping.signal.aborted && error !== null) return
-      count(message.kind, error)
       await outbox.settleTry(message, error)
       report.did()
     } catch (cause) {
       report.failed(cause)
     }
-  }
-
-  function count(kind: OutboxKind, error: DeliveryError | null): void {
-    const outcome = `${kind} ${error ?? 'delivered'}`
-    tries[outcome] = (tries[outcome] ?? 0) + 1
   }
 
   function start(report: JobReport): void {
@@ -112,6 +104,5 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
     await loop
   }
 
-  const job: Job = { name: 'deliveries', start, stop }
-  return { job, /** Tries since the start, by kind and outcome. */ countTries: () => ({ ...tries }) }
+  return { name: 'deliveries', start, stop }
 }

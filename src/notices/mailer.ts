@@ -45,16 +45,13 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
     })
   }
 
-  /** Why the server took no mail the last time, where that concerns all mails; null when it did, or was not asked yet. */
-  let fault: DeliveryError | null = null
-
   /** Why the server would not take a mail; null when it connects, verifies and lets us in. Sends none. */
   const test = () => attempt(async () => (await open()).verify())
 
   /** Null once the server has taken the mail. Ends the connection when `stopped` is aborted, and when it takes too long. */
   async function send({ to, subject, text, id }: Mail, stopped?: AbortSignal): Promise<DeliveryError | null> {
     if (!isMailAddress(to)) return 'not_allowed'
-    const error = await attempt(async (signal) => {
+    return attempt(async (signal) => {
       const transport = await open()
       await transport.sendMail({
         signal,
@@ -68,16 +65,9 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         xMailer: false,
       })
     }, stopped)
-    fault = error !== null && isOfAll(error) ? error : null
-    return error
   }
 
-  return { send, test, fault: () => fault, name: `${server.host}:${server.port}` }
-}
-
-/** What the server says of one mail does not hold for others. */
-function isOfAll(error: DeliveryError): boolean {
-  return error !== 'refused' && error !== 'receiver_failed' && error !== 'not_allowed'
+  return { send, test, name: `${server.host}:${server.port}` }
 }
 
 function attempt(work: (signal: AbortSignal) => Promise<unknown>, stopped?: AbortSignal) {

@@ -32,13 +32,11 @@ export type ServedOptions = {
   certificate: LastingCertificate | null
   /** Null without --backup-dir. */
   readBackups: (() => BackupState) | null
-  /** Null without --smtp-url. */
-  readMail: (() => MailState) | null
 }
 
 /** The parts of a server that runs. */
 export function createServerChecks(options: ServedOptions): Checks {
-  const { store, databaseName, dataDir, systemNow, certificate, readBackups, readMail } = options
+  const { store, databaseName, dataDir, systemNow, certificate, readBackups } = options
   const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
@@ -57,7 +55,6 @@ export function createServerChecks(options: ServedOptions): Checks {
     clock: () => judgeClock({ doubt: clock.doubt(), here: systemNow(), was: store.now(), isOnServer }),
     certificate: () => certificate && judgeCertificate(certificate, systemNow()),
     backup: () => readBackups && judgeBackup(readBackups()),
-    mail: () => readMail && judgeMail(readMail()),
   }
 }
 
@@ -221,11 +218,8 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
   return warning(`The backup in ${folder} is overdue. ${good}`, why)
 }
 
-/** `fault`: why the server took no mail the last time; null when it did, or none was sent yet. */
-export type MailState = { name: string; fault: DeliveryError | null }
-
-/** Never a problem: everything but mail works. */
-export function judgeMail({ name, fault }: MailState): Verdict {
+/** `fault`: why the mail server would take no mail. Never a problem: everything but mail works. */
+export function judgeMail(name: string, fault: DeliveryError | null): Verdict {
   if (fault === null) return fine(`Mail goes to ${name}.`)
   return warning(`The mail server ${name} ${EXPLAINED[fault]}: mail waits, for a day at most.`, MEND_MAIL)
 }

@@ -26,8 +26,6 @@ export type GaugesOptions = {
   database: DatabaseReport | null
   damage: DamageReports
   outbox: Pick<OutboxStore, 'countAll'>
-  /** Tries since the start, by kind and outcome. */
-  deliveries: { countTries: () => Record<string, number> }
   lookAtHealth: LookAtHealth
 }
 
@@ -58,7 +56,6 @@ export function createGauges(options: GaugesOptions): Gauged[] {
     gauge('oncebox_damaged_places', damage.count),
     gauge('oncebox_messages_waiting', messages('waiting'), 'kind'),
     gauge('oncebox_messages_failed', messages('failed'), 'kind'),
-    gauge('oncebox_deliveries_total', options.deliveries.countTries, 'outcome'),
     ...(bucket === null ? [] : createBucketGauges(bucket)),
     ...(database === null ? [] : createDatabaseGauges(database)),
     gauge('oncebox_job_last_run_timestamp_seconds', timesOf('lastDidAt'), 'job'),
@@ -125,7 +122,6 @@ const HELP = {
   oncebox_damaged_places: 'Places found damaged since the start.',
   oncebox_messages_waiting: 'Messages to webhooks and mailboxes that wait to be delivered.',
   oncebox_messages_failed: 'Those of the last seven days that were given up after a day.',
-  oncebox_deliveries_total: 'Tries to deliver a message since the start, by kind and outcome.',
   oncebox_bucket_requests_total:
     'Requests to the bucket of the files: answered, tried again, for what is not there, failed.',
   oncebox_bucket_full: '1 when the bucket refused the last file for want of room.',

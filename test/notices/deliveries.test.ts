@@ -26,7 +26,7 @@ test('more webhooks that hang than are tried at once keep no mail waiting', asyn
     mails += 1
     return null
   }
-  const { job } = createDeliveries({
+  const job = createDeliveries({
     ...{ outbox, onTold: events.onTold, now: opened.clock.now },
     channels: [
       { kinds: ['webhook'], deliver: hangs },

@@ -61,7 +61,6 @@ test('values of the parts are read at each scrape, and a failing part does not h
       database: null,
       damage: { report: () => undefined, count: () => 6 },
       outbox: { countAll: async () => ({ link_mail: { waiting: 7, failed: 8 } }) },
-      deliveries: { countTries: () => ({ 'link_mail delivered': 9 }) },
       lookAtHealth: async () => ({
         isReady: false,
         findings: [
@@ -85,7 +84,6 @@ test('values of the parts are read at each scrape, and a failing part does not h
     'oncebox_damaged_places 6',
     'oncebox_messages_waiting{kind="link_mail"} 7',
     'oncebox_messages_failed{kind="link_mail"} 8',
-    'oncebox_deliveries_total{outcome="link_mail delivered"} 9',
     'oncebox_healthy{part="disk"} 0',
     'oncebox_healthy{part="database"} 1',
     'oncebox_ready 0',

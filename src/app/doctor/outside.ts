@@ -112,7 +112,7 @@ async function lookAtMail({ config }: Place): Promise<Looked> {
   // Loaded only here, because most servers send no mail.
   const { createOwnMailer } = await import('../notices.ts')
   const mailer = createOwnMailer(config)
-  return mailer && judgeMail({ name: mailer.name, fault: await mailer.test() })
+  return mailer && judgeMail(mailer.name, await mailer.test())
 }
 
 function lookAtLogFile({ config: { logFile: path } }: Place): Looked {
