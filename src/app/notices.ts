@@ -42,14 +42,14 @@ export function createNotices(options: NoticesOptions) {
   const outside = { listed: config.webhookHosts }
   const webhooks = createWebhooks({ store, keyring, outside, now })
   const channels = [...(webhooks.isOn ? [webhooks.channel] : []), ...(mail === null ? [] : [mail.channel])]
-  const { outbox, events } = store
+  const { outbox } = store
   return {
     mail,
     webhooks,
     mailWishes,
     countMessages: outbox.countOf,
     countAllMessages: outbox.countAll,
-    deliveries: createDeliveries({ outbox, channels, onTold: events.onTold, now }),
+    deliveries: createDeliveries({ outbox, channels, now }),
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { Job, JobReport } from '../domain/job.ts'
 import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
-import { HOUR, type Now } from '../domain/time.ts'
+import { HOUR, type Now, SECOND } from '../domain/time.ts'
 import type { DueMessage, OutboxStore } from '../store/notices-face.ts'
 
 /** A way to the outside, such as webhooks or mail. */
@@ -16,14 +16,12 @@ export type Channel = {
 export type DeliveriesOptions = {
   outbox: Pick<OutboxStore, 'takeDue' | 'findNextDue' | 'settleTry'>
   channels: readonly Channel[]
-  /** Calls this whenever a message may have been added. */
-  onTold: (wake: () => void) => void
   now: Now
 }
 
 const AT_ONCE = 16
-/** The longest wait: other nodes add messages too, and the clock may be set. Without a channel messages only lapse. */
-const LOOK_AGAIN_MS = 1_000
+/** The longest wait for what any node adds. Without a channel messages only lapse. */
+const LOOK_AGAIN_MS = SECOND / 4
 const RETRY_MS = 5_000
 
 /** The server that takes all mail. */
@@ -31,7 +29,7 @@ const MAIL = 0
 /** The receiver of a message: a webhook, or MAIL. */
 const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? MAIL
 
-export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOptions): Job {
+export function createDeliveries({ outbox, channels, now }: DeliveriesOptions): Job {
   const lookAgain = channels.length === 0 ? HOUR : LOOK_AGAIN_MS
   const running = new Map<number, Promise<void>>()
   const stopping = new AbortController()
@@ -94,7 +92,6 @@ export function createDeliveries({ outbox, channels, onTold, now }: DeliveriesOp
   }
 
   function start(report: JobReport): void {
-    onTold(ring)
     loop = run(report)
   }
 

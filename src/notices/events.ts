@@ -1,5 +1,5 @@
-// Events for those who ask: at once where there are some, or else when the next one comes. Who waits costs one look a second, which
-// all who wait share: it finds what other nodes told, and ends waits whose token or account is not valid any more.
+// Events for those who ask: at once where there are some, or else when the next one comes. Who waits costs four looks a second, which
+// all who wait share: they find what any node told, and end waits whose token or account is not valid any more.
 
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
@@ -7,7 +7,7 @@ import type { EventStore, ToldEvent } from '../store/notices-face.ts'
 
 /** Of one account at a node. */
 const MOST_AT_ONCE = 3
-const LOOK_EVERY_MS = SECOND
+const LOOK_EVERY_MS = SECOND / 4
 
 export type Poll = {
   accountId: number
@@ -33,7 +33,6 @@ export function createEvents({ store }: { store: EventStore }) {
   const waiting = new Set<Waiting>()
   let timer: Timer | undefined
   let isStopped = false
-  store.onTold(look)
 
   /** Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated` for a token that was revoked meanwhile. */
   async function poll(asked: Poll): Promise<EventPage> {

@@ -17,8 +17,6 @@ export type EventStore = {
   listEvents(of: { accountId: number; after: number }): Promise<EventRange & { events: ToldEvent[] }>
   /** For those who wait: the last number of each of these accounts that was ever told anything, and which of the API tokens are valid. */
   look(at: { accountIds: readonly number[]; tokenIds: readonly number[] }): Promise<EventLook>
-  /** Calls `onTold` soon after durable commits of this process that told somebody something; not for those of other nodes. */
-  onTold(onTold: () => void): void
   /** Tells all active administrators. */
   tellAdmins(event: { type: EventType; data: object }): Promise<void>
   /** Tells the owners of some pushes that they expire soon, each push once. Resolves to the number of pushes it looked at. */

@@ -9,7 +9,7 @@ const LABELS = { urlToken: Buffer.from('token'), name: null, note: null }
 
 test('more webhooks that hang than are tried at once keep no mail waiting', async () => {
   const opened = await openTestStore()
-  const { outbox, webhooks, accounts, preferences, events } = opened.store
+  const { outbox, webhooks, accounts, preferences } = opened.store
   const { id } = await accounts.addAccount({ email: 'a@example.org', passwordHash: 'x', isAdmin: false })
   const hook = { accountId: id, host: 'hook.example', sealed: Buffer.from('sealed'), withName: false }
   for (let n = 0; n < 20; n += 1)
@@ -27,7 +27,7 @@ test('more webhooks that hang than are tried at once keep no mail waiting', asyn
     return null
   }
   const job = createDeliveries({
-    ...{ outbox, onTold: events.onTold, now: opened.clock.now },
+    ...{ outbox, now: opened.clock.now },
     channels: [
       { kinds: ['webhook'], deliver: hangs },
       { kinds: ['event_mail'], deliver: takes },

@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
-import { createTold } from '../../src/store/notices/told.ts'
 import { createOperations } from '../../src/store/opening/operations.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
 import { createSteps } from '../../src/store/postgres/engine/run-steps.ts'
@@ -71,10 +70,9 @@ export function operationsOver(database: PostgresDatabase, keyring: Keyring, now
   const onError = (cause: unknown) => {
     throw cause
   }
-  const told = createTold()
   return {
     ...createOperations({
-      ...{ steps, keyring, now, trusted: now, told, hasRoom: () => true, onError, setupLinks: 10 },
+      ...{ steps, keyring, now, trusted: now, hasRoom: () => true, onError, setupLinks: 10 },
     }),
     imports: createImports({ database, steps, node: randomBytes(16), now }),
   }

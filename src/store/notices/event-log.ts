@@ -10,7 +10,6 @@ import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { accounts, type eventCounts, events, soonTold } from '../tables.ts'
 import { lockCounts, tell, tellAccount } from './events.ts'
-import type { Told } from './told.ts'
 
 /** Events of one answer. */
 const PAGE = 500
@@ -56,9 +55,9 @@ const ENDING = statement<{ id: number; ownerId: number | null; expiresAt: number
   { numbers: ['id', 'ownerId', 'expiresAt'] },
 )
 
-export type EventLogOptions = { steps: Steps; now: Now; trusted: Trusted; told: Told }
+export type EventLogOptions = { steps: Steps; now: Now; trusted: Trusted }
 
-export function createEventLog({ steps, now, trusted, told }: EventLogOptions): EventStore {
+export function createEventLog({ steps, now, trusted }: EventLogOptions): EventStore {
   const { read, write, settled } = steps
 
   function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {
@@ -97,7 +96,6 @@ export function createEventLog({ steps, now, trusted, told }: EventLogOptions): 
       return found
     },
     look: (at) => read(() => look(at)),
-    onTold: told.listen,
     tellAdmins: (event) =>
       write(function* () {
         const admins = yield* all(ADMINS)

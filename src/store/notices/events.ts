@@ -3,7 +3,7 @@
 import { randomBase32 } from '../../crypto/random.ts'
 import { describePush, type EventType } from '../../domain/events.ts'
 import type { StoredPush } from '../face.ts'
-import { causing, statement } from '../statements.ts'
+import { statement } from '../statements.ts'
 import { first, run, type Step } from '../steps.ts'
 import { tellWebhooks } from './webhooks.ts'
 
@@ -18,12 +18,9 @@ const LOCK = statement(
   `INSERT INTO event_counts (account_id, last) VALUES ($1, 0)
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last`,
 )
-const TELL = causing(
-  'told',
-  statement(
-    `INSERT INTO events (account_id, n, type, at, data)
+const TELL = statement(
+  `INSERT INTO events (account_id, n, type, at, data)
     VALUES ($1, (SELECT last FROM event_counts WHERE account_id = $1), $2, $3, $4)`,
-  ),
 )
 const ID_OF_PUSH = statement<{ eventId: string }>(
   'SELECT event_id AS "eventId" FROM push_labels WHERE push_id = $1',

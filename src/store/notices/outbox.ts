@@ -23,7 +23,7 @@ const SOME = 100
 /** No webhook has this id. */
 const NOBODY = -1
 
-const add = addTo(outbox, 'told')
+const add = addTo(outbox)
 const takeFirst = forSome(
   (busy) =>
     locked(

@@ -5,7 +5,7 @@ import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } f
 import type { Now } from '../../domain/time.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
-import { causing, insert, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
+import { insert, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
 
@@ -39,10 +39,8 @@ const BODY = `'{"type":"' || e.type || '","at":' || e.at || ',"data":' || e.data
 /**
  * Of the event that the account was told last, and the mail that it wishes of it. Behind others that wait for a receiver which fails; each has room for so many messages and no more.
  */
-const TELL = causing(
-  'told',
-  statement(
-    `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
+const TELL = statement(
+  `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
       SELECT 'webhook', w.account_id, w.id, CAST($2 AS BIGINT), e.at,
         coalesce((SELECT min(o.due_at) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS NULL), e.at), 0, ${BODY}
       FROM events e JOIN webhooks w ON (w.account_id IS NULL AND $3) OR w.account_id = ${ACTIVE}
@@ -51,7 +49,6 @@ const TELL = causing(
       FROM events e JOIN preferences p ON p.account_id = ${ACTIVE}
       WHERE ${LATEST} AND p.mail_events LIKE '%,' || e.type || ',%' AND (SELECT count(*) FROM outbox o
         WHERE o.account_id = p.account_id AND o.kind = 'event_mail' AND o.failed_at IS NULL) < ${MOST_WAITING_MAILS}`,
-  ),
 )
 
 /** In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody hear of it too. */

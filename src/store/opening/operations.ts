@@ -15,7 +15,6 @@ import { createDamage } from '../every-engine/damage.ts'
 import { createSharedState } from '../every-engine/shared-state.ts'
 import { createEventLog } from '../notices/event-log.ts'
 import { createOutbox } from '../notices/outbox.ts'
-import type { Told } from '../notices/told.ts'
 import { createWebhooks } from '../notices/webhooks.ts'
 import { createAuditLog } from '../pushes/audit-log.ts'
 import { createExpiry } from '../pushes/expiry.ts'
@@ -34,7 +33,6 @@ export type AccountOperationsOptions = {
 
 export type OperationsOptions = AccountOperationsOptions & {
   trusted: Trusted
-  told: Told
   keyring: Keyring
   /** False while the disk has too little room for entries of logs that may be left out. */
   hasRoom: () => boolean

@@ -12,7 +12,6 @@ import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
-import { createTold } from '../notices/told.ts'
 import {
   type Changing,
   createDatabase,
@@ -141,14 +140,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
     onDurable: createMending(guarded, clock),
   })
   await beats.beat()
-  const told = createTold()
-  const steps = createSteps({
-    ...guarded,
-    onEffect: (effect) => {
-      if (effect === 'due') files.removeDue()
-      else if (effect === 'told') told.ring()
-    },
-  })
+  const steps = createSteps({ ...guarded, onEffect: (effect) => effect === 'due' && files.removeDue() })
   const address = `${folder.files} on the disk of the node ${label.name}`
   const findOther = async () => (await database.read((session) => listOthers(session, node.id)))[0] ?? null
   // A node that fails to start leaves again, because the others would take it for alive.
@@ -159,7 +151,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
   )
   // The disk is that of the database server.
   const hasRoom = () => true
-  const parts = { steps, now, trusted, told, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
+  const parts = { steps, now, trusted, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
   const waitingWorks = () => database.count().connections.waiting
   const look = createQuickLook(database.read)
   const floor = options.bucket === null ? options.minFreeSpace : 0

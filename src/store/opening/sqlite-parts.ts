@@ -10,7 +10,6 @@ import { openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, createReserve, findWriteProblem } from '../folder/disk-space.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
-import { createTold } from '../notices/told.ts'
 import { createImport, createImportLook } from '../pushes/imports.ts'
 import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
@@ -60,10 +59,8 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const { commits, checkpointer, reserve, log, isInPlace, forgetMark } = openWriting(opening, clock)
   const { path } = folder
   const freeSpace = createFreeSpace({ path, floor: options.minFreeSpace, isFull: reserve.isSpent })
-  const told = createTold()
   const onEffect = (effect: Effect) => {
     if (effect === 'due') files.removeDue()
-    else if (effect === 'told') told.ring()
     else checkpointer.request()
   }
   const { transact, durable } = commits
@@ -94,7 +91,6 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
       steps,
       now,
       trusted,
-      told,
       keyring,
       setupLinks: 1,
       hasRoom: freeSpace.hasRoom,

@@ -138,24 +138,6 @@ export function describeEvents(open: OpenEngine): void {
     })
   })
 
-  test('whoever listens is told soon after commits that told something, and after no others', async () => {
-    let rings = 0
-    let heard = Promise.withResolvers<void>()
-    opened.store.events.onTold(() => {
-      rings += 1
-      heard.resolve()
-    })
-    const tell = async () => view(opened, await push())
-    await tell()
-    await heard.promise
-    await view(opened, await storePush(opened))
-    expect(rings).toBe(1)
-    heard = Promise.withResolvers()
-    await Promise.all([tell(), tell(), tell()])
-    await heard.promise
-    expect(rings).toBeGreaterThan(1)
-  })
-
   test('a look tells which tokens are valid: not those that were revoked, or whose account was disabled', async () => {
     const { store } = opened
     const add = (accountId: number, n: number) =>

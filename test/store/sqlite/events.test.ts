@@ -3,7 +3,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { createEventLog } from '../../../src/store/notices/event-log.ts'
-import { createTold } from '../../../src/store/notices/told.ts'
 import { migrate } from '../../../src/store/sqlite/engine/migrate.ts'
 import { createDrive, createSteps } from '../../../src/store/sqlite/engine/run-steps.ts'
 import { START } from '../../support/instance.ts'
@@ -17,7 +16,7 @@ test('an event waits for the disk before anybody hears of it, and its absence do
   const transact = async <T>(work: () => T) => work()
   const settled = () => disk.promise
   const steps = createSteps({ drive: createDrive(database), transact, onEffect: () => undefined, settled })
-  const events = createEventLog({ steps, now: () => START, trusted: () => START, told: createTold() })
+  const events = createEventLog({ steps, now: () => START, trusted: () => START })
   expect(await events.listEvents({ accountId: 1, after: 0 })).toEqual({ first: 0, last: 0, events: [] })
   await events.tellAdmins({ type: 'backup.failed', data: {} })
   let isTold = false
