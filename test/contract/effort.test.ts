@@ -45,7 +45,7 @@ const HEAD_BYTES = 15_000
 const SMALL_FORM_BYTES = 60_000
 const LARGE_BYTES = 6_300_000
 /** What grows faster than its bytes shows here as well. */
-const MIDDLE_BYTES = 1_000_000
+const MIDDLE_BYTES = 250_000
 
 let api: Api
 let people: People

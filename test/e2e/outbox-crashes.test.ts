@@ -9,7 +9,8 @@ import { buildChild } from '../support/built-child.ts'
 import { START } from '../support/instance.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
-const ROUNDS = 50
+/** Half of them at each of two moments. */
+const ROUNDS = 16
 
 let program = ''
 let receiver: WebhookReceiver
