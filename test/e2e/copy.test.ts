@@ -9,7 +9,7 @@ import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { connectTo } from '../../src/store/postgres/reaching/address.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
-import { BINARY, createStage, runBinary, type Started } from '../support/binary.ts'
+import { BINARY, createStage, runBinary, runOnDatabase, type Started } from '../support/binary.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import {
   type DatabaseServer,
@@ -64,7 +64,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
   }
 
   const copyArgs = (...flags: string[]) => ['copy', ...flags, '--yes']
-  const copy = (...flags: string[]) => runBinary(copyArgs(...flags), { env: secrets })
+  const copy = (...flags: string[]) => runOnDatabase(copyArgs(...flags), { env: secrets })
   const toServer = ({ folder, keyFile, address }: Room) => [
     '--to',
     address,

@@ -4,7 +4,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BINARY, createStage, makeFolder, removeFolder, runBinary, type Started } from '../support/binary.ts'
+import {
+  BINARY,
+  createStage,
+  makeFolder,
+  removeFolder,
+  runOnDatabase,
+  type Started,
+} from '../support/binary.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import {
   type DatabaseServer,
@@ -58,7 +65,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     ONCEBOX_DATABASE_URL: `${database.address.replace(`:${server.port}/`, `:${proxy.port}/`)}?sslmode=disable`,
   })
   const start = (env: Record<string, string> = environment()) => stage.start({ env })
-  const run = (args: string[], input = '') => runBinary(args, { input, env: environment() })
+  const run = (args: string[], input = '') => runOnDatabase(args, { input, env: environment() })
 
   function peopleOf({ url }: Started) {
     const fetchHere: Pick<TestInstance, 'fetch'>['fetch'] = (path, init = {}) => {
@@ -125,7 +132,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
   test('a node whose files would be on its own disk is refused beside the others', async () => {
     await start()
     const { ONCEBOX_FILES_URL: _, ...env } = environment()
-    const refused = await runBinary(['serve', '--data-dir', join(home, 'lone'), '--port', '0'], { env })
+    const refused = await runOnDatabase(['serve', '--data-dir', join(home, 'lone'), '--port', '0'], { env })
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('--files-url')
   })
@@ -170,13 +177,13 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
     await node.end()
     await restored.sql`UPDATE oncebox.nodes SET mark = 'of an earlier heartbeat'`
 
-    const refused = await runBinary(['serve', '--data-dir', dataDir, '--port', '0'], { env })
+    const refused = await runOnDatabase(['serve', '--data-dir', dataDir, '--port', '0'], { env })
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('run "oncebox expire-all"')
-    const asked = await runBinary(['expire-all'], { env })
+    const asked = await runOnDatabase(['expire-all'], { env })
     expect(asked.code).toBe(2)
     expect(asked.stderr).toContain('without a terminal to ask, --yes is needed')
-    const done = await runBinary(['expire-all', '--yes'], { env })
+    const done = await runOnDatabase(['expire-all', '--yes'], { env })
     expect(done).toMatchObject({ code: 0, stdout: '1 push is expired.\n' })
     expect(done.stderr).toContain('Pushes that can be opened by their links there: 1.')
 
@@ -188,7 +195,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () =>
 
   test('a wrong password ends the start at once, and is not shown', async () => {
     const env = { ...environment(), ONCEBOX_DATABASE_PASSWORD: 'not-this-one' }
-    const refused = await runBinary(['serve', '--data-dir', join(home, 'node'), '--port', '0'], { env })
+    const refused = await runOnDatabase(['serve', '--data-dir', join(home, 'node'), '--port', '0'], { env })
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('it refuses the user')
     expect(refused.stderr).not.toMatch(/not-this-one|this is a bug/)

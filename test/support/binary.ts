@@ -28,6 +28,7 @@ export type Ended = { stdout: string; stderr: string; code: number }
 export type Started = Awaited<ReturnType<typeof startBinary>>
 
 const READY_MS = 120_000
+const MOST_TRIES = 10
 
 // What interrupted tests leave behind goes with this process.
 const processes = new Set<Bun.Subprocess>()
@@ -69,6 +70,15 @@ export async function runBinary(args: string[], options: RunOptions = {}): Promi
     child.exited,
   ])
   return { stdout, stderr, code }
+}
+
+/** Runs a command again, as people do, while it says that PostgreSQL does not answer: that of a busy machine may take seconds to. */
+export async function runOnDatabase(args: string[], options: RunOptions = {}): Promise<Ended> {
+  for (let tries = 1; ; tries += 1) {
+    const ended = await runBinary(args, options)
+    const isSilent = ended.code !== 0 && /does not answer|did not answer/.test(ended.stderr)
+    if (!isSilent || tries === MOST_TRIES) return ended
+  }
 }
 
 /** Starts a server on a free port and waits for its ready line. */
