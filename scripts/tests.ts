@@ -39,12 +39,12 @@ const isSlow = (path: string) => ALONE.includes(path) || SLOW.some((place) => pa
 /** Everything that needs neither the compiled binary nor a browser nor a server: the rules, the store and the contract. */
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
 
-export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 3 }
-/** Most of them wait for two thirds of their time, so six of them keep two cores busy. */
+export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 4 }
+/** Most of them wait for two thirds of their time, so seven of them keep two cores busy. */
 export const SIDE_BY_SIDE: Phase = {
   name: 'side by side',
   files: ALL.filter((path) => isSlow(path) && !ALONE.includes(path)),
-  workers: 6,
+  workers: 7,
 }
 export const BY_THEMSELVES: Phase = { name: 'alone', files: ALONE, workers: 1 }
 

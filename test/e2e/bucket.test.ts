@@ -11,7 +11,7 @@ import { startStopwatch } from '../support/effort.ts'
 import { untilTaken } from '../support/waiting.ts'
 
 const MIB = 1024 * 1024
-const LARGE = 300 * MIB
+const LARGE = 200 * MIB
 
 const stage = createStage()
 let bucket: TestBucket
