@@ -189,7 +189,7 @@ CREATE INDEX pushes_owned_expired ON pushes (expired_on) WHERE expired_on IS NOT
 CREATE INDEX pushes_owned_live ON pushes (owner_id, id) WHERE expired_on IS NULL AND owner_id IS NOT NULL;
 CREATE INDEX pushes_owned_ended ON pushes (owner_id, id) WHERE expired_on IS NOT NULL AND owner_id IS NOT NULL;
 
--- The only row that a view changes.
+-- The only row that a view changes. Without a view the last one is in the year 9999: store/pushes/stored-push.ts says why.
 CREATE TABLE push_state (
   push_id INTEGER PRIMARY KEY REFERENCES pushes (id),
   updated_at INTEGER NOT NULL CHECK (updated_at BETWEEN 0 AND 253402300799999),

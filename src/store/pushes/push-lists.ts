@@ -8,7 +8,7 @@ import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, run, type Statement, type Step, type Steps } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
-import { presentPush } from './stored-push.ts'
+import { NOT_VIEWED, presentPush } from './stored-push.ts'
 
 /** Pushes in one piece of `readFacts`. */
 const PIECE = 500
@@ -75,7 +75,8 @@ const COUNT = forLists(1, (isIn) =>
 const FACTS = forLists(2, (isIn) =>
   statement<PushFacts>(
     `SELECT id, kind, created_at AS "createdAt", expires_at AS "expiresAt", expire_after_views AS "expireAfterViews",
-      views, last_viewed_at AS "lastViewedAt", expired_on AS "expiredOn", lost,
+      views, expired_on AS "expiredOn", lost,
+      CASE last_viewed_at WHEN ${NOT_VIEWED} THEN 0 ELSE last_viewed_at END AS "lastViewedAt",
       coalesce((SELECT seen_views FROM push_labels l WHERE l.push_id = id), 0) AS "seenViews"
     FROM pushes JOIN push_state s ON s.push_id = id WHERE ${isIn} AND id < $2 ORDER BY id DESC LIMIT ${PIECE}`,
     { of: [pushes, pushState], numbers: ['seenViews'] },

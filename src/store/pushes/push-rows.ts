@@ -29,7 +29,7 @@ import { appending, type Room, removeLog } from './audit-log.ts'
 import { attachFiles, endGrants, listFiles, releaseFiles } from './file-rows.ts'
 import { forgetAnswer, lockingKey, lockKeys } from './idempotency-keys.ts'
 import { createSlots } from './slots.ts'
-import { presentPush } from './stored-push.ts'
+import { NOT_VIEWED, presentPush } from './stored-push.ts'
 
 const FIND = select(pushes, 'WHERE id = $1')
 const FIND_BY_LOOKUP = select(pushes, 'WHERE lookup = $1')
@@ -90,8 +90,10 @@ const updatePush = updateOf(pushes, MUTABLE)
 
 const keys = createSlots({ table: 'push_keys', column: 'wrapped_key', bytes: 62 })
 
-export function findPush(lookup: Uint8Array): Step<StoredPush | null> {
-  return first(FIND_WHOLE, lookup)
+export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
+  const found = yield* first(FIND_WHOLE, lookup)
+  if (found?.lastViewedAt === NOT_VIEWED) found.lastViewedAt = 0
+  return found
 }
 
 /** Until the end of the transaction nobody else changes the push, or what belongs to it. */
@@ -156,6 +158,7 @@ export function* insertPush(
   const { lookup, keyNumber, files } = of
   let stored: StoredPush = {
     ...of.push,
+    lastViewedAt: of.push.lastViewedAt || NOT_VIEWED,
     id: 0,
     lookup,
     keyNumber,
@@ -182,6 +185,7 @@ export function* insertPush(
   const { labels } = of
   if (labels) yield* addLabels({ pushId: id, ...labels, seenViews: past.seenViews, eventId: newEventId() })
   if (files.length > 0) yield* attachFiles(id, files)
+  stored.lastViewedAt = of.push.lastViewedAt
   return stored
 }
 

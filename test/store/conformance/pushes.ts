@@ -49,6 +49,20 @@ export function describePushes(open: OpenEngine): void {
     expect((await opened.store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
   })
 
+  test('no time of a last view is told before the first view', async () => {
+    const stored = await storePush(opened)
+    const { pushes } = opened.store
+    const found = [
+      stored,
+      await pushes.findPush(stored.lookup),
+      (await pushes.findSealedPush(stored.lookup))?.push,
+      (await pushes.refusePassphrase({ id: stored.id, visit: VISIT, wrong: false, maxTries: 0 }))?.push,
+    ]
+    expect(found.map((push) => push?.lastViewedAt)).toEqual([0, 0, 0, 0])
+    await view(opened, stored)
+    expect((await pushes.findPush(stored.lookup))?.lastViewedAt).toBe(opened.clock.now())
+  })
+
   test('a row refuses a text of a visit that is longer than the rule allows', async () => {
     const { id } = await storePush(opened)
     const claim = (texts: object) =>

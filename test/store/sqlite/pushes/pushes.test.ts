@@ -27,6 +27,15 @@ test('the last view deletes the row of the secrets in its own commit', async () 
   expect(readRows('SELECT * FROM push_secrets')).toEqual([])
 })
 
+test('the first views of pushes divide no page of their states', async () => {
+  const pages = () => readRows("SELECT pageno FROM dbstat WHERE name = 'push_state' ORDER BY pageno")
+  const stored = await Promise.all(Array.from({ length: 1_000 }, () => storePush(test_)))
+  const before = pages()
+  expect(before.length).toBeGreaterThan(5)
+  await Promise.all(stored.map((push) => view(test_, push)))
+  expect(pages()).toEqual(before)
+})
+
 test('what ends next is the first of an index', () => {
   const database = new Database(join(test_.dataDir, 'oncebox.db'), { readonly: true })
   const planOf = (sql: string) =>
