@@ -3,8 +3,8 @@
 import { addKey, fingerprint, type Keyring, parseKeyFile, putKeyFirst } from '../crypto/keyring.ts'
 import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import { lookupOf } from '../crypto/url-token.ts'
+import { intactOrNull } from '../domain/damage.ts'
 import type { DatabaseAddress } from '../domain/database-address.ts'
-import { DamageError } from '../domain/errors.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { reseal as resealRequest } from '../requests/request-texts.ts'
 import { requireKeys } from '../store/every-engine/instance.ts'
@@ -113,8 +113,7 @@ function* resealAll(keyring: Keyring): Step<KeyUse[]> {
   })
   for (let after: number | null = 0; after !== null; )
     after = yield* relinkSome(after, (push) => reseal(push, keyring))
-  for (let after: number | null = 0; after !== null; )
-    after = yield* relinkRequests(after, (request) => resealRequest(request, keyring))
+  yield* relinkRequests((request) => resealRequest(request, keyring))
   return yield* listKeyUses()
 }
 
@@ -122,14 +121,12 @@ function* resealAll(keyring: Keyring): Step<KeyUse[]> {
 function reseal({ isOver, ...push }: OwnedPush, keyring: Keyring): Linked | null {
   const { sealing } = keyring
   const { lookup: pushId, ownerId } = push
-  try {
-    const labels = openLabels(push, { keyring, pushId, ownerId, pushName: `push ${push.id}` })
-    const place = isOver
-      ? { lookup: lookupOf(labels.urlToken, sealing.lookup), keyNumber: sealing.number }
-      : { lookup: pushId, keyNumber: push.keyNumber }
-    return { ...place, ...sealLabels(labels, { keyring, pushId: place.lookup, ownerId }) }
-  } catch (cause) {
-    if (cause instanceof DamageError) return null
-    throw cause
-  }
+  const labels = intactOrNull(() =>
+    openLabels(push, { keyring, pushId, ownerId, pushName: `push ${push.id}` }),
+  )
+  if (labels === null) return null
+  const place = isOver
+    ? { lookup: lookupOf(labels.urlToken, sealing.lookup), keyNumber: sealing.number }
+    : { lookup: pushId, keyNumber: push.keyNumber }
+  return { ...place, ...sealLabels(labels, { keyring, pushId: place.lookup, ownerId }) }
 }

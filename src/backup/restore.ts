@@ -6,6 +6,7 @@ import { version } from '../../package.json'
 import type { Keyring } from '../crypto/keyring.ts'
 import { lookupOf, newUrlToken } from '../crypto/url-token.ts'
 import { visitFrom } from '../domain/audit.ts'
+import { intactOrNull } from '../domain/damage.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
 import { DAY } from '../domain/time.ts'
 import { openTexts, sealLabels } from '../pushes/labels.ts'
@@ -114,21 +115,13 @@ function createRelink(keyring: Keyring): EndLive['relink'] {
   return ({ lookup: pushId, ownerId, name, note, request }) => {
     const urlToken = newUrlToken()
     const lookup = lookupOf(urlToken, sealing.lookup)
-    const texts = readTexts({ name, note }, { keyring, pushId, ownerId, pushName: '' })
+    const opened = intactOrNull(() => openTexts({ name, note }, { keyring, pushId, ownerId, pushName: '' }))
+    const texts = opened ?? { name: '', note: '' }
     const labels = sealLabels(
       { urlToken, ...texts, request: request && '' },
       { keyring, pushId: lookup, ownerId },
     )
     return { lookup, keyNumber: sealing.number, ...labels }
-  }
-}
-
-/** Damaged ones are lost. */
-function readTexts(...sealed: Parameters<typeof openTexts>): ReturnType<typeof openTexts> {
-  try {
-    return openTexts(...sealed)
-  } catch {
-    return { name: '', note: '' }
   }
 }
 

@@ -1,4 +1,4 @@
-// Leaves damaged items out of lists, so that the rest can be shown.
+// Leaves out what is damaged, so that the rest can be shown.
 
 import { DamageError } from './errors.ts'
 
@@ -22,4 +22,14 @@ export async function keepIntact<Item, Opened>(
     }
   }
   return intact
+}
+
+/** What `open` returns; null when it throws a DamageError. */
+export function intactOrNull<T>(open: () => T): T | null {
+  try {
+    return open()
+  } catch (cause) {
+    if (cause instanceof DamageError) return null
+    throw cause
+  }
 }

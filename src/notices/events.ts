@@ -65,8 +65,6 @@ export function createEvents({ store }: { store: EventStore }) {
     signal.addEventListener('abort', onOver)
     waiting.add(one)
     timer ??= setInterval(look, LOOK_EVERY_MS)
-    // For what was told since the caller looked.
-    void look([one])
     try {
       return await promise
     } finally {
@@ -78,8 +76,8 @@ export function createEvents({ store }: { store: EventStore }) {
   }
 
   /** A look that fails ends nobody's wait: the next one may work. */
-  async function look(some: readonly Waiting[] = [...waiting]): Promise<void> {
-    if (some.length === 0) return
+  async function look(): Promise<void> {
+    const some = [...waiting]
     const accountIds = [...new Set(some.map(({ accountId }) => accountId))]
     const tokenIds = [...new Set(some.map(({ tokenId }) => tokenId))]
     const found = await store.look({ accountIds, tokenIds }).catch(() => null)

@@ -1,7 +1,6 @@
 // Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then reads what else they say.
 
 import type { MailWishesOfAccounts } from '../accounts/preferences.ts'
-import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import type { Account } from '../domain/account.ts'
@@ -15,7 +14,7 @@ import type { DueMessage } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
 import { type MailText, writeAccountLink, writeEvent, writeLinkMail, writeTest } from './mail-texts.ts'
 import type { Mailer } from './mailer.ts'
-import { parseEvent } from './webhooks.ts'
+import { messageIdOf, parseEvent } from './webhooks.ts'
 
 /** Addresses of pages of this server. */
 export type MailLinks = {
@@ -47,7 +46,9 @@ export function createMailChannel(options: MailChannelOptions) {
   async function deliver(message: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
     const written = await write(message)
     if (written === 'over') return null
-    return typeof written === 'string' ? written : mailer.send({ ...written, id: idOf(message) }, stopped)
+    return typeof written === 'string'
+      ? written
+      : mailer.send({ ...written, id: messageIdOf(message, keyring) }, stopped)
   }
 
   async function write(message: DueMessage): Promise<Written> {
@@ -95,10 +96,6 @@ export function createMailChannel(options: MailChannelOptions) {
     const facts = { purpose, link: links.welcome(token), expiresAt: live.expiresAt }
     return { to, ...writeAccountLink(facts, writing(language)) }
   }
-
-  /** The same at each try, and nothing that an outsider could guess. */
-  const idOf = ({ id, at }: DueMessage) =>
-    hmac(keyring.sealing.notices, `mail/${id}/${at}`).toString('hex').slice(0, 32)
 
   const channel: Channel = { kinds: ['link_mail', 'account_mail', 'event_mail'], deliver }
   return { channel, sendTest }

@@ -4,6 +4,7 @@ import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
 import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
+import { newRandomToken } from '../crypto/tokens.ts'
 import { conflict, DomainError } from '../domain/errors.ts'
 import type { EventType } from '../domain/events.ts'
 import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
@@ -16,7 +17,6 @@ import type { OutboundOptions } from './guarded-request.ts'
 import type { Addressee, WebhookMessage } from './webhook-formats.ts'
 
 const SECRET_BYTES = 32
-const MESSAGE_ID_BYTES = 18
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
@@ -67,8 +67,13 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     const webhook = await get(owner, id)
     if (testing.has(id)) throw conflict('A test of this webhook is under way: wait for its end.')
     testing.add(id)
-    const messageId = `msg_${randomKey(MESSAGE_ID_BYTES).toString('base64url')}`
-    const message = { id: messageId, type: 'webhook.test', at: now(), data: {}, name: null } as const
+    const message = {
+      id: `msg_${newRandomToken()}`,
+      type: 'webhook.test',
+      at: now(),
+      data: {},
+      name: null,
+    } as const
     try {
       await webhooks.noteTest(id, await send(message, webhook))
       return await get(owner, id)
@@ -83,7 +88,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     if (webhook === null) return null
     const { type, at, data } = parseEvent(due.body)
     const name = webhook.withName ? await findName(due) : null
-    return send({ id: messageIdOf(due, keyring), type, at, data, name }, webhook, stopped)
+    return send({ id: `msg_${messageIdOf(due, keyring)}`, type, at, data, name }, webhook, stopped)
   }
 
   /** Null as well for a push that was purged, and for one that is not the account's. */
@@ -123,7 +128,7 @@ export function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & 
   return JSON.parse(body)
 }
 
-/** The same in each try, and no other message of this server or a restored one has it. */
-function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
-  return `msg_${hmac(sealing.notices, `message/${id}/${at}`).subarray(0, MESSAGE_ID_BYTES).toString('base64url')}`
+/** The same in each try, and no other message of this server or a restored one has it. Nothing that an outsider could guess. */
+export function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
+  return hmac(sealing.notices, `message/${id}/${at}`).toString('hex').slice(0, 32)
 }

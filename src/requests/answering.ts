@@ -1,6 +1,7 @@
 // Answering a request: whoever has its link sends text or files, as often as the request takes answers. What comes in is a push of
 // its owner's, of whose link the sender learns nothing.
 
+import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { DomainError, rethrowWithoutDoubt, tooManyTries } from '../domain/errors.ts'
 import { decideLifetime, type NewPush, type PushLimits } from '../domain/new-push.ts'
@@ -17,9 +18,7 @@ import type { EncryptFile, IncomingFile, Uploads } from '../pushes/uploads.ts'
 import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
 import { encryptFile, encryptText } from './recipient.ts'
-
-/** `isRight` checks what argon2id makes of a passphrase. */
-export type FoundRequest = { request: StoredRequest; name: string; isRight: (key: Uint8Array) => boolean }
+import { isRightKey, openTexts } from './request-texts.ts'
 
 export type BeginOptions = {
   viewer: Viewer
@@ -41,27 +40,28 @@ export type AnsweringOptions = {
   maxWrongTries: number
   now: Now
   /** Throws `not_found`. */
-  find: (urlToken: string) => Promise<FoundRequest>
+  find: (urlToken: string) => Promise<StoredRequest>
+  keyring: Keyring
 }
 
 export function createBeginAnswer(options: AnsweringOptions) {
-  const { store, pushes, uploads, idempotency, passphrases, shareOf, limits, maxWrongTries, now, find } =
-    options
+  const { store, pushes, uploads, idempotency, passphrases } = options
+  const { shareOf, limits, maxWrongTries, now, find, keyring } = options
+
   /** Throws `not_found`, and `gone` unless this is a repeat of an answer that has arrived. */
   async function begin(urlToken: string, { viewer, idempotencyKey: key, waits = false }: BeginOptions) {
-    const found = await find(urlToken)
+    const request = await find(urlToken)
     const { beginInTurn, begin: beginNow } = idempotency
     const beginAttempt = waits ? beginInTurn : beginNow
     const attempt = key === null ? null : await beginAttempt({ key, scope: `request ${urlToken}` })
     const isRepeat = attempt !== null && attempt.made !== null
-    if (isRepeat || !isOver(found.request, now()))
-      return answer({ ...found, viewer, urlToken, attempt, isRepeat })
+    if (isRepeat || !isOver(request, now())) return answer({ request, viewer, urlToken, attempt, isRepeat })
     attempt?.end()
     throw closed()
   }
 
   /** One answer that is being sent. `isRepeat`: it has arrived before, and its files are compared, not stored. */
-  function answer({ viewer, urlToken, request, name, attempt, isRepeat }: Begun) {
+  function answer({ viewer, urlToken, request, attempt, isRepeat }: Begun) {
     const { id, recipient } = request
     const encrypt: EncryptFile | null =
       recipient === null ? null : (file, n) => encryptFile(recipient, file, { n, at: now() })
@@ -101,6 +101,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
         ...{ requestId: id, urlToken, ownerId: request.accountId, reservation: await reserving },
         encrypt: recipient === null ? null : (text) => encryptText(recipient, text),
       }
+      const { name } = openTexts(request, keyring)
       const wanted = pushOf({ name, payload, files: upload.listFiles().length }, limits)
       await pushes.create(wanted, { viewer, upload, attempt, answer: answered })
       isCompleted = true
@@ -121,11 +122,11 @@ export function createBeginAnswer(options: AnsweringOptions) {
   async function tryPassphrase({ urlToken, passphrase, ip }: Try): Promise<void> {
     if (passphrase === null) throw refusal('missing', 'This request needs a passphrase.')
     await passphrases.inTurn(`request ${urlToken}`, ip, async () => {
-      const { request, isRight } = await find(urlToken)
+      const request = await find(urlToken)
       if (isOver(request, now())) throw closed()
       refuseLocked(request)
       const { key } = await passphrases.derive(passphrase, ip, request.passphraseSalt ?? undefined)
-      if (!isRight(key)) throw await countWrong(request)
+      if (!isRightKey(key, request, keyring)) throw await countWrong(request)
     })
   }
 
@@ -150,7 +151,13 @@ export function createBeginAnswer(options: AnsweringOptions) {
 
 type Try = { urlToken: string; passphrase: string | null; ip: string }
 
-type Begun = FoundRequest & { viewer: Viewer; urlToken: string; attempt: Attempt | null; isRepeat: boolean }
+type Begun = {
+  request: StoredRequest
+  viewer: Viewer
+  urlToken: string
+  attempt: Attempt | null
+  isRepeat: boolean
+}
 
 /** With the defaults of this instance, from now on. Its name is that of the request. */
 function pushOf(

@@ -4,6 +4,7 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import { isSameSecret } from '../crypto/tokens.ts'
 import { lookupOf } from '../crypto/url-token.ts'
+import { intactOrNull } from '../domain/damage.ts'
 import { DamageError } from '../domain/errors.ts'
 import { openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
 import type { LinkedRequest, StoredRequest } from '../store/requests-face.ts'
@@ -39,16 +40,13 @@ export function openTexts(request: StoredRequest, keyring: Keyring): RequestText
 export function reseal(request: StoredRequest, keyring: Keyring): LinkedRequest | null {
   const { sealing } = keyring
   const place = placeOf(request, keyring)
-  try {
-    const texts = openTexts(request, keyring)
-    const verifier = openLabel('request_verifier', request.verifier, place)
-    const lookup = lookupOfRequest(texts.urlToken, sealing.lookup)
-    const sealed = sealTexts({ ...texts, verifier }, { ...place, pushId: lookup })
-    return { lookup, keyNumber: sealing.number, ...sealed }
-  } catch (cause) {
-    if (cause instanceof DamageError) return null
-    throw cause
-  }
+  const texts = intactOrNull(() => ({
+    ...openTexts(request, keyring),
+    verifier: openLabel('request_verifier', request.verifier, place),
+  }))
+  if (texts === null) return null
+  const lookup = lookupOfRequest(texts.urlToken, sealing.lookup)
+  return { lookup, keyNumber: sealing.number, ...sealTexts(texts, { ...place, pushId: lookup }) }
 }
 
 /** `key` is argon2id of what somebody gave as the passphrase. Throws as `openTexts` does. */

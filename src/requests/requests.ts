@@ -1,6 +1,5 @@
 // The use cases of a request's owner: make one, list them, close one. And what a stranger with its link sees.
 
-import type { Keyring } from '../crypto/keyring.ts'
 import { isUrlToken, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
 import { PAGE_SIZE } from '../domain/audit.ts'
@@ -11,7 +10,7 @@ import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
 import { type AnsweringOptions, createBeginAnswer } from './answering.ts'
 import { requireRecipient } from './recipient.ts'
-import { isRightKey, lookupOfRequest, openTexts, sealTexts, verifierOf } from './request-texts.ts'
+import { lookupOfRequest, openTexts, sealTexts, verifierOf } from './request-texts.ts'
 
 /** As its owner sees it. `isOver`: used up, closed, or past its time. */
 export type OwnRequest = {
@@ -34,7 +33,6 @@ export type Requests = ReturnType<typeof createRequests>
 
 export type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
   store: Pick<Store, 'requests' | 'preferences' | 'damage'>
-  keyring: Keyring
 }
 
 export function createRequests(options: RequestsOptions) {
@@ -115,16 +113,7 @@ export function createRequests(options: RequestsOptions) {
     return { urlToken, message, passphraseRequired, acceptsText, acceptsFiles, expiresAt, recipient }
   }
 
-  const beginAnswer = createBeginAnswer({
-    ...options,
-    find: async (urlToken) => {
-      const request = await find(urlToken)
-      const isRight = (key: Uint8Array) => isRightKey(key, request, keyring)
-      return { request, isRight, name: openTexts(request, keyring).name }
-    },
-  })
-
-  return { create, list, get, close, findAsked, beginAnswer }
+  return { create, list, get, close, findAsked, beginAnswer: createBeginAnswer({ ...options, find }) }
 }
 
 /** `address`: the owner's, by which passphrases take turns. */

@@ -171,7 +171,7 @@ test('a push that is opened is told, signed, without its link, payload, name or 
     if (one === undefined) throw new Error('nothing was told')
     expect(isSigned(one, secret)).toBe(true)
     expect(one).toMatchObject({ method: 'POST', path: '/hook' })
-    expect(one.headers.get('webhook-id')).toMatch(/^msg_[\w-]{24}$/)
+    expect(one.headers.get('webhook-id')).toMatch(/^msg_[a-f0-9]{32}$/)
     expect(JSON.stringify([one.body, ...one.headers])).not.toMatch(
       new RegExp(`the payload|the name|the note|the word|${push.url_token}`),
     )

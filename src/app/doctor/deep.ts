@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
 import { openForAccount } from '../../crypto/sealed-field.ts'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
-import { DamageError } from '../../domain/errors.ts'
+import { intactOrNull } from '../../domain/damage.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { openLabels } from '../../pushes/labels.ts'
@@ -121,13 +121,8 @@ function judgeFaults(
 }
 
 function areLabelsWhole({ pushId, lookup, ownerId, ...labels }: LabelledRow, keyring: Keyring): boolean {
-  try {
-    openLabels(labels, { keyring, pushId: lookup, ownerId, pushName: `push ${pushId}` })
-    return true
-  } catch (cause) {
-    if (cause instanceof DamageError) return false
-    throw cause
-  }
+  const place = { keyring, pushId: lookup, ownerId, pushName: `push ${pushId}` }
+  return intactOrNull(() => openLabels(labels, place)) !== null
 }
 
 async function tellUnchecked({ config }: Place, read: Steps['read']): Promise<Verdict> {

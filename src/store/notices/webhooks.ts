@@ -23,10 +23,9 @@ const listing = (whose: string) =>
 const OF_ACCOUNT = listing('w.account_id = $1')
 const OF_ALL = listing('w.account_id IS NULL')
 const INSERT = insertInto(webhooks)
-const REMOVE = [
-  statement('DELETE FROM outbox WHERE webhook_id = $1'),
-  statement('DELETE FROM webhooks WHERE id = $1'),
-]
+const REMOVE = statement<{ id: number }>(
+  'DELETE FROM webhooks WHERE id = $1 AND account_id IS NOT DISTINCT FROM $2 RETURNING id',
+)
 const REMOVE_OF = [
   statement("DELETE FROM outbox WHERE account_id = $1 AND kind IN ('webhook', 'event_mail')"),
   statement('DELETE FROM webhooks WHERE account_id = $1'),
@@ -88,13 +87,6 @@ export function createWebhooks({ steps: { read, write }, now }: { steps: Steps; 
     return present(row)
   }
 
-  function* remove({ id, accountId }: { id: number; accountId: number | null }): Step<boolean> {
-    const found = yield* first(FIND, id)
-    if (found === null || found.accountId !== accountId) return false
-    for (const statement of REMOVE) yield* run(statement, id)
-    return true
-  }
-
   return {
     addWebhook: (webhook) => write(() => add(webhook), { grows: true }),
     async listWebhooks(accountId) {
@@ -105,7 +97,7 @@ export function createWebhooks({ steps: { read, write }, now }: { steps: Steps; 
       const row = await read(() => first(FIND, id))
       return row && present(row)
     },
-    removeWebhook: (of) => write(() => remove(of)),
+    removeWebhook: async ({ id, accountId }) => (await write(() => first(REMOVE, id, accountId))) !== null,
     noteTest: (id, error) => write(() => noteDelivery(id, { error, now: now() })),
   }
 }

@@ -54,7 +54,7 @@ const REMOVE_LAPSED = statement<{ id: number }>(
 )
 /** As rekeying asks for them: a sealed value names its key in its second byte. */
 export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*) FROM requests GROUP BY 2"
-const ALL = select(requests, `WHERE id > $1 ORDER BY id LIMIT ${SOME}`)
+const ALL = select(requests, 'ORDER BY id')
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
 const REMOVE_OF = statement('DELETE FROM requests WHERE account_id = $1')
 
@@ -153,15 +153,10 @@ export function* removeRequestsOf(accountId: number): Step<void> {
   yield* run(REMOVE_OF, accountId)
 }
 
-/** Changes the links and texts of some requests after `id`. Resolves to the last id, or null after the last request. */
-export function* relinkRequests(
-  after: number,
-  change: (request: StoredRequest) => LinkedRequest | null,
-): Step<number | null> {
-  const some = yield* all(ALL, after)
-  for (const request of some) {
+/** Changes the links and texts of all requests; null leaves one as it is. */
+export function* relinkRequests(change: (request: StoredRequest) => LinkedRequest | null): Step<void> {
+  for (const request of yield* all(ALL)) {
     const linked = change(request)
     if (linked !== null) yield* relink({ ...linked, id: request.id })
   }
-  return some.at(-1)?.id ?? null
 }
