@@ -17,7 +17,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
       ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
       ...['operating', 'pushes', 'accounts', 'requests', 'notices', 'store', 'crypto', 'domain'],
     ],
-    lines: 2205,
+    lines: 2200,
   },
   cli: {
     imports: [
@@ -34,7 +34,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
     lines: 4270,
   },
   client: { imports: ['domain'], lines: 1190 },
-  requests: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 360 },
+  requests: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 355 },
   notices: { imports: ['pushes', 'accounts', 'words', 'store', 'crypto', 'domain'], lines: 735 },
   pages: {
     imports: [
@@ -49,18 +49,18 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   },
   http: { imports: ['domain'], lines: 2885 },
   lan: { imports: ['operating', 'crypto', 'domain'], lines: 390 },
-  backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1260 },
+  backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1255 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1140 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1302 },
   operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1150 },
   pushes: { imports: ['store', 'crypto', 'domain'], lines: 1760 },
   accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 745 },
-  store: { imports: ['crypto', 'domain'], lines: 9704 },
+  store: { imports: ['crypto', 'domain'], lines: 9695 },
   settings: { imports: ['domain'], lines: 1135 },
   selftest: { imports: ['domain'], lines: 355 },
   words: { imports: ['domain'], lines: 157 },
   crypto: { imports: [], lines: 705 },
-  domain: { imports: [], lines: 2130 },
+  domain: { imports: [], lines: 2140 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }
