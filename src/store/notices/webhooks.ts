@@ -26,6 +26,7 @@ const INSERT = insertInto(webhooks)
 const REMOVE = statement<{ id: number }>(
   'DELETE FROM webhooks WHERE id = $1 AND account_id IS NOT DISTINCT FROM $2 RETURNING id',
 )
+const REMOVE_WAITING = statement('DELETE FROM outbox WHERE webhook_id = $1')
 const REMOVE_OF = [
   statement("DELETE FROM outbox WHERE account_id = $1 AND kind IN ('webhook', 'event_mail')"),
   statement('DELETE FROM webhooks WHERE account_id = $1'),
@@ -87,6 +88,12 @@ export function createWebhooks({ steps: { read, write }, now }: { steps: Steps; 
     return present(row)
   }
 
+  function* remove({ id, accountId }: { id: number; accountId: number | null }): Step<boolean> {
+    if ((yield* first(REMOVE, id, accountId)) === null) return false
+    yield* run(REMOVE_WAITING, id)
+    return true
+  }
+
   return {
     addWebhook: (webhook) => write(() => add(webhook), { grows: true }),
     async listWebhooks(accountId) {
@@ -97,7 +104,7 @@ export function createWebhooks({ steps: { read, write }, now }: { steps: Steps; 
       const row = await read(() => first(FIND, id))
       return row && present(row)
     },
-    removeWebhook: async ({ id, accountId }) => (await write(() => first(REMOVE, id, accountId))) !== null,
+    removeWebhook: (of) => write(() => remove(of)),
     noteTest: (id, error) => write(() => noteDelivery(id, { error, now: now() })),
   }
 }
