@@ -6,7 +6,7 @@ import { ClientFailure } from '../client/failure.ts'
 import { readPages } from '../client/own-pushes.ts'
 import { formatLocalTime } from './format.ts'
 import type { Shell } from './shell.ts'
-import { loginNeeded, type Visit } from './visit.ts'
+import { loginNeeded, untilAnswered, type Visit } from './visit.ts'
 
 const POLL_MS = 2000
 
@@ -19,30 +19,18 @@ export async function awaitAnswer(
   { wait, shell }: { wait: boolean; shell: Shell },
 ): Promise<string> {
   if (!isSignedIn) throw loginNeeded('This needs', server)
+  let request = await client.findRequest(urlToken)
   let seen: number | null = 0
-  for (let asked = 0; ; asked += 1) {
-    const request = await findRequest(asked)
-    if (request !== null) {
-      const found = request.answers === seen ? null : await findUnopened(client, request)
-      if (found !== null) return found
-      seen = request.answers
-      if (request.closed)
-        throw nothing('This request takes no more answers, and nothing new has arrived for it.')
-      if (!wait) throw nothing('Nothing new has arrived for this request. To wait for it, add --wait.')
-      if (asked === 0)
-        shell.say(`Waiting for something to arrive until ${formatLocalTime(request.expiresAt)}.`)
-    }
+  for (let isFirst = true; ; isFirst = false) {
+    const found = request.answers === seen ? null : await findUnopened(client, request)
+    if (found !== null) return found
+    seen = request.answers
+    if (request.closed)
+      throw nothing('This request takes no more answers, and nothing new has arrived for it.')
+    if (!wait) throw nothing('Nothing new has arrived for this request. To wait for it, add --wait.')
+    if (isFirst) shell.say(`Waiting for something to arrive until ${formatLocalTime(request.expiresAt)}.`)
     await Bun.sleep(POLL_MS)
-  }
-
-  /** Null while a server that is waited for cannot be reached. */
-  async function findRequest(asked: number): Promise<RemoteRequest | null> {
-    try {
-      return await client.findRequest(urlToken)
-    } catch (cause) {
-      if (wait && asked > 0 && cause instanceof ClientFailure && cause.kind === 'unavailable') return null
-      throw cause
-    }
+    request = await untilAnswered(() => client.findRequest(urlToken), shell)
   }
 }
 

@@ -94,6 +94,24 @@ export function createTellWait(server: string, shell: Shell): (seconds: number) 
   }
 }
 
+/** Milliseconds between two tries while the server does not answer; the last one again and again. */
+const PAUSES = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * 1000)
+
+/** Asks again while the server does not answer, and tells so. Throws whatever else goes wrong. */
+export async function untilAnswered<T>(ask: () => Promise<T>, shell: Shell): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const answer = await ask()
+      if (failures > 0) shell.say('The server answers again.')
+      return answer
+    } catch (cause) {
+      if (!(cause instanceof ClientFailure && cause.kind === 'unavailable')) throw cause
+      if (failures === 0) shell.say(`oncebox: warning: ${cause.message} Trying again until it answers.`)
+      await Bun.sleep(PAUSES[Math.min(failures, PAUSES.length - 1)] ?? 0)
+    }
+  }
+}
+
 /** `what` starts the sentence. */
 export function loginNeeded(what: 'This needs' | 'Files need', server: string): ClientFailure {
   return new ClientFailure('refused', `${what} a login: "oncebox login ${server}".`)

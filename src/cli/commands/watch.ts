@@ -10,11 +10,8 @@ import { wholeNumber } from '../../settings/parsers.ts'
 import { toggle, valued } from '../command.ts'
 import { formatLocalTime, printableJson } from '../format.ts'
 import type { Shell } from '../shell.ts'
-import { serverCommand } from '../visit.ts'
+import { serverCommand, untilAnswered } from '../visit.ts'
 import { notBlank } from './push.ts'
-
-/** Milliseconds between two tries while the server does not answer; the last one again and again. */
-const PAUSES = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * 1000)
 
 export const WATCH = serverCommand({
   name: 'watch',
@@ -60,26 +57,18 @@ async function* follow(
 ): AsyncGenerator<RemoteEvent> {
   const { shell } = from
   let after: number | null = from.after
-  for (let failures = 0; ; ) {
+  const ask = () => listEvents({ after, wait: WAIT_SECONDS })
+  for (;;) {
     try {
-      const page = await listEvents({ after, wait: WAIT_SECONDS })
-      if (failures > 0) shell.say('The server answers again.')
-      failures = 0
+      const page = await untilAnswered(ask, shell)
       yield* page.events
       after = page.next
     } catch (cause) {
-      if (!(cause instanceof ClientFailure)) throw cause
-      if (cause.kind === 'gone' && after !== null) {
-        shell.say(
-          'oncebox: warning: the server does not keep the events after that number any more, so some may be missing here.',
-        )
-        after = null
-      } else if (cause.kind !== 'unavailable') throw cause
-      else {
-        if (failures === 0) shell.say(`oncebox: warning: ${cause.message} Trying again until it answers.`)
-        await Bun.sleep(PAUSES[Math.min(failures, PAUSES.length - 1)] ?? 0)
-        failures += 1
-      }
+      if (!(cause instanceof ClientFailure && cause.kind === 'gone' && after !== null)) throw cause
+      shell.say(
+        'oncebox: warning: the server does not keep the events after that number any more, so some may be missing here.',
+      )
+      after = null
     }
   }
 }

@@ -86,9 +86,9 @@ export function CodeInput({
   )
 }
 
-export function EmailInput({
-  words,
-  ...field
-}: { words: Words } & Omit<InputProps, 'id' | 'name' | 'label'>) {
-  return <Input id="email" name="email" type="email" label={words.say('email')} {...field} />
+type EmailProps = { words: Words } & Omit<InputProps, 'id' | 'name' | 'label' | 'type'>
+
+export function EmailInput({ words, attributes, ...field }: EmailProps) {
+  const all = { autocomplete: 'username', required: true, ...attributes }
+  return <Input id="email" name="email" type="email" label={words.say('email')} attributes={all} {...field} />
 }

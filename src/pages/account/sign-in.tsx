@@ -41,11 +41,7 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
         {notice && <Notice kind="refused">{notice}</Notice>}
         {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
         <PostForm guest={guest} action={PAGES.submitSignIn.href()} hidden={{ next }}>
-          <EmailInput
-            words={words}
-            value={email}
-            attributes={{ autocomplete: 'username', required: true, autofocus: email === '' }}
-          />
+          <EmailInput words={words} value={email} attributes={{ autofocus: email === '' }} />
           <PasswordInput words={words} label={say('password')} />
           <Submit>{say('nav_sign_in')}</Submit>
         </PostForm>
@@ -138,11 +134,7 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
         {notice && <Notice kind="refused">{notice}</Notice>}
         <p class="lead">{words.say('forgot_lead')}</p>
         <PostForm guest={guest} action={PAGES.submitForgot.href()}>
-          <EmailInput
-            words={words}
-            value={email}
-            attributes={{ autocomplete: 'username', required: true, autofocus: true }}
-          />
+          <EmailInput words={words} value={email} attributes={{ autofocus: true }} />
           <Submit>{words.say('forgot_submit')}</Submit>
         </PostForm>
       </div>

@@ -132,7 +132,7 @@ function WebhookList({ guest, scope, webhooks }: ListProps) {
   if (webhooks.length === 0) return <p>{say('webhooks_none')}</p>
   return (
     <ul class="rows">
-      {webhooks.map(({ id, host, format, lastDelivery, lastError, waiting, failed }) => (
+      {webhooks.map(({ id, host, format, events, lastDelivery, lastError, waiting, failed }) => (
         <Row
           title={host}
           beside={FORMAT_NAMES[format]}
@@ -152,6 +152,12 @@ function WebhookList({ guest, scope, webhooks }: ListProps) {
             </div>
           }
         >
+          <p class="hint">
+            {offered(guest.account)
+              .filter((type) => events.includes(type))
+              .map((type) => say(`event_wish_${type}`))
+              .join(' · ')}
+          </p>
           <p class="hint">
             {lastDelivery === null
               ? say('webhook_never')

@@ -69,7 +69,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
             hint={say(limits.mail ? 'email_hint_mail' : 'email_hint')}
             problem={texts.email}
             value={email ?? shown.typedEmail ?? ''}
-            attributes={{ autocomplete: 'username', required: true, readonly: email !== null }}
+            attributes={{ readonly: email !== null }}
           />
           <NewPasswordInput guest={guest} problem={texts.password} />
           <Submit>{say('welcome_submit')}</Submit>

@@ -171,7 +171,7 @@ export function Invitations(props: InvitationsProps) {
           words={words}
           hint={say('admin_invite_hint')}
           {...{ problem, value }}
-          attributes={{ required: true, autocomplete: 'off' }}
+          attributes={{ autocomplete: 'off' }}
         />
         <Tick
           id="is_admin"

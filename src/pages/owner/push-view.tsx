@@ -99,10 +99,13 @@ function State({ guest, owned: { push, request }, isLive, now }: Props) {
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
-      <p class="used">
-        {isLive && <progress max={expireAfterViews} value={views} aria-labelledby="used" />}
-        <span id="used">{say('row_views', { opened: views, n: expireAfterViews })}</span>
-      </p>
+      {/* Only its owner has the link of a received push, and their looks do not count. */}
+      {(request === null || views > 0) && (
+        <p class="used">
+          {isLive && <progress max={expireAfterViews} value={views} aria-labelledby="used" />}
+          <span id="used">{say('row_views', { opened: views, n: expireAfterViews })}</span>
+        </p>
+      )}
       <Facts
         of={[
           [say('pushes_kind'), say(KIND_WORDS[push.kind])],
@@ -136,14 +139,14 @@ function Link({ guest, owned }: Props) {
   const isReceived = owned.request !== null
   return (
     <>
-      <LocalhostNotice guest={guest} path={share} />
-      <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
-        <CopyButton
-          target="link"
-          words={words}
-          look={isReceived || isLocked(owned.push) ? 'quiet' : 'primary'}
-        />
-      </LinkBox>
+      {!isReceived && (
+        <>
+          <LocalhostNotice guest={guest} path={share} />
+          <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
+            <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
+          </LinkBox>
+        </>
+      )}
       <nav class="actions ways-on" aria-label={say('created_link')}>
         <ButtonLink icon="qr-code" to={href(share)}>
           {say('push_share')}
