@@ -182,7 +182,7 @@ type NewProps = {
 function NewWebhook({ guest, scope, hosts, refused }: NewProps) {
   const { words } = guest
   const { say } = words
-  const { texts, field } = readFields(refused, words)
+  const { texts, field, ticked } = readFields(refused, words)
   return (
     <section aria-labelledby="new-title">
       <h2 id="new-title">{say('webhook_new')}</h2>
@@ -205,12 +205,7 @@ function NewWebhook({ guest, scope, hosts, refused }: NewProps) {
           <p class="problem">{texts.events}</p>
         </fieldset>
         {scope === SCOPES.account && (
-          <Tick
-            id="with_name"
-            name="with_name"
-            label={say('webhook_with_name')}
-            isTicked={refused?.form.isTicked('with_name') ?? false}
-          />
+          <Tick {...ticked('with_name', false)} label={say('webhook_with_name')} />
         )}
         <Submit>{say('webhook_create')}</Submit>
       </PostForm>

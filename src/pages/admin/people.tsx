@@ -161,7 +161,7 @@ export function Invitations(props: InvitationsProps) {
   const { guest, invitations, nonce, refused, hasMail } = props
   const { words } = guest
   const { say } = words
-  const { texts, field } = readFields(refused, words)
+  const { texts, field, ticked } = readFields(refused, words)
   const { problem, value } = field('email')
   return (
     <Card id="invite" title={say('admin_invite')}>
@@ -173,20 +173,8 @@ export function Invitations(props: InvitationsProps) {
           {...{ problem, value }}
           attributes={{ autocomplete: 'off' }}
         />
-        <Tick
-          id="is_admin"
-          name="is_admin"
-          label={say('admin_invite_admin')}
-          isTicked={refused?.form.isTicked('is_admin') ?? false}
-        />
-        {hasMail && (
-          <Tick
-            id="send"
-            name="send"
-            label={say('admin_invite_send')}
-            isTicked={refused?.form.isTicked('send') ?? true}
-          />
-        )}
+        <Tick {...ticked('is_admin', false)} label={say('admin_invite_admin')} />
+        {hasMail && <Tick {...ticked('send', true)} label={say('admin_invite_send')} />}
         <button type="submit">{say('admin_invite_submit')}</button>
       </PostForm>
       {invitations.length > 0 && (

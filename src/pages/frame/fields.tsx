@@ -89,7 +89,12 @@ export function readFields(
 ) {
   const texts = problemTexts(refused?.problems ?? {}, words)
   const typed = (field: string) => refused?.form.text(field) ?? present[field] ?? ''
-  return { texts, typed, field: createFieldOf({ typed, texts }) }
+  const ticked = (id: string, preset: boolean) => ({
+    id,
+    name: id,
+    isTicked: refused?.form.isTicked(id) ?? preset,
+  })
+  return { texts, typed, field: createFieldOf({ typed, texts }), ticked }
 }
 
 export type FieldOf = ReturnType<typeof createFieldOf>

@@ -1,15 +1,14 @@
 // Runs in the browser, where a secret link is handed over: takes the message into an e-mail, shares or previews it, and tells when the link is opened.
 
 import { fillMessage } from '../../../domain/message-template.ts'
+import { mailHref } from '../../share/message.ts'
 import { takePassphrase } from './kept-passphrase.js'
 
 for (const link of document.querySelectorAll('a[data-mails]')) {
   const message = document.getElementById(link.dataset.mails)
-  const write = () => {
-    const body = message.value.toWellFormed().replace(/\r?\n/g, '\r\n')
-    link.href = `mailto:?subject=${encodeURIComponent(link.dataset.subject)}&body=${encodeURIComponent(body)}`
-  }
-  message.addEventListener('input', write)
+  message.addEventListener('input', () => {
+    link.href = mailHref({ subject: link.dataset.subject, body: message.value.toWellFormed() })
+  })
 }
 
 // Browsers share from secure pages only, and not all can.
