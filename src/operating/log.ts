@@ -1,6 +1,7 @@
 // The log, as JSON lines or as text. Callers never pass it a body, query, token, link or passphrase.
 
 import { printable, printableLine } from '../domain/printable.ts'
+import { formatTime } from '../domain/time.ts'
 
 export type LogFormat = 'text' | 'json'
 
@@ -23,7 +24,7 @@ export function createLog({ format, now, write }: LogOptions): Log {
   const at =
     (level: string): Tell =>
     (said, message) => {
-      const time = new Date(now()).toISOString()
+      const time = formatTime(now())
       const isText = typeof said === 'string'
       write(present({ level, time, msg: isText ? said : message, fields: isText ? {} : said }))
     }
