@@ -88,6 +88,7 @@ describe('asking', () => {
   test.each([
     ['accept', []],
     ['accept', ['text', 'more']],
+    ['accept', ['less', 'more']],
     ['accept', 'everything'],
     ['max_answers', 0],
     ['max_answers', 101],

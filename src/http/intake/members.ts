@@ -140,7 +140,7 @@ export function oneOf<Word extends string>(known: readonly Word[], options: Stri
   }
 }
 
-/** Some of these words: a list, or one alone. */
+/** Some of these words: a list, or one alone. Tells once that a word is unknown, however many are. */
 export function someOf<Word extends string>(known: readonly Word[], options: ArrayOptions): Member<Word[]> {
   const { schema, read } = oneOf(known, {})
   return {
@@ -148,8 +148,8 @@ export function someOf<Word extends string>(known: readonly Word[], options: Arr
     read: (value, blame) => {
       const given: readonly unknown[] = Array.isArray(value) ? value : [value]
       if (given.length === 0) return blame({ code: 'blank' })
-      const words = given.map((word) => read(word, blame))
-      return known.filter((word) => words.includes(word))
+      const isKnown = given.every((word) => read(word, blame) !== null)
+      return isKnown ? known.filter((word) => given.includes(word)) : null
     },
   }
 }
