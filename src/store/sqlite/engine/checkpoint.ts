@@ -101,7 +101,6 @@ export function createCheckpointer(
     }
   }
 
-  /** The thread starts before there are connections: Bun ends the process when one starts without a file descriptor to spare. */
   function start(report: JobReport): void {
     started = { report, emptier: openLogEmptier(database.filename) }
     watch = setInterval(noticeForeignCommits, FOREIGN_COMMITS_MS, report)

@@ -5,11 +5,13 @@
 import { Database } from 'bun:sqlite'
 import { fdatasyncSync, fstatSync, readSync } from 'node:fs'
 
-const [ASKED, ANSWERED, RESULT, HOW] = [0, 1, 2, 3]
+const [ASKED, ANSWERED, RESULT, HOW, STARTED] = [0, 1, 2, 3, 4]
 const FAILED = -1
 const END = -1
 
 self.onmessage = ({ data: { role, numbers, text, ...parts } }) => {
+  Atomics.store(numbers, STARTED, 1)
+  Atomics.notify(numbers, STARTED)
   const { work, end } =
     attempt(() => (role === 'sync' ? createSync(parts) : createEmptying(parts))) ?? NOTHING
   for (let last = 0; last !== END; ) {

@@ -2,6 +2,7 @@
 // The pool of Bun's own threads is no place for them, because argon2 and the syncs of uploads keep it busy for long.
 
 import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { SYNCED } from './database.ts'
 
 /** Milliseconds that the thread waits for a batch of the server, or for a command beside it. */
@@ -36,19 +37,55 @@ export type LogEmptier = {
   close(): Promise<void>
 }
 
+/**
+ * Its thread starts with the first call, because a server that destroys nothing needs none. Without file descriptors for it, calls
+ * resolve to false.
+ */
 export function openLogEmptier(databasePath: string): LogEmptier {
   const pragmas = [`busy_timeout = ${BUSY_MS}`, ...SYNCED]
-  const thread = startThread({ role: 'empty', path: databasePath, pragmas })
-  const call = async (how: number) => (await thread.call(how)) === 1
-  return { move: () => call(0), empty: () => call(1), close: () => thread.end() }
+  let thread: Thread | null = null
+
+  async function call(how: number): Promise<boolean> {
+    if (thread === null) {
+      if (!hasSpareFiles()) return false
+      thread = startThread({ role: 'empty', path: databasePath, pragmas })
+      thread.awaitStart()
+    }
+    return (await thread.call(how)) === 1
+  }
+
+  return { move: () => call(0), empty: () => call(1), close: async () => thread?.end() }
 }
 
-/** Places in the memory that is shared with a thread: the number of the last call and of the last answer, its result, and how to work. */
-const [ASKED, ANSWERED, RESULT, HOW] = [0, 1, 2, 3]
+/** More than a thread opens. Bun ends the process when one starts without a file descriptor to spare. */
+const SPARE_FILES = 16
+
+function hasSpareFiles(): boolean {
+  const opened: number[] = []
+  try {
+    while (opened.length < SPARE_FILES) opened.push(openSync(devNull, 'r'))
+    return true
+  } catch {
+    return false
+  } finally {
+    opened.forEach(closeSync)
+  }
+}
+
+/**
+ * Places in the memory that is shared with a thread: the number of the last call and of the last answer, its result, how to work,
+ * and 1 once the thread has started.
+ */
+const [ASKED, ANSWERED, RESULT, HOW, STARTED] = [0, 1, 2, 3, 4]
+const PLACES = 5
+/** A thread takes about 6 ms to start. */
+const START_MS = 1_000
 const FAILED = -1
 const END = -1
 const MAX_CALLS = 2 ** 30
 const TEXT_BYTES = 512
+
+type Thread = ReturnType<typeof startThread>
 
 type Call = { number: number; answer: PromiseWithResolvers<number> }
 
@@ -58,7 +95,7 @@ type Call = { number: number; answer: PromiseWithResolvers<number> }
  */
 function startThread(parts: object) {
   const worker = new Worker(new URL('./disk-thread.js', import.meta.url), { smol: true })
-  const numbers = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT))
+  const numbers = new Int32Array(new SharedArrayBuffer(PLACES * Int32Array.BYTES_PER_ELEMENT))
   const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
   worker.postMessage({ ...parts, numbers, text })
 
@@ -122,7 +159,9 @@ function startThread(parts: object) {
     Atomics.store(numbers, HOW, how)
     return ask((Atomics.load(numbers, ASKED) + 1) % MAX_CALLS)
   }
-  return { call, takeAnswers, end }
+  /** Blocks until the thread runs, so that no connection takes the file descriptors that it needs. */
+  const awaitStart = () => void Atomics.wait(numbers, STARTED, 0, START_MS)
+  return { call, takeAnswers, end, awaitStart }
 }
 
 /** Whether the answer is that to this call, or to a later one. The numbers begin anew after the largest. */
