@@ -4,8 +4,9 @@ import type { PushLimits } from '../domain/new-push.ts'
 import { formatTime } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
+import { readPushFields } from '../http/intake/push-body.ts'
 import { createReceiveAnswer } from '../http/intake/receive-answer.ts'
-import { createReadRequest } from '../http/intake/request-input.ts'
+import { createParseRequest } from '../http/intake/request-input.ts'
 import { OWN_API, requestLink } from '../http/urls.ts'
 import type { OwnRequest, Requests } from '../requests/requests.ts'
 import type { AnswerBody } from './answer-tables.ts'
@@ -19,12 +20,12 @@ export function createRequestRoutes(options: {
   limits: PushLimits
   body: BodyLimits
 }): ApiRoute[] {
-  const { requests } = options
-  const readRequest = createReadRequest(options)
+  const { requests, limits, body } = options
+  const parse = createParseRequest(limits)
   const receiveAnswer = createReceiveAnswer(options)
 
   async function create({ exchange, viewer }: Asked): Promise<Response> {
-    const wanted = await readRequest(exchange)
+    const wanted = parse(await readPushFields(exchange, { ...body, wrappers: ['request'] }))
     const account = requireAccount(viewer)
     const made = await requests.create(account, { wanted, address: viewer.visit.ip })
     return answerJson(201, presentRequest(made, exchange.baseUrl))

@@ -3,13 +3,13 @@
 import { Readable } from 'node:stream'
 import { invalidFields } from '../../domain/errors.ts'
 import { type PushLimits, payloadProblem } from '../../domain/new-push.ts'
-import type { Problem, Problems } from '../../domain/problems.ts'
+import type { Problems } from '../../domain/problems.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
 import { createFields, isGiven } from './members.ts'
 import type { FilePart } from './multipart.ts'
 import { readPushFields } from './push-body.ts'
-import { createPushTable } from './push-table.ts'
+import { createPushTable, type PushFields } from './push-table.ts'
 import { discardAfter, type FileSink } from './receive-push.ts'
 
 /** Where an answer goes; requests/answering.ts says what each function throws. */
@@ -61,11 +61,8 @@ export function createReceiveAnswer({ limits, body }: { limits: PushLimits; body
       const payload = fields.read('payload') ?? ''
       const received = { payload, files: upload.listFiles().length + files.length }
       const others = Object.keys(wire).filter((name) => !Object.hasOwn(table, name) && isGiven(wire[name]))
-      const problems = {
-        ...problemsWith(received, sink, limits),
-        ...fields.problems,
-        ...problemsOfOthers(others),
-      }
+      if (Object.keys(fields.problems).length === 0) judge(fields, { ...received, ...sink.request, limits })
+      const problems = { ...fields.problems, ...problemsOfOthers(others) }
       if (Object.keys(problems).length > 0) throw invalidFields(problems)
       for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
       await sink.complete(payload)
@@ -83,20 +80,16 @@ function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
   if (!limits.kinds.has('file')) throw invalidFields({ files: [{ code: 'files_disabled' }] })
 }
 
-type Content = { payload: string; files: number }
+type Received = AnswerSink['request'] & { payload: string; files: number; limits: PushLimits }
 
-function problemsWith({ payload, files }: Content, { request }: AnswerSink, limits: PushLimits): Problems {
+/** Whether it is what the request asks for. */
+function judge({ blame }: Pick<PushFields, 'blame'>, { payload, files, ...asked }: Received): void {
   const isBlank = payload.trim() === ''
-  if (isBlank && files === 0) return { [request.acceptsText ? 'payload' : 'files']: [{ code: 'blank' }] }
-  const problem = payloadProblem(files === 0 ? 'text' : 'file', payload, limits)
-  const ofText: Problem[] = [
-    ...(isBlank || request.acceptsText ? [] : [{ code: 'not_asked' as const }]),
-    ...(problem === null ? [] : [problem]),
-  ]
-  return {
-    ...(ofText.length === 0 ? {} : { payload: ofText }),
-    ...(files > 0 && !request.acceptsFiles ? { files: [{ code: 'not_asked_list' as const }] } : {}),
-  }
+  const problem = payloadProblem(files === 0 ? 'text' : 'file', payload, asked.limits)
+  if (isBlank && files === 0) blame(asked.acceptsText ? 'payload' : 'files', { code: 'blank' })
+  else if (problem !== null) blame('payload', problem)
+  if (!isBlank && !asked.acceptsText) blame('payload', { code: 'not_asked' })
+  if (files > 0 && !asked.acceptsFiles) blame('files', { code: 'not_asked_list' })
 }
 
 /** The most members that a refusal names. */

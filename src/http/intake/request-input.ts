@@ -9,10 +9,7 @@ import {
   type PushLimits,
 } from '../../domain/new-push.ts'
 import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
-import type { Exchange } from '../door/exchange.ts'
-import type { BodyLimits } from './body.ts'
 import { createFields, integer, type Member, someOf, text, textOfBytes, type Wire } from './members.ts'
-import { readPushFields } from './push-body.ts'
 import { readLifetime } from './push-input.ts'
 import { createPushTable } from './push-table.ts'
 
@@ -89,10 +86,4 @@ export function createParseRequest(limits: PushLimits) {
     if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
     return request
   }
-}
-
-export function createReadRequest({ limits, body }: { limits: PushLimits; body: BodyLimits }) {
-  const parse = createParseRequest(limits)
-  return async (exchange: Exchange): Promise<NewRequest> =>
-    parse(await readPushFields(exchange, { ...body, wrappers: ['request'] }))
 }
