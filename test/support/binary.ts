@@ -100,7 +100,8 @@ export async function startBinary(options: StartOptions = {}) {
       if (match !== null && stdout.text().endsWith('\n')) return match[0]
       await Bun.sleep(2)
     }
-    child.kill('SIGKILL')
+    // What it said last may arrive after its end.
+    await end('SIGKILL')
     throw new Error(`the server did not become ready: ${stdout.text()} ${stderr.text()}`)
   }
 
