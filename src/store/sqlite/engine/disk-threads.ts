@@ -37,39 +37,36 @@ export type LogEmptier = {
   close(): Promise<void>
 }
 
+/** More than a thread opens. Bun ends the process when one starts without a file descriptor to spare. */
+const THREAD_FILES = 16
+
 /**
- * Its thread starts with the first call, because a server that destroys nothing needs none. Without file descriptors for it, calls
- * resolve to false.
+ * Its thread starts with the first call, because a server that destroys nothing needs none. Until then it holds the file descriptors
+ * that the thread will need, so that connections cannot take them all.
  */
 export function openLogEmptier(databasePath: string): LogEmptier {
   const pragmas = [`busy_timeout = ${BUSY_MS}`, ...SYNCED]
+  const held = Array.from({ length: THREAD_FILES }, () => openSync(devNull, 'r'))
   let thread: Thread | null = null
 
+  function start(): Thread {
+    held.splice(0).forEach(closeSync)
+    const started = startThread({ role: 'empty', path: databasePath, pragmas })
+    started.awaitStart()
+    return started
+  }
+
   async function call(how: number): Promise<boolean> {
-    if (thread === null) {
-      if (!hasSpareFiles()) return false
-      thread = startThread({ role: 'empty', path: databasePath, pragmas })
-      thread.awaitStart()
-    }
+    thread ??= start()
     return (await thread.call(how)) === 1
   }
 
-  return { move: () => call(0), empty: () => call(1), close: async () => thread?.end() }
-}
-
-/** More than a thread opens. Bun ends the process when one starts without a file descriptor to spare. */
-const SPARE_FILES = 16
-
-function hasSpareFiles(): boolean {
-  const opened: number[] = []
-  try {
-    while (opened.length < SPARE_FILES) opened.push(openSync(devNull, 'r'))
-    return true
-  } catch {
-    return false
-  } finally {
-    opened.forEach(closeSync)
+  async function close(): Promise<void> {
+    held.splice(0).forEach(closeSync)
+    await thread?.end()
   }
+
+  return { move: () => call(0), empty: () => call(1), close }
 }
 
 /**
