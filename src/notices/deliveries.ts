@@ -2,7 +2,7 @@
 // those for different receivers side by side, so that one that hangs keeps only itself waiting, and many keep no mail waiting.
 
 import type { Job, JobReport } from '../domain/job.ts'
-import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
+import { type DeliveryError, MOST_WEBHOOKS, type OutboxKind } from '../domain/outbox.ts'
 import { HOUR, type Now, SECOND } from '../domain/time.ts'
 import type { DueMessage, OutboxStore } from '../store/notices-face.ts'
 
@@ -19,7 +19,8 @@ export type DeliveriesOptions = {
   now: Now
 }
 
-const AT_ONCE = 16
+/** Tries at once: more than all webhooks of one account, which may hang, so that others are told meanwhile. */
+const AT_ONCE = 2 * MOST_WEBHOOKS
 /** The longest wait for what any node adds. Without a channel messages only lapse. */
 const LOOK_AGAIN_MS = SECOND / 4
 const RETRY_MS = 5_000
