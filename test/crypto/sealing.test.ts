@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { fingerprint, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { ARGON2_COST, derivePassphraseKey, newPassphraseSalt } from '../../src/crypto/passphrase.ts'
 import { newDataKey, openSecrets, sealSecrets } from '../../src/crypto/push-secrets.ts'
-import { openField, sealField } from '../../src/crypto/sealed-field.ts'
+import { openField, openForAccount, sealField, sealForAccount } from '../../src/crypto/sealed-field.ts'
 import { apiTokenPrefix, hashToken, newApiToken } from '../../src/crypto/tokens.ts'
 import { isUrlToken, lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
 
@@ -39,6 +39,18 @@ test('a sealed field opens only in its place and under its key', () => {
   expect(openField(sealed, key, { ...place, subject: new Uint8Array(16).fill(2) })).toBeNull()
   expect(openField(sealed, { ...key, number: 4 }, place)).toBeNull()
   expect(openField(sealed, { ...key, key: new Uint8Array(32) }, place)).toBeNull()
+})
+
+test('what is kept for an account opens only for it, as what it is', () => {
+  const keyring = parseKeyFile(newKeyFile())
+  const fields = ['totp', 'webhook', 'link_mail', 'account_mail'] as const
+  const places = [null, 1, 2, 11].flatMap((accountId) =>
+    fields.map((field) => ({ accountId, field, keyring })),
+  )
+  for (const place of places) {
+    const sealed = sealForAccount('secret', place)
+    expect(places.filter((other) => openForAccount(sealed, other) !== null)).toEqual([place])
+  }
 })
 
 test('a push opens only with the instance key, the link and the passphrase together', async () => {
