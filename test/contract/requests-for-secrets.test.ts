@@ -226,6 +226,10 @@ describe('answering', () => {
       payload: ['is not asked for'],
     })
     expect((await answer(file, {})).body).toMatchObject({ files: ["can't be blank"] })
+    expect((await answer(file, { payload: 'x', passphrase: 7 })).body).toMatchObject({
+      passphrase: ['must be a string'],
+      payload: ['is not asked for'],
+    })
     expect((await answer(file, { files })).status).toBe(201)
     const [push] = await received(file)
     const { body } = await api.retrieve(push?.url_token ?? '')

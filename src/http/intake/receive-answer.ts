@@ -61,8 +61,9 @@ export function createReceiveAnswer({ limits, body }: { limits: PushLimits; body
       const payload = fields.read('payload') ?? ''
       const received = { payload, files: upload.listFiles().length + files.length }
       const others = Object.keys(wire).filter((name) => !Object.hasOwn(table, name) && isGiven(wire[name]))
-      if (Object.keys(fields.problems).length === 0) judge(fields, { ...received, ...sink.request, limits })
-      const problems = { ...fields.problems, ...problemsOfOthers(others) }
+      const judged = createFields(table, wire)
+      judge(judged, { ...received, ...sink.request, limits })
+      const problems = { ...judged.problems, ...fields.problems, ...problemsOfOthers(others) }
       if (Object.keys(problems).length > 0) throw invalidFields(problems)
       for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
       await sink.complete(payload)
