@@ -48,6 +48,9 @@ export function createBeginAnswer(options: AnsweringOptions) {
   const { store, pushes, uploads, idempotency, passphrases } = options
   const { shareOf, limits, maxWrongTries, now, find, keyring } = options
 
+  /** Requests to which somebody sends files before the passphrase. */
+  const unproven = new Set<number>()
+
   /** Throws `not_found`, and `gone` unless this is a repeat of an answer that has arrived. */
   async function begin(urlToken: string, { viewer, idempotencyKey: key, waits = false }: BeginOptions) {
     const request = await find(urlToken)
@@ -67,7 +70,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
       recipient === null ? null : (file, n) => encryptFile(recipient, file, { n, at: now() })
     const upload = uploads.begin({ isFingerprinted: attempt !== null, encrypt })
     let trying: Promise<void> | null = null
-    let reserving: Promise<number> | null = null
+    let reserving: Promise<number | null> | null = null
+    let isUnproven = false
     let isCompleted = false
 
     /** Throws `unauthenticated` for a missing or wrong passphrase, `too_many` after too many wrong ones, and `gone`. */
@@ -78,13 +82,22 @@ export function createBeginAnswer(options: AnsweringOptions) {
       await trying
     }
 
-    /** The passphrase may still come after the files: no more than the request takes are then on the disk, because each is reserved. */
+    /** Throws what `admit`, reserving and `upload.add` do. */
     async function addFile(file: IncomingFile, passphrase: string | null): Promise<void> {
-      if (passphrase !== null) await admit(passphrase)
+      const isProven = passphrase !== null || request.passphraseSalt === null
+      if (isProven) await admit(passphrase)
       if (isRepeat) upload.compareOnly()
-      else reserving ??= reserve()
+      else reserving ??= isProven ? reserve() : beFirst()
       await reserving
       await upload.add(file)
+    }
+
+    /** Before the passphrase strangers hold no answer back, and only one of them at a time sends files to the disk. */
+    async function beFirst(): Promise<null> {
+      if (unproven.has(id)) throw crowded()
+      unproven.add(id)
+      isUnproven = true
+      return null
     }
 
     async function reserve(): Promise<number> {
@@ -110,6 +123,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
     /** Frees what a broken-off answer has reserved. */
     async function end(): Promise<void> {
       attempt?.end()
+      if (isUnproven) unproven.delete(id)
       const reservation = isCompleted ? null : await reserving?.catch(() => null)
       // If it cannot be freed now, it lapses.
       if (reservation) await store.requests.freeReservation(reservation).catch(() => undefined)
@@ -174,6 +188,11 @@ function pushOf(
 
 function closed(): DomainError {
   return new DomainError('gone', 'request-closed')
+}
+
+function crowded(): DomainError {
+  const message = 'Somebody else is sending files here: give the passphrase before them, or try again in 1 s.'
+  return new DomainError('too_many', message, { retryAfter: 1 })
 }
 
 function refusal(passphrase: 'missing' | 'wrong', message: string): DomainError {
