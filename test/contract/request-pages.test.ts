@@ -188,6 +188,9 @@ describe('the page of a request', () => {
     expect((await owner.get('/pushes')).text).toContain('>Received<')
     const { text: page } = await owner.get(`/pushes/${push.url_token}`)
     expect(page).toContain(`<a href="/requests/${urlToken}">for a request of yours</a>`)
+    // Its owner opens it, which does not count, and hardly ever gives its link away.
+    expect(page.indexOf('Open it')).toBeWithin(1, page.indexOf('Link, QR code and message'))
+    expect(page).not.toContain('opened 0 of')
     const { text: asked } = await owner.get(`/requests/${urlToken}`)
     expect(asked).toContain('href="/pushes">See what has arrived</a>')
     expect(asked).toContain('>answered<')

@@ -54,7 +54,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await owner.textContent('.chip')).toBe('answered')
     await follow(owner, () => owner.click('.actions a.primary'))
     await follow(owner, () => owner.click('a.title'))
-    await follow(owner, () => owner.click('.ways-on a:nth-child(2)'))
+    await follow(owner, () => owner.click('.ways-on a.primary'))
     await it.press(owner)
     expect(await owner.textContent('#payload')).toBe('Door: 4711\nGate: <b>')
     expect(await owner.textContent('.downloads')).toContain(FILE.name)

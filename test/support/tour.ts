@@ -390,7 +390,7 @@ export const STOPS: Stop[] = [
       await page.goto(`${url}/requests/${url_token}`)
       await follow(page, () => page.click('.actions a.primary'))
       await follow(page, () => page.click('.what a'))
-      await follow(page, () => page.click('.ways-on a:nth-child(2)'))
+      await follow(page, () => page.click('.ways-on a.primary'))
       await follow(page, () => page.click('main form button.primary'))
     },
   },

@@ -148,11 +148,11 @@ function Link({ guest, owned }: Props) {
         </>
       )}
       <nav class="actions ways-on" aria-label={say('created_link')}>
+        <ButtonLink icon="eye" to={href(secretHref(owned))} look={isReceived ? 'primary' : 'quiet'}>
+          {say(isReceived ? 'receive_submit' : 'push_look')}
+        </ButtonLink>
         <ButtonLink icon="qr-code" to={href(share)}>
           {say('push_share')}
-        </ButtonLink>
-        <ButtonLink icon="eye" to={href(secretHref(owned))} look={isReceived ? 'primary' : 'quiet'}>
-          {say('push_look')}
         </ButtonLink>
         <ShareAgain guest={guest} urlToken={owned.urlToken} />
       </nav>
