@@ -71,7 +71,7 @@ async function expectGoodLooks(page: Page, look: Look & { stop: string }, faults
 /** What can be pressed and is smaller than a finger needs. A box counts with the label that belongs to it. */
 function findSmall(page: Page): Promise<string[]> {
   return page
-    .locator('button, .button, input:not([type=hidden]), select, summary, nav a, .list .title')
+    .locator('button, .button, input:not([type=hidden]), select, summary, nav a, .list .title, .rows a')
     .evaluateAll((elements) =>
       elements
         .filter((element) => element.checkVisibility())
