@@ -228,7 +228,7 @@ describe('an account that wishes mail of events', () => {
       })
     const refused = await send('bob')
     expect(refused.status).toBe(422)
-    expect(refused.text).toContain('separated by commas.')
+    expect(refused.text).toContain('<a href="#notify_emails_to">Send the link by e-mail to: Please enter')
     expect(refused.text).toContain('value="bob"')
     const made = await send(`${BOB},${CLEO}`)
     expect(made.headers.get('location')).toEndWith('/preview?mailed=true')

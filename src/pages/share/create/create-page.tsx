@@ -199,6 +199,7 @@ function placeOf(field: string, { typed }: Refused): Place | null {
   if (own !== undefined) return { id: own, word: own }
   if (field === 'expire_after_days' || field === 'expire_after_duration')
     return { id: 'expire_after', word: 'expire_after' }
+  if (field === 'notify_emails_to') return { id: field, word: 'notify_to' }
   if (field !== 'payload') return null
   const kind = typed('kind')
   if (kind === 'url') return { id: 'link', word: 'payload_url' }
