@@ -63,7 +63,7 @@ export function ListRow({ guest, listed, now }: Props) {
           {sayWhen(listed.request === null ? 'row_created' : 'row_received', push.createdAt, { words, now })}
         </p>
       </div>
-      <Use push={push} words={words} now={now} />
+      <Use push={push} words={words} now={now} isReceived={listed.request !== null} />
       {isLive && (
         <CopyButton
           target=""
@@ -130,12 +130,14 @@ function sayOpened({ lastViewedAt }: Push, seen: { words: Words; now: number }) 
 }
 
 /** How far it is used up. */
-function Use({ push, words, now }: PartProps) {
+function Use({ push, words, now, isReceived }: PartProps & { isReceived: boolean }) {
   const { views, expireAfterViews, expiredOn, expiresAt } = push
   const isOver = isExpired(push, now)
   return (
     <div class="use">
-      <span>{words.say('row_views', { opened: views, n: expireAfterViews })}</span>
+      {(!isReceived || views > 0) && (
+        <span>{words.say('row_views', { opened: views, n: expireAfterViews })}</span>
+      )}
       {!isUsedUp(push) && (
         <span>
           {isOver
