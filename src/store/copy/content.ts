@@ -10,6 +10,7 @@ import { printableLine } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
 import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
+import { REMOVE_REQUESTS } from '../requests/requests.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { addTo, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Value } from '../steps.ts'
@@ -193,8 +194,8 @@ async function* hashed(file: OpenedFile, hash: ReturnType<typeof createHash>): A
   }
 }
 
-const EMPTIED = ['push_secrets', 'push_labels', 'idempotency_keys', 'requests']
-const DELETE = EMPTIED.map((name) => `DELETE FROM ${name}`)
+const EMPTIED = ['push_secrets', 'push_labels', 'idempotency_keys']
+const DELETE = [...EMPTIED.map((name) => `DELETE FROM ${name}`), REMOVE_REQUESTS]
 const WIPE_KEYS = statement('UPDATE push_keys SET is_free = TRUE, wrapped_key = $1')
 const WIPE_ANSWERS = statement('UPDATE idempotency_answers SET is_free = TRUE, answer = $1')
 

@@ -5,7 +5,7 @@ import { describePush, type EventType } from '../../domain/events.ts'
 import type { StoredPush } from '../face.ts'
 import { statement } from '../statements.ts'
 import { first, run, type Step } from '../steps.ts'
-import { tellWebhooks } from './webhooks.ts'
+import { type ToldEvent, tellWebhooks } from './webhooks.ts'
 
 const EVENT_ID_CHARACTERS = 20
 
@@ -49,12 +49,12 @@ export function* tell(push: StoredPush, types: readonly EventType[], at: number)
 /** `forEverybody`: the webhooks of the administrators hear of it too. */
 export function* tellAccount(
   accountId: number,
-  { type, at, data }: { type: EventType; at: number; data: object },
+  event: ToldEvent,
   of: { pushId: number | null; forEverybody: boolean },
 ): Step<void> {
   yield* run(COUNT, accountId)
-  yield* run(TELL, accountId, type, at, JSON.stringify(data))
-  yield* tellWebhooks(accountId, of)
+  yield* run(TELL, accountId, event.type, event.at, JSON.stringify(event.data))
+  yield* tellWebhooks(accountId, event, of)
 }
 
 /** For an account that begins anew: what became of its earlier pushes is not told to it any more. */

@@ -52,6 +52,11 @@ const POSTPONE = statement(
 const HASTEN = statement(
   'UPDATE outbox SET due_at = $2 WHERE webhook_id = $1 AND failed_at IS NULL AND due_at > $2',
 )
+/** By which keys the mails that wait are sealed, each as a text in base64url. */
+export const MAIL_KEYS = statement<{ head: string; rows: number }>(
+  "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind IN ('link_mail', 'account_mail') AND body <> '' GROUP BY 1",
+  { numbers: ['rows'] },
+)
 const COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
 const NUMBERS = { numbers: ['waiting', 'failed'] }

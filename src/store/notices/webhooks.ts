@@ -1,6 +1,7 @@
 // Where accounts, and the administrators for everybody, want to be told of events.
 
 import { type DomainError, invalidFields } from '../../domain/errors.ts'
+import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
 import type { Now } from '../../domain/time.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
@@ -33,30 +34,32 @@ const REMOVE_OF = [
 ]
 const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
 const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
-const LATEST = 'e.account_id = $1 AND e.n = (SELECT last FROM event_counts WHERE account_id = $1)'
 const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
-const BODY = `'{"type":"' || e.type || '","at":' || e.at || ',"data":' || e.data || '}'`
-/**
- * Of the event that the account was told last, and the mail that it wishes of it. Behind others that wait for a receiver which fails; each has room for so many messages and no more.
- */
+const [PUSH_ID, AT, BODY] = ['CAST($2 AS BIGINT)', 'CAST($5 AS BIGINT)', 'CAST($6 AS TEXT)']
+const ABOUT_IT = `LIKE '%,' || CAST($4 AS TEXT) || ',%'`
+/** And the mail that the account wishes of it. Behind others that wait for a receiver which fails; each has room for so many messages and no more. */
 const TELL = statement(
   `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
-      SELECT 'webhook', w.account_id, w.id, CAST($2 AS BIGINT), e.at,
-        coalesce((SELECT min(o.due_at) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS NULL), e.at), 0, ${BODY}
-      FROM events e JOIN webhooks w ON (w.account_id IS NULL AND $3) OR w.account_id = ${ACTIVE}
-      WHERE ${LATEST} AND w.events LIKE '%,' || e.type || ',%' AND ${COUNTED} NULL) < ${MOST_WAITING}
-      UNION ALL SELECT 'event_mail', p.account_id, NULL, CAST($2 AS BIGINT), e.at, e.at, 0, ${BODY}
-      FROM events e JOIN preferences p ON p.account_id = ${ACTIVE}
-      WHERE ${LATEST} AND p.mail_events LIKE '%,' || e.type || ',%' AND (SELECT count(*) FROM outbox o
+      SELECT 'webhook', w.account_id, w.id, ${PUSH_ID}, ${AT},
+        coalesce((SELECT min(o.due_at) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS NULL), ${AT}), 0, ${BODY}
+      FROM webhooks w
+      WHERE ((w.account_id IS NULL AND $3) OR w.account_id = ${ACTIVE}) AND w.events ${ABOUT_IT} AND ${COUNTED} NULL) < ${MOST_WAITING}
+      UNION ALL SELECT 'event_mail', p.account_id, NULL, ${PUSH_ID}, ${AT}, ${AT}, 0, ${BODY}
+      FROM preferences p
+      WHERE p.account_id = ${ACTIVE} AND p.mail_events ${ABOUT_IT} AND (SELECT count(*) FROM outbox o
         WHERE o.account_id = p.account_id AND o.kind = 'event_mail' AND o.failed_at IS NULL) < ${MOST_WAITING_MAILS}`,
 )
+
+export type ToldEvent = { type: EventType; at: number; data: object }
 
 /** In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody hear of it too. */
 export function tellWebhooks(
   accountId: number,
+  event: ToldEvent,
   { pushId, forEverybody }: { pushId: number | null; forEverybody: boolean },
 ): Step<void> {
-  return run(TELL, accountId, pushId, forEverybody)
+  const { type, at, data } = event
+  return run(TELL, accountId, pushId, forEverybody, type, at, JSON.stringify({ type, at, data }))
 }
 
 /** For an account that begins anew: somebody else may have entered these addresses. Ends what waits to be sent to them, too. */

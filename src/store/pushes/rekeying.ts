@@ -1,5 +1,6 @@
 // Which rows were sealed under which instance key, and how what accounts keep comes under another key or another link.
 
+import { MAIL_KEYS } from '../notices/outbox.ts'
 import { WEBHOOK_KEYS, WEBHOOK_SECRETS } from '../notices/webhooks.ts'
 import { REQUEST_KEYS } from '../requests/requests.ts'
 import { type RowOf, statement } from '../statements.ts'
@@ -26,16 +27,10 @@ const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
   { numbers: ['rows'] },
 )
 
-/** Sealed as text in base64url. */
-const BY_TEXT = statement<{ head: string; rows: number }>(
-  "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind IN ('link_mail', 'account_mail') AND body <> '' GROUP BY 1",
-  { numbers: ['rows'] },
-)
-
 /** Reads all pushes. */
 export function* listKeyUses(): Step<KeyUse[]> {
   const byValue = yield* all(BY_VALUE)
-  const byText = yield* all(BY_TEXT)
+  const byText = yield* all(MAIL_KEYS)
   return [
     ...(yield* all(BY_NUMBER)),
     ...byValue.map(({ kind, head, rows }) => ({ kind, number: keyNumberOf(head), rows })),

@@ -56,7 +56,8 @@ const REMOVE_LAPSED = statement<{ id: number }>(
 export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*) FROM requests GROUP BY 2"
 const ALL = select(requests, 'ORDER BY id')
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
-const REMOVE_OF = statement('DELETE FROM requests WHERE account_id = $1')
+export const REMOVE_REQUESTS = 'DELETE FROM requests'
+const REMOVE_OF = statement(`${REMOVE_REQUESTS} WHERE account_id = $1`)
 
 export function createRequests({ steps, now }: { steps: Steps; now: Now }): RequestStore {
   const { read, settled, write } = steps

@@ -5,6 +5,7 @@ import type { Visit } from '../../../domain/audit.ts'
 import { DAY } from '../../../domain/time.ts'
 import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
+import { REMOVE_REQUESTS } from '../../requests/requests.ts'
 import type { PostgresDatabase, Session } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
 import { requireAlone } from '../instance/instance.ts'
@@ -13,15 +14,7 @@ import { requireAlone } from '../instance/instance.ts'
 const PATIENT = { within: DAY }
 
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
-const EMPTIED = [
-  'sessions',
-  'account_links',
-  'requests',
-  'idempotency_keys',
-  'used_nonces',
-  'files_read',
-  'nodes',
-]
+const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'used_nonces', 'files_read', 'nodes']
 
 const LIVE = 'SELECT count(*)::float8 AS count FROM pushes WHERE expired_on IS NULL'
 const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
@@ -65,6 +58,7 @@ export function expireAll(
     }
     const leftPrefix = await leaveBucket(session)
     for (const table of EMPTIED) await query(`DELETE FROM ${table}`)
+    await query(REMOVE_REQUESTS)
     const expiredAt = Math.max(at, expiredAllAt + 1)
     await query('UPDATE instance SET expired_all_at = $1, place = $2', [expiredAt, here])
     return { lost, leftPrefix }
