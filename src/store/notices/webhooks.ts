@@ -37,7 +37,10 @@ const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
 const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
 const [PUSH_ID, AT, BODY] = ['CAST($2 AS BIGINT)', 'CAST($5 AS BIGINT)', 'CAST($6 AS TEXT)']
 const ABOUT_IT = `LIKE '%,' || CAST($4 AS TEXT) || ',%'`
-/** And the mail that the account wishes of it. Behind others that wait for a receiver which fails; each has room for so many messages and no more. */
+/**
+ * Adds what each webhook is told of an event, and the mail that the account wishes of it. A message waits behind the earlier ones of
+ * a webhook that fails. Each webhook, and the mail of an account, has room for so many messages and no more.
+ */
 const TELL = statement(
   `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
       SELECT 'webhook', w.account_id, w.id, ${PUSH_ID}, ${AT},
