@@ -1,12 +1,12 @@
 // Bytes in pieces, each read only when it is asked for.
 
-import { close, fstatSync, open, read } from 'node:fs'
+import { close, createReadStream, fstatSync, open } from 'node:fs'
 import { promisify } from 'node:util'
 import { conflict } from '../domain/errors.ts'
 
 const PIECE_BYTES = 256 * 1024
 
-const [openFile, readPiece, closeFile] = [promisify(open), promisify(read), promisify(close)]
+const [openFile, closeFile] = [promisify(open), promisify(close)]
 
 /** For libraries that take streams. A cancelled stream ends the pieces. */
 export function streamFrom(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
@@ -29,34 +29,17 @@ export async function* piecesOf(...pieces: readonly Uint8Array[]): AsyncGenerato
 }
 
 /** Reads an open file from its beginning, and leaves it open. */
-export async function* readOpen(file: number): AsyncGenerator<Uint8Array> {
-  for (let position = 0; ; ) {
-    const { bytesRead, buffer } = await readPiece(file, new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, position)
-    if (bytesRead === 0) return
-    yield buffer.subarray(0, bytesRead)
-    position += bytesRead
-  }
+export function readOpen(file: number): AsyncIterable<Uint8Array> {
+  return createReadStream('', { fd: file, start: 0, autoClose: false, highWaterMark: PIECE_BYTES })
 }
 
 /**
  * Opens a file or a pipe at once, and closes it once its reader has ended. Throws what the system says, with the path. A plain
  * descriptor, because a FileHandle that nobody reads to its end, as after a wrong passphrase, would fail when it is collected.
  */
-export async function readPath(path: string): Promise<AsyncGenerator<Uint8Array>> {
+export async function readPath(path: string): Promise<AsyncIterable<Uint8Array>> {
   const file = await openFile(path, 'r')
-  if (!fstatSync(file).isDirectory()) return readOnce(file)
+  if (!fstatSync(file).isDirectory()) return createReadStream('', { fd: file, highWaterMark: PIECE_BYTES })
   await closeFile(file)
   throw conflict(`${path} is a folder, not a backup.`)
-}
-
-async function* readOnce(file: number): AsyncGenerator<Uint8Array> {
-  try {
-    for (;;) {
-      const { bytesRead, buffer } = await readPiece(file, new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null)
-      if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
-    }
-  } finally {
-    await closeFile(file)
-  }
 }
