@@ -3,7 +3,7 @@
 import { type Command, shownSettings } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { describe, termOf, usageOf } from '../../src/cli/help.ts'
-import { pageOf } from '../../src/cli/manual.ts'
+import { ownFlagsOf, pageOf } from '../../src/cli/manual.ts'
 import { type Setting, variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
 
@@ -43,7 +43,7 @@ const FILES = [
 ] as const
 
 function presentCommand(row: Command): string[] {
-  const flags = Object.values<Setting>(row.flags ?? {}).map((flag) => [termOf(flag), flag.help] as const)
+  const flags = ownFlagsOf(row).map((flag) => [termOf(flag), flag.help] as const)
   return [
     `.SS "${roff(`oncebox ${usageOf(row)}`.replace('[flags]', '').trim())}"`,
     roff(pageOf(row.name).help),

@@ -9,16 +9,12 @@ import type { Shell } from './shell.ts'
 
 /** The flag that gives the fingerprint instead of asking. */
 export function fingerprintFlag(name: string) {
-  return valued(
-    `${name} <sha256>`,
-    "Fingerprint of the server's own authority, instead of asking",
-    (text): Parsed<string> => {
-      const value = normalFingerprint(text)
-      return value === null
-        ? { problem: 'must be a SHA-256 fingerprint of 64 hexadecimal digits, such as AB:CD:…' }
-        : { value }
-    },
-  )
+  return valued(`${name} <sha256>`, (text): Parsed<string> => {
+    const value = normalFingerprint(text)
+    return value === null
+      ? { problem: 'must be a SHA-256 fingerprint of 64 hexadecimal digits, such as AB:CD:…' }
+      : { value }
+  })
 }
 
 type Comparing = {

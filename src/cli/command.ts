@@ -97,20 +97,21 @@ export function some<K extends keyof typeof settings>(...keys: K[]): Pick<typeof
   return Object.fromEntries(keys.map((key) => [key, settings[key]])) as Pick<typeof settings, K>
 }
 
-const OWN = { group: '', flagOnly: true } as const
+/** What it does is told in the manual. */
+const OWN = { group: '', flagOnly: true, help: '' } as const
 
 /** A flag without a value. */
-export function toggle<const N extends string>(flag: N, help: string) {
-  return { ...off, ...OWN, flag, help, placeholder: '' }
+export function toggle<const N extends string>(flag: N) {
+  return { ...off, ...OWN, flag, placeholder: '' }
 }
 
 /** A flag with a value; the last one counts. Null when it is not given. */
-export function valued<T>(words: `${string} <${string}>`, help: string, parse: Parser<T>) {
+export function valued<T>(words: `${string} <${string}>`, parse: Parser<T>) {
   const [flag = '', placeholder = ''] = words.split(/ <|>$/)
-  return { ...OWN, flag, placeholder, help, parse, default: null }
+  return { ...OWN, flag, placeholder, parse, default: null }
 }
 
 /** A flag that may be repeated. */
-export function repeated<T>(words: `${string} <${string}>`, help: string, parse: Parser<T>) {
-  return { ...valued(words, help, parse), list: true } as const
+export function repeated<T>(words: `${string} <${string}>`, parse: Parser<T>) {
+  return { ...valued(words, parse), list: true } as const
 }

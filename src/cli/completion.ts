@@ -3,13 +3,12 @@
 // A script that ran the program at each press of the tab key would pass it the typed line, which may contain a secret, as an
 // argument that other users of the machine can see.
 
-import type { Setting } from '../settings/setting.ts'
 import { type Command, childrenOf, operandsOf, shownSettings, wordOf } from './command.ts'
 import bash from './completion/bash.template' with { type: 'text' }
 import fish from './completion/fish.template' with { type: 'text' }
 import powershell from './completion/powershell.template' with { type: 'text' }
 import zsh from './completion/zsh.template' with { type: 'text' }
-import { summaryOf } from './manual.ts'
+import { ownFlagsOf, summaryOf } from './manual.ts'
 
 const SCRIPTS: Readonly<Record<string, string>> = { bash, zsh, fish, powershell }
 
@@ -28,7 +27,7 @@ function rowsOf(row: Command | undefined, commands: readonly Command[]): Row[] {
     (child) => [wordOf(child), summaryOf(child.name)] as const,
   )
   const choices = row === undefined ? [] : operandsOf(row).flatMap(({ choices }) => choices)
-  const flags = [...Object.values<Setting>(row?.flags ?? {}), ...shownSettings(row)]
+  const flags = row === undefined ? [] : [...ownFlagsOf(row), ...shownSettings(row)]
   return [
     ...[...words, ...choices.map((word) => [word, word] as const)].map(
       ([word, summary]): Row => [name, 'command', word, plain(summary)],

@@ -3,7 +3,7 @@
 import { defaultText, NO_VALUE, type Setting, variableOf } from '../settings/setting.ts'
 import { type Command, childrenOf, isGroup, shownSettings, wordOf } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { pageOf, summaryOf } from './manual.ts'
+import { ownFlagsOf, pageOf, summaryOf } from './manual.ts'
 
 type Item = readonly [term: string, text: string]
 
@@ -13,7 +13,7 @@ const VERSION_ITEM: Item = ['-V, --version', 'print the version']
 /** `row` is undefined for the program itself. */
 export function helpOf(row: Command | undefined, width: number): string {
   const children = childrenOf(COMMANDS, row?.name ?? '')
-  const own = Object.values<Setting>(row?.flags ?? {}).map((flag): Item => [termOf(flag), flag.help])
+  const own = (row === undefined ? [] : ownFlagsOf(row)).map((flag): Item => [termOf(flag), flag.help])
   const variables = Object.values<Setting>(row?.settings ?? {}).filter(({ variableOnly }) => variableOnly)
   const { help, examples } = pageOf(row?.name ?? '')
   return [

@@ -1,23 +1,40 @@
-// What the manual says of the program and of each command: prose, whose first sentence stands in lists, and examples.
+// What the manual says of the program and of each command: prose, whose first sentence stands in lists, the command's own flags,
+// and examples.
 
+import type { Setting } from '../settings/setting.ts'
+import type { Command } from './command.ts'
 import manual from './manual.txt' with { type: 'text' }
 
-type Page = { help: string; examples: string | undefined }
+type Page = { help: string; flags: ReadonlyMap<string, string>; examples: string | undefined }
 
 const pages = new Map(manual.split(/^== /m).slice(1).map(parsePage))
 
 function parsePage(section: string): [name: string, page: Page] {
   const [name = ''] = section.split('\n', 1)
-  const [prose = '', examples] = section.slice(name.length).split('\nExamples:\n')
-  return [name, { help: prose.trim().replaceAll('\n', ' '), examples: examples?.trimEnd() }]
+  const [text = '', examples] = section.slice(name.length).split('\nExamples:\n')
+  const [prose = '', list = ''] = text.split('\nFlags:\n')
+  const flags = list.split(/^ {2}--/m).map((entry): [flag: string, help: string] => {
+    const [flag = '', ...words] = entry.trim().split(/\s+/)
+    return [flag, words.join(' ')]
+  })
+  return [
+    name,
+    { help: prose.trim().replaceAll('\n', ' '), flags: new Map(flags), examples: examples?.trimEnd() },
+  ]
 }
 
 /** `name` is that of a command, and empty for the program itself. */
 export function pageOf(name: string): Page {
-  return pages.get(`oncebox ${name}`.trim()) ?? { help: '', examples: undefined }
+  return pages.get(`oncebox ${name}`.trim()) ?? { help: '', flags: new Map(), examples: undefined }
 }
 
 export function summaryOf(name: string): string {
   const [sentence = ''] = pageOf(name).help.split(/\.(?:\s|$)/)
   return sentence.charAt(0).toLowerCase() + sentence.slice(1)
+}
+
+/** The command's own flags, each with what it does. */
+export function ownFlagsOf({ name, flags = {} }: Command): Setting[] {
+  const said = pageOf(name).flags
+  return Object.values<Setting>(flags).map((flag) => ({ ...flag, help: said.get(flag.flag) ?? '' }))
 }

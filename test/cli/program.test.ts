@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { COMMANDS } from '../../src/cli/commands.ts'
+import { pageOf } from '../../src/cli/manual.ts'
 import manual from '../../src/cli/manual.txt' with { type: 'text' }
 import { type Setting, variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
@@ -162,6 +163,13 @@ describe('help', () => {
   test('has a page for every command, and for nothing else', () => {
     const names = manual.match(/(?<=^== ).*/gm)
     expect(names).toEqual(['oncebox', ...COMMANDS.map(({ name }) => `oncebox ${name}`)])
+  })
+
+  test('has a text for every flag of a command, and for no other', () => {
+    for (const { name, flags = {} } of COMMANDS) {
+      const told = [...pageOf(name).flags].filter(([, text]) => text !== '').map(([flag]) => flag)
+      expect(told, name).toEqual(Object.values<Setting>(flags).map(({ flag }) => flag))
+    }
   })
 
   test('is shown for a group without a command, with an error code', async () => {

@@ -14,14 +14,10 @@ import { formatCount, formatSize, shellWord } from '../format.ts'
 import { fileText, STANDARD } from '../paths.ts'
 
 const flags = {
-  recipient: repeated(
-    'recipient <age-key>',
-    'Encrypt for this public key of age (age1…); may be repeated',
-    (text) => ageRecipient(text.trim()),
-  ),
-  passphrase: toggle('passphrase', 'Encrypt with a passphrase, which is asked for twice'),
-  passphraseFile: valued('passphrase-file <path>', 'Encrypt with the passphrase in a file', fileText),
-  json: toggle('json', 'Print what was made as JSON'),
+  recipient: repeated('recipient <age-key>', (text) => ageRecipient(text.trim())),
+  passphrase: toggle('passphrase'),
+  passphraseFile: valued('passphrase-file <path>', fileText),
+  json: toggle('json'),
 }
 const needed = some('dataDir', 'keyFile', 'tlsAuthorityKey', 'minFreeSpace')
 const inFolder = some('backupDir', 'backupKeep', 'backupRecipients', 'backupAcceptFolder')

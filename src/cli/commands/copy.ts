@@ -10,17 +10,9 @@ import { createTellProgress } from '../progress.ts'
 export const COPY = command({
   name: 'copy',
   flags: {
-    to: valued(
-      'to <address>',
-      'The empty PostgreSQL database to which the data folder is copied',
-      databaseUrl,
-    ),
-    from: valued(
-      'from <address>',
-      'The PostgreSQL database that is copied into a new data folder',
-      databaseUrl,
-    ),
-    yes: toggle('yes', 'Copy, and leave the source, without asking. Needed without a terminal'),
+    to: valued('to <address>', databaseUrl),
+    from: valued('from <address>', databaseUrl),
+    yes: toggle('yes'),
   },
   oneOf: [['to', 'from']],
   settings: some('dataDir', 'keyFile', 'filesUrl', 's3AccessKeyId', 's3SecretAccessKey', 'databasePassword'),

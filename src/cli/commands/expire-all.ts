@@ -14,7 +14,7 @@ const NEXT = [
 
 export const EXPIRE_ALL = command({
   name: 'expire-all',
-  flags: { yes: toggle('yes', 'Expire every push without asking. Needed without a terminal') },
+  flags: { yes: toggle('yes') },
   settings: some('databaseUrl', 'databasePassword'),
   isOnData: true,
   problems: ({ flags, config, shell }) => [

@@ -20,11 +20,7 @@ export const EXPORT = serverCommand({
   needsLogin: true,
   isPatient: true,
   flags: {
-    format: valued(
-      'format <json|csv>',
-      'Format; otherwise csv for a FILE that ends in .csv, and json for any other',
-      oneOf('json', 'csv'),
-    ),
+    format: valued('format <json|csv>', oneOf('json', 'csv')),
   },
   problems: ({ operands: [file = STANDARD] }) => {
     const found = file === STANDARD ? { value: file } : newFile(file)

@@ -24,24 +24,12 @@ export const GET = serverCommand({
   operands: 'LINK-OR-TOKEN',
   takesRequests: true,
   flags: {
-    output: valued(
-      'output <path>',
-      'File for a text or a single file, or a folder (end a new folder with /)',
-      output,
-    ),
-    passphraseFile: valued(
-      'passphrase-file <path>',
-      'Read the passphrase from a file instead of asking for it',
-      fileText,
-    ),
-    wait: toggle('wait', 'For a request: wait until something has arrived. Needs a login'),
-    identity: repeated(
-      'identity <file>',
-      'File with your secret age key, for what was encrypted for it; may be repeated',
-      namedText,
-    ),
-    qr: toggle('qr', 'Also draw the text as a QR code'),
-    json: toggle('json', "Print the server's response; do not download files"),
+    output: valued('output <path>', output),
+    passphraseFile: valued('passphrase-file <path>', fileText),
+    wait: toggle('wait'),
+    identity: repeated('identity <file>', namedText),
+    qr: toggle('qr'),
+    json: toggle('json'),
   },
   act: async ({ flags: { output, passphraseFile, wait, identity, qr, json }, shell, ...visit }) => {
     const { client, server, urlToken, isRequest } = visit

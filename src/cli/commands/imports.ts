@@ -28,30 +28,13 @@ export const IMPORTS = [
   command({
     name: 'import password-pusher',
     flags: {
-      database: valued(
-        'database <file|address>',
-        "the old server's SQLite file, or its DATABASE_URL: postgres://… or mysql://…",
-        source,
-      ),
-      databasePasswordFile: valued(
-        'database-password-file <file>',
-        'file with the password for that address, so that it need not stand on the command line. ' +
-          'Environment: PGPASSWORD, MYSQL_PWD',
-        fileText,
-      ),
-      storage: valued('storage <folder>', "the old server's folder of files", anyPath),
-      masterKeyFile: valued(
-        'master-key-file <file>',
-        'file with its PWPUSH_MASTER_KEY, 64 hex digits; without it the key that Password Pusher publishes',
-        anyPath,
-      ),
-      previousKeysFile: valued(
-        'previous-master-keys-file <file>',
-        'file with its PWPUSH_MASTER_KEY_PREVIOUS',
-        anyPath,
-      ),
-      dryRun: toggle('dry-run', 'only tell what would come, and what would not and why'),
-      verify: toggle('verify', 'import nothing, but compare what is here with the source; opens no view'),
+      database: valued('database <file|address>', source),
+      databasePasswordFile: valued('database-password-file <file>', fileText),
+      storage: valued('storage <folder>', anyPath),
+      masterKeyFile: valued('master-key-file <file>', anyPath),
+      previousKeysFile: valued('previous-master-keys-file <file>', anyPath),
+      dryRun: toggle('dry-run'),
+      verify: toggle('verify'),
     },
     oneOf: [['dryRun', 'verify']],
     settings: some(

@@ -8,7 +8,7 @@ import { command, some, toggle } from '../command.ts'
 import { formatCount } from '../format.ts'
 
 const place = some('dataDir', 'keyFile', 'databaseUrl', 'databasePassword')
-const json = toggle('json', 'Print the keys as JSON')
+const json = toggle('json')
 
 export const KEYS = [
   command({

@@ -19,9 +19,9 @@ import { createTellWait, hasProxy, warnInTheClear } from '../visit.ts'
 const heading = 'Logins:'
 
 const flags = {
-  profile: valued('profile <name>', 'Name for this login (default: "default")', profileName),
-  tokenStdin: toggle('token-stdin', 'Read the token from standard input'),
-  anonymous: toggle('anonymous', 'Save the server without a token'),
+  profile: valued('profile <name>', profileName),
+  tokenStdin: toggle('token-stdin'),
+  anonymous: toggle('anonymous'),
   caFingerprint: fingerprintFlag('ca-fingerprint'),
 }
 const settings = { cacert: { ...caSettings.cacert, parse: certificates } }
@@ -57,7 +57,7 @@ export const LOGINS = [
   command({
     name: 'logout',
     heading,
-    flags: { profile: valued('profile <name>', 'Name of the login (default: the first one)', profileName) },
+    flags: { profile: valued('profile <name>', profileName) },
     act: ({ flags: { profile: wanted }, shell }) => {
       const path = profilesPath(shell.place)
       const profiles = readProfiles(path)

@@ -24,7 +24,7 @@ export const MACHINE = [
     name: 'selftest',
     flags: {
       minutes: {
-        ...valued('minutes <number>', 'how long to kill servers under load (default 1)', (text) => {
+        ...valued('minutes <number>', (text) => {
           const value = Number(text)
           return value > 0 && value <= MAX_MINUTES
             ? { value }
@@ -59,8 +59,8 @@ export const MACHINE = [
   command({
     name: 'doctor',
     flags: {
-      deep: toggle('deep', 'read the whole database and every file, and open what the instance key opens'),
-      json: toggle('json', 'print JSON'),
+      deep: toggle('deep'),
+      json: toggle('json'),
     },
     settings,
     isOnData: true,
@@ -82,7 +82,7 @@ export const MACHINE = [
   }),
   command({
     name: 'version',
-    flags: { json: toggle('json', 'Print version, schema of the database and system as JSON') },
+    flags: { json: toggle('json') },
     act: async ({ flags, shell }) => {
       if (!flags.json) return shell.print(version)
       const { describeProgram } = await import('../../install/upgrade.ts')

@@ -10,29 +10,25 @@ import { formatCount, formatLimit, formatLocalTime, formatTimeLeft } from '../fo
 import type { Shell } from '../shell.ts'
 import { fitColumns, separateByTabs } from '../table.ts'
 import { printJson, serverCommand } from '../visit.ts'
-import { limitFlags, nameFlags, OWN_LABEL, OWN_NOTE } from './push.ts'
+import { limitFlags, nameFlags } from './push.ts'
 
-export const json = toggle('json', "Print the server's response")
+export const json = toggle('json')
 export const page = {
-  ...valued('page <number>', `Page, from 1 to ${MAX_PAGE}`, wholeNumber('1', String(MAX_PAGE))),
+  ...valued('page <number>', wholeNumber('1', String(MAX_PAGE))),
   default: '1',
 }
 
 /** A flag whose empty text removes what there is, unlike a missing one. */
-function removable(name: string, help: string) {
+function removable(name: string) {
   const parse = (value: string): Parsed<string> =>
     value === NO_VALUE ? { problem: `may be "", which removes the ${name}` } : { value }
-  return { ...valued(`${name} <text>`, help, parse), bare: NO_VALUE }
+  return { ...valued(`${name} <text>`, parse), bare: NO_VALUE }
 }
 
 const edited = {
-  name: removable('name', OWN_LABEL),
-  note: removable('note', OWN_NOTE),
-  ...limitFlags({
-    days: 'this many days after its creation',
-    views: 'after this many views in all',
-    duration: ', counted from its creation',
-  }),
+  name: removable('name'),
+  note: removable('note'),
+  ...limitFlags,
 }
 
 export const OWN_PUSHES = [
@@ -88,7 +84,7 @@ export const OWN_PUSHES = [
   serverCommand({
     name: 'list',
     needsLogin: true,
-    flags: { expired: toggle('expired', 'List expired pushes instead'), page, json },
+    flags: { expired: toggle('expired'), page, json },
     act: async ({ client, flags: { expired, page, json }, shell }) => {
       const { pushes, leftOut, answer } = await client.list(expired ? 'expired' : 'active', page)
       if (json) return printJson(answer, shell)

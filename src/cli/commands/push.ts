@@ -23,7 +23,6 @@ import { loginNeeded, printJson, serverCommand, type Visit } from '../visit.ts'
 const DURATION_NAMES = DURATIONS.map((ms) =>
   ms >= DAY ? `${ms / DAY}d` : ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`,
 )
-const SOME_DURATIONS = `${DURATION_NAMES[0]}, ${DURATION_NAMES[1]}, … ${DURATION_NAMES.at(-1)}`
 
 /** The API's index of a duration. */
 function durationIndex(text: string): Parsed<number> {
@@ -36,65 +35,35 @@ export function notBlank(value: string): Parsed<string> {
   return value === '' ? { problem: "can't be blank" } : { value }
 }
 
-/** The limits of a push, by their names in the API; `after` completes "Expires …". */
-export function limitFlags(after: { days: string; views: string; duration: string }) {
-  return {
-    expire_after_days: valued('days <number>', `Expires ${after.days}`, wholeNumber('1', String(MAX_DAYS))),
-    expire_after_views: valued(
-      'views <number>',
-      `Expires ${after.views}`,
-      wholeNumber('1', String(MAX_VIEWS)),
-    ),
-    expire_after_duration: valued(
-      'duration <time>',
-      `Expires after ${SOME_DURATIONS}${after.duration}`,
-      durationIndex,
-    ),
-  }
+/** The limits of a push, by their names in the API. */
+export const limitFlags = {
+  expire_after_days: valued('days <number>', wholeNumber('1', String(MAX_DAYS))),
+  expire_after_views: valued('views <number>', wholeNumber('1', String(MAX_VIEWS))),
+  expire_after_duration: valued('duration <time>', durationIndex),
 }
 
-export const OWN_LABEL = 'A label that only you see'
-export const OWN_NOTE = 'A note that only you see'
-
-const switched = (words: `${string} <${string}>`, help: string) => ({
-  ...valued(words, help, truth),
-  bare: 'true',
-})
+const switched = (words: `${string} <${string}>`) => ({ ...valued(words, truth), bare: 'true' })
 
 /** By their names in the API. */
 const fieldFlags = {
-  kind: valued(
-    `kind <${PUSH_KINDS.join('|')}>`,
-    'Kind of the push (default: file when there are files, else text)',
-    oneOf(...PUSH_KINDS),
-  ),
-  ...limitFlags({ days: 'after this many days', views: 'after this many views', duration: '' }),
-  retrieval_step: switched(
-    'retrieval-step <true|false>',
-    'Whether the recipient is told first that opening uses up a view',
-  ),
-  deletable_by_viewer: switched(
-    'deletable-by-viewer <true|false>',
-    'Whether the recipient may delete the push',
-  ),
-  name: valued('name <text>', `${OWN_LABEL}; with --file - also the name of the file`, notBlank),
-  note: valued('note <text>', OWN_NOTE, notBlank),
+  kind: valued(`kind <${PUSH_KINDS.join('|')}>`, oneOf(...PUSH_KINDS)),
+  ...limitFlags,
+  retrieval_step: switched('retrieval-step <true|false>'),
+  deletable_by_viewer: switched('deletable-by-viewer <true|false>'),
+  name: valued('name <text>', notBlank),
+  note: valued('note <text>', notBlank),
 }
 
 export const PUSH = serverCommand({
   name: 'push',
   operands: '[TEXT]',
   flags: {
-    file: repeated(
-      'file <path>',
-      'File to push, "-" for standard input; may be repeated. Needs a login',
-      sentFile,
-    ),
+    file: repeated('file <path>', sentFile),
     ...fieldFlags,
-    passphrase: toggle('passphrase', 'Ask for a passphrase that the recipient must enter'),
-    passphraseFile: valued('passphrase-file <path>', 'Read the passphrase from a file', fileText),
-    qr: toggle('qr', "Also draw the link's QR code"),
-    json: toggle('json', "Print the server's response instead of the link"),
+    passphrase: toggle('passphrase'),
+    passphraseFile: valued('passphrase-file <path>', fileText),
+    qr: toggle('qr'),
+    json: toggle('json'),
   },
   sendsSecrets: true,
   problems: ({ flags: { file, name }, operands }) => {

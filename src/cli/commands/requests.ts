@@ -11,30 +11,18 @@ import { formatCount, formatLocalTime } from '../format.ts'
 import { fileText } from '../paths.ts'
 import { printJson, serverCommand } from '../visit.ts'
 import { json, page, printTable } from './own-pushes.ts'
-import { limitFlags, nameFlags, notBlank, OWN_LABEL } from './push.ts'
+import { limitFlags, nameFlags, notBlank } from './push.ts'
 
-const { expire_after_days, expire_after_duration } = limitFlags({
-  days: 'after this many days',
-  views: '',
-  duration: '',
-})
+const { expire_after_days, expire_after_duration } = limitFlags
 
 /** By their names in the API. */
 const fieldFlags = {
-  message: valued('message <text>', 'What the sender reads: tell what you need', notBlank),
-  name: valued('name <text>', OWN_LABEL, notBlank),
-  max_answers: valued(
-    'answers <number>',
-    'How many answers it takes (default: 1)',
-    wholeNumber('1', String(MAX_ANSWERS)),
-  ),
+  message: valued('message <text>', notBlank),
+  name: valued('name <text>', notBlank),
+  max_answers: valued('answers <number>', wholeNumber('1', String(MAX_ANSWERS))),
   expire_after_days,
   expire_after_duration,
-  recipient: valued(
-    'recipient <age1…>',
-    'Encrypt what arrives for this public age key; whoever loses the secret key loses what arrived',
-    ageRecipient,
-  ),
+  recipient: valued('recipient <age1…>', ageRecipient),
 }
 
 export const REQUESTS = [
@@ -43,12 +31,12 @@ export const REQUESTS = [
     needsLogin: true,
     sendsSecrets: true,
     flags: {
-      text: toggle('text', 'Ask for a text (default: a text, files or both)'),
-      files: toggle('files', 'Ask for files'),
+      text: toggle('text'),
+      files: toggle('files'),
       ...fieldFlags,
-      passphrase: toggle('passphrase', 'Ask for a passphrase that the sender must enter'),
-      passphraseFile: valued('passphrase-file <path>', 'Read the passphrase from a file', fileText),
-      json: toggle('json', "Print the server's response instead of the link"),
+      passphrase: toggle('passphrase'),
+      passphraseFile: valued('passphrase-file <path>', fileText),
+      json: toggle('json'),
     },
     act: async ({ client, flags, shell }) => {
       const { text, files, passphrase, passphraseFile, json, ...fields } = flags

@@ -17,16 +17,8 @@ import { presentPlan, presentRestored, presentTokens, presentVerified } from '..
 import type { Shell } from '../shell.ts'
 
 const openingFlags = {
-  identity: repeated(
-    'identity <file>',
-    'File with the secret key of age that opens the backup; may be repeated',
-    namedText,
-  ),
-  passphraseFile: valued(
-    'passphrase-file <file>',
-    'File with the passphrase of the backup; without it the passphrase is asked',
-    fileText,
-  ),
+  identity: repeated('identity <file>', namedText),
+  passphraseFile: valued('passphrase-file <file>', fileText),
 }
 
 const VERIFY = command({
@@ -34,11 +26,7 @@ const VERIFY = command({
   operands: 'FILE|-',
   flags: {
     ...openingFlags,
-    tempDir: valued(
-      'temp-dir <folder>',
-      'Folder for a copy of the database meanwhile (default: TMPDIR)',
-      anyPath,
-    ),
+    tempDir: valued('temp-dir <folder>', anyPath),
   },
   settings: some('keyFile'),
   act: async (given) => {
@@ -58,12 +46,9 @@ const RESTORE = command({
   name: 'restore',
   operands: 'FILE|-',
   flags: {
-    keepTokens: toggle(
-      'keep-tokens',
-      'Keep all API tokens in the backup, also those that were revoked since',
-    ),
-    revokeTokens: toggle('revoke-tokens', 'Revoke all API tokens in the backup'),
-    yes: toggle('yes', 'Restore without asking'),
+    keepTokens: toggle('keep-tokens'),
+    revokeTokens: toggle('revoke-tokens'),
+    yes: toggle('yes'),
     ...openingFlags,
   },
   oneOf: [['keepTokens', 'revokeTokens']],

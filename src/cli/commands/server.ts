@@ -7,11 +7,7 @@ import { anyPath } from '../paths.ts'
 import { alignColumns } from '../table.ts'
 
 /** For service managers that cannot read files of variables, and to show the settings of a service. */
-const envFile = valued(
-  'env-file <file>',
-  'File of settings as variables, a line each, such as ONCEBOX_PORT=8080; variables that are set win',
-  anyPath,
-)
+const envFile = valued('env-file <file>', anyPath)
 
 export const SERVER = [
   command({
@@ -23,7 +19,7 @@ export const SERVER = [
   }),
   command({
     name: 'open',
-    flags: { stop: toggle('stop', 'Stop the server of this data folder') },
+    flags: { stop: toggle('stop') },
     settings,
     isServer: true,
     act: async (given) => (await import('../open.ts')).open(given),

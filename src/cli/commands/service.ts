@@ -21,7 +21,7 @@ import { CommandFailure, UsageError } from '../failures.ts'
 import type { Shell } from '../shell.ts'
 import { alignColumns } from '../table.ts'
 
-const user = toggle('user', 'the service of your own user, in place of that of the machine')
+const user = toggle('user')
 
 export const SERVICE = [
   command({
@@ -31,8 +31,8 @@ export const SERVICE = [
     name: 'service install',
     flags: {
       user,
-      dryRun: toggle('dry-run', 'Print every file and command, and change nothing'),
-      noStart: toggle('no-start', 'Install it, and leave it to the next start of the machine'),
+      dryRun: toggle('dry-run'),
+      noStart: toggle('no-start'),
     },
     settings,
     keepsSettings: true,
@@ -54,7 +54,7 @@ export const SERVICE = [
   }),
   command({
     name: 'service uninstall',
-    flags: { user, dryRun: toggle('dry-run', 'Print what would be removed, and change nothing') },
+    flags: { user, dryRun: toggle('dry-run') },
     act: async ({ flags, shell }) => {
       const { platform } = shell.place
       const here = hereFor(scopeOf(flags), shell)

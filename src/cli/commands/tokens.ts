@@ -15,7 +15,7 @@ export const TOKENS = [
     name: 'token create',
     operands: 'EMAIL',
     flags: {
-      name: valued('name <name>', 'name that tells the token from others', (text) => {
+      name: valued('name <name>', (text) => {
         const problem = tokenNameProblem(text)
         return problem === null ? { value: text } : { problem: explainProblem(problem) }
       }),

@@ -20,7 +20,7 @@ export const TRUST = command({
   heading: 'Logins:',
   flags: {
     fingerprint: fingerprintFlag('fingerprint'),
-    print: toggle('print', 'Print the authority in PEM and change nothing'),
+    print: toggle('print'),
   },
   settings: some('dataDir', 'tlsAuthorityKey'),
   // The settings of this machine's service do not apply to another machine's server.

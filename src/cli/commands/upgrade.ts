@@ -14,13 +14,9 @@ export const UPGRADE = command({
   name: 'upgrade',
   operands: '[FILE]',
   flags: {
-    back: toggle('back', 'Return to the former program'),
-    yes: toggle('yes', 'Return without asking, even where that means the data of before the update'),
-    publicKey: valued(
-      'public-key <key>',
-      'Public key of minisign, or a file with one, in place of the built-in keys',
-      anyPath,
-    ),
+    back: toggle('back'),
+    yes: toggle('yes'),
+    publicKey: valued('public-key <key>', anyPath),
   },
   settings: some('dataDir', 'databaseUrl'),
   isOnData: true,

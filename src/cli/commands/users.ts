@@ -41,7 +41,7 @@ export function accountCommand<F extends Table>({ act, creates, ...row }: Accoun
   })
 }
 
-const passwordStdin = toggle('password-stdin', 'read the password from standard input')
+const passwordStdin = toggle('password-stdin')
 
 export const USERS = [
   command({
@@ -51,7 +51,7 @@ export const USERS = [
     name: 'user add',
     operands: 'EMAIL',
     creates: true,
-    flags: { admin: toggle('admin', 'make the account an administrator of this server'), passwordStdin },
+    flags: { admin: toggle('admin'), passwordStdin },
     act: async ({ accounts, shell, flags, email }) => {
       // Checked before asking for a password twice; adding the account checks again.
       if ((await accounts.findAccount(email)) !== null) {
@@ -83,11 +83,8 @@ export const USERS = [
     operands: 'EMAIL',
     flags: {
       passwordStdin,
-      revokeTokens: toggle(
-        'revoke-tokens',
-        'revoke the tokens, invitations and password links of the account',
-      ),
-      keepTokens: toggle('keep-tokens', 'keep the tokens valid'),
+      revokeTokens: toggle('revoke-tokens'),
+      keepTokens: toggle('keep-tokens'),
     },
     oneOf: [['revokeTokens', 'keepTokens']],
     act: async ({ accounts, apiTokens, shell, flags, email }) => {
@@ -161,7 +158,7 @@ export const USERS = [
   accountCommand({
     name: 'user remove',
     operands: 'EMAIL',
-    flags: { yes: toggle('yes', 'do not ask') },
+    flags: { yes: toggle('yes') },
     act: async ({ accounts, shell, flags, email }) => {
       await accounts.requireAccount(email)
       if (!flags.yes)

@@ -17,17 +17,9 @@ export const WATCH = serverCommand({
   name: 'watch',
   needsLogin: true,
   flags: {
-    json: toggle('json', 'Print each event as a line of JSON'),
-    exec: valued(
-      'exec <command>',
-      'Run this for each event, one after another, with the event in ONCEBOX_EVENT_…',
-      notBlank,
-    ),
-    after: valued(
-      'after <number>',
-      'Begin after the event of this number (default: with the next one)',
-      wholeNumber('0', String(Number.MAX_SAFE_INTEGER)),
-    ),
+    json: toggle('json'),
+    exec: valued('exec <command>', notBlank),
+    after: valued('after <number>', wholeNumber('0', String(Number.MAX_SAFE_INTEGER))),
   },
   act: async ({ client, server, flags: { json, exec, after }, shell }) => {
     const begin = after ?? (await findLast(client))
