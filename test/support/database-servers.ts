@@ -1,5 +1,5 @@
-// PostgreSQL and MariaDB as Debian packages them, each started for the tests of one file: on the loopback address, with a
-// private cluster in a temporary folder, as another user where root runs the tests.
+// PostgreSQL and MariaDB as Debian packages them: on the loopback address, with a private cluster in a temporary folder, as
+// another user where root runs the tests. Starting a server takes half a second of a core, so the files of one process share it.
 
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,6 +24,7 @@ export type DatabaseServer = {
   log: string
   /** Makes an empty database, in UTF-8 unless `latin1` is true. */
   newDatabase(latin1?: boolean): Promise<ServerDatabase>
+  removeDatabase(name: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -46,16 +47,39 @@ const PASSWORD = "p@ss:w/o#rd ü'"
 const USER = 'pwpush'
 const START_MS = 180_000
 
-const running = new Set<() => void>()
-process.on('exit', () => {
-  for (const end of running) end()
-})
+/** Those without flags, which run until this process ends. */
+const shared = new Map<Engine, Promise<DatabaseServer>>()
 
-/** `flags` are for its command line. Throws when it does not answer in time. */
+/**
+ * `flags` are for the command line of a server of its own; others are shared, and `stop` only removes the databases that were made.
+ * Throws when it does not answer in time.
+ */
 export async function startDatabaseServer(
   engine: Engine,
   { flags = [] }: { flags?: readonly string[] } = {},
 ): Promise<DatabaseServer> {
+  if (flags.length > 0) return startOwnServer(engine, flags)
+  const started = shared.get(engine) ?? startOwnServer(engine, [])
+  shared.set(engine, started)
+  const server = await started
+  const made: ServerDatabase[] = []
+  return {
+    ...server,
+    newDatabase: async (latin1) => {
+      const database = await server.newDatabase(latin1)
+      made.push(database)
+      return database
+    },
+    stop: async () => {
+      for (const { name, close } of made.splice(0)) {
+        await close()
+        await server.removeDatabase(name)
+      }
+    },
+  }
+}
+
+async function startOwnServer(engine: Engine, flags: readonly string[]): Promise<DatabaseServer> {
   const programs = programsOf(engine)
   if (programs === null) throw new Error(`${engine} is not installed`)
   const folder = makeFastFolder(`oncebox-${engine}-`)
@@ -71,7 +95,7 @@ export async function startDatabaseServer(
     child.kill('SIGKILL')
     rmSync(folder, { recursive: true, force: true })
   }
-  running.add(end)
+  removeWithThisProcess(folder)
   const admin = connect({
     engine,
     port,
@@ -110,14 +134,22 @@ export async function startDatabaseServer(
         close: () => sql.close({ timeout: 0 }),
       }
     },
+    removeDatabase: async (name) => {
+      await admin.unsafe(`DROP DATABASE IF EXISTS ${name}${engine === 'postgres' ? ' WITH (FORCE)' : ''}`)
+    },
     stop: async () => {
       await admin.close({ timeout: 0 })
       child.kill(engine === 'postgres' ? 'SIGQUIT' : 'SIGKILL')
       await child.exited
-      running.delete(end)
       end()
     },
   }
+}
+
+/** A run of tests ends without a word to its modules, but the end of the pipe tells. The server has ended by then. */
+function removeWithThisProcess(folder: string): void {
+  const script = 'trap "" INT TERM HUP; cat; sleep 1; rm -rf "$0"'
+  Bun.spawn(['sh', '-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'] }).unref()
 }
 
 type Login = { engine: Engine; port: number; user: string; password: string; database: string }

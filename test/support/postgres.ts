@@ -1,4 +1,4 @@
-// A PostgreSQL server for the tests of one file, with a database of its own for each opening.
+// PostgreSQL for the tests of one file, with a database of its own for each opening.
 
 import { SQL } from 'bun'
 import { type Connect, SESSION_SETTINGS } from '../../src/store/postgres/engine/session.ts'
@@ -18,60 +18,66 @@ export type TestPostgres = {
   stop(): Promise<void>
 }
 
+/** A template for each server, by its port. The tables are made once, and copied: that takes a third of the time. */
+const templates = new Map<number, Promise<string>>()
+let made = 0
+
 export async function startTestPostgres(flags: readonly string[] = []): Promise<TestPostgres> {
   const server = await startDatabaseServer('postgres', { flags })
+  const { port, user, password } = server
+  const addressOf = (database: string, user: string) =>
+    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
+  const nameOf = ({ address }: Pick<TestDatabase, 'address'>) => new URL(address).pathname.slice(1)
+  const admin = connectTo(addressOf('postgres', 'postgres'))(1)
+  const copies: string[] = []
 
   async function newEmptyDatabase(): Promise<TestDatabase> {
     const { address, close } = await server.newDatabase()
     return { address, connect: connectTo(address), close }
   }
 
-  const { port, user, password } = server
-  const addressOf = (database: string, user: string) =>
-    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
-  const nameOf = ({ address }: TestDatabase) => new URL(address).pathname.slice(1)
-
-  async function asAdmin(work: (admin: Bun.SQL) => Promise<unknown>): Promise<void> {
-    const admin = connectTo(addressOf('postgres', 'postgres'))(1)
-    await work(admin).finally(() => admin.close({ timeout: 0 }))
-  }
-
-  async function close(admin: Bun.SQL, name: string): Promise<void> {
+  async function closeToOthers(name: string): Promise<void> {
     await alter(admin, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
     while ((await admin.unsafe(END_CONNECTIONS, [name])).length > 0) await Bun.sleep(5)
   }
 
-  /** The tables are made once, and copied: that takes a third of the time. */
   async function makeTemplate(): Promise<string> {
-    const database = await newEmptyDatabase()
-    await migrate({ connect: database.connect })
-    await database.close()
-    await asAdmin((admin) => close(admin, nameOf(database)))
-    return nameOf(database)
+    const name = 'with_tables'
+    await admin.unsafe(`CREATE DATABASE ${name} OWNER ${user}`)
+    await migrate({ connect: connectTo(addressOf(name, user)) })
+    await closeToOthers(name)
+    return name
   }
-  let template: Promise<string> | null = null
-  let made = 0
+
+  async function copy(of: string, name: string): Promise<string> {
+    copies.push(name)
+    await admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${of} OWNER ${user}`)
+    return addressOf(name, user)
+  }
 
   async function newDatabase(): Promise<TestDatabase> {
-    template ??= makeTemplate()
-    const of = await template
+    const template = templates.get(port) ?? makeTemplate()
+    templates.set(port, template)
     made += 1
-    const address = addressOf(`made_${made}`, user)
-    await asAdmin((admin) => admin.unsafe(`CREATE DATABASE made_${made} TEMPLATE ${of} OWNER ${user}`))
+    const address = await copy(await template, `made_${made}`)
     return { address, connect: connectTo(address), close: async () => undefined }
   }
 
   async function copyDatabase(database: TestDatabase, name: string): Promise<Connect> {
     const of = nameOf(database)
-    await asAdmin(async (admin) => {
-      await close(admin, of)
-      await admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${of} OWNER ${user}`)
-      await alter(admin, `ALTER DATABASE ${of} ALLOW_CONNECTIONS true`)
-    })
-    return connectTo(addressOf(name, user))
+    await closeToOthers(of)
+    const address = await copy(of, name)
+    await alter(admin, `ALTER DATABASE ${of} ALLOW_CONNECTIONS true`)
+    return connectTo(address)
   }
 
-  return { server, newEmptyDatabase, newDatabase, copyDatabase, stop: server.stop }
+  async function stop(): Promise<void> {
+    for (const name of copies.splice(0)) await server.removeDatabase(name)
+    await admin.close({ timeout: 0 })
+    await server.stop()
+  }
+
+  return { server, newEmptyDatabase, newDatabase, copyDatabase, stop }
 }
 
 const END_CONNECTIONS = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1'
