@@ -2,15 +2,16 @@
 // validate every answer against them.
 
 import { AUDIT_KINDS } from '../domain/audit.ts'
+import { EVENT_TYPES } from '../domain/events.ts'
+import { type DeliveryError, EXPLAINED, WEBHOOK_FORMATS } from '../domain/outbox.ts'
 import { type Static, Type } from '../http/intake/members.ts'
-import { NOTICE_ANSWERS } from './notice-answers.ts'
 import { URL_TOKEN } from './parameters.ts'
-import { closed, count, flag, kind, nullable, text, time } from './schemas.ts'
+import { closed, count, flag, kind, listOf, nullable, text, time, uri } from './schemas.ts'
 
 const push = {
   url_token: Type.String({ ...URL_TOKEN, description: 'Addresses the push in paths.' }),
-  html_url: Type.String({ format: 'uri', description: 'The secret link, to be handed to the recipient.' }),
-  json_url: Type.String({ format: 'uri' }),
+  html_url: uri('The secret link, to be handed to the recipient.'),
+  json_url: uri(),
   kind,
   created_at: time('When it was created.'),
   updated_at: time('When anything last happened to it.'),
@@ -51,9 +52,7 @@ const file = {
 const createdFiles = { files: Type.Array(closed(file, 'A file.')) }
 
 const retrievedFiles = {
-  files: Type.Array(
-    closed({ ...file, url: Type.String({ format: 'uri' }) }, 'A file and where to download it.'),
-  ),
+  files: Type.Array(closed({ ...file, url: uri() }, 'A file and where to download it.')),
 }
 
 const range = closed(
@@ -99,11 +98,8 @@ const auditMembers = {
 }
 
 const auditEntry = closed(auditMembers, 'One visit.')
-
-const previousAuditEntry = closed(
-  { ...auditMembers, successful: flag('False for `failed_…`.') },
-  'One visit.',
-)
+const previousMembers = { ...auditMembers, successful: flag('False for `failed_…`.') }
+const previousAuditEntry = closed(previousMembers, 'One visit.')
 
 const about = {
   application_version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$' }),
@@ -114,10 +110,7 @@ const about = {
 const request = closed(
   {
     url_token: Type.String({ ...URL_TOKEN, description: 'Addresses the request in paths.' }),
-    html_url: Type.String({
-      format: 'uri',
-      description: 'The page on which anybody answers; to be given away.',
-    }),
+    html_url: uri('The page on which anybody answers; to be given away.'),
     created_at: time('When it was made.'),
     expires_at: time('When it closes by itself.'),
     accept: Type.Array(Type.String({ enum: ['text', 'files'] })),
@@ -134,6 +127,41 @@ const request = closed(
 
 const listedPush = closed({ ...push, ...labels, ...received }, 'A push in a list of its owner.')
 
+const event = closed(
+  {
+    id: count('Numbers the events of the account.'),
+    type: Type.String({ enum: [...EVENT_TYPES], description: 'What happened. More types may come.' }),
+    timestamp: time('When it happened.'),
+    data: Type.Object(
+      {
+        push: Type.Optional(text('A random id of the push: the same in all of its events, and no link.')),
+        kind: Type.Optional(kind),
+        views_remaining: Type.Optional(count('Retrievals left.')),
+        expires_at: Type.Optional(time('When it expires at the latest.')),
+        expired: Type.Optional(flag('Whether it has expired.')),
+      },
+      { description: 'Never a name, note, link or payload.' },
+    ),
+  },
+  'An event.',
+)
+const webhook = {
+  id: count('Addresses the webhook in paths.'),
+  host: text('Where it sends to; the rest of the URL is told to nobody.'),
+  format: Type.String({ enum: [...WEBHOOK_FORMATS] }),
+  events: Type.Array(Type.String({ enum: [...EVENT_TYPES] })),
+  with_name: flag('Whether the name of a push is sent as well.'),
+  created_at: time('When it was made.'),
+  last_delivery: nullable(time('When a message last arrived.')),
+  last_error: Type.Unsafe<DeliveryError | null>({
+    type: 'string',
+    nullable: true,
+    enum: [...Object.keys(EXPLAINED), null],
+    description: 'Why the last try failed.',
+  }),
+}
+const listedWebhook = closed(webhook, 'A webhook of yours.')
+
 /** By the names that the reference gives them. */
 export const ANSWERS = {
   CreatedPush: closed(
@@ -146,20 +174,26 @@ export const ANSWERS = {
   ),
   DeletedPush: closed({ ...push, ...retrievedFiles }, 'A push that is expired now.'),
   ListedPush: listedPush,
-  PushList: Type.Array(Type.Unsafe<Static<typeof listedPush>>({ $ref: '#/components/schemas/ListedPush' })),
+  PushList: listOf<typeof listedPush>('ListedPush'),
   Request: request,
-  RequestList: Type.Array(Type.Unsafe<Static<typeof request>>({ $ref: '#/components/schemas/Request' })),
+  RequestList: listOf<typeof request>('Request'),
   Received: closed(
     { received: flag('true: the answer has arrived.') },
     'What the sender of an answer learns.',
   ),
-  Preview: closed(
-    { url: Type.String({ format: 'uri', description: 'The secret link.' }) },
-    'The link of a push.',
-  ),
+  Preview: closed({ url: uri('The secret link.') }, 'The link of a push.'),
   AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
   PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
-  ...NOTICE_ANSWERS,
+  EventPage: closed(
+    { events: Type.Array(event), next: count('The `after` of the next request.') },
+    'Oldest first.',
+  ),
+  Webhook: listedWebhook,
+  WebhookList: listOf<typeof listedWebhook>('Webhook'),
+  CreatedWebhook: closed(
+    { ...webhook, secret: text('`whsec_` and base64: signs the messages. Shown this once.') },
+    'A new webhook.',
+  ),
   Version: closed(
     {
       ...about,

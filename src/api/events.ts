@@ -5,22 +5,12 @@ import { answerJson } from '../http/answers.ts'
 import { API } from '../http/urls.ts'
 import type { Events } from '../notices/events.ts'
 import type { AnswerBody } from './answer-tables.ts'
-import { responses } from './operations.ts'
+import { OPERATIONS } from './operations.ts'
 import { PARAMETERS, readNumber } from './parameters.ts'
 import type { ApiRoute } from './pushes.ts'
 import { requireAccount } from './viewer.ts'
 
 const { after, wait } = PARAMETERS
-
-const OPERATION = {
-  tags: ['Notices'],
-  summary: 'What became of your pushes',
-  description:
-    'Events of your account, oldest first, numbered in their order, kept for 7 days. Ask again with `after` set to `next`. With `wait` the answer comes with the next event, or without one after so many seconds. Three may wait at once for an account.',
-  operationId: 'listEvents',
-  parameters: [after, wait],
-  responses: responses([200, 'EventPage', 'Up to 500 events.'], [400, 401, 410]),
-}
 
 export function createEventRoutes(events: Pick<Events, 'poll'>): ApiRoute[] {
   const answer: ApiRoute['answer'] = async ({ exchange, viewer }) => {
@@ -43,5 +33,5 @@ export function createEventRoutes(events: Pick<Events, 'poll'>): ApiRoute[] {
     }
     return answerJson(200, body)
   }
-  return [{ url: API.events, answer, detail: OPERATION }]
+  return [{ url: API.events, answer, detail: OPERATIONS.events }]
 }

@@ -1,15 +1,10 @@
-// The OpenAPI operation of each endpoint: texts, parameters, and answers by status.
+// The operations of the API: their texts, parameters and answers. The reference adds what follows from their URLs and bodies.
 
-import type { Guard } from '../http/urls.ts'
 import type { AnswerName } from './answer-tables.ts'
-import { PARAMETERS } from './parameters.ts'
-import { describeBody } from './request-tables.ts'
+import { PARAMETERS, type Parameter } from './parameters.ts'
+import type { BodyName } from './request-tables.ts'
 
-const RETRY_AFTER = {
-  'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1, maximum: 60 } },
-}
-
-const REFUSALS = {
+export const REFUSALS = {
   400: 'Malformed request or parameter.',
   401: 'A token (or a passphrase) is missing or not valid.',
   403: 'Not allowed for this account; or sent by another web site, or as a prefetch.',
@@ -26,180 +21,151 @@ const REFUSALS = {
   503: 'Overloaded; nothing was stored or counted.',
   507: 'The disk of the server is full.',
 }
-type Refused = keyof typeof REFUSALS
+export type Refused = keyof typeof REFUSALS
 
-/** Those that hold more than an error. */
-const SCHEMAS: Partial<Record<Refused, AnswerName>> = {
-  ...{ 401: 'PassphraseError', 422: 'ValidationError', 500: 'InternalError' },
-}
-const ALWAYS = [403, 421, 429, 500, 503] as const
-
-/** An answer of an OpenAPI operation. */
-export function describeAnswer(schema: AnswerName, description: string) {
-  const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
-  return { description, content }
-}
-
-type Outcome = [status: 200 | 201, schema: AnswerName, description: string]
-
-/** The `responses` member of an OpenAPI operation. */
-export function responses([status, ...outcome]: Outcome, refused: readonly Refused[] = []) {
-  const refusals = [...refused, ...ALWAYS].map((status) => {
-    const answer = describeAnswer(SCHEMAS[status] ?? 'Error', REFUSALS[status])
-    return [status, status === 429 || status === 503 ? { ...answer, headers: RETRY_AFTER } : answer]
-  })
-  return { ...Object.fromEntries(refusals), [status]: describeAnswer(...outcome) }
+export type Operation = {
+  summary: string
+  description?: string
+  id: string
+  /** In the query and in headers. */
+  parameters?: readonly Parameter[]
+  body?: BodyName
+  answer: [status: 200 | 201, schema: AnswerName, description: string]
+  /** Besides those that follow from the URL, the parameters and the body. */
+  refused?: readonly Refused[]
 }
 
-const { urlToken, page, before, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
-
-const TOKENS = [{ token: [] }, { userToken: [] }, { basic: [] }]
-
-/** The operation of a route, with the tokens that its guard asks for on this instance. */
-export function describeGuard({ detail, guard, anonymousAccess }: Guarded): object {
-  if (guard === 'open') return { ...detail, security: [{}] }
-  const needsToken = guard !== 'visitor' || !anonymousAccess
-  return { ...detail, security: needsToken ? TOKENS : [{}, ...TOKENS] }
-}
-
-type Guarded = { detail: object; guard: Guard; anonymousAccess: boolean }
+const { page, before, after, wait, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
+const PASSPHRASE = [passphraseHeader, passphrase]
 
 export const OPERATIONS = {
   version: {
-    tags: ['Instance'],
     summary: 'Version, capabilities and limits',
-    operationId: 'getVersion',
-    responses: responses([200, 'Version', 'About this server.']),
+    id: 'getVersion',
+    answer: [200, 'Version', 'About this server.'],
   },
   create: {
-    tags: ['Pushes'],
     summary: 'Create a push',
-    operationId: 'createPush',
+    id: 'createPush',
     parameters: [idempotencyKey],
-    requestBody: describeBody('Push'),
-    responses: responses(
-      [201, 'CreatedPush', 'The push; hand `html_url` to the recipient.'],
-      [400, 401, 408, 409, 413, 415, 422, 507],
-    ),
+    body: 'Push',
+    answer: [201, 'CreatedPush', 'The push; hand `html_url` to the recipient.'],
   },
   retrieve: {
-    tags: ['Pushes'],
     summary: 'Retrieve the payload',
     description: 'Counts as a view, which is durable before the payload is sent, and may expire the push.',
-    operationId: 'retrievePush',
-    parameters: [urlToken, passphraseHeader, passphrase],
-    responses: responses(
-      [200, 'RetrievedPush', 'The payload, or `expired: true` without it.'],
-      [400, 401, 404, 507],
-    ),
+    id: 'retrievePush',
+    parameters: PASSPHRASE,
+    answer: [200, 'RetrievedPush', 'The payload, or `expired: true` without it.'],
+    refused: [507],
   },
   expire: {
-    tags: ['Pushes'],
     summary: 'Expire a push at once',
     description: 'For its owner, and for anybody when it is `deletable_by_viewer`.',
-    operationId: 'expirePush',
-    parameters: [urlToken],
-    responses: responses([200, 'DeletedPush', 'The push, expired.'], [401, 403, 404, 507]),
+    id: 'expirePush',
+    answer: [200, 'DeletedPush', 'The push, expired.'],
+    refused: [507],
   },
   edit: {
-    tags: ['Owner'],
     summary: 'Edit a push of yours',
     description:
       'Changes name and note, also of an expired push, and limits so that it ends sooner. What is not given stays; `""` removes a name or a note. Nothing else of a push can be changed: any other member of a push that is given, whatever its value, is 422, and names each of them. Audited as `edit`, unless nothing changes.',
-    operationId: 'editPush',
-    parameters: [urlToken],
-    requestBody: describeBody('PushEdit'),
-    responses: responses(
-      [200, 'ListedPush', 'The push as it is now.'],
-      [400, 401, 403, 404, 408, 413, 415, 422, 507],
-    ),
+    id: 'editPush',
+    body: 'PushEdit',
+    answer: [200, 'ListedPush', 'The push as it is now.'],
   },
   notify: {
-    tags: ['Owner'],
     summary: 'Send the link of a push of yours by mail',
     description:
       'Each recipient gets a mail of their own with the link, never with the payload, unless the push ends before. Audited as `creation_email_send`. Only on servers that send mail: see `email_auto_dispatch`.',
-    operationId: 'notifyEmails',
-    parameters: [urlToken],
-    requestBody: describeBody('LinkMail'),
-    responses: responses(
-      [200, 'Preview', 'The link. The mails are on their way.'],
-      [400, 401, 403, 404, 408, 413, 415, 422, 507],
-    ),
+    id: 'notifyEmails',
+    body: 'LinkMail',
+    answer: [200, 'Preview', 'The link. The mails are on their way.'],
+  },
+  preview: {
+    summary: 'The secret link, without a view',
+    id: 'previewPush',
+    answer: [200, 'Preview', 'The link.'],
+  },
+  audit: {
+    summary: 'The audit log of a push',
+    id: 'auditPush',
+    parameters: [page],
+    answer: [200, 'AuditLog', 'The entries.'],
+  },
+  active: {
+    summary: 'Your active pushes',
+    id: 'listActivePushes',
+    parameters: [page, before],
+    answer: [200, 'PushList', 'Newest first.'],
+    refused: [404],
+  },
+  expired: {
+    summary: 'Your expired pushes',
+    id: 'listExpiredPushes',
+    parameters: [page, before],
+    answer: [200, 'PushList', 'Newest first.'],
+    refused: [404],
   },
   createRequest: {
-    tags: ['Requests'],
     summary: 'Ask for a secret',
     description:
       'Makes a link under which anybody sends you text or files. Each answer becomes a push of yours, which is marked as received.',
-    operationId: 'createRequest',
-    requestBody: describeBody('Request'),
-    responses: responses(
-      [201, 'Request', 'The request; give `html_url` to the person who has the secret.'],
-      [400, 401, 408, 413, 415, 422, 507],
-    ),
+    id: 'createRequest',
+    body: 'Request',
+    answer: [201, 'Request', 'The request; give `html_url` to the person who has the secret.'],
   },
   requests: {
-    tags: ['Requests'],
     summary: 'Your requests',
-    operationId: 'listRequests',
+    id: 'listRequests',
     parameters: [page],
-    responses: responses([200, 'RequestList', 'Newest first, 50 a page.'], [400, 401]),
+    answer: [200, 'RequestList', 'Newest first, 50 a page.'],
   },
-  request: {
-    tags: ['Requests'],
-    summary: 'A request of yours',
-    operationId: 'getRequest',
-    parameters: [urlToken],
-    responses: responses([200, 'Request', 'The request.'], [401, 404]),
-  },
+  request: { summary: 'A request of yours', id: 'getRequest', answer: [200, 'Request', 'The request.'] },
   closeRequest: {
-    tags: ['Requests'],
     summary: 'Close a request of yours',
     description: 'Ends its link at once. What has arrived stays.',
-    operationId: 'closeRequest',
-    parameters: [urlToken],
-    responses: responses([200, 'Request', 'The request, closed.'], [401, 404]),
+    id: 'closeRequest',
+    answer: [200, 'Request', 'The request, closed.'],
   },
   answer: {
-    tags: ['Requests'],
     summary: 'Answer a request',
     description:
       'For whoever has the link of the request. What is sent becomes a push of its owner; the sender learns only that it has arrived. An upload of files reserves its answer before the first byte, until it fails or for 10 minutes. `passphrase` is that of the request; give it before the files, so that they are not sent in vain. Any other member is 422.',
-    operationId: 'answerRequest',
-    parameters: [urlToken, passphraseHeader, passphrase, idempotencyKey],
-    requestBody: describeBody('Answer'),
-    responses: responses(
-      [201, 'Received', 'It has arrived.'],
-      [400, 401, 404, 408, 409, 410, 413, 415, 422, 507],
-    ),
+    id: 'answerRequest',
+    parameters: [...PASSPHRASE, idempotencyKey],
+    body: 'Answer',
+    answer: [201, 'Received', 'It has arrived.'],
+    refused: [410],
   },
-  preview: {
-    tags: ['Pushes'],
-    summary: 'The secret link, without a view',
-    operationId: 'previewPush',
-    parameters: [urlToken],
-    responses: responses([200, 'Preview', 'The link.'], [401, 404]),
+  events: {
+    summary: 'What became of your pushes',
+    description:
+      'Events of your account, oldest first, numbered in their order, kept for 7 days. Ask again with `after` set to `next`. With `wait` the answer comes with the next event, or without one after so many seconds. Three may wait at once for an account.',
+    id: 'listEvents',
+    parameters: [after, wait],
+    answer: [200, 'EventPage', 'Up to 500 events.'],
+    refused: [410],
   },
-  audit: {
-    tags: ['Owner'],
-    summary: 'The audit log of a push',
-    operationId: 'auditPush',
-    parameters: [urlToken, page],
-    responses: responses([200, 'AuditLog', 'The entries.'], [400, 401, 403, 404]),
+  webhooks: { summary: 'Your webhooks', id: 'listWebhooks', answer: [200, 'WebhookList', 'Oldest first.'] },
+  addWebhook: {
+    summary: 'Make a webhook',
+    description:
+      'Messages are JSON, signed as https://www.standardwebhooks.com says, or in the form of another service. They never hold a payload, link, passphrase or note.',
+    id: 'createWebhook',
+    body: 'Webhook',
+    answer: [201, 'CreatedWebhook', 'The webhook, with its secret this once.'],
   },
-  active: {
-    tags: ['Owner'],
-    summary: 'Your active pushes',
-    operationId: 'listActivePushes',
-    parameters: [page, before],
-    responses: responses([200, 'PushList', 'Newest first.'], [400, 401, 404]),
+  removeWebhook: {
+    summary: 'Delete a webhook',
+    id: 'deleteWebhook',
+    answer: [200, 'Webhook', 'The webhook as it was.'],
   },
-  expired: {
-    tags: ['Owner'],
-    summary: 'Your expired pushes',
-    operationId: 'listExpiredPushes',
-    parameters: [page, before],
-    responses: responses([200, 'PushList', 'Newest first.'], [400, 401, 404]),
+  testWebhook: {
+    summary: 'Send a test message',
+    description: 'Waits for the receiver, 10 seconds at most.',
+    id: 'testWebhook',
+    answer: [200, 'Webhook', 'The webhook; `last_error` is null if it arrived.'],
+    refused: [409],
   },
-}
+} satisfies Record<string, Operation>

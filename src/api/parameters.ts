@@ -4,7 +4,7 @@ import { MAX_PAGE } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type Exchange, findInQuery } from '../http/door/exchange.ts'
 import type { Asked } from '../http/door/router.ts'
-import { Type } from '../http/intake/members.ts'
+import { type TSchema, Type } from '../http/intake/members.ts'
 import { KEY_LENGTH } from '../pushes/idempotency.ts'
 
 /** What the server gives a push, and what imported pushes keep. */
@@ -13,18 +13,27 @@ export const URL_TOKEN = {
   example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
 }
 
-export const PARAMETERS = {
-  urlToken: {
-    name: 'url_token',
-    in: 'path',
-    required: true,
-    description: 'The token of the push.',
+export type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  description: string
+  schema: TSchema
+}
+
+/** By their names in the paths of URLs. */
+export const PATH_PARAMETERS: readonly Parameter[] = [
+  {
+    ...{ name: 'url_token', in: 'path', required: true, description: 'The token of the push.' },
     schema: Type.String(URL_TOKEN),
   },
-  id: {
+  {
     ...{ name: 'id', in: 'path', required: true, description: 'The id of the webhook.' },
     schema: Type.Integer({ minimum: 1 }),
   },
+]
+
+export const PARAMETERS = {
   page: {
     name: 'page',
     in: 'query',
@@ -70,7 +79,7 @@ export const PARAMETERS = {
       pattern: '^[!-~]([ -~]*[!-~])?$',
     }),
   },
-}
+} satisfies Record<string, Parameter>
 
 export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
   return params.url_token ?? ''

@@ -17,6 +17,7 @@ import type { Pushes } from '../pushes/pushes.ts'
 import type { Retrieval } from '../pushes/retrieval.ts'
 import type { Uploads } from '../pushes/uploads.ts'
 import { ANSWERS } from './answer-tables.ts'
+import type { Operation } from './operations.ts'
 import { readBefore, readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import {
   presentCreated,
@@ -36,8 +37,8 @@ export type ApiRoute = {
   answer: (asked: Asked) => Answer
   /** Answers HEAD where running the GET would have effects. */
   head?: (asked: Asked) => Answer
-  /** The OpenAPI operation. A route without one is not in the reference. */
-  detail?: object
+  /** A route without one is not in the reference. */
+  detail?: Operation
 }
 
 /** How one version of the API differs from the others on its paths. */
@@ -200,7 +201,7 @@ type OfShared<Value> = Record<(typeof SHARED)[number], Value>
 /** One route for each endpoint. HEAD of a retrieval answers as its preview. */
 export function routesOfPushes(
   urls: OfShared<ApiRoute['url']>,
-  operations: OfShared<object>,
+  operations: OfShared<Operation>,
   endpoints: OfShared<ApiRoute['answer']>,
 ): ApiRoute[] {
   return SHARED.map((name) => ({

@@ -1,10 +1,11 @@
 // The reference of the API as OpenAPI 3, with the limits of this instance. Made from the routes when it is first asked for.
 
 import type { PushLimits } from '../domain/new-push.ts'
-import type { Route } from '../http/door/router.ts'
-import { ANSWERS } from './answer-tables.ts'
-import { describeGuard } from './operations.ts'
-import { createRequests } from './request-tables.ts'
+import { API, type Endpoint, OWN_API } from '../http/urls.ts'
+import { ANSWERS, type AnswerName } from './answer-tables.ts'
+import { type Operation, REFUSALS, type Refused } from './operations.ts'
+import { PARAMETERS, PATH_PARAMETERS } from './parameters.ts'
+import { createRequests, describeBody } from './request-tables.ts'
 
 const DESCRIPTION = `Hand over a secret: create a push and share its link. The push expires after a number of views or days.
 
@@ -20,8 +21,28 @@ const SECURITY_SCHEMES = {
   basic: { type: 'http', scheme: 'basic', description: 'The same token as user or password.' },
 } as const
 
+const TAGS = {
+  Pushes: 'Create, hand over, retrieve.',
+  Owner: 'What an account sees of its own pushes.',
+  Notices: 'What became of your pushes.',
+  Requests: 'Ask for a secret: others send it to you.',
+  Instance: 'About this server.',
+  'Previous version':
+    'For clients of version 1: the same pushes under older paths and wrappers. A language may stand in front, as in `/en/p.json`.',
+}
+
+/** The heading above an operation. */
+function tagOf({ path, guard }: Endpoint): keyof typeof TAGS {
+  if (!/^\/api\/(v2|oncebox)\//.test(path)) return 'Previous version'
+  if (path === API.version.path) return 'Instance'
+  if (path.startsWith(OWN_API.requests.path)) return 'Requests'
+  if (!path.startsWith(API.create.path)) return 'Notices'
+  return guard === 'account' ? 'Owner' : 'Pushes'
+}
+
 export type ReferenceOptions = {
-  routes: readonly Route[]
+  /** A route without an operation is not in the reference. */
+  routes: readonly { url: Endpoint; detail?: Operation }[]
   limits: PushLimits
   version: string
   anonymousAccess: boolean
@@ -31,47 +52,90 @@ export type ReferenceOptions = {
 export function createReference(options: ReferenceOptions): () => object {
   let reference: object | null = null
   return () => {
-    reference ??= describe(options)
+    reference ??= makeDocument(options)
     return reference
   }
 }
 
-function describe({ routes, limits, version, anonymousAccess }: ReferenceOptions): object {
+function makeDocument(options: ReferenceOptions): object {
+  const { limits, version } = options
   const document = {
     openapi: '3.0.3',
     info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
     // Relative to this document, so that it works behind every proxy and below every sub-path.
     servers: [{ url: '..' }],
-    tags: [
-      { name: 'Pushes', description: 'Create, hand over, retrieve.' },
-      { name: 'Owner', description: 'What an account sees of its own pushes.' },
-      { name: 'Notices', description: 'What became of your pushes.' },
-      { name: 'Requests', description: 'Ask for a secret: others send it to you.' },
-      { name: 'Instance', description: 'About this server.' },
-      {
-        name: 'Previous version',
-        description:
-          'For clients of version 1: the same pushes under older paths and wrappers. A language may stand in front, as in `/en/p.json`.',
-      },
-    ],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     components: {
       schemas: { ...createRequests(limits), ...ANSWERS },
       securitySchemes: SECURITY_SCHEMES,
     },
-    paths: describePaths(routes, anonymousAccess),
+    paths: describePaths(options),
   }
-  // Drops the symbols that TypeBox keeps on its schemas.
+  // Drops the symbols that TypeBox keeps on its schemas, and what is undefined.
   return JSON.parse(JSON.stringify(document))
 }
 
 /** The operations of the routes that have one, by path and method. */
-function describePaths(routes: readonly Route[], anonymousAccess: boolean) {
+function describePaths({ routes, anonymousAccess }: ReferenceOptions) {
   const paths: Record<string, Record<string, object>> = {}
   for (const { url, detail } of routes) {
     if (detail === undefined) continue
     const path = url.path.replace(/:(\w+)/g, '{$1}')
-    const operation = describeGuard({ detail, guard: url.guard, anonymousAccess })
-    paths[path] = { ...paths[path], [url.method.toLowerCase()]: operation }
+    const security = securityOf(url, anonymousAccess)
+    paths[path] = { ...paths[path], [url.method.toLowerCase()]: { ...describe(url, detail), security } }
   }
   return paths
+}
+
+function describe(url: Endpoint, { id, body, answer, refused = [], ...operation }: Operation) {
+  const inPath = PATH_PARAMETERS.filter(({ name }) => url.path.includes(`:${name}`))
+  const { parameters = [], ...texts } = operation
+  const [status, ...outcome] = answer
+  const refusals: Refused[] = [
+    ...ALWAYS,
+    ...refused,
+    ...(url.guard === 'open' ? [] : ([401] as const)),
+    ...(inPath.length === 0 ? [] : ([404] as const)),
+    ...(parameters.length === 0 ? [] : ([400] as const)),
+    ...(parameters.includes(PARAMETERS.idempotencyKey) ? ([409] as const) : []),
+    ...(body === undefined ? [] : OF_BODY),
+  ]
+  return {
+    ...{ ...texts, tags: [tagOf(url)], operationId: id },
+    parameters: [...inPath, ...parameters],
+    requestBody: body && describeBody(body),
+    responses: {
+      ...Object.fromEntries(refusals.map((refusal) => [refusal, describeRefusal(refusal)])),
+      [status]: describeAnswer(...outcome),
+    },
+  }
+}
+
+const ALWAYS = [403, 421, 429, 500, 503] as const
+const OF_BODY = [400, 408, 413, 415, 422, 507] as const
+
+/** Those that hold more than an error. */
+const SCHEMAS: Partial<Record<Refused, AnswerName>> = {
+  ...{ 401: 'PassphraseError', 422: 'ValidationError', 500: 'InternalError' },
+}
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1, maximum: 60 } },
+}
+
+function describeRefusal(status: Refused) {
+  const answer = describeAnswer(SCHEMAS[status] ?? 'Error', REFUSALS[status])
+  return status === 429 || status === 503 ? { ...answer, headers: RETRY_AFTER } : answer
+}
+
+function describeAnswer(schema: AnswerName, description: string) {
+  const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
+  return { description, content }
+}
+
+const TOKENS = [{ token: [] }, { userToken: [] }, { basic: [] }]
+
+/** The tokens that the guard asks for on this instance. */
+function securityOf({ guard }: Endpoint, anonymousAccess: boolean): object[] {
+  if (guard === 'open') return [{}]
+  return guard === 'visitor' && anonymousAccess ? [{}, ...TOKENS] : TOKENS
 }

@@ -8,9 +8,20 @@ import { createAnswerTable } from '../http/intake/receive-answer.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
 import { createWebhookTable } from '../http/intake/webhook-input.ts'
 
-export const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
+const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
 
-/** By the name that the reference gives them. `wrapper` is the object around the members. */
+type Body = {
+  /** The name of the object around the members. */
+  wrapper: string
+  tableOf: (limits: PushLimits) => Record<string, { schema: TSchema }>
+  /** Another body that has the same members. */
+  like?: 'Push'
+  example: object
+}
+
+const OF_PUSH = { tableOf: createPushTable, like: 'Push' } as const
+
+/** By the name that the reference gives them. */
 const BODIES = {
   Push: { wrapper: 'push', tableOf: createPushTable, example: TEXT_EXAMPLE },
   PushEdit: {
@@ -30,7 +41,15 @@ const BODIES = {
     ...{ wrapper: 'webhook', tableOf: () => createWebhookTable([]) },
     example: { url: 'https://ntfy.sh/my-topic', format: 'ntfy', events: ['push.opened'] },
   },
-}
+  PreviousPush: { ...OF_PUSH, wrapper: 'password', example: TEXT_EXAMPLE },
+  PreviousFilePush: {
+    ...{ ...OF_PUSH, wrapper: 'file_push' },
+    example: { files: [{ filename: 'hello.txt', data: 'SGVsbG8=' }] },
+  },
+  PreviousUrlPush: { ...OF_PUSH, wrapper: 'url', example: { payload: 'https://example.org/' } },
+} satisfies Record<string, Body>
+
+export type BodyName = keyof typeof BODIES
 
 const LIBERAL =
   'Unknown members are ignored. Values are read liberally: `"7"` is 7, `"on"` and 1 are true, and `null` means "not given".'
@@ -39,20 +58,15 @@ type Members = [string, TSchema][]
 
 /** The schemas to which `describeBody` refers. */
 export function createRequests(limits: PushLimits) {
-  const bodies = Object.entries(BODIES).map(([name, { wrapper, tableOf }]) => {
-    return { name, wrapper, members: schemasOf(tableOf(limits)) }
+  const schemas = Object.entries<Body>(BODIES).flatMap(([name, { wrapper, tableOf, like }]) => {
+    const members = schemasOf(tableOf(limits))
+    const fields = { ...objectOf(members), description: LIBERAL }
+    return [
+      ...(like === undefined ? [[`${name}Fields`, fields]] : []),
+      [`${name}Form`, formIn(wrapper, members)],
+    ]
   })
-  const push = schemasOf(createPushTable(limits))
-  const schemas = bodies.flatMap(({ name, wrapper, members }) => [
-    [`${name}Fields`, { ...objectOf(members), description: LIBERAL }],
-    [`${name}Form`, formIn(wrapper, members)],
-  ])
-  return {
-    ...Object.fromEntries(schemas),
-    PreviousPushForm: formIn('password', push),
-    PreviousFilePushForm: formIn('file_push', push),
-    PreviousUrlPushForm: formIn('url', push),
-  }
+  return Object.fromEntries(schemas)
 }
 
 function schemasOf(table: Record<string, { schema: TSchema }>): Members {
@@ -77,13 +91,11 @@ function partsFor({ maxItems, description }: TSchema) {
   return Type.Array(file, { maxItems, description: `Only as multipart/form-data. ${description}` })
 }
 
-type Shown = { wrapper: string; form: string; example: object }
-
 /** The `requestBody` member of an OpenAPI operation: an object in the wrapper, or the same fields as a form. */
-export function describeBody(name: keyof typeof BODIES, others: Partial<Shown> = {}) {
-  const { wrapper, form, example }: Shown = { ...BODIES[name], form: `${name}Form`, ...others }
-  const fields = { $ref: `#/components/schemas/${name}Fields` }
-  const formFields = { schema: { $ref: `#/components/schemas/${form}` } }
+export function describeBody(name: BodyName) {
+  const { wrapper, example, like }: Body = BODIES[name]
+  const fields = { $ref: `#/components/schemas/${like ?? name}Fields` }
+  const formFields = { schema: { $ref: `#/components/schemas/${name}Form` } }
   return {
     required: true,
     content: {

@@ -15,6 +15,13 @@ export function closed<P extends TProperties>(properties: P, description: string
 export const time = (description: string) =>
   Type.String({ format: 'date-time', description, example: '2026-11-20T22:47:00.000Z' })
 
+export const uri = (description?: string) =>
+  Type.String({ format: 'uri', ...(description === undefined ? {} : { description }) })
+
+/** Of what has a name in the reference. */
+export const listOf = <S extends TSchema>(name: string) =>
+  Type.Array(Type.Unsafe<Static<S>>({ $ref: `#/components/schemas/${name}` }))
+
 export const count = (description: string) => Type.Integer({ minimum: 0, description })
 export const text = (description: string) => Type.String({ description })
 export const flag = (description: string) => Type.Boolean({ description })

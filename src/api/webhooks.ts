@@ -9,42 +9,9 @@ import { createParseWebhook } from '../http/intake/webhook-input.ts'
 import { WEBHOOKS_API } from '../http/urls.ts'
 import type { StoredWebhook, Webhooks } from '../notices/webhooks.ts'
 import type { AnswerBody } from './answer-tables.ts'
-import { responses } from './operations.ts'
-import { PARAMETERS } from './parameters.ts'
+import { OPERATIONS } from './operations.ts'
 import type { ApiRoute, Asked } from './pushes.ts'
-import { describeBody } from './request-tables.ts'
 import { requireAccount } from './viewer.ts'
-
-const OPERATIONS = {
-  list: {
-    ...{ tags: ['Notices'], summary: 'Your webhooks', operationId: 'listWebhooks' },
-    responses: responses([200, 'WebhookList', 'Oldest first.'], [401]),
-  },
-  add: {
-    ...{ tags: ['Notices'], summary: 'Make a webhook', operationId: 'createWebhook' },
-    description:
-      'Messages are JSON, signed as https://www.standardwebhooks.com says, or in the form of another service. They never hold a payload, link, passphrase or note.',
-    requestBody: describeBody('Webhook'),
-    responses: responses(
-      [201, 'CreatedWebhook', 'The webhook, with its secret this once.'],
-      [400, 401, 408, 413, 415, 422, 507],
-    ),
-  },
-  remove: {
-    ...{ tags: ['Notices'], summary: 'Delete a webhook', operationId: 'deleteWebhook' },
-    parameters: [PARAMETERS.id],
-    responses: responses([200, 'Webhook', 'The webhook as it was.'], [401, 404]),
-  },
-  test: {
-    ...{ tags: ['Notices'], summary: 'Send a test message', operationId: 'testWebhook' },
-    description: 'Waits for the receiver, 10 seconds at most.',
-    parameters: [PARAMETERS.id],
-    responses: responses(
-      [200, 'Webhook', 'The webhook; `last_error` is null if it arrived.'],
-      [401, 404, 409],
-    ),
-  },
-}
 
 type Options = { webhooks: Webhooks; body: BodyLimits }
 
@@ -66,10 +33,10 @@ export function createWebhookRoutes({ webhooks, body }: Options): ApiRoute[] {
       answerJson(200, present(await act(requireAccount(viewer).id, readId(params))))
 
   return [
-    { url: WEBHOOKS_API.list, answer: list, detail: OPERATIONS.list },
-    { url: WEBHOOKS_API.add, answer: add, detail: OPERATIONS.add },
-    { url: WEBHOOKS_API.remove, answer: answerWith(webhooks.remove), detail: OPERATIONS.remove },
-    { url: WEBHOOKS_API.test, answer: answerWith(webhooks.test), detail: OPERATIONS.test },
+    { url: WEBHOOKS_API.list, answer: list, detail: OPERATIONS.webhooks },
+    { url: WEBHOOKS_API.add, answer: add, detail: OPERATIONS.addWebhook },
+    { url: WEBHOOKS_API.remove, answer: answerWith(webhooks.remove), detail: OPERATIONS.removeWebhook },
+    { url: WEBHOOKS_API.test, answer: answerWith(webhooks.test), detail: OPERATIONS.testWebhook },
   ]
 }
 

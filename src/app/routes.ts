@@ -7,8 +7,7 @@ import { OPERATIONS } from '../api/operations.ts'
 import { type ApiRoute, createPushEndpoints, routesOfPushes } from '../api/pushes.ts'
 import { createReference } from '../api/reference.ts'
 import { createRequestRoutes } from '../api/requests.ts'
-import { PREVIOUS_VERSION_OPERATION } from '../api/v1/operations.ts'
-import { createPreviousRoutes } from '../api/v1/pushes.ts'
+import { createPreviousRoutes, PREVIOUS_VERSION } from '../api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
 import { type ApiViewer, createGetViewer, type GetViewer } from '../api/viewer.ts'
 import { createWebhookRoutes } from '../api/webhooks.ts'
@@ -60,19 +59,17 @@ export function createRoutes(options: RoutesOptions) {
   const { services, config, presentError, basePath } = options
   const { anonymousAccess } = config
   const facts = { applicationVersion: options.version, anonymousAccess, limits: services.limits }
-  const routes = [
-    ...createFileRoutes(options),
-    ...createApiRoutes(options, facts),
-    ...createMovedRoutes(basePath),
-    ...createFormAddressRoutes(basePath),
-    ...createServedPages(options),
-  ]
-  const reference = createReference({ ...facts, routes, version: options.version })
+  const apiRoutes = createApiRoutes(options, facts)
+  const reference = createReference({ ...facts, routes: apiRoutes, version: options.version })
   return createRouter({
     routes: [
       { url: API.reference, answer: () => answerJson(200, reference()) },
       { url: API.docs, answer: createAnswerDocs({ ...options, reference }) },
-      ...routes,
+      ...createFileRoutes(options),
+      ...apiRoutes,
+      ...createMovedRoutes(basePath),
+      ...createFormAddressRoutes(basePath),
+      ...createServedPages(options),
     ],
     presentError,
   })
@@ -93,7 +90,7 @@ function createFileRoutes(options: RoutesOptions): Route[] {
   ]
 }
 
-function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: VersionFacts): Route[] {
+function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: VersionFacts) {
   const getViewer = createGetViewer({
     authenticate: services.apiTokens.authenticate,
     anonymousAccess: facts.anonymousAccess,
@@ -112,11 +109,7 @@ function createApiRoutes({ services, store, log, body }: RoutesOptions, facts: V
   const [present, previous] = [presentVersion(facts), presentPreviousVersion(facts)]
   return [
     { url: API.version, answer: () => answerJson(200, present), detail: OPERATIONS.version },
-    {
-      url: PREVIOUS_API.version,
-      answer: () => answerJson(200, previous),
-      detail: PREVIOUS_VERSION_OPERATION,
-    },
+    { url: PREVIOUS_API.version, answer: () => answerJson(200, previous), detail: PREVIOUS_VERSION },
     ...guarded.map((route) => withViewer(route, getViewer)),
   ]
 }
@@ -146,7 +139,7 @@ async function answerLater(
 }
 
 /** The reference names the tokens that a route asks for. */
-function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer): Route {
+function withViewer({ url, answer, head = answer, ...rest }: ApiRoute, getViewer: GetViewer) {
   const identified =
     (respond: ApiRoute['answer']) =>
     ({ exchange, params }: Asked) => {

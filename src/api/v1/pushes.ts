@@ -4,24 +4,28 @@ import type { PushLimits } from '../../domain/new-push.ts'
 import { answerJson } from '../../http/answers.ts'
 import { type Family, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../http/urls.ts'
 import type { AnswerBody } from '../answer-tables.ts'
+import { OPERATIONS, type Operation } from '../operations.ts'
 import { type ApiRoute, type PushEndpoints, routesOfPushes, type Surface } from '../pushes.ts'
-import { PREVIOUS_OPERATIONS } from './operations.ts'
+import type { BodyName } from '../request-tables.ts'
 
 /** Clients compare this text. */
 const passphraseError = 'This push has a passphrase that was incorrect or not provided.'
 const COMMON = { isLenient: true, passphraseError } as const
 
-const SURFACES = {
-  p: { ...COMMON, wrappers: ['password', 'push', 'file'], kind: null },
-  f: { ...COMMON, wrappers: ['file_push', 'push', 'file'], kind: 'file' },
-  r: { ...COMMON, wrappers: ['url', 'push', 'file'], kind: 'url' },
-} as const satisfies Record<Family, Surface>
+const FAMILIES = {
+  p: { ...COMMON, wrappers: ['password', 'push', 'file'], kind: null, of: 'push', body: 'PreviousPush' },
+  f: {
+    ...{ ...COMMON, wrappers: ['file_push', 'push', 'file'], kind: 'file' },
+    ...{ of: 'file push', body: 'PreviousFilePush' },
+  },
+  r: { ...COMMON, wrappers: ['url', 'push', 'file'], kind: 'url', of: 'URL push', body: 'PreviousUrlPush' },
+} as const satisfies Record<Family, Surface & { of: string; body: BodyName }>
 
 /** `/p…` always, `/f…` and `/r…` if files and URLs are on. Each family answers for pushes of every kind. */
 export function createPreviousRoutes(endpoints: PushEndpoints, limits: PushLimits): ApiRoute[] {
   const families = ['p', 'f', 'r'] as const
   const known = families.filter((family) => {
-    const { kind } = SURFACES[family]
+    const { kind } = FAMILIES[family]
     return kind === null || limits.kinds.has(kind)
   })
   const { active, expired } = endpoints
@@ -33,8 +37,8 @@ export function createPreviousRoutes(endpoints: PushEndpoints, limits: PushLimit
 }
 
 function routesOf(family: Family, endpoints: PushEndpoints): ApiRoute[] {
-  const surface = SURFACES[family]
-  return routesOfPushes(PREVIOUS_FAMILIES[family], PREVIOUS_OPERATIONS[family], {
+  const surface = FAMILIES[family]
+  return routesOfPushes(PREVIOUS_FAMILIES[family], operationsOf(family), {
     ...endpoints,
     create: (asked) => endpoints.createAs(asked, surface),
     retrieve: (asked) => endpoints.retrieveAs(asked, surface),
@@ -46,4 +50,36 @@ type View = AnswerBody<'PreviousAuditLog'>['views'][number]
 
 function presentView(entry: Awaited<ReturnType<PushEndpoints['listEntries']>>[number]): View {
   return { ...entry, successful: !entry.kind.startsWith('failed_') }
+}
+
+export const PREVIOUS_VERSION: Operation = {
+  id: 'getPreviousVersion',
+  summary: 'Version',
+  answer: [200, 'PreviousVersion', 'About this instance.'],
+}
+
+const LENIENT =
+  'A body without a content type is read as a form, or as JSON when it begins with `{`. Fields in the query count, too:'
+const REFUSED_PASSPHRASE = `For a refused passphrase, \`error\` always is "${passphraseError}"; \`message\` says which.`
+
+/** Those of version 2 with other names, bodies and texts. */
+function operationsOf(family: Family) {
+  const { wrappers, of, body } = FAMILIES[family]
+  const previous = (operation: Operation, changes: Partial<Operation> = {}): Operation => ({
+    ...{ ...operation, id: operation.id.replace(/Push(es)?$/, body), ...changes },
+  })
+  const { create, retrieve, expire, preview, audit, active, expired } = OPERATIONS
+  return {
+    create: previous(create, {
+      summary: `Create a ${of}`,
+      description: `${LENIENT} \`${wrappers[0]}[expire_after_days]=3\` in the query counts if the body lacks it.`,
+      body,
+    }),
+    retrieve: previous(retrieve, { description: `${retrieve.description} ${REFUSED_PASSPHRASE}` }),
+    expire: previous(expire),
+    preview: previous(preview),
+    audit: previous(audit, { answer: [200, 'PreviousAuditLog', 'The entries.'] }),
+    active: previous(active, { description: 'Also at `/en/d/active.json`, with any language.' }),
+    expired: previous(expired, { description: 'Also at `/en/d/expired.json`, with any language.' }),
+  }
 }

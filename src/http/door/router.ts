@@ -17,8 +17,6 @@ export type Route = {
   answer: (asked: Asked) => Answer
   /** What HEAD answers where running the GET would do something. */
   head?: (asked: Asked) => Answer
-  /** The OpenAPI operation; without one the route is not in the reference. */
-  detail?: object
 }
 
 export type RouterOptions = { routes: readonly Route[]; presentError: PresentError }
