@@ -35,7 +35,7 @@ const OPENS_OBJECT = 0x7b
 /** Resolves to the members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
 export async function readPushFields(exchange: Exchange, options: PushBodyOptions): Promise<Wire> {
   const { wrappers, isLenient = false } = options
-  const inQuery = isLenient ? await fieldsInQuery(exchange.request.url, wrappers) : null
+  const inQuery = isLenient ? fieldsInQuery(exchange.request.url, wrappers) : null
   const inBody = findWrapper(await readObject(exchange, options), wrappers)
   if (inQuery !== null) return { ...inQuery, ...onlyGiven(inBody ?? {}) }
   if (inBody !== undefined) return inBody
@@ -50,7 +50,7 @@ async function readObject(exchange: Exchange, options: PushBodyOptions): Promise
     case 'application/json':
       return parseJson(await readBody(exchange, options), options)
     case 'application/x-www-form-urlencoded':
-      return nest(await parseUrlencoded(await readBody(exchange, options), 'form'))
+      return nest(parseUrlencoded(await readBody(exchange, options), 'form'))
     case 'multipart/form-data':
       return nest(await readParts(exchange, contentType, options))
     case '':
@@ -80,7 +80,7 @@ async function parseUntyped(exchange: Exchange, options: PushBodyOptions): Promi
   if (!options.isLenient) throw malformed('The request needs a Content-Type: application/json')
   const body = await readBody(exchange, options)
   const first = body.find((byte) => !BLANKS.has(byte))
-  return first === OPENS_OBJECT ? parseJson(body, options) : nest(await parseUrlencoded(body, 'form'))
+  return first === OPENS_OBJECT ? parseJson(body, options) : nest(parseUrlencoded(body, 'form'))
 }
 
 function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefined {
@@ -88,10 +88,10 @@ function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefin
 }
 
 /** Merges the fields of all wrappers; the expected wrapper wins. Null if there are none. */
-async function fieldsInQuery(url: string, wrappers: readonly string[]): Promise<Wire | null> {
+function fieldsInQuery(url: string, wrappers: readonly string[]): Wire | null {
   const mark = url.indexOf('?')
   if (mark === -1) return null
-  const query = nest(await parseUrlencoded(Buffer.from(url.slice(mark + 1)), 'query'))
+  const query = nest(parseUrlencoded(Buffer.from(url.slice(mark + 1)), 'query'))
   const given = wrappers.map((name) => query[name]).filter(isObject)
   return given.length === 0 ? null : Object.fromEntries(given.toReversed().flatMap(Object.entries))
 }

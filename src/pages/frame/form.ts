@@ -41,7 +41,7 @@ export async function readForm(exchange: Exchange): Promise<Form> {
   const [type = ''] = (exchange.request.headers.get('content-type') ?? '').split(';', 1)
   if (!['', TYPE].includes(type.trim().toLowerCase()))
     throw new DomainError('unsupported_type', `Send ${TYPE}.`)
-  return formOf(await parseUrlencoded(await readBody(exchange, LIMITS), 'form'))
+  return formOf(parseUrlencoded(await readBody(exchange, LIMITS), 'form'))
 }
 
 function formOf(fields: readonly [string, string][]): Form {
