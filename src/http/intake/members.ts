@@ -140,6 +140,18 @@ export function oneOf<Word extends string>(known: readonly Word[], options: Stri
   }
 }
 
+/** The same member, whose values are looked at further. */
+export function refined<Given, Value>(
+  { schema, read }: Member<Given>,
+  look: (given: Given, blame: Blame) => Value | null,
+): Member<Value> {
+  const readFurther = (value: unknown, blame: Blame) => {
+    const given = read(value, blame)
+    return given === null ? null : look(given, blame)
+  }
+  return { schema, read: readFurther }
+}
+
 /** Some of these words: a list, or one alone. Tells once that a word is unknown, however many are. */
 export function someOf<Word extends string>(known: readonly Word[], options: ArrayOptions): Member<Word[]> {
   const { schema, read } = oneOf(known, {})
@@ -156,12 +168,10 @@ export function someOf<Word extends string>(known: readonly Word[], options: Arr
 
 /** Addresses for mail, separated by commas. */
 export function mailAddresses(description: string): Member<readonly string[]> {
-  const read = (value: unknown, blame: Blame) => {
-    if (typeof value !== 'string') return blame({ code: 'not_text' })
-    const parsed = parseRecipients(value)
+  return refined(anyText({ maxLength: MAX_RECIPIENTS_TEXT, description }), (given, blame) => {
+    const parsed = parseRecipients(given)
     return 'problem' in parsed ? blame(parsed.problem) : parsed.recipients
-  }
-  return { schema: Type.String({ maxLength: MAX_RECIPIENTS_TEXT, description }), read }
+  })
 }
 
 /** A language of pages and mails, also with a country: `de-AT` is `de`. */

@@ -9,7 +9,7 @@ import {
   type PushLimits,
 } from '../../domain/new-push.ts'
 import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
-import { createFields, integer, type Member, someOf, text, textOfBytes, type Wire } from './members.ts'
+import { createFields, integer, refined, someOf, text, textOfBytes, type Wire } from './members.ts'
 import { readLifetime } from './push-input.ts'
 import { createPushTable } from './push-table.ts'
 
@@ -39,7 +39,7 @@ export function createRequestTable(limits: PushLimits) {
       maxLength: MAX_PASSPHRASE_BYTES,
       description: `Needed to answer; at most ${MAX_PASSPHRASE_BYTES} bytes of UTF-8.`,
     }),
-    recipient: recipient(),
+    recipient,
   }
 }
 
@@ -49,22 +49,17 @@ function acceptedBy({ kinds }: PushLimits): readonly (typeof ACCEPTED)[number][]
   return ACCEPTED.filter((word) => word === 'text' || kinds.has('file'))
 }
 
-function recipient(): Member<string> {
-  const { schema, read } = text({
+const recipient = refined(
+  text({
     maxLength: MAX_RECIPIENT_CHARACTERS,
     description:
       'A public key of age (`age1…`) that answers are encrypted for; that of the account when not given.',
-  })
-  return {
-    schema,
-    read: (value, blame) => {
-      const given = read(value, blame)
-      const parsed = given === null ? null : ageRecipient(given)
-      if (parsed === null) return null
-      return 'value' in parsed ? parsed.value : blame({ code: 'not_recipient' })
-    },
-  }
-}
+  }),
+  (given, blame) => {
+    const parsed = ageRecipient(given)
+    return 'value' in parsed ? parsed.value : blame({ code: 'not_recipient' })
+  },
+)
 
 /** Throws `invalid` with every field at fault. */
 export function createParseRequest(limits: PushLimits) {

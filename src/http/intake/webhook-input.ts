@@ -4,7 +4,17 @@ import { invalidFields } from '../../domain/errors.ts'
 import { EVENT_TYPES } from '../../domain/events.ts'
 import { type NewWebhook, WEBHOOK_FORMATS } from '../../domain/outbox.ts'
 import { isListed, webPlaceOf } from '../../domain/web-place.ts'
-import { boolean, createFields, isGiven, type Member, oneOf, someOf, text, type Wire } from './members.ts'
+import {
+  boolean,
+  createFields,
+  isGiven,
+  type Member,
+  oneOf,
+  refined,
+  someOf,
+  text,
+  type Wire,
+} from './members.ts'
 
 export const MAX_URL_LENGTH = 2_000
 
@@ -19,20 +29,13 @@ export function createWebhookTable(listed: readonly string[]) {
 }
 
 function urlAt(listed: readonly string[]): Member<string> {
-  const { schema, read } = text({
-    maxLength: MAX_URL_LENGTH,
-    description: 'Where to send to, at a host that the operator lists. Shown to nobody again, but its host.',
+  const description =
+    'Where to send to, at a host that the operator lists. Shown to nobody again, but its host.'
+  return refined(text({ maxLength: MAX_URL_LENGTH, description }), (given, blame) => {
+    const place = webPlaceOf(given.trim())
+    if (place === null) return blame({ code: 'not_webhook_url' })
+    return isListed(place, listed) ? given.trim() : blame({ code: 'host_not_listed' })
   })
-  return {
-    schema,
-    read: (value, blame) => {
-      const url = read(value, blame)?.trim()
-      if (url === undefined) return null
-      const place = webPlaceOf(url)
-      if (place === null) return blame({ code: 'not_webhook_url' })
-      return isListed(place, listed) ? url : blame({ code: 'host_not_listed' })
-    },
-  }
 }
 
 /** Throws `invalid` with every field at fault. */
