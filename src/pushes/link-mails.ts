@@ -3,7 +3,7 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
-import { invalidFields, isDomainError } from '../domain/errors.ts'
+import { invalidFields, nullIfMissing } from '../domain/errors.ts'
 import type { LinkMail } from '../domain/new-push.ts'
 import { isExpired, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
@@ -59,13 +59,8 @@ export function createNotify({ store, finder, linkMails, now }: NotifyOptions) {
 
   /** The push whose link waits to be sent; null when it has ended or is gone. */
   async function findToMail(urlToken: string): Promise<Push | null> {
-    try {
-      const { push } = await finder.getPush(urlToken, null)
-      return isExpired(push, now()) ? null : push
-    } catch (cause) {
-      if (isDomainError(cause, 'not_found')) return null
-      throw cause
-    }
+    const found = await finder.getPush(urlToken, null).catch(nullIfMissing)
+    return found === null || isExpired(found.push, now()) ? null : found.push
   }
 
   return { notify, findToMail }

@@ -2,8 +2,7 @@
 
 import type { Account } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
-import { isDomainError } from '../domain/errors.ts'
-import { isOwner } from '../domain/push.ts'
+import { nullIfMissing } from '../domain/errors.ts'
 import type { Store } from '../store/face.ts'
 import type { PushFinder } from './push-finder.ts'
 
@@ -32,12 +31,8 @@ export function createOwnerSelection({ store, finder }: Options) {
   async function findOwn(urlTokens: readonly string[], account: Account): Promise<number[]> {
     const ids: number[] = []
     for (const urlToken of new Set(urlTokens.slice(0, MAX_SELECTED))) {
-      try {
-        const { push } = await finder.getPush(urlToken, null)
-        if (isOwner(push, account)) ids.push(push.id)
-      } catch (cause) {
-        if (!isDomainError(cause, 'not_found')) throw cause
-      }
+      const push = await finder.getOwnPush(urlToken, account).catch(nullIfMissing)
+      if (push !== null) ids.push(push.id)
     }
     return ids
   }

@@ -14,8 +14,6 @@ export type PassphrasesOptions = {
 }
 
 export function createPassphrases({ inLine, argon2Cost, clientOf }: PassphrasesOptions) {
-  const inTurnByName = createNamedLines(clientOf)
-
   async function derive(passphrase: string, address: string, known?: Uint8Array) {
     const salt = known ?? newPassphraseSalt(argon2Cost)
     return { salt, key: await inLine(address, () => derivePassphraseKey(passphrase, salt)) }
@@ -24,7 +22,6 @@ export function createPassphrases({ inLine, argon2Cost, clientOf }: PassphrasesO
   return {
     derive,
     /** Work on one push, or one request, runs one after another on this node. `hasWaited`: another one may have run since the call. */
-    inTurn: <T>(name: string, address: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> =>
-      inTurnByName(name, address, work),
+    inTurn: createNamedLines(clientOf),
   }
 }

@@ -2,6 +2,7 @@
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { isShortUrlToken, isUrlToken, lookupOf } from '../crypto/url-token.ts'
+import type { Account } from '../domain/account.ts'
 import type { Viewer, Visit } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { isOwner } from '../domain/push.ts'
@@ -51,6 +52,13 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     throw new DomainError('forbidden', `Only the owner of this push may ${what}.`)
   }
 
+  /** For its owner. Throws `not_found` for everybody else, who learns not even that it exists. */
+  async function getOwnPush(urlToken: string, account: Account | null): Promise<StoredPush> {
+    const { push } = await getPush(urlToken, null)
+    if (!isOwner(push, account)) throw notFound()
+    return push
+  }
+
   async function getSealedPush(urlToken: string, visit: Visit): Promise<FoundPush> {
     shortTokens.requireTries(urlToken, visit)
     for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
@@ -70,7 +78,7 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
   }
 
-  return { lookupsOf, getPush, getOwn, getSealedPush, requireShort }
+  return { lookupsOf, getPush, getOwn, getOwnPush, getSealedPush, requireShort }
 }
 
 export function notFound(): DomainError {

@@ -5,7 +5,7 @@ import type { Account } from '../domain/account.ts'
 import { countMissing, type Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { isUnseen } from '../domain/listing.ts'
-import { isOwner, mayExpire } from '../domain/push.ts'
+import { mayExpire } from '../domain/push.ts'
 import type { Store, StoredPush } from '../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
@@ -39,7 +39,7 @@ export function createPushes(options: PushesOptions) {
   const { overview, hasOwned, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring, shortTokens })
-  const { getPush } = finder
+  const { getPush, getOwnPush } = finder
   const retrieve = createRetrieve({ ...options, finder })
 
   /** Shows nothing but the link, so it is never a view. */
@@ -61,8 +61,8 @@ export function createPushes(options: PushesOptions) {
 
   /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
   async function getOwned(urlToken: string, account: Account): Promise<Owned> {
-    const { push } = await getPush(urlToken, null)
-    const labels = isOwner(push, account) ? await store.lists.findLabels(push.id) : null
+    const push = await getOwnPush(urlToken, account)
+    const labels = await store.lists.findLabels(push.id)
     if (labels === null) throw notFound()
     const facts = { entries: push.auditEntries, missing: countMissing(push) }
     const opened = openLabels(labels, {
@@ -86,23 +86,16 @@ export function createPushes(options: PushesOptions) {
 
   /** For its owner alone, after too many wrong passphrases. Throws `not_found` for everybody else. */
   async function unlock(urlToken: string, { account, visit }: Viewer): Promise<void> {
-    const { push } = await getPush(urlToken, visit)
-    if (!isOwner(push, account)) throw notFound()
-    if ((await store.pushes.unlockPush({ id: push.id, visit })) === null) throw notFound()
+    const { id } = await getOwnPush(urlToken, account)
+    if ((await store.pushes.unlockPush({ id, visit })) === null) throw notFound()
   }
 
   type Asked = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
 
   /** `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none of theirs. */
   async function list(account: Account, { before, ...asked }: Asked) {
-    const beforeId = before === null ? null : await findOwnId(before, account)
+    const beforeId = before === null ? null : (await getOwnPush(before, account)).id
     return listOwn(account, { ...asked, beforeId })
-  }
-
-  async function findOwnId(urlToken: string, account: Account): Promise<number> {
-    const { push } = await getPush(urlToken, null)
-    if (!isOwner(push, account)) throw notFound()
-    return push.id
   }
 
   const exporting = createOwnerExport({ list: listOwn, logOf })
