@@ -12,73 +12,61 @@ import type { NewPush, PushLimits } from '../domain/new-push.ts'
 import { choicesOf, fitChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
 import type { Store } from '../store/face.ts'
 
-export type MessageTemplates = ReturnType<typeof createMessageTemplates>
+/** Of which events an account wants to be told by mail, and in which language. */
+export type MailWishes = { events: readonly EventType[]; language: Language }
 
-export function createMessageTemplates(store: Pick<Store, 'preferences'>) {
-  /** Null without an account, and for the standard message. */
-  async function find(account: Account | null): Promise<string | null> {
-    return (account && (await store.preferences.find(account.id)))?.template ?? null
-  }
+export type Preferences = ReturnType<typeof createPreferences>
 
-  /** An empty text restores the standard message. Throws `invalid` for a text without the place for the link. */
-  async function keep({ id }: Account, text: string): Promise<void> {
-    const template = tidyMessage(text)
-    const problem = template === '' ? null : problemOfMessage(template)
-    if (problem !== null) throw invalidFields({ message: [problem] })
-    await store.preferences.keep({ accountId: id, template: template === '' ? null : template })
-  }
-
-  return { find, keep }
-}
-
-export type Choices = ReturnType<typeof createPushChoices>
-
-export type ChoicesOptions = {
+export type PreferencesOptions = {
   store: Pick<Store, 'preferences'>
   limits: PushLimits
   onError: (cause: unknown) => void
 }
 
-export function createPushChoices({ store, limits, onError }: ChoicesOptions) {
+export function createPreferences({ store: { preferences }, limits, onError }: PreferencesOptions) {
+  /** Of the message. Null without an account, and for the standard message. */
+  async function findTemplate(account: Account | null): Promise<string | null> {
+    return (account && (await preferences.find(account.id)))?.template ?? null
+  }
+
+  /** An empty text restores the standard message. Throws `invalid` for a text without the place for the link. */
+  async function keepTemplate({ id: accountId }: Account, text: string): Promise<void> {
+    const template = tidyMessage(text)
+    const problem = template === '' ? null : problemOfMessage(template)
+    if (problem !== null) throw invalidFields({ message: [problem] })
+    await preferences.keep({ accountId, template: template === '' ? null : template })
+  }
+
   /** Fitted to the current limits, which may have changed since. Without an account there are no choices. */
-  async function find(account: Account | null): Promise<PushChoices> {
-    const kept = account && (await store.preferences.find(account.id))
+  async function findChoices(account: Account | null): Promise<PushChoices> {
+    const kept = account && (await preferences.find(account.id))
     return kept === null ? NO_CHOICES : fitChoices(kept, limits)
   }
 
   /** Writes only when something has changed. Never throws, because the push has been created already. */
-  async function remember({ id }: Account, push: NewPush): Promise<void> {
+  async function rememberChoices({ id: accountId }: Account, push: NewPush): Promise<void> {
     const choices = choicesOf(push, limits)
     try {
-      const kept = (await store.preferences.find(id)) ?? NO_CHOICES
+      const kept = (await preferences.find(accountId)) ?? NO_CHOICES
       const { lifetime, views, retrievalStep, deletableByViewer } = kept
       if (Bun.deepEquals(choices, { lifetime, views, retrievalStep, deletableByViewer })) return
-      await store.preferences.keep({ accountId: id, ...choices })
+      await preferences.keep({ accountId, ...choices })
     } catch (cause) {
       onError(cause)
     }
   }
 
-  return { find, remember }
-}
-
-/** Of which events an account wants to be told by mail, and in which language. */
-export type MailWishes = { events: readonly EventType[]; language: Language }
-
-export type MailWishesOfAccounts = ReturnType<typeof createMailWishes>
-
-export function createMailWishes({ preferences }: Pick<Store, 'preferences'>) {
-  async function find({ id }: Pick<Account, 'id'>): Promise<MailWishes> {
+  async function findMailWishes({ id }: Pick<Account, 'id'>): Promise<MailWishes> {
     const kept = await preferences.find(id)
     const types = kept?.mailEvents?.split(',') ?? []
     const events = EVENT_TYPES.filter((type) => types.includes(type))
     return { events, language: kept?.mailLanguage ?? 'en' }
   }
 
-  async function keep({ id }: Account, { events, language }: MailWishes): Promise<void> {
+  async function keepMailWishes({ id: accountId }: Account, { events, language }: MailWishes): Promise<void> {
     const mailEvents = events.length === 0 ? null : `,${events.join()},`
-    await preferences.keep({ accountId: id, mailEvents, mailLanguage: language })
+    await preferences.keep({ accountId, mailEvents, mailLanguage: language })
   }
 
-  return { find, keep }
+  return { findTemplate, keepTemplate, findChoices, rememberChoices, findMailWishes, keepMailWishes }
 }

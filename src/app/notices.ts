@@ -1,6 +1,6 @@
 // What leaves the server by itself: the channels that are configured, and the job that delivers through them.
 
-import { createMailWishes } from '../accounts/preferences.ts'
+import type { Preferences } from '../accounts/preferences.ts'
 import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
 import { createMailChannel } from '../notices/mail-channel.ts'
@@ -18,18 +18,18 @@ type NoticesOptions = {
   appearance: Pick<Appearances, 'inEffect'>
   pushes: Pick<Pushes, 'findToMail'>
   mailLimit: MailLimit
+  preferences: Preferences
 }
 
 export function createNotices(options: NoticesOptions) {
-  const { config, store, appearance, pushes, mailLimit } = options
+  const { config, store, appearance, pushes, mailLimit, preferences } = options
   const { keyring, now } = store
   const mailer = createOwnMailer(config)
   const home = config.baseUrl ?? ''
-  const mailWishes = createMailWishes(store)
   const mail = mailer && {
     mailer,
     ...createMailChannel({
-      ...{ mailer, store, keyring, findToMail: pushes.findToMail, wishes: mailWishes, limit: mailLimit },
+      ...{ mailer, store, keyring, preferences, findToMail: pushes.findToMail, limit: mailLimit },
       links: {
         home,
         secret: (addressed) => secretLink(addressed, home),
@@ -46,7 +46,6 @@ export function createNotices(options: NoticesOptions) {
   return {
     mail,
     webhooks,
-    mailWishes,
     countMessages: outbox.countOf,
     countAllMessages: outbox.countAll,
     deliveries: createDeliveries({ outbox, channels, now }),

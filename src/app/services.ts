@@ -6,7 +6,7 @@ import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createPeople } from '../accounts/people.ts'
-import { createMessageTemplates, createPushChoices } from '../accounts/preferences.ts'
+import { createPreferences } from '../accounts/preferences.ts'
 import { createKnownAddresses, createSessions } from '../accounts/sessions.ts'
 import { createSignInLimit } from '../accounts/sign-in-limit.ts'
 import { createSignUp } from '../accounts/sign-up.ts'
@@ -27,18 +27,15 @@ import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import { createDownloads } from '../pushes/downloads.ts'
-import { createFormMarks } from '../pushes/form-marks.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
 import { createLinkMails } from '../pushes/link-mails.ts'
 import { createMailLimit, type MailLimit } from '../pushes/mail-limit.ts'
-import { createPageNonces } from '../pushes/page-nonces.ts'
+import { createPageSeals } from '../pushes/page-seals.ts'
 import { createPassphrases } from '../pushes/passphrases.ts'
 import { createPushes, type Pushes } from '../pushes/pushes.ts'
 import { createRelieve } from '../pushes/relief.ts'
-import { createSenderMarks } from '../pushes/sender-marks.ts'
 import { createShareOf } from '../pushes/shares.ts'
 import { createShortTokens } from '../pushes/short-tokens.ts'
-import { createShownTexts } from '../pushes/shown-texts.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
 import { createUploads } from '../pushes/uploads.ts'
 import { createOwnRecipient } from '../requests/own-recipient.ts'
@@ -83,27 +80,27 @@ type Making = ServicesOptions & { clientOf: ClientOf; inLine: InLine; mailLimit:
 export type Services = ReturnType<typeof createServices>
 
 export function createServices(options: ServicesOptions) {
-  const { config, store, log } = options
+  const { store, log } = options
   const clientOf = createClientOf(() => listOrNone(options.listAddresses))
   // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares the thread pool.
   const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
   const mailLimit = createMailLimit({ budgets: store.shared.budgets, now: store.now })
   const making: Making = { ...options, clientOf, inLine: hashing.inLine, mailLimit }
   const sharing = createPushServices(making)
-  const notices = createNotices({ ...options, mailLimit, pushes: sharing.pushes })
+  const preferences = createPreferences({
+    store,
+    limits: sharing.limits,
+    onError: noteFailure(log, 'the choices for the next push were not kept'),
+  })
+  const notices = createNotices({ ...options, mailLimit, preferences, pushes: sharing.pushes })
   return {
     clientOf,
     countHashing: hashing.count,
     ...sharing,
     ...notices,
     ...createAccountServices(making),
-    messages: createMessageTemplates(store),
+    preferences,
     ownRecipient: createOwnRecipient({ store, log }),
-    choices: createPushChoices({
-      store,
-      limits: pushLimitsOf(config),
-      onError: noteFailure(log, 'the choices for the next push were not kept'),
-    }),
     events: createEvents({ store: store.events }),
     ...createUpkeepServices(making, notices.deliveries),
   }
@@ -137,10 +134,7 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
     ...shared,
     requests: createRequests({ ...shared, store, keyring, passphrases, shareOf, maxWrongTries, now }),
     downloads,
-    marks: createFormMarks(keyring),
-    senders: createSenderMarks(keyring),
-    shownTexts: createShownTexts(keyring),
-    nonces: createPageNonces({ nonces: store.shared.nonces, keyring, now }),
+    ...createPageSeals({ keyring, usedNonces: store.shared.nonces, now }),
   }
 }
 

@@ -1,6 +1,6 @@
 // Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then reads what else they say.
 
-import type { MailWishesOfAccounts } from '../accounts/preferences.ts'
+import type { Preferences } from '../accounts/preferences.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import type { Account } from '../domain/account.ts'
@@ -28,7 +28,7 @@ export type MailLinks = {
 export type MailChannelOptions = {
   mailer: Mailer
   store: Pick<Store, 'accountLinks' | 'accounts'>
-  wishes: Pick<MailWishesOfAccounts, 'find'>
+  preferences: Pick<Preferences, 'findMailWishes'>
   limit: MailLimit
   findToMail: (urlToken: string) => Promise<Push | null>
   keyring: Keyring
@@ -40,7 +40,7 @@ export type MailChannelOptions = {
 type Written = (MailText & { to: string }) | 'over' | 'damaged' | 'limited'
 
 export function createMailChannel(options: MailChannelOptions) {
-  const { mailer, store, wishes, limit, findToMail, keyring, links, nameOfInstance } = options
+  const { mailer, store, preferences, limit, findToMail, keyring, links, nameOfInstance } = options
   const writing = (language: Language) => ({ language, name: nameOfInstance(), home: links.home })
 
   async function deliver(message: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
@@ -75,7 +75,7 @@ export function createMailChannel(options: MailChannelOptions) {
   async function writeEventMail(message: DueMessage, accountId: number): Promise<Written> {
     const account = await store.accounts.findById(accountId)
     if (account === null || account.disabledAt !== null) return 'over'
-    const { events, language } = await wishes.find(account)
+    const { events, language } = await preferences.findMailWishes(account)
     const { type, at } = parseEvent(message.body)
     if (!events.includes(type)) return 'over'
     if (!(await limit.takeEvent(accountId))) return 'limited'

@@ -2,14 +2,13 @@
 
 import { describe, expect, test } from 'bun:test'
 import { openAnswer, sealAnswer } from '../../src/crypto/idempotency-key.ts'
-import { findKey, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
+import { findKey, type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { openJson, sealJson } from '../../src/crypto/sealed-field.ts'
 import { SEGMENT_BYTES, sealedSize, sealStream } from '../../src/crypto/sealed-stream.ts'
 import { checkTotp } from '../../src/crypto/totp.ts'
 import type { Account } from '../../src/domain/account.ts'
 import { HOUR } from '../../src/domain/time.ts'
-import { createFormMarks } from '../../src/pushes/form-marks.ts'
-import { createPageNonces } from '../../src/pushes/page-nonces.ts'
+import { createPageSeals } from '../../src/pushes/page-seals.ts'
 import { openSharedState } from '../support/shared-state.ts'
 import { codeOf } from '../support/tour.ts'
 
@@ -18,6 +17,8 @@ const first = parseKeyFile(line(1))
 const other = parseKeyFile(line(2))
 /** Seals under key 2, and still opens what key 1 sealed. */
 const both = parseKeyFile(`${line(2)}\n${line(1)}`)
+const marksOf = (keyring: Keyring) =>
+  createPageSeals({ keyring, usedNonces: openSharedState(() => 0).nonces, now: () => 0 }).marks
 
 const place = { subkey: 'grants', subject: new Uint8Array(), field: 'grant' } as const
 const grant = { push: 'ab', file: 'f', filename: 'ä.txt', size: 5, until: 7 }
@@ -36,8 +37,8 @@ const TEXTS: Record<string, Sealed> = {
     content: grant,
   },
   'the mark of a form': {
-    seal: (keyring) => createFormMarks(keyring).issue(account(3)),
-    open: (mark, keyring) => createFormMarks(keyring).read(mark),
+    seal: (keyring) => marksOf(keyring).issue(account(3)),
+    open: (mark, keyring) => marksOf(keyring).read(mark),
     content: { accountId: 3 },
   },
 }
@@ -64,16 +65,16 @@ test('a sealed value opens only in its place, and as it was spelled', () => {
 })
 
 test('the mark of a form that was opened signed out names no account, on any node', () => {
-  const mark = createFormMarks(first).issue(null)
-  expect(createFormMarks(other).read(mark)).toEqual({ accountId: null })
+  const mark = marksOf(first).issue(null)
+  expect(marksOf(other).read(mark)).toEqual({ accountId: null })
 })
 
 test('a nonce is good once, for its own subject, under a key of its instance, and for twelve hours', async () => {
   let time = 1_700_000_000_000
   const now = () => time
   const { nonces } = openSharedState(now)
-  const [page, stranger, later] = [first, other, both].map((keyring) =>
-    createPageNonces({ nonces, keyring, now }),
+  const [page, stranger, later] = [first, other, both].map(
+    (keyring) => createPageSeals({ usedNonces: nonces, keyring, now }).nonces,
   )
   const nonce = page!.issue('page')
   expect(page!.issue('page')).not.toBe(nonce)

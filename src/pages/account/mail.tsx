@@ -1,6 +1,6 @@
 // Mail to an account: of which events it is told, what waits, and a test.
 
-import type { MailWishes, MailWishesOfAccounts } from '../../accounts/preferences.ts'
+import type { MailWishes, Preferences } from '../../accounts/preferences.ts'
 import type { Account } from '../../domain/account.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
@@ -25,7 +25,7 @@ export type MailPageOptions = {
     /** Why the test was not sent. Throws `too_many`. */
     sendTest: (account: Account, language: Language) => Promise<DeliveryError | null>
   } | null
-  mailWishes: MailWishesOfAccounts
+  preferences: Preferences
   /** Messages to mailboxes and webhooks that wait, and that were given up. */
   countMessages: (accountId: number) => Promise<Counts>
 }
@@ -34,7 +34,7 @@ export type MailPageOptions = {
 export const offered = ({ isAdmin }: Account) =>
   EVENT_TYPES.filter((type) => isAdmin || type !== 'backup.failed')
 
-export function createMailPages({ mail, mailWishes, countMessages }: MailPageOptions) {
+export function createMailPages({ mail, preferences, countMessages }: MailPageOptions) {
   /** The part of the account's page; null while no mail is sent. */
   async function section(guest: Member) {
     if (mail === null) return null
@@ -50,7 +50,7 @@ export function createMailPages({ mail, mailWishes, countMessages }: MailPageOpt
     return (
       <Card id="mail" title={say('mail_title')}>
         <TestOutcome guest={guest} />
-        <WishesForm guest={guest} wishes={await mailWishes.find(account)} />
+        <WishesForm guest={guest} wishes={await preferences.findMailWishes(account)} />
         <Messages guest={guest} of={[await countMessages(account.id)]} />
         <TestButton guest={guest} />
       </Card>
@@ -60,7 +60,7 @@ export function createMailPages({ mail, mailWishes, countMessages }: MailPageOpt
   async function keep(guest: Member, form: Form): Promise<Response> {
     const events = offered(guest.account).filter((type) => form.isTicked(type))
     const { language } = guest.words
-    await mailWishes.keep(guest.account, { events, language })
+    await preferences.keepMailWishes(guest.account, { events, language })
     return back(guest, 'saved')
   }
 

@@ -1,6 +1,6 @@
 // The page of an account's own message for its secret links, with a preview.
 
-import type { MessageTemplates } from '../../accounts/preferences.ts'
+import type { Preferences } from '../../accounts/preferences.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
@@ -14,7 +14,7 @@ import { PostForm, Submit } from '../frame/post-form.tsx'
 import { standardTemplate } from '../share/message.ts'
 import { AccountTabs } from './account-tabs.tsx'
 
-export type MessagePageOptions = { answer: AnswerGuest; messages: MessageTemplates; now: Now }
+export type MessagePageOptions = { answer: AnswerGuest; preferences: Preferences; now: Now }
 
 /** The push with which the preview fills in the template. */
 const EXAMPLE = { push: { retrievalStep: true }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
@@ -22,10 +22,10 @@ const EXAMPLE_VIEWS = 5
 const EXAMPLE_NAME = 'Anna'
 const EXAMPLE_LIFETIME = 7 * DAY
 
-export function createMessagePages({ answer, messages, now }: MessagePageOptions) {
+export function createMessagePages({ answer, preferences, now }: MessagePageOptions) {
   async function show(guest: Member, refused: RefusedForm | null = null): Promise<Response> {
     const { words, query } = guest
-    const kept = await messages.find(guest.account)
+    const kept = await preferences.findTemplate(guest.account)
     const { field } = readFields(refused, words, { message: kept ?? standardTemplate(words) })
     const message = field('message')
     const title = words.say('message_title')
@@ -45,7 +45,7 @@ export function createMessagePages({ answer, messages, now }: MessagePageOptions
 
   async function keep(guest: Member, form: Form): Promise<Response> {
     try {
-      await messages.keep(guest.account, form.text('message'))
+      await preferences.keepTemplate(guest.account, form.text('message'))
     } catch (cause) {
       return show(guest, { form, problems: problemsIn(cause) })
     }

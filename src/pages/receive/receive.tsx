@@ -7,10 +7,9 @@ import { isExpired, isLocked, isOwner as isOwnerOf, mayExpire, type Push } from 
 import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
 import { createTurns } from '../../http/door/turns.ts'
-import type { PageNonces } from '../../pushes/page-nonces.ts'
+import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
-import type { ShownTexts } from '../../pushes/shown-texts.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, type Params, requireFormToken } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
@@ -24,8 +23,8 @@ export type ReceivePageOptions = {
   accounts: Pick<Accounts, 'findById'>
   limits: Pick<PushLimits, 'showSender'>
   pushes: Pick<Pushes, 'preview' | 'retrieve' | 'expire'>
-  nonces: PageNonces
-  shownTexts: ShownTexts
+  nonces: PageSeals['nonces']
+  shownTexts: PageSeals['shownTexts']
   now: Now
 }
 

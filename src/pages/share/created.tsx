@@ -1,15 +1,14 @@
 // The page of a new push: its link to hand over, and when it expires. Opening this page is never a view.
 
-import type { MessageTemplates } from '../../accounts/preferences.ts'
+import type { Preferences } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { Addressed } from '../../pushes/owner-lists.ts'
-import type { PageNonces } from '../../pushes/page-nonces.ts'
+import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
-import type { SenderMarks } from '../../pushes/sender-marks.ts'
 import type { Words } from '../../words/words.ts'
 import type { Guest, Params } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
@@ -27,15 +26,15 @@ import { isSender, Opened, whatBecame } from './opened.tsx'
 export type CreatedPageOptions = {
   answer: AnswerGuest
   pushes: Pick<Pushes, 'preview' | 'getOwned'>
-  messages: Pick<MessageTemplates, 'find'>
-  nonces: PageNonces
-  senders: SenderMarks
+  preferences: Pick<Preferences, 'findTemplate'>
+  nonces: PageSeals['nonces']
+  senders: PageSeals['senders']
   limits: Pick<PushLimits, 'showSender'>
   now: Now
 }
 
 export function createCreatedPage(options: CreatedPageOptions) {
-  const { answer, pushes, messages, nonces, senders, limits, now } = options
+  const { answer, pushes, preferences, nonces, senders, limits, now } = options
 
   return async (guest: Guest, { url_token = '' }: Params): Promise<Response> => {
     const addressed = await pushes.preview(url_token, guest.viewer)
@@ -68,7 +67,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
           guest={guest}
           {...addressed}
           link={secretLink(addressed, guest.exchange.baseUrl)}
-          template={await messages.find(account)}
+          template={await preferences.findTemplate(account)}
           name={owned?.name ?? ''}
           sender={isOwn && push.showsSender && limits.showSender ? (account?.email ?? null) : null}
         />

@@ -3,7 +3,7 @@
 import { isUsedUp } from '../../domain/listing.ts'
 import type { Push } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { SenderMarks } from '../../pushes/sender-marks.ts'
+import type { PageSeals } from '../../pushes/page-seals.ts'
 import { senderMarkIn } from '../frame/cookies.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Chip, sayWhen } from '../frame/parts.tsx'
@@ -12,7 +12,7 @@ import { Chip, sayWhen } from '../frame/parts.tsx'
 const MARK = 'sender'
 
 /** Whether this browser has created the push, and none since. */
-export function isSender(guest: Guest, urlToken: string, marks: SenderMarks): boolean {
+export function isSender(guest: Guest, urlToken: string, marks: PageSeals['senders']): boolean {
   const mark = guest.query.get(MARK) ?? senderMarkIn(guest)
   return mark !== null && marks.isOf(mark, urlToken)
 }

@@ -6,7 +6,7 @@ import { createSignInLimit } from '../../../src/accounts/sign-in-limit.ts'
 import { networkOf } from '../../../src/domain/client.ts'
 import { isDomainError } from '../../../src/domain/errors.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
-import { createPageNonces, type PageNonces } from '../../../src/pushes/page-nonces.ts'
+import { createPageSeals, type PageNonces } from '../../../src/pushes/page-seals.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { examplePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
@@ -78,8 +78,9 @@ postgres.describe('two nodes share', () => {
 
   describe('nonces of pages', () => {
     const pages = () =>
-      opened.shared.map(({ nonces }) =>
-        createPageNonces({ nonces, keyring: opened.keyring, now: opened.clock.now }),
+      opened.shared.map(
+        ({ nonces: usedNonces }) =>
+          createPageSeals({ usedNonces, keyring: opened.keyring, now: opened.clock.now }).nonces,
       ) as [PageNonces, PageNonces]
 
     test('a nonce of one node is good on another, once in all', async () => {

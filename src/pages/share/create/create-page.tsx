@@ -1,12 +1,12 @@
 // The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
 
-import type { Choices } from '../../../accounts/preferences.ts'
+import type { Preferences } from '../../../accounts/preferences.ts'
 import { isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
 import { PAGES } from '../../../http/urls.ts'
-import type { FormMarks } from '../../../pushes/form-marks.ts'
 import type { Labelled } from '../../../pushes/owner-lists.ts'
+import type { FormMarks } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import { type FindSetup, type Setup, SetupSteps } from '../../admin/setup.tsx'
@@ -29,7 +29,7 @@ export type CreatePageParts = {
   limits: PushLimits
   answer: AnswerGuest
   marks: FormMarks
-  choices: Choices
+  preferences: Preferences
   basePath: string
   pushes: Pick<Pushes, 'getOwned'>
   createScripts: CreateScripts
@@ -47,7 +47,7 @@ type Shown = {
 }
 
 export function createShowForm(options: CreatePageParts) {
-  const { answer, marks, choices, pushes, limits, createScripts, signups, basePath, findSetup } = options
+  const { answer, marks, preferences, pushes, limits, createScripts, signups, basePath, findSetup } = options
   const findAgain = createFindAgain(pushes)
   const settings = { limits, createScripts, signups }
   const preset: Typed = presetOf({ query: new URLSearchParams(), choices: NO_CHOICES, limits })
@@ -64,7 +64,7 @@ export function createShowForm(options: CreatePageParts) {
 
   async function show(guest: Guest): Promise<Response> {
     const { account } = guest.viewer
-    const chosen = account === null ? NO_CHOICES : await choices.find(account)
+    const chosen = account === null ? NO_CHOICES : await preferences.findChoices(account)
     const setup = account === null ? null : await findSetup(account, guest)
     if (guest.query.size === 0 && chosen === NO_CHOICES)
       return answerWith(guest, { typed: preset, refused: null, again: null, setup })
@@ -76,7 +76,7 @@ export function createShowForm(options: CreatePageParts) {
   /** What was shared is worth more than the choices of the account, while the store is away. */
   async function findChosen(guest: Guest): Promise<PushChoices> {
     try {
-      return await choices.find(guest.viewer.account)
+      return await preferences.findChoices(guest.viewer.account)
     } catch (cause) {
       if (isOutage(cause)) return NO_CHOICES
       throw cause

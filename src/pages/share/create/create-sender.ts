@@ -1,8 +1,8 @@
 // Checks that the person who sends the create form is the one who opened it, by hidden fields of the form.
 
 import { DomainError } from '../../../domain/errors.ts'
-import type { FormMarks } from '../../../pushes/form-marks.ts'
 import { keyScopeOf, newIdempotencyKey, type PresentedKey } from '../../../pushes/idempotency.ts'
+import type { FormMarks } from '../../../pushes/page-seals.ts'
 import type { Guest } from '../../frame/guest.ts'
 
 /** The typed values by field name; '' for an empty field. */

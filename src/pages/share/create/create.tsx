@@ -8,8 +8,8 @@ import { createReceivePush, type Received, type Revised } from '../../../http/in
 import { PAGES } from '../../../http/urls.ts'
 import type { Created } from '../../../pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../pushes/idempotency.ts'
+import type { PageSeals } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
-import type { SenderMarks } from '../../../pushes/sender-marks.ts'
 import type { Upload, Uploads } from '../../../pushes/uploads.ts'
 import { senderCookie } from '../../frame/cookies.ts'
 import { askToSignIn, type Guest } from '../../frame/guest.ts'
@@ -24,7 +24,7 @@ export type CreatePageOptions = CreatePageParts & {
   pushes: Pick<Pushes, 'create' | 'getOwned'>
   uploads: Uploads
   idempotency: Idempotency
-  senders: SenderMarks
+  senders: PageSeals['senders']
   body: BodyLimits
   /** Without it only accounts may create. */
   anonymousAccess: boolean
@@ -42,7 +42,7 @@ type Sending = {
 }
 
 export function createCreatePage(options: CreatePageOptions) {
-  const { pushes, idempotency, marks, senders, choices, anonymousAccess } = options
+  const { pushes, idempotency, marks, senders, preferences, anonymousAccess } = options
   const receivePush = createReceivePush(options)
   const { show, showShared, showAgain } = createShowForm(options)
 
@@ -122,7 +122,7 @@ export function createCreatePage(options: CreatePageOptions) {
     const created = await createOnce(received, sending)
     const { account } = sending.guest.viewer
     const isAsked = sending.typed('remember') === 'true'
-    if (account !== null && isAsked) await choices.remember(account, received.push)
+    if (account !== null && isAsked) await preferences.rememberChoices(account, received.push)
     return created
   }
 
