@@ -1,6 +1,6 @@
 // The format of backups: written and read as streams, sealed with age, and refused when anything in it is not as it should be.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import {
   type BackupMember,
@@ -11,6 +11,7 @@ import {
 } from '../../src/backup/archive.ts'
 import { type Opening, openBackup, type Seal, sealStream } from '../../src/backup/sealing.ts'
 import { piecesOf } from '../../src/backup/streams.ts'
+import { useLightScrypt } from '../support/light-scrypt.ts'
 import { type RawMember, rawMember, rawTar, sha256Hex } from '../support/tar.ts'
 
 const FACTS = { version: '3.1.0', madeAt: '2026-11-22T02:46:54.000Z' }
@@ -20,7 +21,7 @@ const BODIES = {
   'oncebox.db': 'x'.repeat(700_000),
 }
 
-function describe(bodies: Record<string, string>): BackupMember[] {
+function describeMembers(bodies: Record<string, string>): BackupMember[] {
   return Object.entries(bodies).map(([name, body]) => ({
     name: name as BackupMember['name'],
     bytes: Buffer.byteLength(body),
@@ -29,7 +30,7 @@ function describe(bodies: Record<string, string>): BackupMember[] {
 }
 
 function sources(bodies: Record<string, string> = BODIES): MemberSource[] {
-  return describe(bodies).map((member) => ({
+  return describeMembers(bodies).map((member) => ({
     ...member,
     read: () => piecesOf(Buffer.from(bodies[member.name] ?? '')),
   }))
@@ -87,7 +88,7 @@ async function sealed(seal: Seal): Promise<Buffer> {
 test('what is written is read again, member by member', async () => {
   const { manifest, found } = await read(await bytesOf(writeBackup(sources())))
   expect(found).toEqual(BODIES)
-  expect(manifest).toEqual({ format: 1, program: 'oncebox', ...FACTS, members: describe(BODIES) })
+  expect(manifest).toEqual({ format: 1, program: 'oncebox', ...FACTS, members: describeMembers(BODIES) })
 })
 
 test('a backup is a tar that other programs list', async () => {
@@ -120,11 +121,21 @@ test('a backup for recipients opens with the key of each, and with no other', as
     expect(await refusal(bytes, withKeys(other))).toStartWith('/key.txt holds no secret key of age')
 })
 
-test('a backup with a passphrase opens with it alone', async () => {
-  const bytes = await sealed({ passphrase: 'correct horse' })
-  const { found, seal } = await read(bytes, withPassphrase('correct horse'))
-  expect([found, seal]).toEqual([BODIES, 'passphrase'])
-  expect(await refusal(bytes, withPassphrase('wrong'))).toContain('the passphrase is wrong')
+test('to guess a passphrase takes as much work as age chose', async () => {
+  expect((await sealed({ passphrase: 'correct horse' })).toString('latin1')).toMatch(
+    /^.*\n-> scrypt \S+ 18\n/,
+  )
+})
+
+describe('with less work', () => {
+  useLightScrypt()
+
+  test('a backup with a passphrase opens with it alone', async () => {
+    const bytes = await sealed({ passphrase: 'correct horse' })
+    const { found, seal } = await read(bytes, withPassphrase('correct horse'))
+    expect([found, seal]).toEqual([BODIES, 'passphrase'])
+    expect(await refusal(bytes, withPassphrase('wrong'))).toContain('the passphrase is wrong')
+  })
 })
 
 test('a sealed backup that is cut off or altered anywhere is refused', async () => {
@@ -159,7 +170,7 @@ test('a file in letters is refused with the remedy', async () => {
   expect(await refusal(Buffer.from('-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n'))).toContain('age --decrypt')
 })
 
-const MANIFEST = { format: 1, program: 'oncebox', ...FACTS, members: describe(BODIES) }
+const MANIFEST = { format: 1, program: 'oncebox', ...FACTS, members: describeMembers(BODIES) }
 const RAW: RawMember[] = Object.entries(BODIES).map(([name, body]) => ({ name, body }))
 const raw = (manifest: unknown, members: readonly RawMember[] = RAW) =>
   rawTar([{ name: 'manifest.json', body: JSON.stringify(manifest) }, ...members])
@@ -205,12 +216,12 @@ test.each<[string, Buffer, string]>([
   ['a member that no backup has', raw(SPARSE), 'lists what no backup has'],
   [
     'a listed member twice',
-    raw({ ...MANIFEST, members: [...describe(BODIES), ...describe(BODIES)] }),
+    raw({ ...MANIFEST, members: [...describeMembers(BODIES), ...describeMembers(BODIES)] }),
     'lists what no backup has',
   ],
   [
     'a huge key file',
-    raw({ ...MANIFEST, members: describe({ ...BODIES, 'instance.key': 'x'.repeat(70_000) }) }),
+    raw({ ...MANIFEST, members: describeMembers({ ...BODIES, 'instance.key': 'x'.repeat(70_000) }) }),
     'lists what no backup has',
   ],
   ['a member missing at the end', raw(MANIFEST, [SETTINGS, KEY]), 'oncebox.db is not where'],

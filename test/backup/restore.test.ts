@@ -23,6 +23,7 @@ import { readPath } from '../../src/backup/streams.ts'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { startApi } from '../support/api.ts'
 import { createTestClock, START, type TestClock } from '../support/instance.ts'
+import { useLightScrypt } from '../support/light-scrypt.ts'
 import { type BackupParts, backupOf, edit, makeDatabase, packBackup } from '../support/packed-backup.ts'
 import { createPeople } from '../support/people.ts'
 import { codeOf } from '../support/tour.ts'
@@ -326,6 +327,8 @@ describe('encrypted backups', () => {
     await restore({ opening: given(`# a comment\n${other}\n`, identity) })
     expect(existsSync(join(target, 'oncebox.db'))).toBe(true)
   })
+
+  useLightScrypt()
 
   test('the passphrase is asked, and a wrong one opens nothing', async () => {
     await makeBackup({ seal: { passphrase: 'open sesame' } })

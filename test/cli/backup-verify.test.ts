@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { startInstance } from '../support/instance.ts'
+import { useLightScrypt } from '../support/light-scrypt.ts'
 import { type BackupParts, backupOf, edit } from '../support/packed-backup.ts'
 import { createTrial } from './trial.ts'
 
@@ -13,6 +14,8 @@ let room: string
 let dataDir: string
 let file: string
 let temporary: string
+
+useLightScrypt()
 
 beforeEach(() => {
   room = mkdtempSync(join(tmpdir(), 'oncebox-cli-verify-'))

@@ -6,11 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { readMembers } from '../support/backup.ts'
+import { useLightScrypt } from '../support/light-scrypt.ts'
 import { openTestStore } from '../support/store.ts'
 import { createTrial } from './trial.ts'
 
 let dataDir: string
 let room: string
+
+useLightScrypt()
 
 beforeEach(async () => {
   const opened = await openTestStore()

@@ -5,12 +5,15 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startInstance } from '../support/instance.ts'
+import { useLightScrypt } from '../support/light-scrypt.ts'
 import { type BackupParts, backupOf } from '../support/packed-backup.ts'
 import { createTrial } from './trial.ts'
 
 let room: string
 let file: string
 let target: string
+
+useLightScrypt()
 
 beforeEach(() => {
   room = mkdtempSync(join(tmpdir(), 'oncebox-cli-restore-'))
