@@ -20,7 +20,7 @@ if (isMissing) console.warn('\nSKIPPED: nodes over PostgreSQL: apt-get install p
 /** A machine that runs other tests beside these is slow. */
 const RECOVERY_MS = 40_000
 /** Dozens of requests a second are under way at a failure too, and leave the processor to other tests. */
-const PAUSE_MS = 250
+const PAUSE_MS = 500
 
 describe.skipIf(isMissing)('three nodes', () => {
   let office: Office

@@ -283,8 +283,8 @@ type OtherUser = { prefix: string[]; uid: number; gid: number }
 
 /** Both servers refuse to run as root. */
 function otherUser(engine: Engine): OtherUser {
-  // It ends with the tests, however they end.
-  const prefix = ['setpriv', '--pdeathsig', 'KILL']
+  // It ends with the tests, however they end. PostgreSQL removes the memory that it shares unless it is killed.
+  const prefix = ['setpriv', '--pdeathsig', engine === 'postgres' ? 'QUIT' : 'KILL']
   if (process.geteuid?.() !== 0) return { prefix, uid: -1, gid: -1 }
   const name = engine === 'postgres' ? 'postgres' : 'mysql'
   const id = (flag: string) => Number(Bun.spawnSync(['id', flag, name]).stdout.toString())
