@@ -6,27 +6,14 @@ import { all, blindly, type Effect, first, type Statement, type Step, type Value
 
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
-/** Any statement. `of` are the tables whose columns it returns, `numbers` those of its other columns that are numbers. */
-export function statement<Row = never>(
-  text: string,
-  { of = [], numbers = [] }: { of?: readonly SQLiteTable[]; numbers?: readonly string[] } = {},
-): Statement<Row> {
-  const columns = of.flatMap(columnsOf)
-  const isFlag = ([, { dataType }]: Column) => dataType === 'boolean'
-  const isNumber = ([, { dataType }]: Column) => dataType === 'number'
-  return {
-    text,
-    suffix: '',
-    id: null,
-    effect: null,
-    flags: columns.filter(isFlag).map(([name]) => name),
-    numbers: [...columns.filter(isNumber).map(([name]) => name), ...numbers],
-  }
+/** Any statement. The sum of a column has to be cast to a number: PostgreSQL returns it as a text. */
+export function statement<Row = never>(text: string, _of?: object): Statement<Row> {
+  return { text, suffix: '', id: null, effect: null }
 }
 
 /** Whole rows of a table; `rest` is what follows FROM. */
 export function select<T extends SQLiteTable>(table: T, rest: string): Statement<RowOf<T>> {
-  return statement(`SELECT ${namesOf(table)} FROM ${tableName(table)} ${rest}`, { of: [table] })
+  return statement(`SELECT ${namesOf(table)} FROM ${tableName(table)} ${rest}`)
 }
 
 /** Locks the rows until the end of the transaction, against every change of them; `skipped`: leaves out what others hold. */
@@ -56,7 +43,7 @@ export function insertInto<T extends SQLiteTable>(
 ): Insert<RowOf<T>> & { given?: Omit<RowOf<T>, 'id'> } {
   const columns = columnsOf(table).filter(([name]) => name !== 'id')
   const text = `${insertText(table, columns)} ${rest} RETURNING ${namesOf(table)}`
-  return { statement: statement(text, { of: [table] }), names: columns.map(nameOf) }
+  return { statement: statement(text), names: columns.map(nameOf) }
 }
 
 /** Inserts a row, and returns only the id that it got. */
@@ -72,7 +59,7 @@ export function returningId<Id extends string>(
   id: Id,
   plain: Statement<never>,
 ): Statement<Record<Id, number>> {
-  return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id, numbers: [id] }
+  return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id }
 }
 
 /** Columns whose values SQL computes: name in the database → expression. */

@@ -14,9 +14,6 @@ export type Statement<Row> = {
   id: string | null
   /** What follows once the transaction is durable; null for nothing. */
   effect: Effect | null
-  /** Columns of the result that are true or false, and those that are numbers, as some engines return both in other types. */
-  flags: readonly string[]
-  numbers: readonly string[]
   /** Never there: keeps the type of the rows. */
   row?: Row
 }

@@ -1,7 +1,7 @@
 // PostgreSQL for the tests of one file, with a database of its own for each opening.
 
 import { SQL } from 'bun'
-import { type Connect, SESSION_SETTINGS } from '../../src/store/postgres/engine/session.ts'
+import { CLIENT_OPTIONS, type Connect } from '../../src/store/postgres/engine/session.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
 
@@ -84,7 +84,7 @@ const END_CONNECTIONS = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity 
 
 /** Without TLS, as no test of the engine needs it. */
 export function connectTo(address: string): Connect {
-  const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, connection: SESSION_SETTINGS }
+  const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, ...CLIENT_OPTIONS }
   return (max, onclose) => new SQL({ ...options, max, ...(onclose === undefined ? {} : { onclose }) })
 }
 

@@ -19,23 +19,19 @@ const PAGE = select(
   accounts,
   `WHERE id IN (SELECT id FROM accounts WHERE ${IS_FOUND} ORDER BY email LIMIT $2 OFFSET $3) ORDER BY email`,
 )
-const COUNT = statement<{ total: number }>(`SELECT count(*) AS total FROM accounts WHERE ${IS_FOUND}`, {
-  numbers: ['total'],
-})
+const COUNT = statement<{ total: number }>(`SELECT count(*) AS total FROM accounts WHERE ${IS_FOUND}`)
 
 const UNPROTECTED = statement<{ n: number }>(
   'SELECT count(*) AS n FROM accounts WHERE is_admin AND disabled_at IS NULL AND totp_secret IS NULL',
-  { numbers: ['n'] },
 )
 
 const MEASURE = statement<{ pushes: number; bytes: number; last: number | null }>(
-  `SELECT count(*) AS pushes, coalesce(sum(bytes), 0) AS bytes, max(id) AS last FROM (
+  `SELECT count(*) AS pushes, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes, max(id) AS last FROM (
       SELECT id,
         coalesce((SELECT length(payload) FROM push_secrets WHERE push_id = pushes.id), 0) +
         coalesce((SELECT sum(size) FROM push_files WHERE push_id = pushes.id), 0) AS bytes
       FROM pushes WHERE owner_id = $1 AND expired_on IS NULL AND id > $2 ORDER BY id LIMIT ${STEP}
     ) AS step`,
-  { numbers: ['pushes', 'bytes', 'last'] },
 )
 
 export function createPeople({ read }: Steps): PeopleStore {

@@ -38,7 +38,6 @@ const OF_ACCOUNT = select(
 const ENDED = locked(
   statement<{ id: number }>(
     `SELECT id FROM sessions WHERE last_seen_at <= $1 OR created_at <= $2 OR created_at > $3 LIMIT ${REMOVED_AT_ONCE}`,
-    { of: [sessions] },
   ),
   'FOR UPDATE SKIP LOCKED',
 )

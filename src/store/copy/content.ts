@@ -35,11 +35,8 @@ export const TABLE_NAMES: readonly string[] = TABLES.map((table) => getTableConf
 /** The instance keys that a database was written with: none before its first use. */
 export const KEYS = statement<{ number: number; verifier: Uint8Array }>(
   'SELECT number, verifier FROM instance_keys',
-  { numbers: ['number'] },
 )
-const CLOCK = statement<Row>('SELECT clock_mark, clock_doubted FROM instance', {
-  numbers: ['clock_mark', 'clock_doubted'],
-})
+const CLOCK = statement<Row>('SELECT clock_mark, clock_doubted FROM instance')
 const CARRIED = [
   [KEYS, statement('INSERT INTO instance_keys (number, verifier) VALUES ($1, $2)')],
   [CLOCK, statement('UPDATE instance SET clock_mark = $1, clock_doubted = $2')],
@@ -69,7 +66,7 @@ export async function copyRows(
       done += rows.length
       onProgress(`rows of ${name}`, done)
     }
-    const count = statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}`, { numbers: ['rows'] })
+    const count = statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}`)
     const there = (await put(first(count)))?.rows
     if (there !== done) throw conflict(`Of ${done} rows of ${name} there are ${there}.`)
     copied[name] = done

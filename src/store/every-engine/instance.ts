@@ -15,9 +15,7 @@ export type Keys = { keyring: Keyring; keyFile: string }
 /** A key under which something was sealed. */
 export type KnownKey = { number: number; verifier: Uint8Array }
 
-const KNOWN_KEYS = statement<KnownKey>('SELECT number, verifier FROM instance_keys ORDER BY number', {
-  numbers: ['number'],
-})
+const KNOWN_KEYS = statement<KnownKey>('SELECT number, verifier FROM instance_keys ORDER BY number')
 const REMEMBER_KEY = statement('INSERT INTO instance_keys (number, verifier) VALUES ($1, $2)')
 const FORGET_KEY = statement('DELETE FROM instance_keys WHERE number = $1')
 
@@ -67,9 +65,7 @@ export function* enterKeys(keys: Keys, { hasOthers = false } = {}): Step<void> {
   yield* run(REMEMBER_KEY, number, Buffer.from(verifier))
 }
 
-const CLOCK_MARK = statement<ClockMark>('SELECT clock_mark AS mark, clock_doubted AS doubted FROM instance', {
-  numbers: ['mark', 'doubted'],
-})
+const CLOCK_MARK = statement<ClockMark>('SELECT clock_mark AS mark, clock_doubted AS doubted FROM instance')
 const TRUST_CLOCK = statement('UPDATE instance SET clock_mark = $1, clock_doubted = NULL')
 
 /** When it was last in use. */

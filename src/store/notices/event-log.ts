@@ -8,7 +8,7 @@ import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-fa
 import { lockPushes } from '../pushes/push-rows.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, first, run, type Step, type Steps } from '../steps.ts'
-import { accounts, type eventCounts, events, soonTold } from '../tables.ts'
+import { accounts, type eventCounts, events, type soonTold } from '../tables.ts'
 import { lockCounts, tell, tellAccount } from './events.ts'
 
 /** Events of one answer. */
@@ -22,19 +22,16 @@ const AFTER = select(events, `WHERE account_id = $1 AND n > $2 ORDER BY n LIMIT 
 const RANGE = statement<EventRange>(
   `SELECT coalesce((SELECT min(n) FROM events WHERE account_id = $1), 0) AS first,
     coalesce((SELECT last FROM event_counts WHERE account_id = $1), 0) AS last`,
-  { numbers: ['first', 'last'] },
 )
 const LAST = forSome((ids) =>
   statement<RowOf<typeof eventCounts>>(
     `SELECT account_id AS "accountId", last FROM event_counts WHERE account_id IN (${ids})`,
-    { numbers: ['accountId', 'last'] },
   ),
 )
 const VALID = forSome((ids) =>
   statement<{ id: number }>(
     `SELECT id FROM api_tokens WHERE id IN (${ids})
       AND account_id IN (SELECT id FROM accounts WHERE disabled_at IS NULL)`,
-    { numbers: ['id'] },
   ),
 )
 const REMOVE_OLD = statement<{ one: number }>(
@@ -46,13 +43,11 @@ const ADMINS = select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY
 const LOCK_SOON = statement<RowOf<typeof soonTold>>(
   `INSERT INTO soon_told (id, ends_at, push_id) VALUES (1, 0, 0) ON CONFLICT (id) DO UPDATE SET id = 1
   RETURNING id, ends_at AS "endsAt", push_id AS "pushId"`,
-  { of: [soonTold] },
 )
 const SET_SOON = statement('UPDATE soon_told SET ends_at = $1, push_id = $2')
 const ENDING = statement<{ id: number; ownerId: number | null; expiresAt: number }>(
   `SELECT id, owner_id AS "ownerId", expires_at AS "expiresAt" FROM pushes
   WHERE expired_on IS NULL AND (expires_at, id) > ($1, $2) AND expires_at <= $3 ORDER BY expires_at, id LIMIT ${MANY}`,
-  { numbers: ['id', 'ownerId', 'expiresAt'] },
 )
 
 export type EventLogOptions = { steps: Steps; now: Now; trusted: Trusted }

@@ -36,9 +36,7 @@ const takeFirst = forSome(
     ),
   2,
 )
-const NEXT_DUE = statement<{ at: number }>('SELECT due_at AS at FROM outbox ORDER BY due_at, id LIMIT 1', {
-  numbers: ['at'],
-})
+const NEXT_DUE = statement<{ at: number }>('SELECT due_at AS at FROM outbox ORDER BY due_at, id LIMIT 1')
 const TAKE = statement('UPDATE outbox SET due_at = $2, tries = tries + 1 WHERE id = $1')
 const GIVE_UP = statement('UPDATE outbox SET failed_at = $2, due_at = $3, body = $4 WHERE id = $1')
 const REMOVE = statement('DELETE FROM outbox WHERE id = $1')
@@ -55,16 +53,13 @@ const HASTEN = statement(
 /** By which keys the mails that wait are sealed, each as a text in base64url. */
 export const MAIL_KEYS = statement<{ head: string; rows: number }>(
   "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind IN ('link_mail', 'account_mail') AND body <> '' GROUP BY 1",
-  { numbers: ['rows'] },
 )
 const COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
-const NUMBERS = { numbers: ['waiting', 'failed'] }
 const COUNT_ALL = statement<OutboxCounts & { kind: OutboxKind }>(
   `SELECT kind, ${COUNTS} FROM outbox GROUP BY kind`,
-  NUMBERS,
 )
-const COUNT_OF = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id = $1`, NUMBERS)
+const COUNT_OF = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id = $1`)
 /** None that waits is due later than a day from now, unless the clock was ahead. */
 const SET_BACK = statement(
   `UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1

@@ -17,10 +17,7 @@ const FIND = select(webhooks, 'WHERE id = $1')
 const COUNTED = `(SELECT count(*) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS`
 const LIST = `SELECT ${namesOf(webhooks, 'w.')}, ${COUNTED} NULL) AS waiting, ${COUNTED} NOT NULL) AS failed FROM webhooks w`
 const listing = (whose: string) =>
-  statement<Row & { waiting: number; failed: number }>(`${LIST} WHERE ${whose} ORDER BY w.id`, {
-    of: [webhooks],
-    numbers: ['waiting', 'failed'],
-  })
+  statement<Row & { waiting: number; failed: number }>(`${LIST} WHERE ${whose} ORDER BY w.id`)
 const OF_ACCOUNT = listing('w.account_id = $1')
 const OF_ALL = listing('w.account_id IS NULL')
 const INSERT = insertInto(webhooks)

@@ -9,10 +9,9 @@ import type { CopyEnd, LastId } from '../copy/copy.ts'
 import { dataFolder, prepareDataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
-import type { Session } from '../postgres/engine/database.ts'
 import { stateOf } from '../postgres/engine/failures.ts'
 import { drive } from '../postgres/engine/run-steps.ts'
-import { SCHEMA } from '../postgres/engine/session.ts'
+import { SCHEMA, type Session } from '../postgres/engine/session.ts'
 import { refuseBesideNodes } from '../postgres/instance/instance.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openDatabase } from '../sqlite/engine/database.ts'
@@ -110,7 +109,6 @@ const IN_USE = 'is used by another command, such as a second copy: try again whe
 const LAST_SERVER_IDS = statement<LastId>(
   `SELECT name AS "table", coalesce(pg_sequence_last_value(pg_get_serial_sequence(name, 'id')::regclass), 0) AS last
     FROM unnest(ARRAY['accounts', 'pushes']) AS name`,
-  { numbers: ['last'] },
 )
 const IDENTITIES = statement<{ table: string; column: string }>(
   `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns

@@ -2,7 +2,6 @@
 
 import type { NodeReport } from '../database-face.ts'
 import type { NodeNote } from '../folder/notes.ts'
-import type { Session } from './engine/lanes.ts'
 import {
   type Connect,
   findServerProblems,
@@ -10,6 +9,8 @@ import {
   SCHEMA,
   SERVER_FACTS,
   type ServerFacts,
+  type Session,
+  sessionOver,
 } from './engine/session.ts'
 import { DATABASE_TIME, findRefusal, listNodes, readInstance } from './instance/instance.ts'
 import type { SchemaVersion } from './schema/migrate.ts'
@@ -44,7 +45,7 @@ export type InstanceInspection = SchemaVersion & {
 /** `note` is of the data folder, null for a new one. Throws the cause when the server cannot be reached. */
 export function inspectPostgres(connect: Connect, note: NodeNote | null): Promise<DatabaseInspection> {
   return onOwnConnection(connect, async (connection) => {
-    const session: Session = { query: (text, values = []) => connection.unsafe(text, [...values]) }
+    const session = sessionOver(connection)
     const [found] = await session.query<Server & ServerFacts & { hasTables: boolean }>(SERVER)
     if (found === undefined) throw new Error('PostgreSQL said nothing about itself')
     const instance = found.hasTables ? await inspectInstance(session, note) : null
@@ -54,7 +55,7 @@ export function inspectPostgres(connect: Connect, note: NodeNote | null): Promis
 
 const SERVER = `SELECT ${SERVER_FACTS}, to_regclass('${SCHEMA}.instance') IS NOT NULL AS "hasTables", ${DATABASE_TIME} AS time,
     coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
-    pg_database_size(current_database())::float8 AS bytes,
+    pg_database_size(current_database()) AS bytes,
     (current_setting('log_statement') IN ('mod', 'all') OR (SELECT setting FROM pg_settings WHERE name = 'log_min_duration_statement') <> '-1')
       AND current_setting('log_parameter_max_length', true) IS DISTINCT FROM '0' AS "logsValues"`
 

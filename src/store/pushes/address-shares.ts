@@ -17,7 +17,6 @@ const MAX_SOONEST = 1_000
 const LOCK_SUM = statement<Share>(
   `INSERT INTO address_shares (address, pushes, bytes) VALUES ($1, 0, 0)
   ON CONFLICT (address) DO UPDATE SET pushes = address_shares.pushes RETURNING pushes, bytes`,
-  { of: [addressShares] },
 )
 const OTHER_SUM = locked(select(addressShares, 'WHERE address = $1'))
 const SOONEST = select(liveShares, `WHERE address = $1 ORDER BY expires_at LIMIT ${MAX_SOONEST}`)
@@ -30,7 +29,6 @@ const LOWER = statement(
 const REMOVE_EMPTY = statement('DELETE FROM address_shares WHERE address = $1 AND pushes <= 0')
 const REMOVE = statement<{ address: Uint8Array; bytes: number }>(
   'DELETE FROM live_shares WHERE push_id = $1 RETURNING address, bytes',
-  { of: [liveShares] },
 )
 const OF_PUSHES = forSome((ids) => select(liveShares, `WHERE push_id IN (${ids})`))
 const LOCK_SUMS = forSome((list) =>

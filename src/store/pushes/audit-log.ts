@@ -27,7 +27,6 @@ const BACK_FROM = statement<{ id: number; previous: number | null }>(
       SELECT entry.id, entry.previous FROM log JOIN audit_entries AS entry ON entry.id = log.previous
         WHERE entry.push_id = $1)
     SELECT id, previous FROM log LIMIT $3`,
-  { numbers: ['id', 'previous'] },
 )
 const ADD = statement(
   `INSERT INTO audit_entries (push_id, previous, kind, at, ip, user_agent, referrer)

@@ -24,7 +24,6 @@ const ENDED = 'expired_on IS NOT NULL'
 
 const NEXT_LAPSE = statement<{ at: number }>(
   `SELECT expires_at AS at FROM pushes WHERE ${LIVE} ORDER BY expires_at, id LIMIT 1`,
-  { numbers: ['at'] },
 )
 const listLapsed = idsOf(`WHERE ${LIVE} AND expires_at <= $1 ORDER BY expires_at, id LIMIT ${SOME}`)
 const listLapsedOf = idsOf(`WHERE owner_id = $2 AND ${LIVE} AND expires_at <= $1 ORDER BY id LIMIT ${SOME}`)
@@ -154,7 +153,7 @@ export function* loseSome({
 
 /** A statement that returns ids of pushes; `rest` is what follows FROM. */
 function idsOf(rest: string): (...values: number[]) => Step<number[]> {
-  const found = statement<{ id: number }>(`SELECT id FROM pushes ${rest}`, { numbers: ['id'] })
+  const found = statement<{ id: number }>(`SELECT id FROM pushes ${rest}`)
   return function* (...values) {
     return (yield* all(found, ...values)).map(({ id }) => id)
   }

@@ -23,17 +23,14 @@ type Listed = RowOf<typeof pushes> &
   RowOf<typeof pushState> &
   RowOf<typeof pushLabels> & { fileBytes: number }
 
-const FILE_BYTES = `(SELECT coalesce(sum(size), 0) FROM push_files f WHERE f.push_id = p.id) AS "fileBytes"`
+const FILE_BYTES = `CAST((SELECT coalesce(sum(size), 0) FROM push_files f WHERE f.push_id = p.id) AS BIGINT) AS "fileBytes"`
 const COLUMNS = [namesOf(pushes, 'p.'), namesOf(pushState, 's.'), namesOf(pushLabels, 'l.'), FILE_BYTES].join(
   ', ',
 )
 const LISTED = `FROM pushes p JOIN push_state s ON s.push_id = p.id JOIN push_labels l ON l.push_id = p.id`
 
 function listed(where: string): Statement<Listed> {
-  return statement(`SELECT ${COLUMNS} ${LISTED} WHERE ${where}`, {
-    of: [pushes, pushState, pushLabels],
-    numbers: ['fileBytes'],
-  })
+  return statement(`SELECT ${COLUMNS} ${LISTED} WHERE ${where}`)
 }
 
 /** The pushes of the owner $1 that are live or not. `doubted`: the time of a clock in doubt, whose ends are not written down. */
@@ -70,7 +67,7 @@ const page = (others: number, until: string) =>
 const PAGE = page(4, '')
 const PAGE_UNTIL = page(5, 'AND created_at <= $5')
 const COUNT = forLists(1, (isIn) =>
-  statement<{ n: number }>(`SELECT count(*) AS n FROM pushes WHERE ${isIn}`, { numbers: ['n'] }),
+  statement<{ n: number }>(`SELECT count(*) AS n FROM pushes WHERE ${isIn}`),
 )
 const FACTS = forLists(2, (isIn) =>
   statement<PushFacts>(
@@ -79,7 +76,6 @@ const FACTS = forLists(2, (isIn) =>
       CASE last_viewed_at WHEN ${NOT_VIEWED} THEN 0 ELSE last_viewed_at END AS "lastViewedAt",
       coalesce((SELECT seen_views FROM push_labels l WHERE l.push_id = id), 0) AS "seenViews"
     FROM pushes JOIN push_state s ON s.push_id = id WHERE ${isIn} AND id < $2 ORDER BY id DESC LIMIT ${PIECE}`,
-    { of: [pushes, pushState], numbers: ['seenViews'] },
   ),
 )
 const OPENED = listed(
@@ -97,14 +93,12 @@ const UNSEEN = statement<{ n: number }>(
     JOIN push_state s ON s.push_id = p.id JOIN push_labels l ON l.push_id = p.id
     WHERE s.views > l.seen_views LIMIT ${MOST_UNSEEN}
   ) AS unseen`,
-  { numbers: ['n'] },
 )
 const BY_IDS = forSome((ids) => listed(`p.owner_id = $1 AND p.id IN (${ids})`), 1)
 const TEXTS = forSome((ids) =>
   statement<SealedTexts>(
     `SELECT id, lookup, key_number AS "keyNumber", owner_id AS "ownerId", name, note
     FROM pushes JOIN push_labels ON push_id = id WHERE id IN (${ids})`,
-    { of: [pushes] },
   ),
 )
 const LABELS = select(pushLabels, 'WHERE push_id = $1')
@@ -121,9 +115,8 @@ function counting(time: string, where: string) {
   return {
     END: statement<Place>(
       `SELECT ${time} AS at, id ${rest} ORDER BY ${time}, id LIMIT 1 OFFSET ${COUNT_STEP - 1}`,
-      { numbers: ['at', 'id'] },
     ),
-    REST: statement<{ n: number }>(`SELECT count(*) AS n ${rest}`, { numbers: ['n'] }),
+    REST: statement<{ n: number }>(`SELECT count(*) AS n ${rest}`),
   }
 }
 

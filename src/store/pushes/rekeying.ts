@@ -16,7 +16,6 @@ const BY_NUMBER = statement<KeyUse>(
   `SELECT CASE WHEN expired_on IS NULL THEN 'live push' ELSE 'ended push' END AS kind, key_number AS number, count(*) AS rows
     FROM pushes GROUP BY 1, 2
   UNION ALL SELECT 'idempotency key', key_number, count(*) FROM idempotency_keys GROUP BY 2`,
-  { numbers: ['number', 'rows'] },
 )
 /** A sealed value names its key in its second byte. */
 const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
@@ -24,7 +23,6 @@ const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
     WHERE totp_secret IS NOT NULL GROUP BY 2
   UNION ALL SELECT 'name and link', substr(url_token, 1, 2), count(*) FROM push_labels GROUP BY 2
   UNION ALL ${WEBHOOK_KEYS} UNION ALL ${REQUEST_KEYS}`,
-  { numbers: ['rows'] },
 )
 
 /** Reads all pushes. */
@@ -47,7 +45,6 @@ export function* isKeyNeeded(number: number): Step<boolean> {
 const SECOND_FACTORS = {
   list: statement<Secret & { id: number }>(
     'SELECT id, id AS "accountId", totp_secret AS sealed FROM accounts WHERE totp_secret IS NOT NULL',
-    { numbers: ['id', 'accountId'] },
   ),
   keep: statement('UPDATE accounts SET totp_secret = $2 WHERE id = $1'),
 }
@@ -78,7 +75,6 @@ const OWNED = statement<Omit<OwnedPush, 'isOver'> & { isOver: number }>(
       CASE WHEN p.expired_on IS NOT NULL AND NOT EXISTS (SELECT 1 FROM files_due d WHERE d.push_id = p.id) THEN 1 ELSE 0 END AS "isOver"
     FROM pushes p JOIN push_labels l ON l.push_id = p.id
     WHERE p.owner_id IS NOT NULL AND p.id > $1 ORDER BY p.id LIMIT ${SOME}`,
-  { numbers: ['id', 'keyNumber', 'ownerId', 'isOver'] },
 )
 const FIND_BY = statement('UPDATE pushes SET lookup = $2, key_number = $3 WHERE id = $1')
 const LABEL = statement(

@@ -2,7 +2,7 @@
 
 import { type RowOf, select, statement } from '../statements.ts'
 import { all, first, type Step } from '../steps.ts'
-import { accounts, pushes, pushFiles, pushLabels } from '../tables.ts'
+import { accounts, type pushes, pushFiles, type pushLabels } from '../tables.ts'
 
 const PAGE = 500
 
@@ -14,10 +14,9 @@ const FILE = select(pushFiles, 'WHERE push_id = $1 AND n = $2')
 const LABELS = statement<LabelledRow>(
   `SELECT push_id AS "pushId", url_token AS "urlToken", name, note, request, lookup, key_number AS "keyNumber", owner_id AS "ownerId"
   FROM push_labels JOIN pushes ON id = push_id WHERE push_id > $1 ORDER BY push_id LIMIT ${PAGE}`,
-  { of: [pushLabels, pushes] },
 )
 const SECOND_FACTORS = select(accounts, `WHERE totp_secret IS NOT NULL AND id > $1 ORDER BY id LIMIT ${PAGE}`)
-const PAYLOADS = statement<{ n: number }>('SELECT count(*) AS n FROM push_secrets', { numbers: ['n'] })
+const PAYLOADS = statement<{ n: number }>('SELECT count(*) AS n FROM push_secrets')
 const FOLDER = statement<{ tag: string }>('SELECT tag FROM bucket_folder')
 
 /** The files of live pushes after this one. */

@@ -18,9 +18,8 @@ export type SlotTable = { table: string; column: string; bytes: number }
 type Slot = { slot: number }
 
 export function createSlots({ table, column, bytes }: SlotTable): Slots {
-  const numbers = ['slot']
   const free = locked(
-    statement<Slot>(`SELECT slot FROM ${table} WHERE is_free ORDER BY slot LIMIT 1`, { numbers }),
+    statement<Slot>(`SELECT slot FROM ${table} WHERE is_free ORDER BY slot LIMIT 1`),
     'FOR UPDATE SKIP LOCKED',
   )
   const fill = statement(`UPDATE ${table} SET is_free = FALSE, ${column} = $2 WHERE slot = $1`)

@@ -38,7 +38,6 @@ const update = updateOf(requests, ['answers', 'closedAt', 'wrongTries', 'wrongTr
 /** One that ends later than a new one was made while the clock was ahead, and does not count. */
 const RESERVED = statement<{ n: number }>(
   'SELECT count(*) AS n FROM request_reservations WHERE request_id = $1 AND id <> $2 AND until > $3 AND until <= $4',
-  { numbers: ['n'] },
 )
 const RESERVE = insertForId(requestReservations)
 const FREE = statement('DELETE FROM request_reservations WHERE id = $1')

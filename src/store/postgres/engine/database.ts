@@ -8,10 +8,10 @@ import { addToOutage } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { DatabaseCounts } from '../../database-face.ts'
 import { DISK_FULL, endsConnection, explainFailure, isPassing, stateOf, unavailable } from './failures.ts'
-import { createLanes, type Lane, type OnState, type Patience, type Session } from './lanes.ts'
-import { ANSWER_MS, type Connect } from './session.ts'
+import { createLanes, type Lane, type OnState, type Patience } from './lanes.ts'
+import { ANSWER_MS, type Connect, type Session } from './session.ts'
 
-export type { OnState, Session } from './lanes.ts'
+export type { OnState } from './lanes.ts'
 
 /** `within`: milliseconds for the whole, for work that may take longer than a request. */
 export type WorkOptions = { within?: number }

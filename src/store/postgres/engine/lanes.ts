@@ -4,13 +4,7 @@
 import type { ReservedSQL } from 'bun'
 import { randomKey } from '../../../crypto/random.ts'
 import { endsConnection, unavailable } from './failures.ts'
-import { type Connect, reserveWithin } from './session.ts'
-
-/** One connection, within a transaction or for one read. */
-export type Session = {
-  /** Parameters are $1, $2, …; a parameter may be an array. Columns of type bigint come as strings: cast them to float8. */
-  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
-}
+import { type Connect, reserveWithin, type Session, sessionOver } from './session.ts'
 
 export type Lane = Session & {
   /** Names the row in which this connection notes its changes. */
@@ -157,8 +151,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
 function laneOver(reserved: ReservedSQL, close: () => void): Open {
   return {
     ...{ id: randomKey(ID_BYTES), until: AT_REST, isOpen: true, close },
-    // Sent at once, because a query is otherwise sent when it is awaited, and BEGIN has to come first.
-    query: (text, values = []) => reserved.unsafe(text, [...values]).execute(),
+    ...sessionOver(reserved),
     control: (command) => CONTROLS[command](reserved).then(({ command: tag }) => tag),
   }
 }

@@ -1,7 +1,8 @@
 // Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its own.
 
 import { type Ask, type Effect, LAST_ID, type Statement, type Step, type Steps } from '../../steps.ts'
-import type { Changing, PostgresDatabase, Session } from './database.ts'
+import type { Changing, PostgresDatabase } from './database.ts'
+import type { Session } from './session.ts'
 
 export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
   /** Called after a commit with each of its effects. */
@@ -28,9 +29,9 @@ export async function drive<T>(
   effects?: Set<Effect>,
 ): Promise<T> {
   const { send, query } = session
-  const answer = async (one: Ask) => {
+  const answer = (one: Ask): Promise<readonly unknown[]> => {
     note(one, effects)
-    return readable(await query<Record<string, unknown>>(textOf(one.statement), one.values), one.statement)
+    return query(textOf(one.statement), one.values)
   }
   let next = step.next()
   while (!next.done) {
@@ -49,13 +50,6 @@ const NO_ROWS: readonly unknown[] = []
 
 function note({ statement: { effect } }: Ask, effects: Set<Effect> | undefined): void {
   if (effect !== null) effects?.add(effect)
-}
-
-/** Bun returns numbers of 64 bits as texts. Ids and times stay far below 2^53. */
-function readable(rows: Record<string, unknown>[], { numbers }: Statement<unknown>): readonly unknown[] {
-  for (const row of rows)
-    for (const name of numbers) if (typeof row[name] === 'string') row[name] = Number(row[name])
-  return rows
 }
 
 const texts = new WeakMap<Statement<unknown>, string>()

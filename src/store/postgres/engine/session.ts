@@ -12,8 +12,30 @@ export const SCHEMA = 'oncebox'
 /** How long one answer may take, unless the caller says otherwise. The server gives a statement up a little earlier. */
 export const ANSWER_MS = 3500
 
+/** One connection, within a transaction or for one read. Parameters are $1, $2, …; a parameter may be an array. */
+export type Session = { query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> }
+
+/**
+ * A session over a connection. Each query is sent at once, because Bun would send it when it is awaited, and BEGIN has to come first.
+ * Ids, times and sizes come as numbers, because they stay far below 2^53.
+ */
+export function sessionOver(connection: Pick<SQL, 'unsafe'>): Session {
+  return {
+    query: async (text, values = []) => {
+      const rows = await connection.unsafe(text, [...values]).execute()
+      readNumbers(rows)
+      return rows
+    },
+  }
+}
+
+function readNumbers(rows: Record<string, unknown>[]): void {
+  for (const row of rows)
+    for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name])
+}
+
 /** Sent when a connection begins: whatever the server, the user and the address say, the promises rest on these. */
-export const SESSION_SETTINGS = {
+const SESSION_SETTINGS = {
   application_name: 'oncebox',
   // Also keeps functions that other users created out of reach.
   search_path: SCHEMA,
@@ -32,6 +54,9 @@ export const SESSION_SETTINGS = {
   // A policy that hides rows fails the statement: with a part of the rows, pushes would look purged, or not be expired.
   row_security: 'off',
 } as const
+
+/** Of Bun's client. */
+export const CLIENT_OPTIONS = { connection: SESSION_SETTINGS, bigint: true }
 
 /** Its code is like those of Bun for a connection that was lost. */
 export class SilenceError extends Error {

@@ -8,8 +8,8 @@ import { enterKeys, type Keys } from '../../every-engine/instance.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
 import { serverText } from '../engine/failures.ts'
-import type { Session } from '../engine/lanes.ts'
 import { drive } from '../engine/run-steps.ts'
+import type { Session } from '../engine/session.ts'
 import type { SchemaVersion } from '../schema/migrate.ts'
 import type { DatabaseTime } from './clock.ts'
 
@@ -36,8 +36,8 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
   || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /** Older nodes ask this too before they know whether they may serve the tables: keep these columns in each later schema. */
-const LOOK = `SELECT tag::text AS tag, expired_all_at::float8 AS "expiredAllAt", place, ${HERE} AS here,
-    json_build_object('state', copy_state, 'other', copy_other) AS copy, clock_mark::float8 AS "clockMark", clock_doubted::float8 AS "clockDoubted", ${DATABASE_TIME} AS time,
+const LOOK = `SELECT tag::text AS tag, expired_all_at AS "expiredAllAt", place, ${HERE} AS here,
+    json_build_object('state', copy_state, 'other', copy_other) AS copy, clock_mark AS "clockMark", clock_doubted AS "clockDoubted", ${DATABASE_TIME} AS time,
     (SELECT max(version) FROM schema_versions) AS version,
     (SELECT max(compatible_from) FROM schema_versions) AS "compatibleFrom",
     (SELECT mark FROM nodes WHERE nodes.id = $1) AS mark
@@ -69,7 +69,7 @@ export async function listNodes({ query }: Session, thisNode: Uint8Array | null)
   }))
 }
 
-const LIST = `SELECT name, version, started_at::float8 AS "startedAt", seen_at::float8 AS "seenAt",
+const LIST = `SELECT name, version, started_at AS "startedAt", seen_at AS "seenAt",
     (id = $1::bytea) IS TRUE AS "isThis", id IN (${LIVE_NODES}) AS "isAlive"
   FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${SHOWN_MS} ORDER BY started_at, id`
 

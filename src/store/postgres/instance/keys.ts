@@ -6,7 +6,7 @@ import { conflict } from '../../../domain/errors.ts'
 import { listKnownKeys, nameKeys } from '../../every-engine/instance.ts'
 import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import { drive } from '../engine/run-steps.ts'
-import { type Connect, onOwnConnection } from '../engine/session.ts'
+import { type Connect, onOwnConnection, sessionOver } from '../engine/session.ts'
 import { readSchemaVersion } from '../schema/migrate.ts'
 
 export type NodeKeysOptions = {
@@ -25,7 +25,7 @@ export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions)
     const { version } = await readSchemaVersion(session)
     if (version === 0 && !isNewFolder) throw conflict(EMPTIED)
     if (existsSync(keyFile)) return readKeyFile(keyFile)
-    const known = version === 0 ? [] : await drive(listKnownKeys(), { query: (text) => session.unsafe(text) })
+    const known = version === 0 ? [] : await drive(listKnownKeys(), sessionOver(session))
     if (known.length === 0) return makeKeyFile(keyFile)
     throw conflict(
       `The key file ${keyFile} is missing, and the database was written with ${nameKeys(known)}. Copy the file from another node, or name ` +

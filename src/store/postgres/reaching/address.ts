@@ -7,7 +7,7 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/da
 import { databaseClientOptions, isLoopback } from '../../../domain/database-client.ts'
 import { conflict, type DomainError } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
-import { type Connect, SESSION_SETTINGS } from '../engine/session.ts'
+import { CLIENT_OPTIONS, type Connect } from '../engine/session.ts'
 
 const CONNECT_SECONDS = 10
 
@@ -27,7 +27,7 @@ export function connectTo(address: DatabaseAddress): Connect {
   return (max, onclose) =>
     new SQL({
       ...options,
-      connection: SESSION_SETTINGS,
+      ...CLIENT_OPTIONS,
       max,
       connectionTimeout: CONNECT_SECONDS,
       ...(onclose === undefined ? {} : { onclose }),

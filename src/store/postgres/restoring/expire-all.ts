@@ -6,8 +6,9 @@ import { DAY } from '../../../domain/time.ts'
 import { newTag } from '../../files/file-place.ts'
 import { loseSome } from '../../pushes/expiry.ts'
 import { REMOVE_REQUESTS } from '../../requests/requests.ts'
-import type { PostgresDatabase, Session } from '../engine/database.ts'
+import type { PostgresDatabase } from '../engine/database.ts'
 import { drive } from '../engine/run-steps.ts'
+import type { Session } from '../engine/session.ts'
 import { requireAlone } from '../instance/instance.ts'
 
 /** What may be very many rows. */
@@ -16,7 +17,7 @@ const PATIENT = { within: DAY }
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
 const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'used_nonces', 'files_read', 'nodes']
 
-const LIVE = 'SELECT count(*)::float8 AS count FROM pushes WHERE expired_on IS NULL'
+const LIVE = 'SELECT count(*) AS count FROM pushes WHERE expired_on IS NULL'
 const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
 
 export async function countLive({ transact }: Pick<PostgresDatabase, 'transact'>): Promise<number> {

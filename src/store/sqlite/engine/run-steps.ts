@@ -1,7 +1,9 @@
 // Runs steps on SQLite: one that reads at once, one that writes within a batch of the group commit.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import { getTableColumns } from 'drizzle-orm'
 import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
+import * as tables from '../../tables.ts'
 import type { Transact, WorkOptions } from './group-commit.ts'
 
 type Bindings = SQLQueryBindings[]
@@ -67,7 +69,16 @@ export function createSteps({
   return { read: async (step) => drive(step()), settled, write }
 }
 
-function prepare(database: Database, { text, flags, id }: Statement<unknown>): Prepared {
+/** The columns that are true or false, which SQLite keeps as 1 and 0. A name means the same in each table. */
+const FLAGS = new Set(
+  Object.values(tables).flatMap((table) =>
+    Object.entries(getTableColumns(table)).flatMap(([name, { dataType }]) =>
+      dataType === 'boolean' ? name : [],
+    ),
+  ),
+)
+
+function prepare(database: Database, { text, id }: Statement<unknown>): Prepared {
   const statement = database.prepare<Record<string, unknown>, Bindings>(text.replace(/\$(\d+)/g, PARAMETER))
   // RETURNING would take longer than the insert.
   if (id !== null) return (values) => [{ [id]: Number(statement.run(...values).lastInsertRowid) }]
@@ -76,6 +87,7 @@ function prepare(database: Database, { text, flags, id }: Statement<unknown>): P
       statement.run(...values)
       return NO_ROWS
     }
+  const flags = statement.columnNames.filter((name) => FLAGS.has(name))
   return (values) => {
     const rows = statement.all(...values)
     for (const row of rows)

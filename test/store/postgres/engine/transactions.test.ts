@@ -2,7 +2,7 @@
 // connection fails.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Session } from '../../../../src/store/postgres/engine/database.ts'
+import type { Session } from '../../../../src/store/postgres/engine/session.ts'
 import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
 
