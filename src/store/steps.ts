@@ -3,6 +3,10 @@
 // SQLite runs a step at once, PostgreSQL awaits each statement; one that writes is a transaction as a whole. A step may run
 // several times, so it has no effects outside the database. It never catches the failure of a statement.
 
+import type { Keyring } from '../crypto/keyring.ts'
+import type { Trusted } from '../domain/clock.ts'
+import type { Now } from '../domain/time.ts'
+
 export type Value = string | number | boolean | null | Uint8Array
 
 /** Parameters are $1, $2, … `Row` is what a row of the result looks like; its columns are in quotes when they are not one word. */
@@ -64,6 +68,19 @@ export type Steps = {
 
 /** `grows`: it stores something new, and is refused on a full disk. `within`: milliseconds, when it may take longer than a request. */
 export type WriteOptions = { grows?: boolean; within?: number }
+
+/** What operations are made of. */
+export type Parts = {
+  steps: Steps
+  now: Now
+  trusted: Trusted
+  keyring: Keyring
+  /** The latest setup links that stay valid: each node that starts makes one and shows it. */
+  setupLinks: number
+  /** False while the disk has too little room for entries of logs that may be left out. */
+  hasRoom: () => boolean
+  onError: (cause: unknown) => void
+}
 
 // Statements declare the columns of their rows; the type system cannot follow.
 const allOf = (rows: readonly unknown[]) => rows as never[]

@@ -2,7 +2,7 @@
 
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { DAY, type Now } from '../../domain/time.ts'
+import { DAY } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
 import { removeEventsOf } from '../notices/events.ts'
 import { enqueue } from '../notices/outbox.ts'
@@ -10,7 +10,7 @@ import { removeWebhooksOf } from '../notices/webhooks.ts'
 import { disown } from '../pushes/expiry.ts'
 import { removeRequestsOf } from '../requests/requests.ts'
 import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
 import { DISOWNING, insertAccount, lockAccount, presentAccount, startAnew } from './accounts.ts'
 import { requireSession } from './sessions.ts'
@@ -36,18 +36,11 @@ const ADMIN = select(accounts, 'WHERE is_admin LIMIT 1')
 /** Links that make new accounts are made and used one after another, so there is one first administrator. */
 const LOCK_INSTANCE = locked(statement('SELECT id FROM instance WHERE id = 1'))
 
-export type AccountLinksOptions = {
-  steps: Steps
-  now: Now
-  /** Setup links that may be valid at once: each node that starts makes one and shows it. */
-  setupLinks: number
-}
-
 export function createAccountLinks({
   steps: { read, settled, write },
   now,
   setupLinks,
-}: AccountLinksOptions): AccountLinkStore {
+}: Pick<Parts, 'steps' | 'now' | 'setupLinks'>): AccountLinkStore {
   function* add({ hash, session, mail, ...link }: NewAccountLink): Step<void> {
     yield* lockFor(link)
     yield* requireSession(session)

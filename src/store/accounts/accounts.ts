@@ -2,12 +2,11 @@
 
 import type { Account } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
-import type { Now } from '../../domain/time.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
 import { insert, insertInto, locked, type RowOf, select, statement, tableName } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { accounts } from '../tables.ts'
 
@@ -47,7 +46,7 @@ const BELONGINGS = Object.values(tables)
 /** Ten thousand pushes change their owner in about a second, and all of them at once. */
 export const DISOWNING = { within: 120_000 }
 
-export function createAccounts({ steps: { read, write }, now }: { steps: Steps; now: Now }): AccountStore {
+export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>): AccountStore {
   /** No address contains the character that PostgreSQL cannot take as text. */
   const findRow = async (email: string): Promise<AccountRow | null> =>
     email.includes('\0') ? null : read(() => first(BY_EMAIL, email))

@@ -1,11 +1,11 @@
 // Stored API tokens, of which only hashes are kept.
 
 import { type ApiToken, requireTokenRoom } from '../../domain/account.ts'
-import { MINUTE, type Now } from '../../domain/time.ts'
+import { MINUTE } from '../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { insert, insertInto, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps, together } from '../steps.ts'
+import { all, first, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, apiTokens } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 import { requireSession } from './sessions.ts'
@@ -21,7 +21,10 @@ const INSERT = insertInto(apiTokens)
 const SET_LAST_USED = statement('UPDATE api_tokens SET last_used_at = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM api_tokens WHERE id = $1')
 
-export function createApiTokens({ steps: { read, write }, now }: { steps: Steps; now: Now }): ApiTokenStore {
+export function createApiTokens({
+  steps: { read, write },
+  now,
+}: Pick<Parts, 'steps' | 'now'>): ApiTokenStore {
   /** Tokens of one account are added one after another, so that neither their number nor their names can be raced. */
   function* add({ session, accountId, ...token }: ApiTokenToStore): Step<ApiToken> {
     const account = yield* lockAccount(accountId)

@@ -8,11 +8,11 @@ import {
   type Session,
 } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { DAY, MINUTE, type Now } from '../../domain/time.ts'
+import { DAY, MINUTE } from '../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps, together } from '../steps.ts'
+import { all, first, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 
@@ -49,7 +49,7 @@ const REMOVE = statement('DELETE FROM sessions WHERE id = $1')
 const REMOVE_ONE = statement('DELETE FROM sessions WHERE account_id = $1 AND id = $2')
 const REMOVE_OTHERS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
 
-export function createSessions({ steps: { read, write }, now }: { steps: Steps; now: Now }): SessionStore {
+export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>): SessionStore {
   /** The account is locked, so that its password does not change meanwhile and other nodes add no session at the same time. */
   function* add({ accountId, hash, visit: { ip, userAgent }, tested }: SessionToStore): Step<void> {
     const account = yield* lockAccount(accountId)

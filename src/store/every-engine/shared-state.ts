@@ -1,11 +1,10 @@
 // What the nodes of an instance share, as rows. Names are keyed hashes, because some contain what people typed as their address.
 
 import { hashAddress } from '../../crypto/digest.ts'
-import type { Keyring } from '../../crypto/keyring.ts'
-import { HOUR, MINUTE, type Now } from '../../domain/time.ts'
+import { HOUR, MINUTE } from '../../domain/time.ts'
 import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, SharedState } from '../shared-face.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
-import { first, run, type Step, type Steps } from '../steps.ts'
+import { first, type Parts, run, type Step } from '../steps.ts'
 import { spentPoints } from '../tables.ts'
 
 /** Rows that one step removes. */
@@ -40,14 +39,12 @@ const LAPSED = [
   ),
 )
 
-export type SharedStateOptions = {
-  steps: Steps
-  keyring: Keyring
-  now: Now
-  onError: (cause: unknown) => void
-}
-
-export function createSharedState({ steps, keyring, now, onError }: SharedStateOptions): SharedState {
+export function createSharedState({
+  steps,
+  keyring,
+  now,
+  onError,
+}: Pick<Parts, 'steps' | 'keyring' | 'now' | 'onError'>): SharedState {
   const { read, write } = steps
 
   // Nodes that seal under different keys count by themselves.

@@ -1,13 +1,11 @@
 // The events of accounts: read by number, removed after a week. And those that nobody's visit makes happen: what expires soon, and
 // what administrators are told.
 
-import type { Trusted } from '../../domain/clock.ts'
 import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
-import type { Now } from '../../domain/time.ts'
 import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-face.ts'
 import { lockPushes } from '../pushes/push-rows.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { accounts, type eventCounts, events, type soonTold } from '../tables.ts'
 import { lockCounts, tell, tellAccount } from './events.ts'
 
@@ -50,9 +48,11 @@ const ENDING = statement<{ id: number; ownerId: number | null; expiresAt: number
   WHERE expired_on IS NULL AND (expires_at, id) > ($1, $2) AND expires_at <= $3 ORDER BY expires_at, id LIMIT ${MANY}`,
 )
 
-export type EventLogOptions = { steps: Steps; now: Now; trusted: Trusted }
-
-export function createEventLog({ steps, now, trusted }: EventLogOptions): EventStore {
+export function createEventLog({
+  steps,
+  now,
+  trusted,
+}: Pick<Parts, 'steps' | 'now' | 'trusted'>): EventStore {
   const { read, write, settled } = steps
 
   function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {

@@ -1,7 +1,6 @@
 // Messages to the outside, from the commit that they tell of until they were delivered or given up. A node takes one for the time
 // of a lease, so that several nodes never try the same one at once, and one that dies in a try loses nothing.
 
-import type { Trusted } from '../../domain/clock.ts'
 import {
   type DeliveryError,
   FAILED_KEPT,
@@ -12,7 +11,7 @@ import {
 } from '../../domain/outbox.ts'
 import type { DueMessage, OutboxCounts, OutboxStore } from '../notices-face.ts'
 import { addTo, forSome, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { outbox } from '../tables.ts'
 import { noteDelivery } from './webhooks.ts'
 
@@ -84,9 +83,10 @@ export function setBackMessages(now: number): Step<void> {
   return run(SET_BACK, now, now + GIVE_UP_AFTER)
 }
 
-type OutboxOptions = { steps: Steps; trusted: Trusted }
-
-export function createOutbox({ steps: { read, write }, trusted }: OutboxOptions): OutboxStore {
+export function createOutbox({
+  steps: { read, write },
+  trusted,
+}: Pick<Parts, 'steps' | 'trusted'>): OutboxStore {
   function* takeDue(busy: readonly number[], onlyMail: boolean): Step<DueMessage | null> {
     const now = trusted()
     for (let looked = 0; now !== null && looked < SOME; looked += 1) {

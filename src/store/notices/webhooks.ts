@@ -3,11 +3,10 @@
 import { type DomainError, invalidFields } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
-import type { Now } from '../../domain/time.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
 import { insert, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
 
 type Row = RowOf<typeof webhooks>
@@ -74,7 +73,7 @@ export function* noteDelivery(
   yield* error === null ? run(DELIVERED, id, now) : run(FAILED, id, error)
 }
 
-export function createWebhooks({ steps: { read, write }, now }: { steps: Steps; now: Now }): WebhookStore {
+export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>): WebhookStore {
   /** Webhooks of one account are added one after another, so that their number cannot be raced. */
   function* add({ events, ...webhook }: WebhookToStore): Step<StoredWebhook> {
     const { accountId } = webhook

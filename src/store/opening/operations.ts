@@ -1,8 +1,5 @@
 // Makes the operations of the store from steps, whichever engine runs them.
 
-import type { Keyring } from '../../crypto/keyring.ts'
-import type { Trusted } from '../../domain/clock.ts'
-import type { Now } from '../../domain/time.ts'
 import { createAccountLinks } from '../accounts/account-links.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
@@ -22,47 +19,32 @@ import { createIdempotencyKeys } from '../pushes/idempotency-keys.ts'
 import { createPushLists } from '../pushes/push-lists.ts'
 import { createPushes } from '../pushes/pushes.ts'
 import { createRequests } from '../requests/requests.ts'
-import type { Steps } from '../steps.ts'
+import type { Parts } from '../steps.ts'
 
-export type AccountOperationsOptions = {
-  steps: Steps
-  now: Now
-  /** The latest setup links that stay valid: each node that starts makes one and shows it. */
-  setupLinks: number
-}
-
-export type OperationsOptions = AccountOperationsOptions & {
-  trusted: Trusted
-  keyring: Keyring
-  /** False while the disk has too little room for entries of logs that may be left out. */
-  hasRoom: () => boolean
-  onError: (cause: unknown) => void
-}
-
-export function createOperations(options: OperationsOptions) {
+export function createOperations(parts: Parts) {
   return {
-    ...createAccountOperations(options),
-    pushes: createPushes(options),
-    idempotencyKeys: createIdempotencyKeys(options),
-    lists: createPushLists(options),
-    audit: createAuditLog(options.steps),
-    expiry: createExpiry(options),
-    events: createEventLog(options),
-    requests: createRequests(options),
-    shared: createSharedState(options),
-    damage: createDamage(options.onError),
-    outbox: createOutbox(options),
-    webhooks: createWebhooks(options),
+    ...createAccountOperations(parts),
+    pushes: createPushes(parts),
+    idempotencyKeys: createIdempotencyKeys(parts),
+    lists: createPushLists(parts),
+    audit: createAuditLog(parts.steps),
+    expiry: createExpiry(parts),
+    events: createEventLog(parts),
+    requests: createRequests(parts),
+    shared: createSharedState(parts),
+    damage: createDamage(parts.onError),
+    outbox: createOutbox(parts),
+    webhooks: createWebhooks(parts),
   }
 }
 
-export function createAccountOperations(options: AccountOperationsOptions) {
-  const { steps } = options
+export function createAccountOperations(parts: Pick<Parts, 'steps' | 'now' | 'setupLinks'>) {
+  const { steps } = parts
   return {
-    accounts: createAccounts(options),
-    apiTokens: createApiTokens(options),
-    sessions: createSessions(options),
-    accountLinks: createAccountLinks(options),
+    accounts: createAccounts(parts),
+    apiTokens: createApiTokens(parts),
+    sessions: createSessions(parts),
+    accountLinks: createAccountLinks(parts),
     twoFactor: createTwoFactor(steps),
     preferences: createPreferences(steps),
     people: createPeople(steps),

@@ -2,11 +2,10 @@
 // account that goes are removed or become anonymous, and those of a database that was set back are lost. In small steps.
 
 import type { Visit } from '../../domain/audit.ts'
-import type { Trusted } from '../../domain/clock.ts'
 import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
 import type { ExpiryStore } from '../face.ts'
 import { statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step, type Steps } from '../steps.ts'
 import { shortenLog } from './audit-log.ts'
 import { lockPushes, removePush, write as writeDecided } from './push-rows.ts'
 
@@ -48,10 +47,7 @@ const NO_ENTRIES = { hasRoom: true }
 export function createExpiry({
   steps: { read, write },
   trusted,
-}: {
-  steps: Steps
-  trusted: Trusted
-}): ExpiryStore {
+}: Pick<Parts, 'steps' | 'trusted'>): ExpiryStore {
   const findNextLapse = async () => (await read(() => first(NEXT_LAPSE)))?.at ?? null
 
   /** Passes over pushes that are in use, if it `skips` them. */

@@ -1,12 +1,10 @@
 // Used idempotency keys and their sealed answers. An answer is destroyed when its push ends; the key stays marked as used
 // until it lapses.
 
-import type { Trusted } from '../../domain/clock.ts'
 import { conflict } from '../../domain/errors.ts'
-import type { Now } from '../../domain/time.ts'
 import type { IdempotencyStore, KeyToStore } from '../face.ts'
 import { forSome, insert, insertInto, locked, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
 import { createSlots } from './slots.ts'
 
@@ -33,13 +31,11 @@ const USED = 'This Idempotency-Key has just been used.'
 
 type Used = { lookup: Uint8Array; slot: number | null }
 
-export type IdempotencyKeysOptions = {
-  steps: Steps
-  now: Now
-  trusted: Trusted
-}
-
-export function createIdempotencyKeys({ steps, now, trusted }: IdempotencyKeysOptions): IdempotencyStore {
+export function createIdempotencyKeys({
+  steps,
+  now,
+  trusted,
+}: Pick<Parts, 'steps' | 'now' | 'trusted'>): IdempotencyStore {
   function* find(lookup: Uint8Array): Step<{ answer: Uint8Array | null } | null> {
     const key = yield* first(FIND, lookup)
     if (key === null || key.lapsesAt <= now()) return null

@@ -1,12 +1,10 @@
 // Pages, facts and numbers of pushes, read through an index.
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
-import type { Trusted } from '../../domain/clock.ts'
 import { MOST_OPENED, MOST_UNSEEN, type PushFacts } from '../../domain/listing.ts'
-import type { Now } from '../../domain/time.ts'
 import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
-import { all, breathe, first, run, type Statement, type Step, type Steps } from '../steps.ts'
+import { all, breathe, first, type Parts, run, type Statement, type Step } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
 import { NOT_VIEWED, presentPush } from './stored-push.ts'
 
@@ -126,13 +124,11 @@ const [ANONYMOUS_ENDED, OWNED_ENDED] = [
   counting('expired_on', 'expired_on IS NOT NULL AND owner_id IS NOT NULL'),
 ]
 
-export type PushListsOptions = {
-  steps: Steps
-  now: Now
-  trusted: Trusted
-}
-
-export function createPushLists({ steps: { read, write }, now, trusted }: PushListsOptions): PushListStore {
+export function createPushLists({
+  steps: { read, write },
+  now,
+  trusted,
+}: Pick<Parts, 'steps' | 'now' | 'trusted'>): PushListStore {
   const findDoubted = () => (trusted() === null ? now() : null)
 
   async function listPushes({

@@ -12,7 +12,7 @@ import {
   type WrongTry,
 } from '../../domain/requests.ts'
 import type { ShareToTake } from '../../domain/shares.ts'
-import { NODES_APART, type Now } from '../../domain/time.ts'
+import { NODES_APART } from '../../domain/time.ts'
 import { findOwner, holdOwner, requireActive } from '../accounts/accounts.ts'
 import { requireRoom } from '../pushes/address-shares.ts'
 import type {
@@ -23,7 +23,7 @@ import type {
   StoredRequest,
 } from '../requests-face.ts'
 import { insert, insertForId, insertInto, locked, select, statement, updateOf } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { requestReservations, requests } from '../tables.ts'
 
 /** Rows that one step removes at most. */
@@ -58,7 +58,7 @@ const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'm
 export const REMOVE_REQUESTS = 'DELETE FROM requests'
 const REMOVE_OF = statement(`${REMOVE_REQUESTS} WHERE account_id = $1`)
 
-export function createRequests({ steps, now }: { steps: Steps; now: Now }): RequestStore {
+export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): RequestStore {
   const { read, settled, write } = steps
 
   function* add(request: RequestToStore, resets: number): Step<StoredRequest> {
