@@ -7,7 +7,7 @@ import { intactOrNull } from '../domain/damage.ts'
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { reseal as resealRequest } from '../requests/request-texts.ts'
-import { requireKeys } from '../store/every-engine/instance.ts'
+import { enterKeys, requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
@@ -75,7 +75,10 @@ export async function rotateKey(place: KeyPlace, onStep: (step: string) => void 
     onStep('before the key file has the new key')
     replaceKeyFile(file, added.text)
     onStep('before the rows are sealed anew')
-    const uses = await rows.changeKeys(() => resealAll(keyring), { keyring, keyFile: file })
+    const uses = await rows.alone(async (run) => {
+      await run(enterKeys({ keyring, keyFile: file }))
+      return run(resealAll(keyring))
+    })
     onStep('before the new key is the first')
     const isNeeded = (number: number) => number === added.number || uses.some((use) => use.number === number)
     const unneeded = keyring.keys.filter(({ number }) => !isNeeded(number))

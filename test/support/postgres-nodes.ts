@@ -4,8 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { createOperations } from '../../src/store/opening/operations.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
-import { createSteps } from '../../src/store/postgres/engine/run-steps.ts'
-import { createImports } from '../../src/store/postgres/imports.ts'
+import { createAlone, createSteps } from '../../src/store/postgres/engine/run-steps.ts'
+import type { Session } from '../../src/store/postgres/engine/session.ts'
+import { refuseBesideNodes } from '../../src/store/postgres/instance/instance.ts'
+import { createImports } from '../../src/store/pushes/imports.ts'
 import type { SharedState } from '../../src/store/shared-face.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestPostgres } from './postgres.ts'
@@ -70,10 +72,14 @@ export function operationsOver(database: PostgresDatabase, keyring: Keyring, now
   const onError = (cause: unknown) => {
     throw cause
   }
+  const enter = (session: Session) => refuseBesideNodes(session, randomBytes(16))
   return {
     ...createOperations({
       ...{ steps, keyring, now, trusted: now, hasRoom: () => true, onError, setupLinks: 10 },
     }),
-    imports: createImports({ database, steps, node: randomBytes(16), now }),
+    imports: createImports({
+      ...{ steps, now },
+      alone: createAlone({ ...database, enter, within: PATIENCE_MS }),
+    }),
   }
 }

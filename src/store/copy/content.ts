@@ -13,11 +13,8 @@ import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import { REMOVE_REQUESTS } from '../requests/requests.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { addTo, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Value } from '../steps.ts'
+import { all, first, type Run, run, type Step, type Value } from '../steps.ts'
 import * as tables from '../tables.ts'
-
-/** Runs steps within one transaction. */
-export type Run = <T>(step: Step<T>) => Promise<T>
 
 /** Told often. */
 export type OnProgress = (what: string, done: number) => void

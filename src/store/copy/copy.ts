@@ -6,7 +6,7 @@ import { conflict } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type Keys, requireKeys } from '../every-engine/instance.ts'
-import { all, type Statement, type Step } from '../steps.ts'
+import { type Alone, all, type Run, type Statement, type Step } from '../steps.ts'
 import {
   copyFiles,
   copyRows,
@@ -15,7 +15,6 @@ import {
   isEmpty,
   type OnProgress,
   type PlacesOptions,
-  type Run,
 } from './content.ts'
 import { explainCopy, readCopyState, writeCopyState } from './state.ts'
 
@@ -25,8 +24,8 @@ export type CopyEnd = {
   name: string
   /** How to empty it, to continue a sentence. */
   emptying: string
-  /** The work may run several times. Throws unless this process has the end to itself. */
-  transact<T>(work: (run: Run) => Promise<T>): Promise<T>
+  /** Throws unless this process has the end to itself. */
+  alone: Alone
   /** The last id that each of these tables gave out, removed rows included: none is ever used again. */
   lastIds: Statement<LastId>
   /** Lets new rows of all tables come after those that are there, and after these ids. */
@@ -58,12 +57,12 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
   const onArrived = () => {
     next = 'Run the same command again: it completes the copy, or says what to do.'
   }
-  const leaving = from.transact((read) => leave(read, { ...options, onArrived }))
+  const leaving = from.alone((read) => leave(read, { ...options, onArrived }))
   const left = await leaving.catch((cause) => Promise.reject(next === '' ? cause : added(cause, next)))
   const other = printableLine(left.other)
   try {
     const to = await openTarget(true)
-    await to.transact((write) => complete(write, left.mark)).finally(to.close)
+    await to.alone((write) => complete(write, left.mark)).finally(to.close)
   } catch (cause) {
     throw added(
       cause,
@@ -102,10 +101,10 @@ async function leave(read: Run, options: Copying): Promise<Left> {
 
 async function copyAll(read: Run, to: CopyEnd, options: Copying & { mark: string }) {
   const { from, mark } = options
-  await to.transact((write) => requireEmpty(write, to))
+  await to.alone((write) => requireEmpty(write, to))
   const copying = { ...options, places: await findPlaces(read, options) }
   const files = await copyFiles(read, copying)
-  const rows = await to.transact(async (write) => {
+  const rows = await to.alone(async (write) => {
     await requireEmpty(write, to)
     const copied = await copyRows(read, write, copying)
     await write(to.continueAfter(await read(all(from.lastIds))))

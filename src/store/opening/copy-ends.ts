@@ -4,13 +4,13 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/datab
 import { conflict, isDomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { DAY } from '../../domain/time.ts'
-import { type Run, TABLE_NAMES } from '../copy/content.ts'
+import { TABLE_NAMES } from '../copy/content.ts'
 import type { CopyEnd, LastId } from '../copy/copy.ts'
 import { dataFolder, prepareDataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { stateOf } from '../postgres/engine/failures.ts'
-import { drive } from '../postgres/engine/run-steps.ts'
+import { createAlone } from '../postgres/engine/run-steps.ts'
 import { SCHEMA, type Session } from '../postgres/engine/session.ts'
 import { refuseBesideNodes } from '../postgres/instance/instance.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
@@ -19,7 +19,7 @@ import { requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
 import { statement } from '../statements.ts'
-import { all, first, run, type Step } from '../steps.ts'
+import { type Alone, all, first, run, type Step } from '../steps.ts'
 import { BUSY_MS, operate } from './folder-database.ts'
 import { openTables } from './server-database.ts'
 
@@ -49,10 +49,10 @@ export async function openFolderEnd(
     if (create) migrate(database)
     requireCurrentSchema(database)
     await requireHome(database, { folder, isLogLost, acceptMove: false, onWarning })
-    const transact: CopyEnd['transact'] = async (work) => {
-      const copying = opened.transactAlone(() => {
+    const alone: Alone = async (work) => {
+      const copying = opened.alone((run) => {
         database.run('PRAGMA defer_foreign_keys = ON')
-        return work(async (step) => opened.drive(step))
+        return work(run)
       })
       const value = await copying.catch((cause) => {
         throw isDomainError(cause, 'disk_full') ? conflict(`The disk of ${name} is full: make room`) : cause
@@ -62,7 +62,7 @@ export async function openFolderEnd(
       return value
     }
     const ids = { lastIds: LAST_IDS, continueAfter: continueInFolder }
-    return { name, emptying: `remove ${name}`, transact, close, ...ids }
+    return { name, emptying: `remove ${name}`, alone, close, ...ids }
   } catch (cause) {
     await close()
     throw explainFailure(folder.database, cause)
@@ -87,7 +87,7 @@ export async function openServerEnd(address: DatabaseAddress, create: boolean): 
   return {
     ...{ name, emptying: `DROP SCHEMA ${SCHEMA} CASCADE there`, close },
     ...{ lastIds: LAST_SERVER_IDS, continueAfter: continueOnServer },
-    transact: (work) => transact((session) => workAlone(session, name, work), { within: DAY }),
+    alone: createAlone({ transact, enter: (session) => lockAll(session, name), within: DAY }),
   }
 }
 
@@ -96,12 +96,11 @@ const LOCK = `LOCK TABLE instance, nodes, bucket_folder, ${TABLE_NAMES.join(', '
 const LOCK_TIMED_OUT = '55P03'
 
 /** A statement with parameters comes first, because Bun sends others before the BEGIN. */
-async function workAlone<T>(session: Session, name: string, work: (run: Run) => Promise<T>): Promise<T> {
+async function lockAll(session: Session, name: string): Promise<void> {
   await refuseBesideNodes(session, null)
   await session.query(LOCK).catch((cause) => {
     throw stateOf(cause) === LOCK_TIMED_OUT ? conflict(`${name} ${IN_USE}`) : cause
   })
-  return work((step) => drive(step, session))
 }
 
 const IN_USE = 'is used by another command, such as a second copy: try again when that has ended.'

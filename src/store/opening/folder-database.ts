@@ -2,7 +2,7 @@
 
 import { constants, Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { enterKeys, type Keys, refuseCopied } from '../every-engine/instance.ts'
+import { enterKeys, refuseCopied } from '../every-engine/instance.ts'
 import {
   type DataFolder,
   dataFolder,
@@ -21,7 +21,7 @@ import { isLogLost, requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
 import { makeDatabase, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
 import { createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
-import type { Step, Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import type { CommandDatabase } from './opened-store.ts'
 
 /** Milliseconds that a command waits for another process. */
@@ -94,8 +94,7 @@ function makeFilled(folder: DataFolder, keyFile: string | null): void {
   makeDatabase(folder, (made) => createDrive(made)(enterKeys({ keyring, keyFile: keyFile ?? folder.key })))
 }
 
-/** `transactAlone` runs steps within one transaction, with other work between them. */
-export function operate(database: Database, onClosed: () => void) {
+export function operate(database: Database, onClosed: () => void): CommandDatabase {
   const onFatal = (cause: unknown) => {
     throw cause
   }
@@ -105,19 +104,13 @@ export function operate(database: Database, onClosed: () => void) {
   const steps = createSteps({ drive, transact, onEffect: () => undefined })
   return {
     steps,
-    drive,
-    transactAlone,
-    changeKeys: <T>(step: () => Step<T>, keys: Keys) =>
-      steps.write(function* () {
-        yield* enterKeys(keys)
-        return yield* step()
-      }),
+    alone: (work) => transactAlone(() => work(async (step) => drive(step))),
     close: async () => {
       truncateLog(database)
       database.close(true)
       onClosed()
     },
-  } satisfies CommandDatabase & Record<string, unknown>
+  }
 }
 
 /** The schema version of a data folder. When root runs it, the process becomes the owner of the folder. */

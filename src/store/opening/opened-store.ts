@@ -5,17 +5,16 @@ import type { Doubt, Trusted } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Now, Uptime } from '../../domain/time.ts'
 import type { DatabaseReport } from '../database-face.ts'
-import type { Keys } from '../every-engine/instance.ts'
 import type { Store } from '../face.ts'
 import type { BucketOptions } from '../s3/bucket.ts'
 import type { SharedState } from '../shared-face.ts'
-import type { Step, Steps } from '../steps.ts'
+import type { Alone, Steps } from '../steps.ts'
 
 /** What a command has of a database, without its operations. */
 export type CommandDatabase = {
   steps: Steps
-  /** Runs a step in one transaction, which also remembers the keys. For a database that was opened alone. */
-  changeKeys<T>(step: () => Step<T>, keys: Keys): Promise<T>
+  /** For a database that was opened alone. */
+  alone: Alone
   close(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 // operations.
 
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
-import { type Now, SECOND } from '../../domain/time.ts'
+import { HOUR, type Now, SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
 import { type Keys, trustClock } from '../every-engine/instance.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
@@ -19,15 +19,15 @@ import {
   type PostgresDatabase,
   type Read,
 } from '../postgres/engine/database.ts'
-import { createSteps, drive } from '../postgres/engine/run-steps.ts'
-import type { Connect } from '../postgres/engine/session.ts'
-import { createImports } from '../postgres/imports.ts'
+import { createAlone, createSteps, drive } from '../postgres/engine/run-steps.ts'
+import type { Connect, Session } from '../postgres/engine/session.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
-import { enterInstance, LIVE_NODES, listOthers } from '../postgres/instance/instance.ts'
+import { enterInstance, LIVE_NODES, listOthers, refuseBesideNodes } from '../postgres/instance/instance.ts'
 import { readNodeKeys } from '../postgres/instance/keys.ts'
 import { createNode, type Node, type NodeLabel } from '../postgres/instance/node.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
 import { setBackDates } from '../pushes/doubted-dates.ts'
+import { createImports } from '../pushes/imports.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { createOperations } from './operations.ts'
 
@@ -123,6 +123,8 @@ type Serving = {
 
 /** Each node that starts makes a setup link and shows it. */
 const SETUP_LINKS = 10
+/** An import of however much. */
+const IMPORT_MS = 12 * HOUR
 /** More would wait for longer than a client should. */
 const MANY_WAITING = 5000
 
@@ -152,6 +154,9 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
   // The disk is that of the database server.
   const hasRoom = () => true
   const parts = { steps, now, trusted, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
+  // Another import is a node, too.
+  const enter = (session: Session) => refuseBesideNodes(session, node.id)
+  const alone = createAlone({ ...guarded, enter, within: IMPORT_MS })
   const waitingWorks = () => database.count().connections.waiting
   const look = createQuickLook(database.read)
   const floor = options.bucket === null ? options.minFreeSpace : 0
@@ -164,7 +169,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
 
   return {
     ...createOperations(parts),
-    imports: createImports({ database: guarded, steps, node: node.id, now }),
+    imports: createImports({ steps, now, alone }),
     ...{ files: files.store, bucket: files.bucket, keyring, now, waitingWorks, close },
     jobs: [beats.job],
     freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),

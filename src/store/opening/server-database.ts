@@ -2,16 +2,16 @@
 
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 import { HOUR, MINUTE } from '../../domain/time.ts'
-import { enterKeys, type Keys, refuseCopied } from '../every-engine/instance.ts'
+import { refuseCopied } from '../every-engine/instance.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
-import { createSteps, drive } from '../postgres/engine/run-steps.ts'
+import { createAlone, createSteps } from '../postgres/engine/run-steps.ts'
 import { type Connect, onOwnConnection } from '../postgres/engine/session.ts'
 import { DATABASE_TIME, requireAlone } from '../postgres/instance/instance.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
 import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
 import { statement } from '../statements.ts'
-import { first, type Step } from '../steps.ts'
+import { first } from '../steps.ts'
 import type { CommandDatabase } from './opened-store.ts'
 
 const CONNECTIONS = 2
@@ -41,15 +41,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
       steps,
       /** The server's clock, which all nodes share. */
       now: () => Math.floor(offset + performance.now()),
-      changeKeys: <T>(step: () => Step<T>, keys: Keys) =>
-        transact(
-          async (session) => {
-            await requireAlone(session)
-            await drive(enterKeys(keys), session)
-            return await drive(step(), session)
-          },
-          { within: HOUR },
-        ),
+      alone: createAlone({ transact, enter: requireAlone, within: HOUR }),
       close,
     } satisfies CommandDatabase & Record<string, unknown>
   } catch (cause) {

@@ -10,7 +10,7 @@ import { openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, createReserve, findWriteProblem } from '../folder/disk-space.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
-import { createImport, createImportLook } from '../pushes/imports.ts'
+import { createImports } from '../pushes/imports.ts'
 import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping } from '../sqlite/engine/clock-keeping.ts'
 import { openLogSync } from '../sqlite/engine/disk-threads.ts'
@@ -70,7 +70,6 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
   const { systemNow } = options.clock
   const keeping = createClockKeeping({ ...options, steps, clock, forgetMark, systemNow })
-  const step = createImport(async (one) => drive(one), now)
   const doubted = doubt()
   // A server tells it with the rest of its health.
   if (doubted !== null && !options.isServer) options.onWarning(explainDoubt(doubted))
@@ -95,10 +94,10 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
       setupLinks: 1,
       hasRoom: freeSpace.hasRoom,
     }),
-    imports: {
-      importAll: (work) => commits.transactAlone(() => work(step)),
-      isKnown: createImportLook(steps).isKnown,
-    },
+    imports: createImports({
+      ...{ steps, now },
+      alone: (work) => commits.transactAlone(() => work(async (step) => drive(step))),
+    }),
     ...{ keyring, now, freeSpace, files: files.store, bucket: files.bucket },
     clock: { trusted, doubt, accept: keeping.accept },
     ...{ isOverloaded: commits.isOverloaded, commitOverdue: commits.commitOverdue },

@@ -4,33 +4,42 @@ import type { Now } from '../../domain/time.ts'
 import { findForImport, insertAccount } from '../accounts/accounts.ts'
 import { importToken } from '../accounts/api-tokens.ts'
 import { importTwoFactor } from '../accounts/two-factor.ts'
-import type { Import, ImportLook, PushToImport } from '../import-face.ts'
+import type { Import, ImportLook, ImportStore, PushToImport } from '../import-face.ts'
 import { insert, insertInto, select } from '../statements.ts'
-import { first, type Step, type Steps } from '../steps.ts'
+import { type Alone, first, type Parts, type Run, type Step } from '../steps.ts'
 import { imported } from '../tables.ts'
 import { insertPush } from './push-rows.ts'
 
 const FIND = select(imported, 'WHERE mark = $1')
 const INSERT = insertInto(imported, 'ON CONFLICT DO NOTHING')
 
+export function createImports({
+  alone,
+  ...parts
+}: Pick<Parts, 'steps' | 'now'> & { alone: Alone }): ImportStore {
+  return {
+    importAll: (work) => alone((run) => work(createImport(run, parts.now))),
+    isKnown: createImportLook(parts.steps).isKnown,
+  }
+}
+
 /** What is here already. */
-export function createImportLook({ read }: Pick<Steps, 'read'>): ImportLook {
+export function createImportLook({ read }: Pick<Parts['steps'], 'read'>): ImportLook {
   return {
     isKnown: (marks) => read(() => isKnown(marks)),
     findAccount: (email) => read(() => findForImport(email)),
   }
 }
 
-/** `within` runs a step in the transaction of the import. */
-export function createImport(within: <T>(step: Step<T>) => Promise<T>, now: Now): Import {
+function createImport(run: Run, now: Now): Import {
   return {
-    isKnown: (marks) => within(isKnown(marks)),
-    remember: async (mark) => void (await within(insert(INSERT, { mark }))),
-    findAccount: (email) => within(findForImport(email)),
-    addAccount: async (account) => (await within(insertAccount(account))).id,
-    setTotpSecret: (secret) => within(importTwoFactor(secret)),
-    addApiToken: (token) => within(importToken({ ...token, createdAt: now() })),
-    addPush: (push) => within(addPush(push)),
+    isKnown: (marks) => run(isKnown(marks)),
+    remember: async (mark) => void (await run(insert(INSERT, { mark }))),
+    findAccount: (email) => run(findForImport(email)),
+    addAccount: async (account) => (await run(insertAccount(account))).id,
+    setTotpSecret: (secret) => run(importTwoFactor(secret)),
+    addApiToken: (token) => run(importToken({ ...token, createdAt: now() })),
+    addPush: (push) => run(addPush(push)),
   }
 }
 

@@ -1,6 +1,14 @@
 // Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its own.
 
-import { type Ask, type Effect, LAST_ID, type Statement, type Step, type Steps } from '../../steps.ts'
+import {
+  type Alone,
+  type Ask,
+  type Effect,
+  LAST_ID,
+  type Statement,
+  type Step,
+  type Steps,
+} from '../../steps.ts'
 import type { Changing, PostgresDatabase } from './database.ts'
 import type { Session } from './session.ts'
 
@@ -20,6 +28,24 @@ export function createSteps({ read, transact, onEffect }: StepsOptions): Steps {
 
   const settled = async () => undefined
   return { read: (step) => read((session) => drive(step(), session)), settled, write }
+}
+
+export type AloneOptions = Pick<PostgresDatabase, 'transact'> & {
+  /** Throws where somebody uses the rows. */
+  enter: (session: Session) => Promise<unknown>
+  /** Milliseconds, however many rows there are. */
+  within: number
+}
+
+export function createAlone({ transact, enter, within }: AloneOptions): Alone {
+  return (work) =>
+    transact(
+      async (session) => {
+        await enter(session)
+        return work((step) => drive(step, session))
+      },
+      { within },
+    )
 }
 
 /** Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for its answer. */
