@@ -18,9 +18,10 @@ import { openDatabase } from '../sqlite/engine/database.ts'
 import { requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
+import { BUSY_MS } from '../sqlite/engine/run-steps.ts'
 import { statement } from '../statements.ts'
 import { type Alone, all, first, run, type Step } from '../steps.ts'
-import { BUSY_MS, operate } from './folder-database.ts'
+import { operate } from './folder-database.ts'
 import { openTables } from './server-database.ts'
 
 type Opening = {

@@ -16,16 +16,13 @@ import { becomeOwner } from '../folder/ownership.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openDatabase } from '../sqlite/engine/database.ts'
-import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { isLogLost, requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { requireIntact } from '../sqlite/engine/instance.ts'
 import { makeDatabase, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
-import { createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
+import { BUSY_MS, createAlone, createCommandSteps, createDrive } from '../sqlite/engine/run-steps.ts'
 import type { Steps } from '../steps.ts'
 import type { CommandDatabase } from './opened-store.ts'
 
-/** Milliseconds that a command waits for another process. */
-export const BUSY_MS = 5_000
 const RETRY_MS = 100
 
 export type FolderPlace = {
@@ -95,16 +92,11 @@ function makeFilled(folder: DataFolder, keyFile: string | null): void {
 }
 
 export function operate(database: Database, onClosed: () => void): CommandDatabase {
-  const onFatal = (cause: unknown) => {
-    throw cause
-  }
-  const { transact, transactAlone } = createGroupCommit({ database, onFatal })
-  // A command removes no files: a running server does, or the next start. `close` empties the write-ahead log.
   const drive = createDrive(database)
-  const steps = createSteps({ drive, transact, onEffect: () => undefined })
   return {
-    steps,
-    alone: (work) => transactAlone(() => work(async (step) => drive(step))),
+    // A command removes no files: a running server does, or the next start.
+    steps: createCommandSteps(database, drive),
+    alone: createAlone(database, drive),
     close: async () => {
       truncateLog(database)
       database.close(true)

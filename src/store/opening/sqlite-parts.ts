@@ -19,7 +19,7 @@ import { leave, watchPlace } from '../sqlite/engine/home.ts'
 import { createClockMarker } from '../sqlite/engine/instance.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
-import { createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
+import { createAlone, createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
 import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { createOperations } from './operations.ts'
@@ -96,7 +96,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     }),
     imports: createImports({
       ...{ steps, now },
-      alone: (work) => commits.transactAlone(() => work(async (step) => drive(step))),
+      alone: createAlone(database, drive),
     }),
     ...{ keyring, now, freeSpace, files: files.store, bucket: files.bucket },
     clock: { trusted, doubt, accept: keeping.accept },

@@ -23,12 +23,10 @@ import {
   schemaVersion,
 } from '../sqlite/engine/migrate.ts'
 import { copyBeforeMigration } from '../sqlite/engine/migration-copy.ts'
-import { createDrive } from '../sqlite/engine/run-steps.ts'
+import { BUSY_MS, createDrive } from '../sqlite/engine/run-steps.ts'
 import { removeCopyPlaces } from './backup-source.ts'
 import type { OpenedStore } from './opened-store.ts'
 import { type Opening, openParts, type StoreOptions } from './sqlite-parts.ts'
-
-const START_BUSY_MS = 5_000
 
 /** Makes missing folder, key and database, and migrates. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
@@ -42,7 +40,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
     const keys = { keyring: readKeyring(folder, keyFile), keyFile: keyFile ?? folder.key }
     if (!holdsData(folder)) makeDatabase(folder)
     const isLogLost = takeLog(folder)
-    const database = openDatabase(folder.database, { create: true, busyTimeout: START_BUSY_MS })
+    const database = openDatabase(folder.database, { create: true, busyTimeout: BUSY_MS })
     try {
       const opening = { database, keys, folder, options }
       const copy = await verify(opening, isLogLost)

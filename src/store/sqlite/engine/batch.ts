@@ -68,23 +68,6 @@ export function createBatches(options: BatchOptions) {
     }
   }
 
-  /**
-   * Runs one work across turns of the event loop; nothing else may be begun meanwhile. Throws when the transaction was
-   * lost, or the work threw: then nothing of it is stored.
-   */
-  async function commitAlone<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      options.beforeWorks?.()
-      const value = await run()
-      if (!database.inTransaction) throw new Error('the work ended its transaction')
-      finish()
-      return value
-    } catch (cause) {
-      rollback()
-      throw cause
-    }
-  }
-
   /** Returns the outcomes when every work succeeded. When one threw, begins a new transaction and returns null. */
   function runPlainly(works: readonly Work[]): Outcome[] | null {
     options.beforeWorks?.()
@@ -93,7 +76,7 @@ export function createBatches(options: BatchOptions) {
     try {
       for (const { run } of works) {
         const value = run()
-        if (isPromiseLike(value) || !database.inTransaction) return beginAnew()
+        if (!database.inTransaction) return beginAnew()
         outcomes.push({ value })
         if (performance.now() > deadline) break
       }
@@ -131,7 +114,6 @@ export function createBatches(options: BatchOptions) {
     try {
       savepoint.run()
       const value = run()
-      if (isPromiseLike(value)) throw new TypeError('work on a transaction must be synchronous')
       release.run()
       return { value }
     } catch (cause) {
@@ -175,7 +157,6 @@ export function createBatches(options: BatchOptions) {
   return {
     begin,
     commit,
-    commitAlone,
     /** Refuses every further batch. */
     distrust: (cause: unknown): void => {
       broken ??= { cause }
@@ -183,9 +164,4 @@ export function createBatches(options: BatchOptions) {
     /** What made the database untrustworthy, such as a failed fsync; null while it can be trusted. */
     brokenBy: () => broken,
   }
-}
-
-/** Also true for a query of drizzle that was built and not run. */
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

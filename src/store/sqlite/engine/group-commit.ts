@@ -23,18 +23,14 @@ const CROWD_MS = 250
 const BUSY_RETRY_MS = 2
 const BUSY_LIMIT_MS = 5_000
 
-/** Runs a work in a transaction; resolves with its result once it is durable. Refuses a work that returns a promise. */
+/** Runs a work in a transaction; resolves with its result once it is durable. */
 export type Transact = <T>(work: () => T, options?: WorkOptions) => Promise<T>
 
 /** `grows`: the work stores something new and is refused on a full disk. Other works are tried again once there is room. */
 export type WorkOptions = { grows?: boolean }
 
-/** Runs one work that takes long and awaits things, in a transaction of its own. Every other work waits until it ends. */
-export type TransactAlone = <T>(work: () => Promise<T>) => Promise<T>
-
 export type GroupCommit = {
   transact: Transact
-  transactAlone: TransactAlone
   /** Whether so many works have waited for so long that new requests should be refused for now. */
   isOverloaded(): boolean
   /** Commits works that have waited for too long. Called with every request, because timers of a busy event loop are late. */
@@ -75,8 +71,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let scheduled = false
   /** Another process held the lock at the last try. */
   let isLocked = false
-  /** A work runs alone. */
-  let isHeld = false
   let whenIdle: (() => void)[] = []
 
   function transact<T>(run: () => T, { grows = false }: WorkOptions = {}): Promise<T> {
@@ -106,8 +100,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** Runs several batches in a row while works wait, because each turn of a busy event loop calls this only once. */
   function runBatches(): void {
     scheduled = false
-    // The work that runs alone schedules the others when it ends.
-    if (isHeld || gathering.holds(waiting.length)) return
+    if (gathering.holds(waiting.length)) return
     const ends = performance.now() + MAX_TURN_MS
     while (waiting.length > 0) {
       runBatch()
@@ -123,36 +116,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     if (isLocked) rejectLate()
     else if (refused === null) commitBatch(waiting.splice(0, MAX_BATCH_WORKS))
     else rejectAll(waiting.splice(0, MAX_BATCH_WORKS), refused)
-  }
-
-  async function transactAlone<T>(run: () => Promise<T>): Promise<T> {
-    await beginAlone()
-    try {
-      const value = await batches.commitAlone(run)
-      await syncs.durable(true)
-      return value
-    } catch (cause) {
-      const broken = batches.brokenBy()
-      if (broken !== null) options.onFatal(broken.cause)
-      throw refusalOf(cause)
-    } finally {
-      isHeld = false
-      schedule()
-    }
-  }
-
-  /** Waits for the works before it, and for another process that holds the lock. */
-  async function beginAlone(): Promise<void> {
-    const until = performance.now() + BUSY_LIMIT_MS
-    for (;;) {
-      await idle()
-      const refused = batches.begin()
-      if (refused === null) break
-      if (!isBusy(refused)) throw refusalOf(refused)
-      if (performance.now() >= until) throw overloaded()
-      await Bun.sleep(BUSY_RETRY_MS)
-    }
-    isHeld = true
   }
 
   function rejectLate(): void {
@@ -205,7 +168,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function isIdle(): boolean {
-    return waiting.length === 0 && !scheduled && !isHeld && syncs.since() === null
+    return waiting.length === 0 && !scheduled && syncs.since() === null
   }
 
   /** Milliseconds since the first work that waits came, or the sync under way began, whichever is longer. */
@@ -222,7 +185,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     options.noticeSync?.()
     // Works that wait for another process's lock are tried again by a timer.
     const [first] = waiting
-    if (first === undefined || isLocked || isHeld) return
+    if (first === undefined || isLocked) return
     if (performance.now() - first.since > MAX_BATCH_MS) runBatch()
   }
 
@@ -233,7 +196,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   return {
     transact,
-    transactAlone,
     isOverloaded,
     commitOverdue,
     idle,

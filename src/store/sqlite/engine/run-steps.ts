@@ -2,7 +2,8 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { getTableColumns } from 'drizzle-orm'
-import type { Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
+import { refusalOf } from '../../folder/sqlite-failures.ts'
+import type { Alone, Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
 import * as tables from '../../tables.ts'
 import type { Transact, WorkOptions } from './group-commit.ts'
 
@@ -40,6 +41,38 @@ export function createDrive(database: Database): Drive {
   }
 
   return drive
+}
+
+/** Milliseconds that a command waits for another process. */
+export const BUSY_MS = 5_000
+
+/** The steps of a command: each change is a transaction of its own, and waits for the disk. */
+export function createCommandSteps(database: Database, drive: Drive): Steps {
+  async function write<T>(step: () => Step<T>): Promise<T> {
+    try {
+      return database.transaction(() => drive(step())).immediate()
+    } catch (cause) {
+      throw refusalOf(cause)
+    }
+  }
+
+  return { read: async (step) => drive(step()), settled: async () => undefined, write }
+}
+
+/** For a command. Nothing else in this process may change anything meanwhile. */
+export function createAlone(database: Database, drive: Drive): Alone {
+  return async (work) => {
+    try {
+      database.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
+      database.run('BEGIN IMMEDIATE')
+      const value = await work(async (step) => drive(step))
+      database.run('COMMIT')
+      return value
+    } catch (cause) {
+      if (database.inTransaction) database.run('ROLLBACK')
+      throw refusalOf(cause)
+    }
+  }
 }
 
 export type StepsOptions = {

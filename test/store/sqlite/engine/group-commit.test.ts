@@ -66,12 +66,6 @@ test('a work that throws is undone alone', async () => {
   expect(notes()).toEqual(['a', 'b'])
 })
 
-test('a work that returns a promise is refused and undone', async () => {
-  const sneaky = (async () => write('late')()) as unknown as () => number
-  await expect(commits.transact(sneaky)).rejects.toThrow('synchronous')
-  expect(notes()).toEqual([])
-})
-
 test('when a full disk ends the transaction, every work of the batch is rejected and none is kept', async () => {
   const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
   database.run(`PRAGMA max_page_count = ${pages + 2}`)
@@ -104,70 +98,6 @@ test('a commit that fails for another reason rejects every work and is fatal', a
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(fatal).toHaveLength(1)
   expect(notes()).toEqual([])
-})
-
-test('a work that runs alone may await, and all others wait until it is durable', async () => {
-  const order: string[] = []
-  const before = commits.transact(write('before')).then(() => order.push('before'))
-  const alone = commits
-    .transactAlone(async () => {
-      write('one')()
-      void commits.transact(write('after')).then(() => order.push('after'))
-      await Bun.sleep(50)
-      commits.commitOverdue()
-      expect(commits.waiting()).toBe(1)
-      return write('two')()
-    })
-    .then(() => order.push('alone'))
-  await Promise.all([before, alone])
-  await commits.idle()
-  expect(order).toEqual(['before', 'alone', 'after'])
-  expect(notes()).toEqual(['before', 'one', 'two', 'after'])
-})
-
-test('a work that runs alone and throws leaves nothing, and later works run', async () => {
-  const failing = commits.transactAlone(async () => {
-    write('half')()
-    await Bun.sleep(1)
-    throw new Error('broken off')
-  })
-  const other = commits.transact(write('other'))
-  await expect(failing).rejects.toThrow('broken off')
-  await other
-  expect(notes()).toEqual(['other'])
-  expect(database.inTransaction).toBe(false)
-})
-
-test('a full disk takes back all of a work that runs alone', async () => {
-  const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
-  database.run(`PRAGMA max_page_count = ${pages + 2}`)
-  const failing = commits.transactAlone(async () => {
-    write('small')()
-    await Bun.sleep(1)
-    return write('x'.repeat(100_000))()
-  })
-  await expect(failing).rejects.toMatchObject({ code: 'disk_full' })
-  expect(notes()).toEqual([])
-  database.run('PRAGMA max_page_count = 100000')
-  await commits.transact(write('after'))
-  expect(notes()).toEqual(['after'])
-})
-
-test('a work that runs alone waits for a foreign writer, and gives up after five seconds', async () => {
-  const other = new Database(join(folder, 'test.db'))
-  other.run('BEGIN IMMEDIATE')
-  const patient = commits.transactAlone(async () => write('patient')())
-  await Bun.sleep(30)
-  other.run('ROLLBACK')
-  await patient
-  other.run('BEGIN IMMEDIATE')
-  jest.useFakeTimers()
-  const late = commits.transactAlone(async () => write('late')()).catch((cause) => cause)
-  expect(await passUntil(late)).toMatchObject({ code: 'overloaded' })
-  jest.useRealTimers()
-  other.run('ROLLBACK')
-  other.close()
-  expect(notes()).toEqual(['patient'])
 })
 
 test('more works than fit a batch are all done', async () => {
