@@ -156,7 +156,7 @@ test('engines of the store never import each other, and what they share imports 
 })
 
 /** What both engines share: steps, and the tables that they name. */
-const STORE_FILES = ['steps', 'statements', 'tables', 'column-types'].map((name) => `store/${name}.ts`)
+const STORE_FILES = ['steps', 'statements', 'tables'].map((name) => `store/${name}.ts`)
 
 test('nothing in the store imports what opens it, and only faces and steps lie beside its rooms', () => {
   const inStore = sources.filter(({ room }) => room === 'store').map(({ path }) => path)

@@ -1,13 +1,39 @@
 // The tables, declared once for every engine. The order is that in which transactions lock their rows.
 
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AccountLinkPurpose } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
 import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 import type { PushKind } from '../domain/push.ts'
-import { bytes, flag } from './column-types.ts'
+
+/** drizzle's own type turns each value into a Buffer, which takes longer than reading it. */
+const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
+/** True or false. */
+const flag = (name: string) => integer(name, { mode: 'boolean' })
+
+/** One row; PostgreSQL has more columns. */
+export const instance = sqliteTable('instance', {
+  id: integer().primaryKey(),
+  clockMark: integer('clock_mark').notNull(),
+  clockDoubted: integer('clock_doubted'),
+  copyState: text('copy_state'),
+  copyMark: text('copy_mark'),
+  copyOther: text('copy_other'),
+})
+
+export const instanceKeys = sqliteTable('instance_keys', {
+  number: integer().primaryKey(),
+  verifier: bytes().notNull(),
+})
+
+/** Only in a data folder. */
+export const home = sqliteTable('home', {
+  id: integer().primaryKey(),
+  mark: text().notNull(),
+  path: text().notNull(),
+})
 
 /** One row, or none. */
 export const appearance = sqliteTable('appearance', {

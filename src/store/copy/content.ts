@@ -8,6 +8,7 @@ import { nameBucket } from '../../domain/bucket-place.ts'
 import { conflict, type DomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
+import { readClockMark, writeClockMark } from '../every-engine/instance.ts'
 import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import { REMOVE_REQUESTS } from '../requests/requests.ts'
@@ -24,25 +25,10 @@ type Row = Record<string, Value>
 /** Rows that are read at once; payloads have up to a MiB. */
 const [SLICE, PAYLOADS] = [500, 16]
 const READ_BYTES = 1024 * 1024
-/** Where the files are may differ at the two ends. */
-const { bucketFolder, ...COPIED } = tables
-const TABLES: readonly SQLiteTable[] = Object.values(COPIED)
+/** What is not the same at the two ends. */
+const OWN: readonly SQLiteTable[] = [tables.instance, tables.home, tables.bucketFolder]
+const TABLES = Object.values<SQLiteTable>(tables).filter((table) => !OWN.includes(table))
 export const TABLE_NAMES: readonly string[] = TABLES.map((table) => getTableConfig(table).name)
-
-/** The instance keys that a database was written with: none before its first use. */
-export const KEYS = statement<{ number: number; verifier: Uint8Array }>(
-  'SELECT number, verifier FROM instance_keys',
-)
-const CLOCK = statement<Row>('SELECT clock_mark, clock_doubted FROM instance')
-const CARRIED = [
-  [KEYS, statement('INSERT INTO instance_keys (number, verifier) VALUES ($1, $2)')],
-  [CLOCK, statement('UPDATE instance SET clock_mark = $1, clock_doubted = $2')],
-] as const
-
-/** Whether nothing has ever used it: the first use writes a key down. */
-export function* isEmpty(): Step<boolean> {
-  return (yield* first(KEYS)) === null
-}
 
 /** Returns how many rows of each table were copied, and are there. */
 export async function copyRows(
@@ -50,9 +36,8 @@ export async function copyRows(
   put: Run,
   { places, onProgress }: CopyingFiles,
 ): Promise<Record<string, number>> {
-  for (const [carried, write] of CARRIED)
-    await put(each(await read(all<Row>(carried)), (row) => run(write, ...Object.values(row))))
-  if (places?.row) await put(addTo(bucketFolder)(places.row))
+  await put(writeClockMark(await read(readClockMark())))
+  if (places?.row) await put(addTo(tables.bucketFolder)(places.row))
   const copied: Record<string, number> = {}
   for (const table of TABLES) {
     const { name } = getTableConfig(table)
@@ -116,12 +101,12 @@ export type PlacesOptions = {
 }
 
 /** `row` is what the target writes down of its place. Both are the same when files stay in their bucket. */
-export type Places = { from: SealedFiles; to: SealedFiles; row: RowOf<typeof bucketFolder> | null }
+export type Places = { from: SealedFiles; to: SealedFiles; row: RowOf<typeof tables.bucketFolder> | null }
 
 /** Null when nothing says where PostgreSQL has its files. Throws `conflict` when the source has its files in another bucket. */
 export async function findPlaces(read: Run, options: PlacesOptions): Promise<Places | null> {
   const { toServer, path, bucket, onWarning } = options
-  const row = await read(first(select(bucketFolder, '')))
+  const row = await read(first(select(tables.bucketFolder, '')))
   const name = bucket && nameBucket(bucket.place)
   if (row?.isUsed && row.mark !== name)
     throw conflict(`The files are in ${printableLine(row.address)}: name it with --files-url.`)

@@ -5,17 +5,9 @@ import { randomBase32 } from '../../crypto/random.ts'
 import { conflict } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { type Keys, requireKeys } from '../every-engine/instance.ts'
+import { type Keys, listKnownKeys, requireKeys } from '../every-engine/instance.ts'
 import { type Alone, all, type Run, type Statement, type Step } from '../steps.ts'
-import {
-  copyFiles,
-  copyRows,
-  destroy,
-  findPlaces,
-  isEmpty,
-  type OnProgress,
-  type PlacesOptions,
-} from './content.ts'
+import { copyFiles, copyRows, destroy, findPlaces, type OnProgress, type PlacesOptions } from './content.ts'
 import { explainCopy, readCopyState, writeCopyState } from './state.ts'
 
 /** One end of a copy, which nobody else uses until it is closed. */
@@ -120,7 +112,8 @@ async function requireEmpty(write: Run, to: CopyEnd): Promise<void> {
     throw conflict(
       `${to.name} holds a copy that was broken off: empty it (${to.emptying}), and run this again.`,
     )
-  if (!(await write(isEmpty()))) throw conflict(`${to.name} is not empty: name an empty one.`)
+  // The first use writes a key down.
+  if ((await write(listKnownKeys())).length > 0) throw conflict(`${to.name} is not empty: name an empty one.`)
 }
 
 async function complete(write: Run, mark: string): Promise<void> {

@@ -66,16 +66,16 @@ export function* enterKeys(keys: Keys, { hasOthers = false } = {}): Step<void> {
 }
 
 const CLOCK_MARK = statement<ClockMark>('SELECT clock_mark AS mark, clock_doubted AS doubted FROM instance')
-const TRUST_CLOCK = statement('UPDATE instance SET clock_mark = $1, clock_doubted = NULL')
+const WRITE_MARK = statement('UPDATE instance SET clock_mark = $1, clock_doubted = $2')
 
 /** When it was last in use. */
 export function* readClockMark(): Step<ClockMark> {
   return (yield* first(CLOCK_MARK)) ?? { mark: 0, doubted: null }
 }
 
-/** Stores this time, which is trusted, as the last time of use. Only here the mark may go back. */
-export function trustClock(time: number): Step<void> {
-  return run(TRUST_CLOCK, time)
+/** Stores the last time of use. Only here the mark may go back. */
+export function writeClockMark({ mark, doubted }: ClockMark): Step<void> {
+  return run(WRITE_MARK, mark, doubted)
 }
 
 /** Throws `conflict` at an end of a copy that may not be served. */

@@ -4,7 +4,7 @@
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
 import { HOUR, type Now, SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
-import { type Keys, trustClock } from '../every-engine/instance.ts'
+import { type Keys, writeClockMark } from '../every-engine/instance.ts'
 import { giveUpAbandoned } from '../files/file-records.ts'
 import { openFiles } from '../files/open-files.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
@@ -135,7 +135,8 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
   const { now, trusted } = clock
   const { onError, outage, label } = options
   const guarded = node.guard(database)
-  if (options.clock.accept) await database.transact((session) => drive(trustClock(clock.now()), session))
+  const accepted = { mark: clock.now(), doubted: null }
+  if (options.clock.accept) await database.transact((session) => drive(writeClockMark(accepted), session))
   const beats = node.start({
     database,
     clearUp: (session) => clearUp(session, now()),

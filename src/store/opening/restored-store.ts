@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import type { Visit } from '../../domain/audit.ts'
 import { conflict, type DomainError } from '../../domain/errors.ts'
-import { type Keys, readClockMark, requireKeys, trustClock } from '../every-engine/instance.ts'
+import { type Keys, readClockMark, requireKeys, writeClockMark } from '../every-engine/instance.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { type Linked, type OwnedPush, relinkSome } from '../pushes/rekeying.ts'
@@ -112,7 +112,7 @@ function createOperations(database: Database, leftOut: number) {
     }
     const relinkNext = database.transaction((after: number) => drive(relinkSome(after, relink)))
     for (let after: number | null = 0; after !== null; ) after = relinkNext(after)
-    drive(trustClock(now))
+    drive(writeClockMark({ mark: now, doubted: null }))
     return lost
   }
 

@@ -8,7 +8,6 @@ import { writeWhole } from '../../folder/durable-files.ts'
 import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
 import * as tables from '../../tables.ts'
 import firstHome from './migrations/0001-home.sql' with { type: 'text' }
-import * as schema from './schema.ts'
 
 export const MIGRATIONS: readonly string[] = [firstTables + firstHome]
 /** The version of the schema that this program makes, and the newest that it opens. */
@@ -67,7 +66,7 @@ export function requireCurrentSchema(database: Database): void {
 /** Throws when tables or columns do not have the names of the schema. SQLite itself does not check them. */
 export function requireOwnTables(database: Database): void {
   const columns = database.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
-  for (const table of Object.values({ ...schema, ...tables }).map(getTableConfig)) {
+  for (const table of Object.values(tables).map(getTableConfig)) {
     const found = columns.all(table.name).map(({ name }) => name)
     if (table.columns.every(({ name }) => found.includes(name))) continue
     const message = `The database ${database.filename} is damaged (its table ${table.name} has other columns).`

@@ -20,7 +20,6 @@ import { dataFolder } from '../../../../src/store/folder/data-folder.ts'
 import { besideServer, lockFolder } from '../../../../src/store/folder/folder-lock.ts'
 import { openFolderDatabase } from '../../../../src/store/opening/folder-database.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite/engine/migrate.ts'
-import * as schema from '../../../../src/store/sqlite/engine/schema.ts'
 import * as tables from '../../../../src/store/tables.ts'
 import { createTestClock, START } from '../../../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
@@ -46,7 +45,7 @@ test('the tables that drizzle knows are the tables that the migrations build', (
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence' ORDER BY name",
     )
     .all()
-  const known = Object.values({ ...schema, ...tables }).map(getTableConfig)
+  const known = Object.values(tables).map(getTableConfig)
   expect(known.map(({ name }) => name).sort()).toEqual(built.map(({ name }) => name))
   for (const { name, columns, primaryKeys } of known) {
     type Column = { name: string; type: string; notnull: number; pk: number }
