@@ -10,19 +10,14 @@ import { reasonOf } from '../../domain/system-errors.ts'
 import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { openLabels } from '../../pushes/labels.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
+import { slicesOf } from '../../store/every-engine/all-rows.ts'
 import { createDiskFiles } from '../../store/files/disk.ts'
 import type { SealedFiles } from '../../store/files-face.ts'
-import {
-  countPayloads,
-  findBucketFolder,
-  findFile,
-  type LabelledRow,
-  listFilesAfter,
-  listLabelsAfter,
-  listSecondFactorsAfter,
-} from '../../store/pushes/sealed-rows.ts'
+import { countPayloads, findBucketFolder, findFile, findRow } from '../../store/pushes/sealed-rows.ts'
 import { openBucket } from '../../store/s3/bucket.ts'
-import type { Step, Steps } from '../../store/steps.ts'
+import type { RowOf } from '../../store/statements.ts'
+import type { Steps } from '../../store/steps.ts'
+import { accounts, type pushes, pushFiles, pushLabels } from '../../store/tables.ts'
 import type { Place } from './place.ts'
 import type { Rows } from './rows.ts'
 
@@ -46,14 +41,15 @@ async function lookAtFiles(place: Place, read: Steps['read']): Promise<Verdict> 
   const open = await openFiles(place, read)
   const faults: string[] = []
   let [files, bytes] = [0, 0]
-  for await (const file of rowsOf(read, listFilesAfter, { pushId: 0, n: -1 })) {
-    const fault = await findFault(file, open)
-    // A push may have ended meanwhile, and its files with it.
-    if (fault !== null && (await read(() => findFile(file))) !== null)
-      faults.push(`File ${file.n + 1} of push ${file.pushId} (${file.fileId}) ${fault}.`)
-    files += 1
-    bytes += file.size
-  }
+  for await (const some of slicesOf(pushFiles, read))
+    for (const file of some) {
+      const fault = await findFault(file, open)
+      // A push may have ended meanwhile, and its files with it.
+      if (fault !== null && (await read(() => findFile(file))) !== null)
+        faults.push(`File ${file.n + 1} of push ${file.pushId} (${file.fileId}) ${fault}.`)
+      files += 1
+      bytes += file.size
+    }
   const said = `Files of live pushes: ${files}, with ${Math.ceil(bytes / MIB)} MiB.`
   return judgeFaults(said, faults, {
     well: 'Each is there, has its length, and can be read to its end.',
@@ -96,15 +92,20 @@ async function lookAtSealed(read: Steps['read'], keyring: Keyring | null): Promi
   if (keyring === null) return warning('Nothing was opened, because the key file cannot be used.')
   const faults: string[] = []
   let count = 0
-  for await (const row of rowsOf(read, ({ pushId }) => listLabelsAfter(pushId), { pushId: 0 })) {
-    count += 1
-    if (!areLabelsWhole(row, keyring)) faults.push(`The link, name or note of push ${row.pushId}.`)
-  }
-  for await (const { id, totpSecret } of rowsOf(read, (last) => listSecondFactorsAfter(last.id), { id: 0 })) {
-    count += 1
-    if (totpSecret !== null && openForAccount(totpSecret, { accountId: id, field: 'totp', keyring }) === null)
-      faults.push(`The second factor of account ${id}.`)
-  }
+  for await (const rows of slicesOf(pushLabels, read))
+    for (const labels of rows) {
+      count += 1
+      const push = await read(() => findRow(labels.pushId))
+      if (push !== null && !areLabelsWhole(labels, push, keyring))
+        faults.push(`The link, name or note of push ${push.id}.`)
+    }
+  for await (const rows of slicesOf(accounts, read))
+    for (const { id, totpSecret } of rows) {
+      if (totpSecret === null) continue
+      count += 1
+      if (openForAccount(totpSecret, { accountId: id, field: 'totp', keyring }) === null)
+        faults.push(`The second factor of account ${id}.`)
+    }
   const words = { well: 'Each opens with the instance key.', ill: 'Not opened by the instance key' }
   return judgeFaults(`Pushes of accounts, and second factors: ${count}.`, faults, words)
 }
@@ -120,8 +121,12 @@ function judgeFaults(
   return problem(`${said} ${ill}: ${faults.length}. ${told}`, 'See docs/damage.md.')
 }
 
-function areLabelsWhole({ pushId, lookup, ownerId, ...labels }: LabelledRow, keyring: Keyring): boolean {
-  const place = { keyring, pushId: lookup, ownerId, pushName: `push ${pushId}` }
+function areLabelsWhole(
+  labels: RowOf<typeof pushLabels>,
+  { id, lookup, ownerId }: RowOf<typeof pushes>,
+  keyring: Keyring,
+): boolean {
+  const place = { keyring, pushId: lookup, ownerId, pushName: `push ${id}` }
   return intactOrNull(() => openLabels(labels, place)) !== null
 }
 
@@ -131,18 +136,4 @@ async function tellUnchecked({ config }: Place, read: Steps['read']): Promise<Ve
   return fine(
     `Not checked: payloads (${payloads}) and the contents of files, which only their links open.${rows}`,
   )
-}
-
-/** All rows, page by page; the last row of a page leads to the next. */
-async function* rowsOf<Last, Row extends Last>(
-  read: Steps['read'],
-  list: (after: Last) => Step<Row[]>,
-  after: Last,
-): AsyncGenerator<Row> {
-  for (let last: Last | undefined = after; last !== undefined; ) {
-    const from: Last = last
-    const page = await read(() => list(from))
-    yield* page
-    last = page.at(-1)
-  }
 }

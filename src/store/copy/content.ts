@@ -1,29 +1,25 @@
 // What a copy carries: the rows of all tables, whose values are the same in every engine, and the sealed files.
 
 import { createHash } from 'node:crypto'
-import { getTableColumns } from 'drizzle-orm'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { conflict, type DomainError } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
+import { slicesOf } from '../every-engine/all-rows.ts'
 import { readClockMark, writeClockMark } from '../every-engine/instance.ts'
 import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import { REMOVE_REQUESTS } from '../requests/requests.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { addTo, type RowOf, select, statement } from '../statements.ts'
-import { all, first, type Run, run, type Step, type Value } from '../steps.ts'
+import { first, type Run, run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
 
 /** Told often. */
 export type OnProgress = (what: string, done: number) => void
 
-type Row = Record<string, Value>
-
-/** Rows that are read at once; payloads have up to a MiB. */
-const [SLICE, PAYLOADS] = [500, 16]
 const READ_BYTES = 1024 * 1024
 /** What is not the same at the two ends. */
 const OWN: readonly SQLiteTable[] = [tables.instance, tables.home, tables.bucketFolder]
@@ -43,7 +39,7 @@ export async function copyRows(
     const { name } = getTableConfig(table)
     const add = addTo(table)
     let done = 0
-    for await (const rows of slicesOf(table, read)) {
+    for await (const rows of slicesOf(table, (step) => read(step()))) {
       await put(each(rows, add))
       done += rows.length
       onProgress(`rows of ${name}`, done)
@@ -60,33 +56,12 @@ function* each<T>(items: readonly T[], step: (item: T) => Step<unknown>): Step<v
   for (const item of items) yield* step(item)
 }
 
-/** All rows of a table in the order of its key, some at a time. */
-async function* slicesOf<T extends SQLiteTable>(table: T, read: Run): AsyncGenerator<T['$inferSelect'][]> {
-  const keys = keysOf(table)
-  const list = keys.map(({ column }) => column).join(', ')
-  const most = getTableConfig(table).name === 'push_secrets' ? PAYLOADS : SLICE
-  const rest = `ORDER BY ${list} LIMIT ${most}`
-  const after = select(table, `WHERE (${list}) > (${keys.map((_, n) => `$${n + 1}`).join(', ')}) ${rest}`)
-  for (let rows = await read(all(select(table, rest))); rows.length > 0; ) {
-    yield rows
-    const last: Row = rows.at(-1) ?? {}
-    rows = rows.length < most ? [] : await read(all(after, ...keys.map(({ name }) => last[name] ?? null)))
-  }
-}
-
-/** The columns of its primary key. */
-function keysOf(table: SQLiteTable): { name: string; column: string }[] {
-  const composite = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name)
-  return Object.entries(getTableColumns(table))
-    .filter(([, column]) => composite?.includes(column.name) ?? column.primary)
-    .map(([name, column]) => ({ name, column: column.name }))
-}
-
 /** The files of live pushes, and those that may be downloaded still after a last view; `size` of the plain bytes, if a row tells. */
 async function* neededFiles(read: Run, now: number) {
-  for await (const rows of slicesOf(tables.pushFiles, read))
+  const readStep: Steps['read'] = (step) => read(step())
+  for await (const rows of slicesOf(tables.pushFiles, readStep))
     for (const { fileId, size, pushId } of rows) yield { id: fileId, size, pushId }
-  for await (const rows of slicesOf(tables.filesDue, read))
+  for await (const rows of slicesOf(tables.filesDue, readStep))
     for (const { id, at, pushId } of rows) if (pushId && (at ?? 0) > now) yield { id, size: null, pushId }
 }
 
