@@ -109,28 +109,29 @@ function settle(
 ): Change[] {
   const doubtful = new Set([...lost].map(({ path }) => path))
   const isSettled = (change: Change) => synced.has(change) && !doubtful.has(change.path)
-  for (const change of since) if (isSettled(change)) apply(sure, change)
+  const own = new Set<string>()
+  for (const change of since) if (isSettled(change)) apply(sure, change, own)
   return since.filter((change) => !isSettled(change))
 }
 
-function apply(files: Map<string, Buffer>, change: Change): void {
-  const before = files.get(change.path) ?? Buffer.alloc(0)
-  if ('size' in change) {
-    const after = Buffer.alloc(change.size)
-    before.copy(after)
-    files.set(change.path, after)
-    return
-  }
+/** Changes the files in `own` in place, and copies others once, because they belong to other cuts, too. */
+function apply(files: Map<string, Buffer>, change: Change, own: Set<string>): void {
+  const { path } = change
+  const before = files.get(path) ?? Buffer.alloc(0)
   if ('from' in change) {
-    files.set(change.path, files.get(change.from) ?? Buffer.alloc(0))
+    files.set(path, files.get(change.from) ?? Buffer.alloc(0))
     files.delete(change.from)
+    own.delete(path)
     return
   }
-  const { offset, data } = change
-  const after = Buffer.alloc(Math.max(before.length, offset + data.length))
-  before.copy(after)
-  data.copy(after, offset)
-  files.set(change.path, after)
+  const size = 'size' in change ? change.size : Math.max(before.length, change.offset + change.data.length)
+  if (size !== before.length || !own.has(path)) {
+    const after = Buffer.alloc(size)
+    before.copy(after)
+    files.set(path, after)
+    own.add(path)
+  }
+  if ('data' in change) change.data.copy(files.get(path) ?? before, change.offset)
 }
 
 const SECTOR = 512
@@ -158,9 +159,10 @@ function leave(
   keep: (change: Change, at: number) => Change[],
 ): Map<string, Buffer> {
   const files = new Map(sure)
+  const own = new Set<string>()
   let at = 0
   for (const change of since)
-    for (const kept of synced.has(change) ? [change] : keep(change, at++)) apply(files, kept)
+    for (const kept of synced.has(change) ? [change] : keep(change, at++)) apply(files, kept, own)
   return files
 }
 
