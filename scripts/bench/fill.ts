@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseKeyFile } from '../../src/crypto/keyring.ts'
 import { newDataKey, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
+import { fileAll } from '../../src/store/sqlite/engine/links.ts'
 import { PUSH, type Tokens } from './requests.ts'
 
 const IN_A_TRANSACTION = 50_000
@@ -50,6 +51,7 @@ export function fillFolder(dataDir: string, { tokens, until }: { tokens: Tokens;
     }
   })
   while (tokens.count() < until) addUntil(Math.min(until, tokens.count() + IN_A_TRANSACTION))
+  fileAll(database)
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')
 }
 

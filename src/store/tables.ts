@@ -35,6 +35,18 @@ export const home = sqliteTable('home', {
   path: text().notNull(),
 })
 
+/** By which link each push is found; only in a data folder, as the next one. */
+export const pushLinks = sqliteTable('push_links', {
+  lookup: bytes().primaryKey().notNull(),
+  pushId: integer('push_id').notNull(),
+})
+
+/** One row. */
+export const linksFiled = sqliteTable('links_filed', {
+  id: integer().primaryKey(),
+  upTo: integer('up_to').notNull(),
+})
+
 /** One row, or none. */
 export const appearance = sqliteTable('appearance', {
   id: integer().primaryKey(),

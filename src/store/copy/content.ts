@@ -22,7 +22,13 @@ export type OnProgress = (what: string, done: number) => void
 
 const READ_BYTES = 1024 * 1024
 /** What is not the same at the two ends. */
-const OWN: readonly SQLiteTable[] = [tables.instance, tables.home, tables.bucketFolder]
+const OWN: readonly SQLiteTable[] = [
+  tables.instance,
+  tables.home,
+  tables.bucketFolder,
+  tables.pushLinks,
+  tables.linksFiled,
+]
 const TABLES = Object.values<SQLiteTable>(tables).filter((table) => !OWN.includes(table))
 export const TABLE_NAMES: readonly string[] = TABLES.map((table) => getTableConfig(table).name)
 

@@ -158,10 +158,10 @@ CREATE TABLE request_reservations (
 CREATE INDEX request_reservations_of_request ON request_reservations (request_id, until);
 CREATE INDEX request_reservations_until ON request_reservations (until);
 
--- Only read, until an edit or the end.
+-- Only read, until an edit or the end. `links` finds a push by its lookup: an index here, a view of push_links in SQLite.
 CREATE TABLE pushes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  lookup BLOB NOT NULL UNIQUE CHECK (length(lookup) = 16),
+  lookup BLOB NOT NULL CHECK (length(lookup) = 16),
   key_number INT NOT NULL,
   -- For more than two values IN makes a table, and takes a quarter of the time of the insert.
   kind TEXT NOT NULL CHECK (kind = 'text' OR kind = 'file' OR kind = 'url' OR kind = 'qr'),

@@ -3,7 +3,7 @@
 
 import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
 import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-face.ts'
-import { lockPushes } from '../pushes/push-rows.ts'
+import { lockPushes } from '../pushes/push-locks.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { accounts, type eventCounts, events, type soonTold } from '../tables.ts'

@@ -17,6 +17,7 @@ import { openLogSync } from '../sqlite/engine/disk-threads.ts'
 import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
 import { leave, watchPlace } from '../sqlite/engine/home.ts'
 import { createClockMarker } from '../sqlite/engine/instance.ts'
+import { openLinks } from '../sqlite/engine/links.ts'
 import { schemaVersion } from '../sqlite/engine/migrate.ts'
 import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
 import { createAlone, createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
@@ -56,7 +57,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     onChange: (doubt) => keeping.changed(doubt),
   })
   const { now, trusted, doubt } = clock
-  const { commits, checkpointer, reserve, log, isInPlace, forgetMark } = openWriting(opening, clock)
+  const { commits, links, checkpointer, reserve, log, isInPlace, forgetMark } = openWriting(opening, clock)
   const { path } = folder
   const freeSpace = createFreeSpace({ path, floor: options.minFreeSpace, isFull: reserve.isSpent })
   const onEffect = (effect: Effect) => {
@@ -76,6 +77,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
 
   async function close(): Promise<void> {
     await files.close()
+    await links.close()
     await commits.idle()
     await keeping.close()
     await log?.close()
@@ -119,6 +121,7 @@ function openWriting({ database, folder, options }: Opening, clock: Clock) {
   const reserve = createReserve(folder.reserve)
   const { mark, undo: forgetMark } = createClockMarker(database, clock)
   const isInPlace = watchPlace(database.filename)
+  const links = openLinks(database)
   const log = options.isServer && SYNCS_APART ? syncApart(database, checkpointer) : null
   // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
   database.run('PRAGMA busy_timeout = 0')
@@ -141,10 +144,13 @@ function openWriting({ database, folder, options }: Opening, clock: Clock) {
       return hasRoom
     },
     onFatal: options.onFatal,
-    onCommitted: options.onCommitted,
+    onCommitted: (batch) => {
+      options.onCommitted?.(batch)
+      links.noteCommitted(batch.works, commits.transact)
+    },
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
-  return { commits, checkpointer, reserve, log, isInPlace, forgetMark }
+  return { commits, links, checkpointer, reserve, log, isInPlace, forgetMark }
 }
 
 /** Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on Windows. */

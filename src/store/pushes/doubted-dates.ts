@@ -7,7 +7,7 @@ import { setBackMessages } from '../notices/outbox.ts'
 import { select, updateOf } from '../statements.ts'
 import { all, type Step, type Steps } from '../steps.ts'
 import { pushes, pushState } from '../tables.ts'
-import { lockPushes } from './push-rows.ts'
+import { lockPushes } from './push-locks.ts'
 
 const PIECE = 500
 const LATEST = select(pushes, `WHERE id < $1 ORDER BY id DESC LIMIT ${PIECE}`)

@@ -7,7 +7,8 @@ import type { ExpiryStore } from '../face.ts'
 import { statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step, type Steps } from '../steps.ts'
 import { shortenLog } from './audit-log.ts'
-import { lockPushes, removePush, write as writeDecided } from './push-rows.ts'
+import { lockPushes } from './push-locks.ts'
+import { removePush, write as writeDecided } from './push-rows.ts'
 
 /** Pushes that one step ends or removes at most. */
 const SOME = 100

@@ -1,60 +1,23 @@
-// One push and all that belongs to it: found, locked, stored, changed and removed. Every change holds the lock of its row in
-// `push_state`, so that visits to one push come one after another; all other rows of the push are read after that lock.
+// One push and all that belongs to it: stored, changed and removed. Every change holds the lock of its row in `push_state`
+// (push-locks.ts), so that visits to one push come one after another.
 
 import type { NewEntry } from '../../domain/audit.ts'
-import { DamageError } from '../../domain/errors.ts'
 import { eventsOf } from '../../domain/events.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
-import type { PushToStore, SealedContent, SealedPush, StoredPush } from '../face.ts'
-import { lockCounts, newEventId, tell } from '../notices/events.ts'
+import type { PushToStore, StoredPush } from '../face.ts'
+import { newEventId, tell } from '../notices/events.ts'
 import { removeLinks } from '../notices/outbox.ts'
 import type { SealedSecrets } from '../sealed-face.ts'
-import {
-  addTo,
-  causing,
-  forSome,
-  insert,
-  insertForId,
-  locked,
-  namesOf,
-  type RowOf,
-  select,
-  statement,
-  updateOf,
-} from '../statements.ts'
+import { addTo, causing, insert, insertForId, statement, updateOf } from '../statements.ts'
 import { first, LAST_ID, run, type Step, together } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
-import { lockShares, lowerShare, removingShare } from './address-shares.ts'
+import { lowerShare, removingShare } from './address-shares.ts'
 import { appending, type Room, removeLog } from './audit-log.ts'
-import { attachFiles, endGrants, listFiles, releaseFiles } from './file-rows.ts'
-import { forgetAnswer, lockingKey, lockKeys } from './idempotency-keys.ts'
+import { attachFiles, endGrants, releaseFiles } from './file-rows.ts'
+import { forgetAnswer, lockingKey } from './idempotency-keys.ts'
 import { createSlots } from './slots.ts'
-import { NOT_VIEWED, presentPush } from './stored-push.ts'
+import { NOT_VIEWED } from './stored-push.ts'
 
-const FIND = select(pushes, 'WHERE id = $1')
-const FIND_BY_LOOKUP = select(pushes, 'WHERE lookup = $1')
-/** In one statement, because outside a transaction SQLite locks the database for each. */
-const FIND_WHOLE = statement<RowOf<typeof pushes> & RowOf<typeof pushState>>(
-  `SELECT ${namesOf(pushes, 'p.')}, ${namesOf(pushState, 's.')}
-    FROM pushes p JOIN push_state s ON s.push_id = p.id WHERE p.lookup = $1`,
-  { of: [pushes, pushState] },
-)
-const LOCK = locked(select(pushState, 'WHERE push_id = $1'))
-const LOCK_BY_LOOKUP = locked(select(pushState, 'WHERE push_id = (SELECT id FROM pushes WHERE lookup = $1)'))
-const LOCK_SOME = forSome((ids) => locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`)))
-const LOCK_FREE = forSome((ids) =>
-  locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`), 'FOR UPDATE SKIP LOCKED'),
-)
-const FIND_SOME = forSome((ids) => select(pushes, `WHERE id IN (${ids}) ORDER BY id`))
-/** Without joins, of which each takes SQLite longer than another statement. */
-const secretsOf = (id: string) =>
-  statement<SealedSecrets>(
-    `SELECT salt, passphrase_salt AS "passphraseSalt", payload,
-      (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS "wrappedKey"
-    FROM push_secrets WHERE push_id = ${id}`,
-  )
-const SECRETS = secretsOf('$1')
-const SECRETS_BY_LOOKUP = secretsOf('(SELECT id FROM pushes WHERE lookup = $1)')
 const REMOVE_SECRETS = causing(
   'destroyed',
   statement<{ keySlot: number }>(
@@ -89,61 +52,6 @@ const MUTABLE = [
 const updatePush = updateOf(pushes, MUTABLE)
 
 const keys = createSlots({ table: 'push_keys', column: 'wrapped_key', bytes: 62 })
-
-export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
-  const found = yield* first(FIND_WHOLE, lookup)
-  if (found?.lastViewedAt === NOT_VIEWED) found.lastViewedAt = 0
-  return found
-}
-
-/** Until the end of the transaction nobody else changes the push, or what belongs to it. */
-export function* lockPush(id: number): Step<StoredPush | null> {
-  const [state, push] = yield* together(first(LOCK, id), first(FIND, id))
-  return push && state && presentPush(push, state)
-}
-
-/** The same by its link, with its content; without for a push that has expired, or has a passphrase or files. */
-export function* lockPlain(lookup: Uint8Array): Step<SealedPush | null> {
-  const [state, row, secrets] = yield* together(
-    first(LOCK_BY_LOOKUP, lookup),
-    first(FIND_BY_LOOKUP, lookup),
-    first(SECRETS_BY_LOOKUP, lookup),
-  )
-  if (state === null || row === null) return null
-  const push = presentPush(row, state)
-  const isPlain = !push.passphraseRequired && push.files === 0
-  return { push, sealed: isPlain && secrets !== null ? { secrets, files: [] } : null }
-}
-
-/**
- * Locks several pushes that may end together, and returns those that there are, in the order of their ids. `skips`: without those
- * that somebody else has locked.
- */
-export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {
-  const states = yield* skips ? LOCK_FREE(ids) : LOCK_SOME(ids)
-  const held = states.map(({ id }) => id)
-  yield* lockShares(held)
-  yield* lockKeys(held)
-  const found = yield* FIND_SOME(held)
-  yield* lockCounts(found.map(({ ownerId }) => ownerId))
-  const byId = new Map(states.map((state) => [state.id, state]))
-  return found.flatMap((push) => {
-    const state = byId.get(push.id)
-    return state === undefined ? [] : [presentPush(push, state)]
-  })
-}
-
-/** Null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing. */
-export function* findContent({ id, files: number }: StoredPush): Step<SealedContent | null> {
-  const secrets = yield* first(SECRETS, id)
-  const files = number === 0 ? [] : yield* listFiles(id)
-  if (secrets !== null && files.length === number)
-    return { secrets, files: files.map(({ pushId: _, n: __, ...file }) => file) }
-  // It may have ended between these reads.
-  const push = yield* first(FIND, id)
-  if (push !== null && push.expiredOn === null) throw new DamageError(`push ${id}`)
-  return null
-}
 
 export type NewPush = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | 'labels' | 'files'> & {
   /** Null for an expired push. */

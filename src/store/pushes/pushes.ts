@@ -37,15 +37,8 @@ import { run, type Step, type Steps } from '../steps.ts'
 import { requireRoom, takeShare } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'
 import { useKey } from './idempotency-keys.ts'
-import {
-  findContent,
-  findPush,
-  insertPush,
-  lockPlain,
-  lockPush,
-  lockPushes,
-  write as writeDecided,
-} from './push-rows.ts'
+import { findContent, findPush, lockPlain, lockPush, lockPushes } from './push-locks.ts'
+import { insertPush, write as writeDecided } from './push-rows.ts'
 
 const GROWS = { grows: true }
 
@@ -59,7 +52,11 @@ export type PushesOptions = {
   hasRoom: () => boolean
 }
 
-export function createPushes({ steps: { read, settled, write }, now, hasRoom }: PushesOptions): PushStore {
+export function createPushes({
+  steps: { read, settled, write, isRemote = false },
+  now,
+  hasRoom,
+}: PushesOptions): PushStore {
   const room = () => ({ hasRoom: hasRoom() })
   /** When the next thing happens to this push, read under its lock. */
   const timeOf = (push: StoredPush) => forward(push, now())
@@ -98,7 +95,7 @@ export function createPushes({ steps: { read, settled, write }, now, hasRoom }: 
   function* claimPlain<T>(
     asked: PlainClaim<T>,
   ): Step<(Claimed & { content: T | null }) | 'not_plain' | null> {
-    const found = yield* lockPlain(asked.lookup)
+    const found = yield* lockPlain(asked.lookup, isRemote)
     if (found === null) return null
     const before = found.push
     if (before.passphraseRequired || before.files > 0) return 'not_plain' as const

@@ -27,7 +27,7 @@ export function createSteps({ read, transact, onEffect }: StepsOptions): Steps {
   }
 
   const settled = async () => undefined
-  return { read: (step) => read((session) => drive(step(), session)), settled, write }
+  return { read: (step) => read((session) => drive(step(), session)), settled, write, isRemote: true }
 }
 
 export type AloneOptions = Pick<PostgresDatabase, 'transact'> & {

@@ -7,9 +7,9 @@ import { type DataFolder, explained } from '../../folder/data-folder.ts'
 import { writeWhole } from '../../folder/durable-files.ts'
 import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
 import * as tables from '../../tables.ts'
-import firstHome from './migrations/0001-home.sql' with { type: 'text' }
+import ownTables from './migrations/0001-sqlite.sql' with { type: 'text' }
 
-export const MIGRATIONS: readonly string[] = [firstTables + firstHome]
+export const MIGRATIONS: readonly string[] = [firstTables + ownTables]
 /** The version of the schema that this program makes, and the newest that it opens. */
 export const CURRENT_SCHEMA = MIGRATIONS.length
 

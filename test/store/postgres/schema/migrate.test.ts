@@ -42,7 +42,7 @@ postgres.describe('migrations of PostgreSQL', () => {
          WHERE relnamespace = 'oncebox'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped`,
       ),
     )
-    const { home: _, instance: __, ...both } = tables
+    const { home: _, instance: __, pushLinks: ___, linksFiled: ____, ...both } = tables
     const own = ['schema_versions', 'instance', 'changes', 'nodes']
     // Of the tables of both engines only the types differ, such as bigint and boolean for an integer.
     const shared = Object.values(both)

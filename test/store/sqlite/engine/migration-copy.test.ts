@@ -93,7 +93,7 @@ test('nothing in the copy opens a push, a session or a link', () => {
     .filter(({ name }) => made.query(`SELECT 1 FROM ${name}`).get() !== null)
   expect(filled.map(({ name }) => name)).toEqual([
     ...['accounts', 'audit_entries', 'bucket_folder', 'files_due', 'instance', 'instance_keys'],
-    ...['push_labels', 'push_state', 'pushes', 'sqlite_sequence'],
+    ...['links_filed', 'push_labels', 'push_state', 'pushes', 'sqlite_sequence'],
   ])
   expect(made.query('SELECT 1 FROM pushes WHERE expired_on IS NULL').get()).toBeNull()
   made.close()

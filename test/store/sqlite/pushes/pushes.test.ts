@@ -56,8 +56,9 @@ test('no query of a request, a list or the sweeper scans a table', () => {
   const database = new Database(join(test_.dataDir, 'oncebox.db'), { readonly: true })
   const [live, ended] = ['expired_on IS NULL', 'expired_on IS NOT NULL']
   const queries = [
-    'SELECT * FROM pushes WHERE lookup = ?',
-    'SELECT * FROM push_state WHERE push_id = (SELECT id FROM pushes WHERE lookup = ?)',
+    'SELECT * FROM push_state WHERE push_id = (SELECT push_id FROM push_links WHERE lookup = ?)',
+    'UPDATE push_links SET lookup = ? WHERE lookup = ?',
+    'DELETE FROM push_links WHERE lookup = ?',
     'SELECT *, (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) FROM push_secrets WHERE push_id = ?',
     'SELECT slot FROM push_keys WHERE is_free ORDER BY slot LIMIT 1',
     'SELECT * FROM push_state WHERE push_id IN (?, ?) ORDER BY push_id',

@@ -31,6 +31,10 @@ CREATE TABLE nodes (
   mark text NOT NULL
 );
 
+-- A push is found by its link.
+ALTER TABLE pushes ADD UNIQUE (lookup);
+CREATE VIEW links AS SELECT lookup, id AS push_id FROM pushes;
+
 -- Rows that change with each view have room on their page.
 ALTER TABLE instance SET (fillfactor = 50);
 ALTER TABLE push_state SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);

@@ -1,0 +1,105 @@
+// One push and what belongs to it: found, or locked for a change. The lock is that of its row in `push_state`; all other rows of the
+// push are read after it.
+
+import { DamageError } from '../../domain/errors.ts'
+import type { SealedContent, SealedPush, StoredPush } from '../face.ts'
+import { lockCounts } from '../notices/events.ts'
+import type { SealedSecrets } from '../sealed-face.ts'
+import { forSome, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
+import { first, type Step, together } from '../steps.ts'
+import { pushes, pushState } from '../tables.ts'
+import { lockShares } from './address-shares.ts'
+import { listFiles } from './file-rows.ts'
+import { lockKeys } from './idempotency-keys.ts'
+import { NOT_VIEWED, presentPush } from './stored-push.ts'
+
+const FIND = select(pushes, 'WHERE id = $1')
+const LINKED = '(SELECT push_id FROM links WHERE lookup = $1)'
+/** In one statement, because outside a transaction SQLite locks the database for each. */
+const FIND_WHOLE = statement<RowOf<typeof pushes> & RowOf<typeof pushState>>(
+  `SELECT ${namesOf(pushes, 'p.')}, ${namesOf(pushState, 's.')}
+    FROM pushes p JOIN push_state s ON s.push_id = p.id WHERE p.id = ${LINKED}`,
+  { of: [pushes, pushState] },
+)
+const LOCK = locked(select(pushState, 'WHERE push_id = $1'))
+const FIND_LINKED = select(pushes, `WHERE id = ${LINKED}`)
+const LOCK_LINKED = locked(select(pushState, `WHERE push_id = ${LINKED}`))
+const LOCK_SOME = forSome((ids) => locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`)))
+const LOCK_FREE = forSome((ids) =>
+  locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`), 'FOR UPDATE SKIP LOCKED'),
+)
+const FIND_SOME = forSome((ids) => select(pushes, `WHERE id IN (${ids}) ORDER BY id`))
+/** Without joins, of which each takes SQLite longer than another statement. */
+const secretsOf = (id: string) =>
+  statement<SealedSecrets>(
+    `SELECT salt, passphrase_salt AS "passphraseSalt", payload,
+      (SELECT wrapped_key FROM push_keys WHERE slot = key_slot) AS "wrappedKey"
+    FROM push_secrets WHERE push_id = ${id}`,
+  )
+const SECRETS = secretsOf('$1')
+const SECRETS_LINKED = secretsOf(LINKED)
+
+export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
+  const found = yield* first(FIND_WHOLE, lookup)
+  if (found?.lastViewedAt === NOT_VIEWED) found.lastViewedAt = 0
+  return found
+}
+
+/** Until the end of the transaction nobody else changes the push, or what belongs to it. */
+export function* lockPush(id: number): Step<StoredPush | null> {
+  const [state, push] = yield* together(first(LOCK, id), first(FIND, id))
+  return push && state && presentPush(push, state)
+}
+
+/** The same by its link, with its content; without for a push that has expired, or has a passphrase or files. */
+export function* lockPlain(lookup: Uint8Array, isRemote: boolean): Step<SealedPush | null> {
+  const [state, row, secrets] = yield* isRemote ? lockAtOnce(lookup) : lockOneByOne(lookup)
+  if (state === null || row === null) return null
+  const push = presentPush(row, state)
+  const isPlain = !push.passphraseRequired && push.files === 0
+  return { push, sealed: isPlain && secrets !== null ? { secrets, files: [] } : null }
+}
+
+type Locked = readonly [RowOf<typeof pushState> | null, RowOf<typeof pushes> | null, SealedSecrets | null]
+
+/** The trip to a server takes longer than it does to follow the link three times. */
+function lockAtOnce(lookup: Uint8Array): Step<Locked> {
+  return together(first(LOCK_LINKED, lookup), first(FIND_LINKED, lookup), first(SECRETS_LINKED, lookup))
+}
+
+function* lockOneByOne(lookup: Uint8Array): Step<Locked> {
+  const state = yield* first(LOCK_LINKED, lookup)
+  if (state === null) return [null, null, null]
+  const [row, secrets] = yield* together(first(FIND, state.id), first(SECRETS, state.id))
+  return [state, row, secrets]
+}
+
+/**
+ * Locks several pushes that may end together, and returns those that there are, in the order of their ids. `skips`: without those
+ * that somebody else has locked.
+ */
+export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {
+  const states = yield* skips ? LOCK_FREE(ids) : LOCK_SOME(ids)
+  const held = states.map(({ id }) => id)
+  yield* lockShares(held)
+  yield* lockKeys(held)
+  const found = yield* FIND_SOME(held)
+  yield* lockCounts(found.map(({ ownerId }) => ownerId))
+  const byId = new Map(states.map((state) => [state.id, state]))
+  return found.flatMap((push) => {
+    const state = byId.get(push.id)
+    return state === undefined ? [] : [presentPush(push, state)]
+  })
+}
+
+/** Null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing. */
+export function* findContent({ id, files: number }: StoredPush): Step<SealedContent | null> {
+  const secrets = yield* first(SECRETS, id)
+  const files = number === 0 ? [] : yield* listFiles(id)
+  if (secrets !== null && files.length === number)
+    return { secrets, files: files.map(({ pushId: _, n: __, ...file }) => file) }
+  // It may have ended between these reads.
+  const push = yield* first(FIND, id)
+  if (push !== null && push.expiredOn === null) throw new DamageError(`push ${id}`)
+  return null
+}
