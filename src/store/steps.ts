@@ -65,7 +65,7 @@ export type Steps = {
   /** Runs a step in one transaction and resolves once it is durable. */
   write<T>(step: () => Step<T>, options?: WriteOptions): Promise<T>
   /** Whether another process runs the statements, so that each asks for a round trip. */
-  isRemote?: true
+  isRemote?: boolean
 }
 
 /** Runs a step within a transaction that is open. */
