@@ -7,7 +7,7 @@ import { networkInterfaces } from 'node:os'
 import { connect as connectTls } from 'node:tls'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { SECOND } from '../domain/time.ts'
-import { isListed, type WebPlace, webPlaceOf } from '../domain/web-place.ts'
+import { isListed, type WebPlace, webPlaceOf } from '../domain/web-address.ts'
 import { inTime } from './in-time.ts'
 import { isAllowedAddress } from './judged-address.ts'
 

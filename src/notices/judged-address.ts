@@ -1,9 +1,8 @@
 // Which addresses a message may be sent to when a listed name resolves to them.
 
 import ipaddr from 'ipaddr.js'
-import { isListed, type WebPlace } from '../domain/web-place.ts'
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6
+import type { Address } from '../domain/client.ts'
+import { isListed, type WebPlace } from '../domain/web-address.ts'
 
 /** Nothing outside this machine and its cable, or what tunnels into another network. */
 const FORBIDDEN = new Set<string>([

@@ -4,10 +4,9 @@ import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseBucketPlace } from '../domain/bucket-place.ts'
-import { parseOrigin } from '../domain/origin.ts'
 import { withScheme } from '../domain/server-address.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
-import { parsePlace } from '../domain/web-place.ts'
+import { parseOrigin, parsePlace } from '../domain/web-address.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -74,19 +73,26 @@ export function duration(min: string, max: string): Amount {
   return amount(DURATION_UNITS, { min, max, such: 'a duration (such as 60s, 15m, 1h or 365d)' })
 }
 
-export function oneOf<const T extends string>(...choices: T[]): Parser<T> {
+/** A parser of what `read` makes of a text without the blanks around it; null is a text with this problem. */
+function reading<T>(read: (text: string) => T | null, problem: string): (text: string) => Parsed<T> {
   return (text) => {
-    const value = choices.find((choice) => choice === text.trim())
-    return value === undefined ? { problem: `must be ${choices.join(' or ')}` } : { value }
+    const value = read(text.trim())
+    return value === null ? { problem } : { value }
   }
 }
 
-export function truth(text: string): Parsed<boolean> {
-  const word = text.trim().toLowerCase()
-  if (['true', '1', 'yes', 'on'].includes(word)) return { value: true }
-  if (['false', '0', 'no', 'off'].includes(word)) return { value: false }
-  return { problem: 'must be true or false (or 1, 0, yes, no, on, off)' }
+export function oneOf<const T extends string>(...choices: T[]): Parser<T> {
+  return reading(
+    (text) => choices.find((choice) => choice === text) ?? null,
+    `must be ${choices.join(' or ')}`,
+  )
 }
+
+export const truth = reading((text) => {
+  const word = text.toLowerCase()
+  if (['true', '1', 'yes', 'on'].includes(word)) return true
+  return ['false', '0', 'no', 'off'].includes(word) ? false : null
+}, 'must be true or false (or 1, 0, yes, no, on, off)')
 
 export function port(text: string): Parsed<number> {
   const parsed = wholeNumber('0', '65535')(text)
@@ -109,24 +115,26 @@ export function path(text: string, place: Place): Parsed<string> {
 const HOST_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z]([a-z\d-]{0,61}[a-z\d])?$/i
 
 export function host(text: string): Parsed<string> {
-  const unix = text.trim()
-  if (unix.startsWith('unix:')) return unixHost(unix)
-  const value = text.trim().replace(/^\[(.*)\]$/, '$1')
-  return isIP(value) || HOST_NAME.test(value)
-    ? { value }
-    : { problem: 'must be an address or a host name without a port, such as 127.0.0.1, :: or localhost' }
+  return text.trim().startsWith('unix:') ? unixHost(text) : networkHost(text)
 }
 
+const networkHost = reading((text) => {
+  const value = text.replace(/^\[(.*)\]$/, '$1')
+  return isIP(value) || HOST_NAME.test(value) ? value : null
+}, 'must be an address or a host name without a port, such as 127.0.0.1, :: or localhost')
+
+/** A path for a Unix socket. Its address has room for 107 bytes of it. */
+const unixHost = reading((text) => {
+  const socket = text.slice('unix:'.length)
+  const isPath = posix.isAbsolute(socket) && !socket.endsWith('/') && !socket.includes('\0')
+  return isPath && Buffer.byteLength(socket) <= 107 ? text : null
+}, 'must be unix: and an absolute path of at most 107 bytes, such as unix:/run/oncebox/http.sock')
+
 /** One label of a host name, in lower case. */
-export function hostLabel(text: string): Parsed<string> {
-  const value = text
-    .trim()
-    .toLowerCase()
-    .replace(/\.local\.?$/, '')
-  return /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/.test(value)
-    ? { value }
-    : { problem: 'must be a name of letters, digits and dashes, such as oncebox for oncebox.local' }
-}
+export const hostLabel = reading((text) => {
+  const label = text.toLowerCase().replace(/\.local\.?$/, '')
+  return /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/.test(label) ? label : null
+}, 'must be a name of letters, digits and dashes, such as oncebox for oncebox.local')
 
 /** `off`, or a value of another kind. */
 export function orOff<T>(parse: Parser<T>): Parser<T | null> {
@@ -137,38 +145,20 @@ export function orOff<T>(parse: Parser<T>): Parser<T | null> {
   }
 }
 
-/** A path for a Unix socket. Its address has room for 107 bytes of it. */
-function unixHost(value: string): Parsed<string> {
-  const socket = value.slice('unix:'.length)
-  const isPath = posix.isAbsolute(socket) && !socket.endsWith('/') && !socket.includes('\0')
-  return isPath && Buffer.byteLength(socket) <= 107
-    ? { value }
-    : {
-        problem:
-          'must be unix: and an absolute path of at most 107 bytes, such as unix:/run/oncebox/http.sock',
-      }
-}
-
 /** An address with its port: `127.0.0.1:9100`, `[::1]:9100`; localhost is 127.0.0.1. */
-export function addressAndPort(text: string): Parsed<string> {
-  const value = text.trim().replace(/^localhost:/i, '127.0.0.1:')
+export const addressAndPort = reading((text) => {
+  const value = text.replace(/^localhost:/i, '127.0.0.1:')
   const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? []
   const isAddress = isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6)
-  return isAddress && Number(digits) <= 65_535
-    ? { value }
-    : { problem: 'must be an address and a port, such as 127.0.0.1:9100 or [::1]:9100' }
-}
+  return isAddress && Number(digits) <= 65_535 ? value : null
+}, 'must be an address and a port, such as 127.0.0.1:9100 or [::1]:9100')
 
 /** Removes a trailing slash; keeps a path, for instances that are served below one. */
-export function baseUrl(text: string): Parsed<string> {
-  const problem =
-    'must be an http or https URL without credentials, query or fragment, such as https://once.example'
-  const given = text.trim()
-  if (!/^https?:\/\/[^?#]+$/i.test(given)) return { problem }
-  const url = URL.parse(given)
-  if (url === null || url.username !== '' || url.password !== '') return { problem }
-  return { value: `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '') }
-}
+export const baseUrl = reading((text) => {
+  const url = /^https?:\/\/[^?#]+$/i.test(text) ? URL.parse(text) : null
+  if (url === null || url.username !== '' || url.password !== '') return null
+  return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '')
+}, 'must be an http or https URL without credentials, query or fragment, such as https://once.example')
 
 /** Like `baseUrl`, but adds a missing scheme. */
 export function serverUrl(text: string): Parsed<string> {
@@ -176,44 +166,28 @@ export function serverUrl(text: string): Parsed<string> {
 }
 
 /** The origin of pages that may use the API, or `*` for any. Removes a trailing slash. */
-export function corsOrigin(text: string): Parsed<string> {
-  const given = text.trim().replace(/\/$/, '')
-  const origin = given === '*' ? given : parseOrigin(given)
-  return origin === null
-    ? {
-        problem:
-          'must be an origin, which has no path, such as https://app.example or http://localhost:3000, or * for any',
-      }
-    : { value: origin }
-}
+export const corsOrigin = reading((text) => {
+  const given = text.replace(/\/$/, '')
+  return given === '*' ? given : parseOrigin(given)
+}, 'must be an origin, which has no path, such as https://app.example or http://localhost:3000, or * for any')
 
 /** A host that webhooks may name, with a port unless it is that of http or https. */
-export function webhookHost(text: string): Parsed<string> {
-  const value = parsePlace(text)
-  return value === null
-    ? { problem: 'must be a host, host:port or address, such as ntfy.sh, 192.168.1.5:8123 or [fd00::5]:80' }
-    : { value }
-}
+export const webhookHost = reading(
+  parsePlace,
+  'must be a host, host:port or address, such as ntfy.sh, 192.168.1.5:8123 or [fd00::5]:80',
+)
 
 /** A single address, or a network in CIDR notation. */
-export function network(text: string): Parsed<string> {
-  const value = text.trim()
-  if (value === 'unix') return { value }
-  const [address = '', ...prefix] = value.split('/')
+export const network = reading((text) => {
+  if (text === 'unix') return text
+  const [address = '', ...prefix] = text.split('/')
   // ipaddr.js also accepts "10" and "0x7f.1", which are typing errors here.
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
-  return isAddress && (prefix.length === 0 || ipaddr.isValidCIDR(value))
-    ? { value }
-    : {
-        problem:
-          'must be an address such as 10.0.0.1, a network such as 10.0.0.0/8, or unix for the socket of --host',
-      }
-}
+  return isAddress && (prefix.length === 0 || ipaddr.isValidCIDR(text)) ? text : null
+}, 'must be an address such as 10.0.0.1, a network such as 10.0.0.0/8, or unix for the socket of --host')
 
-/** A text of this shape, without the blanks around it. */
-function shaped(shape: RegExp, problem: string): (text: string) => Parsed<string> {
-  return (text) => (shape.test(text.trim()) ? { value: text.trim() } : { problem })
-}
+const shaped = (shape: RegExp, problem: string) =>
+  reading((text) => (shape.test(text) ? text : null), problem)
 
 export const profileName = shaped(
   /^[\w.-]{1,64}$/,

@@ -1,7 +1,7 @@
 // The list of --webhook-hosts, and the URLs that it allows.
 
 import { describe, expect, test } from 'bun:test'
-import { isListed, parsePlace, webPlaceOf } from '../../src/domain/web-place.ts'
+import { isListed, parsePlace, webPlaceOf } from '../../src/domain/web-address.ts'
 
 test.each([
   ['ntfy.sh', 'ntfy.sh'],

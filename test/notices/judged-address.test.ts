@@ -1,7 +1,7 @@
 // What a listed name may resolve to.
 
 import { describe, expect, test } from 'bun:test'
-import { webPlaceOf } from '../../src/domain/web-place.ts'
+import { webPlaceOf } from '../../src/domain/web-address.ts'
 import { isAllowedAddress } from '../../src/notices/judged-address.ts'
 
 const place = webPlaceOf('https://hook.example/x')

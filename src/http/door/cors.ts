@@ -1,6 +1,6 @@
 // CORS: pages of the origins that the operator listed may use the API, without credentials.
 
-import { spellingsOf } from '../../domain/origin.ts'
+import { spellingsOf } from '../../domain/web-address.ts'
 import { type AnswerHeaders, answerNothing } from '../answers.ts'
 import { API, type Endpoint, FILES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
 import { isJsonPath } from './paths.ts'
@@ -14,14 +14,7 @@ export function originIn(headers: Headers): string | null {
   return origin === null ? null : origin.length > MAX_ORIGIN_CHARACTERS ? 'null' : origin.toLowerCase()
 }
 
-export type Cors = {
-  /** `origin` as `originIn` gives it. */
-  isListed(origin: string): boolean
-  /** The answer to a preflight for a page of a listed origin; null for any other request. */
-  answerPreflight(request: Request, path: string): Response | null
-  /** Allows a page of a listed origin to read an answer of the API, refusals included. */
-  addHeaders(headers: Headers, asked: { request: Request; path: string }): void
-}
+export type Cors = ReturnType<typeof createCors>
 
 /** Request headers that clients use and browsers do not allow by default. */
 const ALLOWED_HEADERS = [
@@ -64,11 +57,13 @@ const PREFLIGHT: AnswerHeaders = {
 }
 
 /** `origins` as `parseOrigin` gives them, or `*` for any. */
-export function createCors(origins: readonly string[]): Cors {
+export function createCors(origins: readonly string[]) {
   const isAny = origins.includes('*')
   const listed = new Set(origins.flatMap(spellingsOf))
+  /** `origin` as `originIn` gives it. */
   const isListed = (origin: string) => isAny || listed.has(origin)
 
+  /** The answer to a preflight for a page of a listed origin; null for any other request. */
   function answerPreflight(request: Request, path: string): Response | null {
     if (request.method !== 'OPTIONS' || !isJsonPath(path)) return null
     const { headers } = request
@@ -80,6 +75,7 @@ export function createCors(origins: readonly string[]): Cors {
     return answerNothing({ ...PREFLIGHT, ...network })
   }
 
+  /** Allows a page of a listed origin to read an answer of the API, refusals included. */
   function addHeaders(headers: Headers, { request, path }: { request: Request; path: string }): void {
     if (origins.length === 0 || !isJsonPath(path)) return
     headers.append('vary', 'Origin')

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { isLoopbackAddress, remember } from '../../domain/client.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { spellingsOf } from '../../domain/origin.ts'
+import { spellingsOf } from '../../domain/web-address.ts'
 import { EXEMPT_PATHS, FILES } from '../urls.ts'
 import { isForwarded } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
@@ -12,16 +12,7 @@ import { isUnixHost } from './unix-socket.ts'
 /** How a request was addressed: by its Host header, or as a trusted proxy forwarded it. */
 export type Addressed = { scheme: 'http' | 'https' | null; host: string | null }
 
-export type HostRules = {
-  /** Throws `unknown_host` for a name that is not this server's. */
-  check(host: string | null, from: Asker): void
-  /** The start of every absolute link, without a trailing slash. */
-  baseUrlFor(addressed: Addressed): string
-  /** Whether a page of this origin, in lower case, is a page of this server: the same scheme, host and port. */
-  isOwnOrigin(origin: string, addressed: Addressed): boolean
-  /** The path in --base-url, '' without one. */
-  basePath: string
-}
+export type HostRules = ReturnType<typeof createHostRules>
 
 export type HostRulesOptions = {
   baseUrl: string | null
@@ -31,12 +22,13 @@ export type HostRulesOptions = {
   addresses: readonly string[]
 }
 
-export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesOptions): HostRules {
+export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesOptions) {
   const base = baseUrl === null ? null : new URL(baseUrl)
   const listensOnLoopback = addresses.every((address) => isLoopbackName(address) || isUnixHost(address))
   const basePath = base === null ? '' : base.pathname.replace(/(?<!\/)\/+$/, '')
   const ownNames = new Set([base?.hostname, chosen.toLowerCase()])
 
+  /** Throws `unknown_host` for a name that is not this server's. */
   function check(host: string | null, from: Asker): void {
     const name = host === null ? null : nameOf(host)
     if (name !== null && (ownNames.has(name) || isLoopbackName(name))) return
@@ -54,6 +46,7 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
     return URL.parse(`${scheme ?? 'http'}://${host}`)?.origin ?? null
   }
 
+  /** Whether a page of this origin, in lower case, is a page of this server: the same scheme, host and port. */
   function isOwnOrigin(origin: string, addressed: Addressed): boolean {
     const own = [base?.origin ?? null, originOf(addressed)]
     return own.some((one) => one !== null && spellingsOf(one).includes(origin))
@@ -61,8 +54,10 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
 
   return {
     check,
-    baseUrlFor: ({ scheme, host }) => baseUrl ?? `${scheme ?? 'http'}://${host}`,
+    /** The start of every absolute link, without a trailing slash. */
+    baseUrlFor: ({ scheme, host }: Addressed) => baseUrl ?? `${scheme ?? 'http'}://${host}`,
     isOwnOrigin,
+    /** The path in --base-url, '' without one. */
     basePath,
   }
 }
