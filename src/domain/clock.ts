@@ -12,18 +12,7 @@ const STEP = 10 * SECOND
 /** What the system's clock says, and what it should say at most. */
 export type Doubt = { said: number; expected: number }
 
-export type Clock = {
-  /** Never less than an earlier reading, so that setting the clock back does not revive expired pushes. */
-  now: Now
-  /** The time by which something may be destroyed: the same as `now`, and null while the clock is in doubt. */
-  trusted: Trusted
-  /** Null when the clock is trusted. */
-  doubt(): Doubt | null
-  /** An administrator says that the clock is right. */
-  accept(): void
-  /** How far ahead the clock was when its last doubt ended; 0 without one, or when it was right. */
-  wasAhead(): number
-}
+export type Clock = ReturnType<typeof createClock>
 
 /** Null while the clock is in doubt: then nothing is destroyed by time. */
 export type Trusted = () => number | null
@@ -46,7 +35,7 @@ export type ClockOptions = {
 }
 
 /** Throws `conflict` when the system's clock is more than a day behind the last use. */
-export function createClock(options: ClockOptions): Clock {
+export function createClock(options: ClockOptions) {
   const { systemNow, uptime, accept, whose = 'this machine', onChange } = options
   const first = systemNow()
   const stored = accept ? { mark: Math.min(options.stored.mark, first), doubted: null } : options.stored
@@ -70,6 +59,7 @@ export function createClock(options: ClockOptions): Clock {
   const reckoned = () => base.time + uptime() - base.up
   const expected = () => Math.max(latest, reckoned())
 
+  /** Never less than an earlier reading, so that setting the clock back does not revive expired pushes. */
   function now(): number {
     const time = systemNow()
     if (doubted !== null || time - latest > STEP) return judge(time)
@@ -97,17 +87,25 @@ export function createClock(options: ClockOptions): Clock {
     onChange(null)
   }
 
+  /** The time by which something may be destroyed: the same as `now`, and null while the clock is in doubt. */
   function trusted(): number | null {
     const time = now()
     return doubted === null ? time : null
   }
 
+  /** Null when the clock is trusted. */
   function doubt(): Doubt | null {
     now()
     return doubted === null ? null : { said: doubted, expected: expected() }
   }
 
-  return { now, trusted, doubt, accept: () => trust(systemNow()), wasAhead: () => ahead }
+  return {
+    ...{ now, trusted, doubt },
+    /** An administrator says that the clock is right. */
+    accept: () => trust(systemNow()),
+    /** How far ahead the clock was when its last doubt ended; 0 without one, or when it was right. */
+    wasAhead: () => ahead,
+  }
 }
 
 /** A doubt from before the start stays, unless the clock was set back meanwhile. */

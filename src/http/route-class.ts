@@ -5,28 +5,22 @@ import { API, FILES, PAGES, PREVIOUS_FAMILIES } from './urls.ts'
 /** A word for the kind of a request, from its method and the pattern of its route. */
 export type RouteClassOf = (asked: { method: string; route: string }) => string
 
-const CREATES = [API.create, ...Object.values(PREVIOUS_FAMILIES).map(({ create }) => create)]
-const RETRIEVES = [API.retrieve, ...Object.values(PREVIOUS_FAMILIES).map(({ retrieve }) => retrieve)]
+const PREVIOUS = Object.values(PREVIOUS_FAMILIES)
 
-const BY_ROUTE = new Map<string, string>([
-  ...CREATES.map((url) => [keyOf(url), 'create'] as const),
-  ...RETRIEVES.map((url) => [keyOf(url), 'retrieve'] as const),
-  [keyOf(PAGES.submitCreate), 'create'],
-  [keyOf(PAGES.submitAnswer), 'create'],
-  [keyOf(PAGES.reveal), 'retrieve'],
-  [keyOf(PAGES.revealStep), 'retrieve'],
+const CLASSES = {
+  create: [API.create, ...PREVIOUS.map(({ create }) => create), PAGES.submitCreate, PAGES.submitAnswer],
+  retrieve: [API.retrieve, ...PREVIOUS.map(({ retrieve }) => retrieve), PAGES.reveal, PAGES.revealStep],
   // Their answers wait for the next event.
-  [keyOf(API.events), 'events'],
-  [keyOf(FILES.download), 'download'],
-  [keyOf(FILES.asset), 'asset'],
-  [keyOf(FILES.favicon), 'asset'],
-  [keyOf(FILES.touchIcon), 'asset'],
-  [keyOf(FILES.robots), 'asset'],
-  [keyOf(FILES.up), 'health'],
-  [keyOf(FILES.ready), 'health'],
-])
+  events: [API.events],
+  download: [FILES.download],
+  asset: [FILES.asset, FILES.favicon, FILES.touchIcon, FILES.robots],
+  health: [FILES.up, FILES.ready],
+}
+const BY_ROUTE = new Map(
+  Object.entries(CLASSES).flatMap(([name, urls]) => urls.map((url) => [keyOf(url), name] as const)),
+)
 
-function keyOf({ method, path }: { method: string; route?: string; path: string }): string {
+function keyOf({ method, path }: { method: string; path: string }): string {
   return `${method} ${path}`
 }
 

@@ -11,20 +11,7 @@ const CLIENT_BYTES = 64 * MIB
 /** Bytes of each body that are not counted, so that pushing a password works while others fill the room. */
 export const FREE_BYTES = 16 * 1024
 
-export type BodyRoom = {
-  /** Reserves room for more bytes of the body. Throws `overloaded` when there is no room. */
-  take(exchange: Exchange, bytes: number): void
-  /** Reserves room for an answer with a text of so many bytes. Throws `overloaded` when there is no room. */
-  takeForAnswer(exchange: Exchange, bytes: number): void
-  /** Whether the exchange holds more than every request may. */
-  isHeldBy(exchange: Exchange): boolean
-  /** Holds exactly the bytes of the answer, which is there already, even without room for it. */
-  holdAnswer(exchange: Exchange, bytes: number): void
-  /** Resolves once it is this body's turn: large ones are decoded one after another, and other requests run in between. */
-  turn(): Promise<void>
-  /** Frees the room, once the answer was received or nobody waits for it. */
-  giveBack(exchange: Exchange): void
-}
+export type BodyRoom = ReturnType<typeof createBodyRoom>
 
 export type BodyRoomOptions = {
   /** The largest body in bytes. */
@@ -33,18 +20,20 @@ export type BodyRoomOptions = {
   clientOf: (address: string) => string | null
 }
 
-export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoom {
+export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   const clientBytes = Math.max(CLIENT_BYTES, maxBytes)
   const totalBytes = Math.max(TOTAL_BYTES, 2 * clientBytes)
   const heldBy = new Map<string, number>()
   let total = 0
   let lastTurn = Promise.resolve()
 
+  /** Resolves once it is this body's turn: large ones are decoded one after another, and other requests run in between. */
   function turn(): Promise<void> {
     lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
     return lastTurn
   }
 
+  /** Reserves room for more bytes of the body. Throws `overloaded` when there is no room. */
   function take(exchange: Exchange, bytes: number): void {
     const after = exchange.heldBytes + bytes
     const more = counted(after) - counted(exchange.heldBytes)
@@ -57,21 +46,27 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions): BodyRoo
     exchange.heldBytes = after
   }
 
-  /** May be called again for the same answer. */
+  /**
+   * Reserves room for an answer with a text of so many bytes. May be called again for the same answer. Throws `overloaded` when
+   * there is no room.
+   */
   function takeForAnswer(exchange: Exchange, bytes: number): void {
     take(exchange, Math.max(0, bytes - exchange.heldBytes))
   }
 
+  /** Whether the exchange holds more than every request may. */
   function isHeldBy({ heldBytes }: Exchange): boolean {
     return counted(heldBytes) > 0
   }
 
+  /** Holds exactly the bytes of the answer, which is there already, even without room for it. */
   function holdAnswer(exchange: Exchange, bytes: number): void {
     giveBack(exchange)
     exchange.heldBytes = bytes
     add(clientOf(exchange.clientAddress), counted(bytes))
   }
 
+  /** Frees the room, once the answer was received or nobody waits for it. */
   function giveBack(exchange: Exchange): void {
     const bytes = counted(exchange.heldBytes)
     exchange.heldBytes = 0

@@ -1,8 +1,7 @@
 // The addresses of this machine under which other machines reach a listening server.
 
 import ipaddr from 'ipaddr.js'
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6
+import type { Address } from '../../domain/client.ts'
 
 /** More would confuse people: the first one is nearly always right. */
 const MAX_OFFERED = 3
