@@ -21,56 +21,48 @@ export type Parameter = {
   schema: TSchema
 }
 
+const inPath = (name: string) => ({ name, in: 'path', required: true })
+const inQuery = (name: string) => ({ name, in: 'query' })
+const inHeader = (name: string) => ({ name, in: 'header' })
+
 /** By their names in the paths of URLs. */
 export const PATH_PARAMETERS: readonly Parameter[] = [
-  {
-    ...{ name: 'url_token', in: 'path', required: true, description: 'The token of the push.' },
-    schema: Type.String(URL_TOKEN),
-  },
-  {
-    ...{ name: 'id', in: 'path', required: true, description: 'The id of the webhook.' },
-    schema: Type.Integer({ minimum: 1 }),
-  },
+  { ...inPath('url_token'), description: 'The token of the push.', schema: Type.String(URL_TOKEN) },
+  { ...inPath('id'), description: 'The id of the webhook.', schema: Type.Integer({ minimum: 1 }) },
 ]
 
 export const PARAMETERS = {
   page: {
-    name: 'page',
-    in: 'query',
+    ...inQuery('page'),
     description: '50 entries a page.',
     schema: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1 }),
   },
   before: {
-    name: 'before',
-    in: 'query',
+    ...inQuery('before'),
     description:
       'The token of one of your pushes: only older ones are listed. Pages that follow each other by the last token of the one before miss nothing that expires meanwhile, and go beyond page 200.',
     schema: Type.String(URL_TOKEN),
   },
   after: {
-    name: 'after',
-    in: 'query',
+    ...inQuery('after'),
     description:
       '`next` of the answer before: only later events are listed. Without it, all that are kept. 410 when events after it are not kept any more.',
     schema: Type.Integer({ minimum: 0 }),
   },
   wait: {
-    name: 'wait',
-    in: 'query',
+    ...inQuery('wait'),
     description: 'Seconds to wait for an event when there is none yet.',
     schema: Type.Integer({ minimum: 0, maximum: 25, default: 0 }),
   },
   passphraseHeader: {
-    name: 'X-Push-Passphrase',
-    in: 'header',
+    ...inHeader('X-Push-Passphrase'),
     description:
       'The passphrase, percent-encoded UTF-8. Better than the query parameter, which histories keep.',
     schema: Type.String({ pattern: '^([ -$&-~]|%[0-9A-Fa-f]{2})*$' }),
   },
-  passphrase: { name: 'passphrase', in: 'query', description: 'The passphrase.', schema: Type.String() },
+  passphrase: { ...inQuery('passphrase'), description: 'The passphrase.', schema: Type.String() },
   idempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
+    ...inHeader('Idempotency-Key'),
     description: `Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. ${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.`,
     // No example: programs would send it as their key, all of them the same one.
     schema: Type.String({

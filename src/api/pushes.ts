@@ -10,7 +10,7 @@ import { refusePrefetch } from '../http/door/other-sites.ts'
 import type { Answer, Asked as Reached } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { createReadEdit, createReadLinkMail } from '../http/intake/push-edit.ts'
-import { createReceivePush } from '../http/intake/receive-push.ts'
+import { createReceivePush } from '../http/intake/receiving.ts'
 import { type Endpoint, type Method, secretLink } from '../http/urls.ts'
 import { type Idempotency, keyScopeOf } from '../pushes/idempotency.ts'
 import type { Pushes } from '../pushes/pushes.ts'
@@ -170,10 +170,9 @@ export function createPushEndpoints(options: {
       ...{ expired, pageNumber: readPage(exchange), before: readBefore(exchange) },
     })
     const options = presentation(exchange)
-    return answerJson(
-      200,
+    return answerList(
       listed.pushes.map((push) => presentListed(push, options)),
-      listed.damaged === 0 ? {} : { 'x-oncebox-left-out': String(listed.damaged) },
+      listed,
     )
   }
 
@@ -191,6 +190,11 @@ export function createPushEndpoints(options: {
     active: (asked: Asked) => list(asked, false),
     expired: (asked: Asked) => list(asked, true),
   }
+}
+
+/** A list that lacks what is `damaged`. */
+export function answerList(list: readonly object[], { damaged }: { damaged: number }): Response {
+  return answerJson(200, list, damaged === 0 ? {} : { 'x-oncebox-left-out': String(damaged) })
 }
 
 /** The endpoints that both versions of the API have. */

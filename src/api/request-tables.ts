@@ -3,8 +3,8 @@
 import type { PushLimits } from '../domain/new-push.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
-import { createMailTable, createPushTable } from '../http/intake/push-table.ts'
-import { createAnswerTable } from '../http/intake/receive-answer.ts'
+import { createMailTable, createPushTable } from '../http/intake/push-input.ts'
+import { createAnswerTable } from '../http/intake/receiving.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
 import { createWebhookTable } from '../http/intake/webhook-input.ts'
 

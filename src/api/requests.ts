@@ -5,14 +5,14 @@ import { formatTime } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { readPushFields } from '../http/intake/push-body.ts'
-import { createReceiveAnswer } from '../http/intake/receive-answer.ts'
+import { createReceiveAnswer } from '../http/intake/receiving.ts'
 import { createParseRequest } from '../http/intake/request-input.ts'
 import { OWN_API, requestLink } from '../http/urls.ts'
 import type { OwnRequest, Requests } from '../requests/requests.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { OPERATIONS } from './operations.ts'
 import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
-import type { ApiRoute, Asked } from './pushes.ts'
+import { type ApiRoute, type Asked, answerList } from './pushes.ts'
 import { requireAccount } from './viewer.ts'
 
 export function createRequestRoutes(options: {
@@ -33,10 +33,9 @@ export function createRequestRoutes(options: {
 
   async function list({ exchange, viewer }: Asked): Promise<Response> {
     const listed = await requests.list(requireAccount(viewer), readPage(exchange))
-    return answerJson(
-      200,
+    return answerList(
       listed.requests.map((request) => presentRequest(request, exchange.baseUrl)),
-      listed.damaged === 0 ? {} : { 'x-oncebox-left-out': String(listed.damaged) },
+      listed,
     )
   }
 

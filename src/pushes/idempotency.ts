@@ -55,19 +55,16 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   /** What runs in this process. When two nodes use a key at once, the commit of the create decides. */
   const running = new Map<string, Promise<void>>()
 
-  /** Throws `malformed` for an invalid key, `conflict` while another request runs with it or when its push has ended. */
-  async function begin(presented: PresentedKey): Promise<Attempt> {
-    const attempt = await beginIfFree(presented)
-    if (attempt === null) throw stillRuns()
-    return attempt
-  }
-
-  /** As `begin`, but waits for the request that runs with the key instead of refusing. */
-  async function beginInTurn(presented: PresentedKey): Promise<Attempt> {
+  /**
+   * Throws `malformed` for an invalid key, and `conflict` when its push has ended or another request runs with it, unless it `waits`
+   * for the end of that.
+   */
+  async function begin(presented: PresentedKey, { waits = false } = {}): Promise<Attempt> {
     for (;;) {
-      await running.get(nameOf(presented))
+      if (waits) await running.get(nameOf(presented))
       const attempt = await beginIfFree(presented)
       if (attempt !== null) return attempt
+      if (!waits) throw stillRuns()
     }
   }
 
@@ -121,7 +118,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
     return { ...answer, push: asCreated(push) }
   }
 
-  return { begin, beginInTurn, find, hasEnded }
+  return { begin, find, hasEnded }
 }
 
 /** A fingerprint of all that a create asks for: the fields, with defaults filled in, and the files with their contents. */

@@ -32,7 +32,7 @@ export type AnsweringOptions = {
   store: Pick<Store, 'requests'>
   pushes: Pick<Pushes, 'create'>
   uploads: Uploads
-  idempotency: Pick<Idempotency, 'begin' | 'beginInTurn'>
+  idempotency: Pick<Idempotency, 'begin'>
   passphrases: Passphrases
   shareOf: ShareOf
   limits: PushLimits
@@ -54,9 +54,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
   /** Throws `not_found`, and `gone` unless this is a repeat of an answer that has arrived. */
   async function begin(urlToken: string, { viewer, idempotencyKey: key, waits = false }: BeginOptions) {
     const request = await find(urlToken)
-    const { beginInTurn, begin: beginNow } = idempotency
-    const beginAttempt = waits ? beginInTurn : beginNow
-    const attempt = key === null ? null : await beginAttempt({ key, scope: `request ${urlToken}` })
+    const presented = key === null ? null : { key, scope: `request ${urlToken}` }
+    const attempt = presented && (await idempotency.begin(presented, { waits }))
     const isRepeat = attempt !== null && attempt.made !== null
     if (isRepeat || !isOver(request, now())) return answer({ request, viewer, urlToken, attempt, isRepeat })
     attempt?.end()

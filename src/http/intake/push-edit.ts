@@ -9,8 +9,7 @@ import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
 import { createFields, integer, isGiven } from './members.ts'
 import { readPushFields } from './push-body.ts'
-import { readMail } from './push-input.ts'
-import { createMailTable, createPushTable } from './push-table.ts'
+import { createMailTable, createPushTable, readMail } from './push-input.ts'
 
 const SOONER = ' A value that would let it live longer, or that has been reached already, is refused.'
 

@@ -10,8 +10,7 @@ import {
 } from '../../domain/new-push.ts'
 import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
 import { createFields, integer, refined, someOf, text, textOfBytes, type Wire } from './members.ts'
-import { readLifetime } from './push-input.ts'
-import { createPushTable } from './push-table.ts'
+import { createPushTable, readLifetime } from './push-input.ts'
 
 /** More than the longest key has. */
 const MAX_RECIPIENT_CHARACTERS = 3000

@@ -4,7 +4,7 @@ import { type DomainError, isDomainError, isOutage } from '../../domain/errors.t
 import type { PushLimits } from '../../domain/new-push.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import type { BodyLimits } from '../../http/intake/body.ts'
-import { createReceiveAnswer } from '../../http/intake/receive-answer.ts'
+import { createReceiveAnswer } from '../../http/intake/receiving.ts'
 import { PAGES } from '../../http/urls.ts'
 import { KEY_LENGTH, newIdempotencyKey } from '../../pushes/idempotency.ts'
 import type { Requests } from '../../requests/requests.ts'

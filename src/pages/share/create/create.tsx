@@ -4,7 +4,7 @@ import { DomainError, isDomainError, isOutage, type OutageError } from '../../..
 import { answerSeeOther } from '../../../http/answers.ts'
 import type { BodyLimits } from '../../../http/intake/body.ts'
 import type { Wire } from '../../../http/intake/members.ts'
-import { createReceivePush, type Received, type Revised } from '../../../http/intake/receive-push.ts'
+import { createReceivePush, type Received, type Revised } from '../../../http/intake/receiving.ts'
 import { PAGES } from '../../../http/urls.ts'
 import type { Created } from '../../../pushes/create-push.ts'
 import type { Idempotency, Made } from '../../../pushes/idempotency.ts'
@@ -134,7 +134,7 @@ export function createCreatePage(options: CreatePageOptions) {
     const { viewer } = guest
     const presented = keyOfForm(guest, typed, marks)
     if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
-    const attempt = await idempotency.beginInTurn(presented)
+    const attempt = await idempotency.begin(presented, { waits: true })
     try {
       // The key lapsed while its files were compared, so nothing is there to create a push of.
       if (made !== null && attempt.made === null) throw idempotency.hasEnded()

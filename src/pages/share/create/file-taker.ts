@@ -3,7 +3,7 @@
 
 import { isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { FilePart } from '../../../http/intake/multipart.ts'
-import type { StoreFile } from '../../../http/intake/receive-push.ts'
+import type { StoreFile } from '../../../http/intake/receiving.ts'
 
 export type FileTaker = ReturnType<typeof createFileTaker>
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts'
 import type { PushLimits } from '../../../src/domain/new-push.ts'
-import { createReceivePush } from '../../../src/http/intake/receive-push.ts'
+import { createReceivePush } from '../../../src/http/intake/receiving.ts'
 import type { Uploads } from '../../../src/pushes/uploads.ts'
 
 const BODY = {

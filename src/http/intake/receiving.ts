@@ -1,0 +1,193 @@
+// Receives what others send: a new push, or an answer to a request. Reads the body, stores its files, checks the fields. The API and the
+// forms of the pages share this.
+
+import { Readable } from 'node:stream'
+import type { Viewer } from '../../domain/audit.ts'
+import { invalidFields, isDomainError } from '../../domain/errors.ts'
+import { type NewPush, type PushLimits, payloadProblem } from '../../domain/new-push.ts'
+import type { Problems } from '../../domain/problems.ts'
+import type { Exchange } from '../door/exchange.ts'
+import type { BodyLimits } from './body.ts'
+import { createFields, isGiven, type Wire } from './members.ts'
+import type { FilePart } from './multipart.ts'
+import { type PushBodyOptions, readPushFields } from './push-body.ts'
+import {
+  createParsePush,
+  createPushTable,
+  type NewPushOptions,
+  type PushFields,
+  requireFilesAllowed,
+} from './push-input.ts'
+
+/** Where the files of one request go. */
+export type FileSink = {
+  add(file: FilePart): Promise<void>
+  /** From now on files are compared with those of an earlier request, not stored. */
+  compareOnly(): void
+  listFiles(): readonly unknown[]
+  /** Removes what was stored, when no push comes of it. */
+  discard(): Promise<void>
+}
+
+/** `isFingerprinted`: whether the contents of files are digested, to compare them with an earlier request. */
+type Begin<Sink> = (options: { isFingerprinted: boolean }) => Sink
+
+export type Received<Sink> = { push: NewPush; upload: Sink }
+
+export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
+  exchange: Exchange
+  viewer: Viewer
+  isFingerprinted: boolean
+  /** Whether an earlier request made this push. If so, files are compared, not stored. Called before each file is read. */
+  isRepeat: () => boolean | Promise<boolean>
+  /** Called for each file of a multipart body. Stores it with `store`, or reads it to its end itself. */
+  onFile?: (file: FilePart, store: StoreFile) => Promise<void>
+  /** Replaces the members that were sent, before they are checked. */
+  revise?: (wire: Wire) => Revised
+}
+
+export type StoreFile = (file: FilePart) => Promise<void>
+
+export type Revised = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'showsSender' | 'problems'>
+
+type Receiving = { limits: PushLimits; body: BodyLimits }
+
+type Options<Sink> = Receiving & { uploads: { begin: Begin<Sink> } }
+
+export function createReceivePush<Sink extends FileSink>(options: Options<Sink>) {
+  const { uploads, limits, body } = options
+  const parsePush = createParsePush(limits)
+
+  /** Resolves to the result of `create`. Discards the stored files if anything throws. */
+  async function receive<T>(
+    incoming: Incoming,
+    create: (received: Received<Sink>) => Promise<T>,
+  ): Promise<T> {
+    const { exchange, viewer, isRepeat, revise = asSent } = incoming
+    const upload = uploads.begin({ isFingerprinted: incoming.isFingerprinted })
+    const add = async (file: FilePart) => {
+      if (await isRepeat()) upload.compareOnly()
+      return upload.add(file)
+    }
+    const store: StoreFile = (file) => {
+      requireFilesAllowed(viewer, limits)
+      return add(file)
+    }
+    const { onFile: take = (file) => store(file) } = incoming
+    const onFile = async (file: FilePart) => take(file, store)
+    try {
+      const given = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
+      const received = upload.listFiles().length
+      const { push, files } = parsePush(given.wire, { viewer, received, ...given })
+      for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
+      return await create({ push, upload })
+    } catch (cause) {
+      return discardAfter(upload, cause)
+    }
+  }
+
+  return receive
+}
+
+function asSent(wire: Wire): Revised {
+  return { wire }
+}
+
+/** Where an answer goes; requests/answering.ts says what each function throws. */
+export type AnswerSink = {
+  request: { acceptsText: boolean; acceptsFiles: boolean }
+  upload: FileSink
+  admit(passphrase: string | null): Promise<void>
+  addFile(file: FilePart, passphrase: string | null): Promise<void>
+  complete(payload: string): Promise<void>
+}
+
+/** The members of an answer; the reference shows them. */
+export function createAnswerTable(limits: PushLimits) {
+  const { payload, files, passphrase } = createPushTable(limits)
+  return { payload, files, passphrase }
+}
+
+export type IncomingAnswer = {
+  exchange: Exchange
+  sink: AnswerSink
+  /** Given apart from the body, in which it is looked for otherwise. */
+  passphrase?: string | null
+  /** Called after each part of a multipart body has been read, even if a later part fails. */
+  onPart?: (name: string, value: unknown) => void
+}
+
+export function createReceiveAnswer({ limits, body }: Receiving) {
+  const table = createAnswerTable(limits)
+
+  /** Resolves once the answer has arrived. Discards the stored files if anything throws. */
+  async function receive({ exchange, sink, passphrase = null, onPart }: IncomingAnswer): Promise<void> {
+    const { upload } = sink
+    let given = passphrase
+    const add = async (file: FilePart) => {
+      requireAsked(sink, limits)
+      await sink.addFile(file, given)
+    }
+    const note = (name: string, value: unknown) => {
+      if (name === 'push[passphrase]' && typeof value === 'string' && value !== '') given ??= value
+      onPart?.(name, value)
+    }
+    try {
+      const options = { ...body, wrappers: ['push'], onFile: add, onPart: note }
+      const wire = await readPushFields(exchange, options)
+      const fields = createFields(table, wire)
+      given = passphrase ?? fields.read('passphrase')
+      if (fields.problems.passphrase === undefined) await sink.admit(given)
+      const files = fields.read('files') ?? []
+      const payload = fields.read('payload') ?? ''
+      const received = { payload, files: upload.listFiles().length + files.length }
+      const others = Object.keys(wire).filter((name) => !Object.hasOwn(table, name) && isGiven(wire[name]))
+      const judged = createFields(table, wire)
+      judge(judged, { ...received, ...sink.request, limits })
+      const problems = { ...judged.problems, ...fields.problems, ...problemsOfOthers(others) }
+      if (Object.keys(problems).length > 0) throw invalidFields(problems)
+      for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
+      await sink.complete(payload)
+    } catch (cause) {
+      await discardAfter(upload, cause)
+    }
+  }
+
+  return receive
+}
+
+/** Before a file is read. Throws `invalid`. */
+function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
+  if (!request.acceptsFiles) throw invalidFields({ files: [{ code: 'not_asked_list' }] })
+  if (!limits.kinds.has('file')) throw invalidFields({ files: [{ code: 'files_disabled' }] })
+}
+
+type Judged = AnswerSink['request'] & { payload: string; files: number; limits: PushLimits }
+
+/** Whether it is what the request asks for. */
+function judge({ blame }: Pick<PushFields, 'blame'>, { payload, files, ...asked }: Judged): void {
+  const isBlank = payload.trim() === ''
+  const problem = payloadProblem(files === 0 ? 'text' : 'file', payload, asked.limits)
+  if (isBlank && files === 0) blame(asked.acceptsText ? 'payload' : 'files', { code: 'blank' })
+  else if (problem !== null) blame('payload', problem)
+  if (!isBlank && !asked.acceptsText) blame('payload', { code: 'not_asked' })
+  if (files > 0 && !asked.acceptsFiles) blame('files', { code: 'not_asked_list' })
+}
+
+/** The most members that a refusal names. */
+const NAMED = 20
+
+/** An answer has no other members, such as limits: those are the owner's. */
+function problemsOfOthers(others: readonly string[]): Problems {
+  const names = others.slice(0, NAMED).map((name) => (/^(?!error$)[a-z]\w{0,40}$/.test(name) ? name : 'push'))
+  return Object.fromEntries(names.map((name) => [name, [{ code: 'no_member' }]]))
+}
+
+/** Removes the stored files of an upload that has failed, and throws the cause. */
+async function discardAfter(upload: Pick<FileSink, 'discard'>, cause: unknown): Promise<never> {
+  // If the full disk prevents cleanup now, the next start does it.
+  const discarded = upload.discard().catch(() => undefined)
+  // A database that did not answer in time may not answer now either, and the client has waited long enough.
+  if (!isDomainError(cause, 'overloaded')) await discarded
+  throw cause
+}
