@@ -5,7 +5,7 @@ import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import { type Account, type AccountLink, parseEmail } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
-import { DomainError, invalidFields } from '../domain/errors.ts'
+import { invalidFields, notFound } from '../domain/errors.ts'
 import type { Language } from '../domain/language.ts'
 import type { InLine } from '../domain/waiting-line.ts'
 import type { MailLimit } from '../pushes/mail-limit.ts'
@@ -60,7 +60,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
 
   /** The same, and sends the link for this account. Throws `too_many`. */
   async function addAndMail(link: LinkToAdd, { accountId, ...waiting }: ToMail): Promise<string> {
-    if (mailLimit === null) throw new DomainError('not_found', 'not-found')
+    if (mailLimit === null) throw notFound()
     await mailLimit.take(accountId, 1)
     const token = newRandomToken()
     const body = sealMail({ ...waiting, token }, { field: 'account_mail', accountId, keyring })
@@ -92,7 +92,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
    * outcome nor in the time until then. Throws `too_many` for too many requests from one network address.
    */
   async function sendReset({ email, visit, language }: Forgotten): Promise<void> {
-    if (mailLimit === null) throw new DomainError('not_found', 'not-found')
+    if (mailLimit === null) throw notFound()
     if (await limit.tryReset({ email, address: visit.ip })) void findAndReset(email, language).catch(onError)
   }
 
@@ -135,7 +135,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
     visit: Visit
   }): Promise<{ account: Account; isNew: boolean }> {
     const link = await findLink(input.token, input.visit)
-    if (link === null) throw new DomainError('not_found', 'not-found')
+    if (link === null) throw notFound()
     const email = parseEmail(link.email ?? input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     await passwords.requireGoodPassword(input.password, email)

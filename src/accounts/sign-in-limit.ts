@@ -2,7 +2,7 @@
 // and taken back if it succeeds or the store is away.
 
 import { parseEmail } from '../domain/account.ts'
-import { DomainError, isOutage, rethrowWithoutDoubt, retrySeconds } from '../domain/errors.ts'
+import { isOutage, rethrowWithoutDoubt, tooMany } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { Budget, BudgetState, BudgetStore } from '../store/shared-face.ts'
 
@@ -84,11 +84,11 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
       return findSpent(hasOwnTries ? states.filter((state) => !isOfAddress(state)) : states)
     }
     const { refusedBy, states } = await take({ counts, looks, refuse })
-    if (refusedBy !== null) throw tooMany(refusedBy)
+    if (refusedBy !== null) throw refusal(refusedBy)
     const result = await countAttempt(states.slice(0, counts.length), attempt)
     const beyond = states.find((state) => isOfAddress(state) && isSpent(state))
     // Answer alike for every account, so that the answer does not reveal which accounts exist.
-    if (beyond !== undefined && !attempt.isRight(result)) throw tooMany(beyond)
+    if (beyond !== undefined && !attempt.isRight(result)) throw refusal(beyond)
     return result
   }
 
@@ -122,7 +122,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
   /** Counts a try, unless one of the budgets is used up. */
   async function count(counts: Budget[]): Promise<readonly BudgetState[]> {
     const { refusedBy, states } = await take({ counts, refuse: findSpent })
-    if (refusedBy !== null) throw tooMany(refusedBy)
+    if (refusedBy !== null) throw refusal(refusedBy)
     return states
   }
 
@@ -138,10 +138,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     }
   }
 
-  function tooMany({ until }: BudgetState): DomainError {
-    const retryAfter = retrySeconds(until - now())
-    return new DomainError('too_many', `Too many tries: try again in ${retryAfter} s.`, { retryAfter })
-  }
+  const refusal = ({ until }: BudgetState) => tooMany('Too many tries', until - now())
 
   return { tryPassword, tryCode, tryLink, trySignUp, tryReset }
 }

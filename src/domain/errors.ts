@@ -148,11 +148,20 @@ export function retrySeconds(wait: number): number {
   return Math.min(60, Math.max(1, Math.ceil(wait / SECOND)))
 }
 
+/** `said` names what there was too much of; `wait` is in milliseconds. */
+export function tooMany(said: string, wait: number, details: ErrorDetails = {}): DomainError {
+  const retryAfter = retrySeconds(wait)
+  return new DomainError('too_many', `${said}: try again in ${retryAfter} s.`, { ...details, retryAfter })
+}
+
 /** Wrong passphrases of one push or request: for `wait` milliseconds none is checked. */
 export function tooManyTries(of: 'push' | 'request', wait: number): DomainError {
-  const retryAfter = retrySeconds(wait)
-  const message = `Too many wrong passphrases for this ${of}: try again in ${retryAfter} s.`
-  return new DomainError('too_many', message, { retryAfter, isLocked: true })
+  return tooMany(`Too many wrong passphrases for this ${of}`, wait, { isLocked: true })
+}
+
+/** There is nothing at this place, or nothing that may be told of. */
+export function notFound(): DomainError {
+  return new DomainError('not_found', 'not-found')
 }
 
 /** For what may be missing. Throws every other cause. */

@@ -3,12 +3,12 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { decideEdit, type EditDecision, type LabelsToEdit, type WantedEdit } from '../domain/editing.ts'
-import { type DomainError, invalidFields } from '../domain/errors.ts'
+import { type DomainError, invalidFields, notFound } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { EditToPush, Store } from '../store/face.ts'
 import { type Labels, openLabels, type Place, sealLabel } from './labels.ts'
 import { type Labelled, nameOf } from './owner-lists.ts'
-import { notFound, type PushFinder } from './push-finder.ts'
+import type { PushFinder } from './push-finder.ts'
 
 type Options = {
   store: Pick<Store, 'pushes' | 'lists'>

@@ -9,7 +9,7 @@ import {
   segmentCount,
   segmentPosition,
 } from '../crypto/sealed-stream.ts'
-import { DamageError, DomainError, type Medium } from '../domain/errors.ts'
+import { DamageError, type Medium, notFound } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store, StoredPush } from '../store/face.ts'
 import type { OpenedFile } from '../store/files-face.ts'
@@ -50,7 +50,10 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     const { id } = await findPush(wanted.push)
     const name = `a file of push ${id}`
     const opened = await store.files.open(wanted.file)
-    if (opened === null) throw (await isLost(wanted.push)) ? altered(name) : notFound()
+    if (opened === null) {
+      // The file of an expired push may have been removed meanwhile.
+      throw (await findPush(wanted.push)).expiredOn === null ? altered(name) : notFound()
+    }
     await requireIntact(opened, { size: wanted.size, damage: altered(name) })
     const look = lookingFor(wanted.push)
     return { read: (span) => read({ ...wanted, opened, name, look }, span), close: () => opened.close() }
@@ -64,11 +67,6 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
       lookedAt = elapsed()
       await requireNotDeleted(lookup)
     }
-  }
-
-  /** Whether a file is missing though its push is live. The file of an expired push may have been removed meanwhile. */
-  async function isLost(lookup: string): Promise<boolean> {
-    return (await findPush(lookup)).expiredOn === null
   }
 
   async function* read(wanted: OpenFileOfPush, { start, end }: Span): AsyncGenerator<Uint8Array> {
@@ -88,10 +86,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
 
   /** Throws `not_found` once the push was deleted or ran out of time. */
   async function findPush(lookup: string): Promise<StoredPush> {
-    return requireInTime(await requireNotDeleted(lookup))
-  }
-
-  function requireInTime(push: StoredPush): StoredPush {
+    const push = await requireNotDeleted(lookup)
     if (push.expiresAt <= now()) throw notFound()
     return push
   }
@@ -122,10 +117,6 @@ type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string; look: () 
 /** Where the sealed files are. */
 export function mediumOfFiles({ bucket }: Pick<Store, 'bucket'>): Medium {
   return bucket === null ? 'disk' : 'bucket'
-}
-
-function notFound(): DomainError {
-  return new DomainError('not_found', 'not-found')
 }
 
 /** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */

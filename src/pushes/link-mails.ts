@@ -3,14 +3,14 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
-import { invalidFields, nullIfMissing } from '../domain/errors.ts'
+import { invalidFields, notFound, nullIfMissing } from '../domain/errors.ts'
 import type { LinkMail } from '../domain/new-push.ts'
 import { isExpired, type Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
 import type { MailLimit } from './mail-limit.ts'
 import type { Addressed } from './owner-lists.ts'
-import { notFound, type PushFinder } from './push-finder.ts'
+import type { PushFinder } from './push-finder.ts'
 import { sealMail } from './sealed-mails.ts'
 
 export type LinkMails = ReturnType<typeof createLinkMails>

@@ -1,14 +1,14 @@
 // Tries of a passphrase on a push: one after another, and no more than the push allows.
 
 import type { Viewer } from '../domain/audit.ts'
-import { DamageError } from '../domain/errors.ts'
+import { DamageError, notFound } from '../domain/errors.ts'
 import { isLocked, passphraseLockedFor } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
 import { type Content, openPush } from './opening.ts'
 import { type Addressed, nameOf } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
-import { type FoundPush, notFound, type PushFinder } from './push-finder.ts'
+import type { FoundPush, PushFinder } from './push-finder.ts'
 
 /** Why a push was not opened. */
 export type Refusal =

@@ -4,7 +4,7 @@ import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { isShortUrlToken, isUrlToken, lookupOf } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
 import type { Viewer, Visit } from '../domain/audit.ts'
-import { DomainError } from '../domain/errors.ts'
+import { DomainError, notFound } from '../domain/errors.ts'
 import { isOwner } from '../domain/push.ts'
 import type { SealedPush, Store, StoredPush } from '../store/face.ts'
 import type { ShortTokens } from './short-tokens.ts'
@@ -79,8 +79,4 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
   }
 
   return { lookupsOf, getPush, getOwn, getOwnPush, getSealedPush, requireShort }
-}
-
-export function notFound(): DomainError {
-  return new DomainError('not_found', 'not-found')
 }

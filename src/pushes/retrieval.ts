@@ -2,7 +2,7 @@
 
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
-import { DamageError, rethrowWithoutDoubt } from '../domain/errors.ts'
+import { DamageError, notFound, rethrowWithoutDoubt } from '../domain/errors.ts'
 import type { SealedPush, Store } from '../store/face.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
 import { mediumOfFiles } from './granted-files.ts'
@@ -14,7 +14,7 @@ import {
   presentLimit,
   type Refusal,
 } from './passphrase-tries.ts'
-import { type FoundPush, notFound } from './push-finder.ts'
+import type { FoundPush } from './push-finder.ts'
 
 export type Retrieval = (Addressed & { outcome: 'view' } & Opened) | Refusal
 

@@ -2,7 +2,7 @@
 
 import { isShortUrlToken } from '../crypto/url-token.ts'
 import type { Visit } from '../domain/audit.ts'
-import { DomainError, retrySeconds } from '../domain/errors.ts'
+import { tooMany } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 
 /** For one address on one node. Loopback is limited too, because everybody comes from it behind an undeclared proxy. */
@@ -34,9 +34,7 @@ export function createShortTokens({ now, clientOf }: ShortTokensOptions) {
     if (!isShortUrlToken(urlToken)) return
     const { count, until } = missesOf(visit)
     if (count < MISSES_A_MINUTE) return
-    const retryAfter = retrySeconds(until - now())
-    const message = `Too many links from this address that do not exist: try again in ${retryAfter} s.`
-    throw new DomainError('too_many', message, { retryAfter })
+    throw tooMany('Too many links from this address that do not exist', until - now())
   }
 
   /** Throws as `requireTries` does when this miss exceeds the limit. */

@@ -4,7 +4,7 @@ import { isUrlToken, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
 import { PAGE_SIZE } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
-import { DomainError } from '../domain/errors.ts'
+import { notFound } from '../domain/errors.ts'
 import { isOver, type NewRequest, type SecretRequest } from '../domain/requests.ts'
 import type { Store } from '../store/face.ts'
 import type { StoredRequest } from '../store/requests-face.ts'
@@ -118,7 +118,3 @@ export function createRequests(options: RequestsOptions) {
 
 /** `address`: the owner's, by which passphrases take turns. */
 type Creation = { wanted: NewRequest; address: string }
-
-function notFound(): DomainError {
-  return new DomainError('not_found', 'not-found')
-}

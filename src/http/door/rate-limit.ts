@@ -3,7 +3,7 @@
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 import type { ClientOf } from '../../domain/client.ts'
-import { DomainError, retrySeconds } from '../../domain/errors.ts'
+import { tooMany } from '../../domain/errors.ts'
 
 export type RateLimit = { requests: number; seconds: number }
 
@@ -27,9 +27,7 @@ export function createLimitRate({ requests, seconds }: RateLimit, clientOf: Clie
     } catch (cause) {
       // The state of a key that is used up.
       if (!(cause instanceof RateLimiterRes)) throw cause
-      const retryAfter = retrySeconds(cause.msBeforeNext)
-      const message = `Too many requests from this address: try again in ${retryAfter} s.`
-      throw new DomainError('too_many', message, { retryAfter })
+      throw tooMany('Too many requests from this address', cause.msBeforeNext)
     }
   }
   return (address) => {

@@ -1,7 +1,7 @@
 // Builds the Elysia app from the table of routes, with HEAD, 405 and errors.
 
 import { Elysia } from 'elysia'
-import { DomainError } from '../../domain/errors.ts'
+import { DomainError, notFound } from '../../domain/errors.ts'
 import type { Endpoint } from '../urls.ts'
 import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -38,7 +38,7 @@ export function createRouter({ routes, presentError }: RouterOptions): AnswerRou
   // The front door has taken the slash at the end of a path away.
   const settings = { strictPath: true, handler: { standardHostname: false } }
   const app = new Elysia(settings).onError(({ error, code, request }) => {
-    const cause = code === 'NOT_FOUND' ? new DomainError('not_found', 'not-found') : error
+    const cause = code === 'NOT_FOUND' ? notFound() : error
     return presentError(cause, exchangeOf(request))
   })
   for (const { url, answer, head = answer } of routes) {

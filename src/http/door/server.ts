@@ -1,6 +1,6 @@
 // The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs it.
 
-import { DomainError } from '../../domain/errors.ts'
+import { type DomainError, notFound } from '../../domain/errors.ts'
 import type { Secure } from '../answers.ts'
 import { EXEMPT_PATHS } from '../urls.ts'
 import { type BodyRoom, sendInPieces } from './body-room.ts'
@@ -80,7 +80,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   function answerByRoute(exchange: Exchange): Answer {
     const { path, host } = exchange
     if (!answersAnyHost(path)) hostRules.check(host, exchange)
-    if (!isDecodable(path)) throw new DomainError('not_found', 'not-found')
+    if (!isDecodable(path)) throw notFound()
     return answerRoute(exchange)
   }
 
