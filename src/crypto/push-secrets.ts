@@ -9,14 +9,8 @@ import { openField, type SealingKey, sealField } from './sealed-field.ts'
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 
-/** The stored secrets. All of them are destroyed when the push expires. */
-export type SealedSecrets = {
-  salt: Uint8Array
-  wrappedKey: Uint8Array
-  payload: Uint8Array
-  /** Parameters and salt of the passphrase's argon2id, null without a passphrase. */
-  passphraseSalt: Uint8Array | null
-}
+/** What is stored of them, and destroyed when the push expires. */
+export type SealedSecrets = { salt: Uint8Array; wrappedKey: Uint8Array; payload: Uint8Array }
 
 /** All that is needed to open a push. */
 export type Opener = {
@@ -34,10 +28,7 @@ export function newDataKey(): Buffer {
 
 export type PlainSecrets = { payload: string; dataKey: Buffer }
 
-export function sealSecrets(
-  { payload, dataKey }: PlainSecrets,
-  opener: Opener,
-): Omit<SealedSecrets, 'passphraseSalt'> {
+export function sealSecrets({ payload, dataKey }: PlainSecrets, opener: Opener): SealedSecrets {
   const { number } = opener.instanceKey
   const { pushId } = opener
   const salt = randomKey(SALT_BYTES)

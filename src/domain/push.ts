@@ -111,20 +111,15 @@ export function isEndedByTries(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer === true
 }
 
+/** What a push begins with: nothing has happened to it. */
+export const UNTOUCHED = {
+  ...{ views: 0, lastViewedAt: 0, wrongTries: 0, wrongTriesInAll: 0, triesSpent: false },
+  ...{ expiredOn: null, deleted: false, lost: false },
+}
+
 /** The push in its state at creation. */
 export function asCreated<P extends Push>(push: P): P {
-  const { createdAt } = push
-  const untried = { wrongTries: 0, wrongTriesSince: createdAt, wrongTriesInAll: 0, triesSpent: false }
-  return {
-    ...push,
-    ...untried,
-    updatedAt: createdAt,
-    views: 0,
-    lastViewedAt: 0,
-    expiredOn: null,
-    deleted: false,
-    lost: false,
-  }
+  return { ...push, ...UNTOUCHED, wrongTriesSince: push.createdAt, updatedAt: push.createdAt }
 }
 
 /** Requires an account on both sides: an anonymous push has no owner. */

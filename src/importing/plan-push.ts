@@ -4,7 +4,7 @@ import { isShortUrlToken } from '../crypto/url-token.ts'
 import type { EntryToImport } from '../domain/audit.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS } from '../domain/files.ts'
 import type { IncomingPush } from '../domain/incoming.ts'
-import { isFromAhead, type Push, type PushKind } from '../domain/push.ts'
+import { isFromAhead, type Push, type PushKind, UNTOUCHED } from '../domain/push.ts'
 import { DAY } from '../domain/time.ts'
 import { isWebAddress } from '../domain/web-address.ts'
 
@@ -38,6 +38,7 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
   if (createdAt !== incoming.createdAt) notes.push('it was created in the future, and lives from now on')
   if (incoming.note === null) notes.push('its note opens with none of the keys and does not come')
   const push: Push = {
+    ...UNTOUCHED,
     kind,
     ownerId: null,
     createdAt,
@@ -51,13 +52,9 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
     retrievalStep: incoming.retrievalStep,
     showsSender: false,
     passphraseRequired: live !== null && live.passphrase !== null,
-    wrongTries: 0,
     wrongTriesSince: createdAt,
-    wrongTriesInAll: 0,
-    triesSpent: false,
     expiredOn,
     deleted: incoming.expired && incoming.entries.some(({ kind }) => kind === 'expire'),
-    lost: false,
   }
   return { push, live, name: incoming.name, note: incoming.note ?? '', notes }
 }

@@ -7,7 +7,7 @@ import type { Viewer } from '../domain/audit.ts'
 import { isDomainError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
 import type { NewPush } from '../domain/new-push.ts'
-import type { Push } from '../domain/push.ts'
+import { type Push, UNTOUCHED } from '../domain/push.ts'
 import { shareBytes } from '../domain/shares.ts'
 import type { Now } from '../domain/time.ts'
 import type { KeyToStore, Store } from '../store/face.ts'
@@ -150,6 +150,7 @@ const NO_KEY = () => null
 function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
   const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender } = wanted
   return {
+    ...UNTOUCHED,
     kind,
     ownerId,
     createdAt: now,
@@ -157,18 +158,10 @@ function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
     expiresAt: now + wanted.lifetime,
     expireAfterDays,
     expireAfterViews,
-    views: 0,
-    lastViewedAt: 0,
     deletableByViewer,
     retrievalStep,
     showsSender,
     passphraseRequired: wanted.passphrase !== null,
-    wrongTries: 0,
     wrongTriesSince: now,
-    wrongTriesInAll: 0,
-    triesSpent: false,
-    expiredOn: null,
-    deleted: false,
-    lost: false,
   }
 }

@@ -4,7 +4,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import { PAGE_SIZE } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
-import { foldedWords } from '../domain/fold.ts'
+import { foldedWords, foldForSearch } from '../domain/fold.ts'
 import {
   comparePushes,
   fitsFilter,
@@ -19,7 +19,6 @@ import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { ListedPush, PushCounts, SealedTexts, Store, StoredPush } from '../store/face.ts'
 import { openLabels, openTexts } from './labels.ts'
-import { readFolded } from './owner-texts.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
 export type Addressed = { push: Push; urlToken: string }
@@ -189,6 +188,45 @@ function isPlain({ list, sort, query, kind, state }: OverviewOptions): boolean {
   return (
     list !== 'all' && sort === 'newest' && kind === null && state === null && foldedWords(query).length === 0
   )
+}
+
+/** Folded; '' for what is not there. */
+export type FoldedTexts = { id: number; name: string; note: string }
+
+/** Pushes that are read at once. */
+const PIECE = 200
+/** Bytes that are opened, folded and searched before other requests get their turn, in however many notes: at most 10 ms. */
+const SLICE = 50_000
+/** Reading a push takes as long as folding so many bytes. */
+const READ_BYTES = 200
+
+type Reading = {
+  store: Pick<Store, 'lists' | 'damage'>
+  /** Throws DamageError. */
+  open: (sealed: SealedTexts) => { name: string; note: string }
+}
+
+/** The texts of these pushes, which are sealed on the disk: opens a piece at a time. Reports damaged ones and leaves them out. */
+export async function* readFolded(
+  ids: readonly number[],
+  { store, open }: Reading,
+): AsyncGenerator<FoldedTexts> {
+  let left = SLICE
+
+  async function fold(sealed: SealedTexts): Promise<FoldedTexts> {
+    const { name, note } = open(sealed)
+    left -= READ_BYTES + (sealed.name?.length ?? 0) + (sealed.note?.length ?? 0)
+    if (left <= 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      left = SLICE
+    }
+    return { id: sealed.id, name: foldForSearch(name), note: foldForSearch(note) }
+  }
+
+  for (let from = 0; from < ids.length; from += PIECE) {
+    const sealed = await store.lists.readTexts(ids.slice(from, from + PIECE))
+    yield* await keepIntact(sealed, { open: fold, report: store.damage.report })
+  }
 }
 
 /** How a DamageError names a push. */

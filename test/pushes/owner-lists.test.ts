@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../src/domain/account.ts'
 import { sealLabels } from '../../src/pushes/labels.ts'
-import { createOwnerLists, type OverviewOptions } from '../../src/pushes/owner-lists.ts'
-import { readFolded } from '../../src/pushes/owner-texts.ts'
+import { createOwnerLists, type OverviewOptions, readFolded } from '../../src/pushes/owner-lists.ts'
 import { openTestStore, storePush, type TestStore } from '../support/store.ts'
 
 const PUSHES = 10_000
