@@ -35,16 +35,8 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     return accounts.setPasswordHash({ id, passwordHash: await passwords.hashPassword(password), revoke })
   }
 
-  /**
-   * Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last administrator.
-   */
-  async function disableAccount(email: string, { keepAdmin = false } = {}): Promise<void> {
-    return accounts.setDisabled({ id: (await requireAccount(email)).id, disabled: true, keepAdmin })
-  }
-
-  /** Works for a disabled account too. Throws `not_found`. */
-  async function makeAdmin(email: string): Promise<void> {
-    return accounts.setAdmin({ id: (await requireAccount(email)).id, isAdmin: true })
+  async function idOf(email: string): Promise<number> {
+    return (await requireAccount(email)).id
   }
 
   /** Removes its invitations and reset links, not its pushes. Throws `not_found`, or `conflict` for the last one. */
@@ -53,18 +45,9 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     if (isAdmin) await accounts.setAdmin({ id, isAdmin: false })
   }
 
-  async function enableAccount(email: string): Promise<void> {
-    return accounts.setDisabled({ id: (await requireAccount(email)).id, disabled: false })
-  }
-
-  /** For an owner who has lost both the phone and the recovery codes. */
-  async function turnOffTwoFactor(email: string): Promise<void> {
-    return twoFactor.remove((await requireAccount(email)).id)
-  }
-
   /** Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an interruption. */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
-    const { id } = await requireAccount(email)
+    const id = await idOf(email)
     await accounts.setDisabled({ id, disabled: true, keepAdmin })
     let pushes = 0
     for (;;) {
@@ -82,11 +65,15 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     requireAccount,
     findAccount: accounts.findAccount,
     setPassword,
-    makeAdmin,
+    /** Works for a disabled account too. Throws `not_found`. */
+    makeAdmin: async (email: string) => accounts.setAdmin({ id: await idOf(email), isAdmin: true }),
     unmakeAdmin,
-    disableAccount,
-    enableAccount,
-    turnOffTwoFactor,
+    /** Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last administrator. */
+    disableAccount: async (email: string, { keepAdmin = false } = {}) =>
+      accounts.setDisabled({ id: await idOf(email), disabled: true, keepAdmin }),
+    enableAccount: async (email: string) => accounts.setDisabled({ id: await idOf(email), disabled: false }),
+    /** For an owner who has lost both the phone and the recovery codes. */
+    turnOffTwoFactor: async (email: string) => twoFactor.remove(await idOf(email)),
     removeAccount,
     findById: accounts.findById,
   }

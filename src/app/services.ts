@@ -38,7 +38,6 @@ import { createShareOf } from '../pushes/shares.ts'
 import { createShortTokens } from '../pushes/short-tokens.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
 import { createUploads } from '../pushes/uploads.ts'
-import { createOwnRecipient } from '../requests/own-recipient.ts'
 import { createRequests } from '../requests/requests.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
@@ -100,13 +99,13 @@ export function createServices(options: ServicesOptions) {
     ...notices,
     ...createAccountServices(making),
     preferences,
-    ownRecipient: createOwnRecipient({ store, log }),
     events: createEvents({ store: store.events }),
     ...createUpkeepServices(making, notices.deliveries),
   }
 }
 
-function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLine, mailLimit }: Making) {
+function createPushServices(making: Making) {
+  const { config, store, log, metrics, argon2Cost, clientOf, inLine, mailLimit } = making
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -132,7 +131,7 @@ function createPushServices({ config, store, metrics, argon2Cost, clientOf, inLi
   }
   return {
     ...shared,
-    requests: createRequests({ ...shared, store, keyring, passphrases, shareOf, maxWrongTries, now }),
+    requests: createRequests({ ...shared, store, log, keyring, passphrases, shareOf, maxWrongTries, now }),
     downloads,
     ...createPageSeals({ keyring, usedNonces: store.shared.nonces, now }),
   }

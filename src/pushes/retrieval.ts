@@ -4,9 +4,9 @@ import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { DamageError, notFound, rethrowWithoutDoubt } from '../domain/errors.ts'
 import type { SealedPush, Store } from '../store/face.ts'
+import { type Content, openPush } from './content.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
 import { mediumOfFiles } from './granted-files.ts'
-import { type Content, openPush } from './opening.ts'
 import type { Addressed } from './owner-lists.ts'
 import {
   createPassphraseTries,

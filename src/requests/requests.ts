@@ -33,14 +33,16 @@ export type Requests = ReturnType<typeof createRequests>
 
 export type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
   store: Pick<Store, 'requests' | 'preferences' | 'damage'>
+  /** Is told each change of an account's key, because whoever makes one reads later answers. */
+  log: { info: (kept: { accountId: number; recipient: string | null }, message: string) => void }
 }
 
 export function createRequests(options: RequestsOptions) {
-  const { store, keyring, passphrases, now } = options
+  const { store, keyring, passphrases, now, log } = options
 
   /** Throws `invalid` for a recipient that nothing can be encrypted for, and `unauthenticated` for an account that has ended. */
   async function create(account: Account, { wanted, address }: Creation): Promise<OwnRequest> {
-    const recipient = wanted.recipient ?? (await store.preferences.find(account.id))?.recipient ?? null
+    const recipient = wanted.recipient ?? (await findRecipient(account))
     if (recipient !== null) await requireRecipient(recipient)
     const passphrase =
       wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, address)
@@ -62,6 +64,19 @@ export function createRequests(options: RequestsOptions) {
       account.resets,
     )
     return present(stored)
+  }
+
+  /** An account's own public key of age. Each new request without another one copies it, so that a change touches none that is open. */
+  async function findRecipient({ id }: Account): Promise<string | null> {
+    return (await store.preferences.find(id))?.recipient ?? null
+  }
+
+  /** An empty text removes it. Throws `invalid` for what nothing can be encrypted for. */
+  async function keepRecipient({ id: accountId }: Account, text: string): Promise<void> {
+    const recipient = text.trim() || null
+    if (recipient !== null) await requireRecipient(recipient)
+    await store.preferences.keep({ accountId, recipient })
+    log.info({ accountId, recipient }, 'an account has changed its age key')
   }
 
   function present(request: StoredRequest): OwnRequest {
@@ -113,7 +128,8 @@ export function createRequests(options: RequestsOptions) {
     return { urlToken, message, passphraseRequired, acceptsText, acceptsFiles, expiresAt, recipient }
   }
 
-  return { create, list, get, close, findAsked, beginAnswer: createBeginAnswer({ ...options, find }) }
+  const beginAnswer = createBeginAnswer({ ...options, find })
+  return { create, list, get, close, findAsked, beginAnswer, findRecipient, keepRecipient }
 }
 
 /** `address`: the owner's, by which passphrases take turns. */

@@ -6,7 +6,7 @@ import type { Session } from '../../domain/account.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { OwnRecipient } from '../../requests/own-recipient.ts'
+import type { Requests } from '../../requests/requests.ts'
 import type { WordKey } from '../../words/words.ts'
 import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
@@ -26,7 +26,7 @@ export type AccountPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
   twoFactor: TwoFactor
-  ownRecipient: OwnRecipient
+  requests: Pick<Requests, 'findRecipient' | 'keepRecipient'>
 } & MailPageOptions
 
 /** The notice for each value of `done` in the address. */
@@ -46,7 +46,7 @@ type Shown = {
 }
 
 export function createAccountPages(options: AccountPageOptions) {
-  const { answer, sessions, twoFactor, ownRecipient } = options
+  const { answer, sessions, twoFactor, requests } = options
   const mail = createMailPages(options)
 
   async function show(guest: Member, shown: Shown = {}): Promise<Response> {
@@ -73,7 +73,7 @@ export function createAccountPages(options: AccountPageOptions) {
         />
         <AgeKeySection
           guest={guest}
-          kept={await ownRecipient.find(guest.account)}
+          kept={await requests.findRecipient(guest.account)}
           refused={shown.refusedKey ?? null}
         />
         {await mail.section(guest)}
@@ -102,7 +102,7 @@ export function createAccountPages(options: AccountPageOptions) {
 
   async function keepRecipient(guest: Member, form: Form): Promise<Response> {
     try {
-      await ownRecipient.keep(guest.account, form.text('recipient'))
+      await requests.keepRecipient(guest.account, form.text('recipient'))
     } catch (cause) {
       return show(guest, { refusedKey: { form, problems: problemsIn(cause) }, status: 422 })
     }

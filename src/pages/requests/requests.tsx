@@ -5,7 +5,6 @@ import type { Now } from '../../domain/time.ts'
 import { answerSeeOther } from '../../http/answers.ts'
 import { createParseRequest } from '../../http/intake/request-input.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { OwnRecipient } from '../../requests/own-recipient.ts'
 import type { Requests } from '../../requests/requests.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { type Member, type Params, readPage } from '../frame/guest.ts'
@@ -15,14 +14,13 @@ import { createRequestsView } from './requests-view.tsx'
 
 export type RequestPagesOptions = {
   answer: AnswerGuest
-  requests: Pick<Requests, 'create' | 'list' | 'get' | 'close'>
-  ownRecipient: Pick<OwnRecipient, 'find'>
+  requests: Pick<Requests, 'create' | 'list' | 'get' | 'close' | 'findRecipient'>
   limits: PushLimits
   now: Now
 }
 
 export function createRequestPages(options: RequestPagesOptions) {
-  const { answer, requests, ownRecipient, limits, now } = options
+  const { answer, requests, limits, now } = options
   const view = createRequestView(answer)
   const viewAll = createRequestsView(answer)
   const parse = createParseRequest(limits)
@@ -30,7 +28,7 @@ export function createRequestPages(options: RequestPagesOptions) {
   async function showAll(guest: Member, refused: RefusedForm | null = null) {
     const pageNumber = readPage(guest)
     const page = await requests.list(guest.account, pageNumber)
-    const recipient = await ownRecipient.find(guest.account)
+    const recipient = await requests.findRecipient(guest.account)
     return viewAll(guest, { page, pageNumber, recipient, limits, refused, now: now() })
   }
 

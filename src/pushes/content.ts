@@ -1,12 +1,32 @@
-// Names and types of files, sealed under the data key of their push, so that they vanish with it.
+// The content of a push: decrypts it with its link and, if it has one, its passphrase, and counts nothing. Names and types of files are
+// sealed under the data key of their push, so that they vanish with it.
 
+import { openSecrets } from '../crypto/push-secrets.ts'
 import { openField, sealField } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
 import type { SealedFile } from '../store/sealed-face.ts'
+import { nameOf } from './owner-lists.ts'
+import type { FoundPush } from './push-finder.ts'
+
+export type Content = { payload: string; dataKey: Buffer; files: StoredFile[] }
+
+/** Null for an expired push and for a wrong passphrase. Throws DamageError when the link alone should open the push. */
+export function openPush(found: FoundPush, passphraseKey: Uint8Array | null): Content | null {
+  const { push, sealed, instanceKey, urlToken } = found
+  if (sealed === null) return null
+  if (push.keyNumber !== instanceKey.number) throw new DamageError(nameOf(push))
+  const { lookup: pushId, keyNumber } = push
+  const opened = openSecrets(sealed.secrets, { instanceKey, pushId, urlToken, passphraseKey })
+  if (opened === null && push.passphraseRequired) return null
+  if (opened === null || opened.payload === null) throw new DamageError(nameOf(push))
+  const { payload, dataKey } = opened
+  const place = { pushId, dataKey, keyNumber, pushName: nameOf(push) }
+  return { payload, dataKey, files: sealed.files.map((file) => openFile(file, place)) }
+}
 
 /** The push the files belong to, and the number of the instance key behind its data key. */
-export type FileNamePlace = { pushId: Uint8Array; dataKey: Uint8Array; keyNumber: number }
+type FileNamePlace = { pushId: Uint8Array; dataKey: Uint8Array; keyNumber: number }
 
 export function sealFile({ id, size, filename, contentType }: StoredFile, place: FileNamePlace): SealedFile {
   const seal = (field: string, text: string) =>
@@ -20,7 +40,7 @@ export function sealFile({ id, size, filename, contentType }: StoredFile, place:
 }
 
 /** Throws DamageError, which contains `pushName`, when decryption fails, because the database was altered. */
-export function openFile(
+function openFile(
   { fileId: id, size, ...sealed }: SealedFile,
   { pushName, ...place }: FileNamePlace & { pushName: string },
 ): StoredFile {
