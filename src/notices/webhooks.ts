@@ -9,7 +9,7 @@ import { conflict, DomainError } from '../domain/errors.ts'
 import type { EventType } from '../domain/events.ts'
 import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
-import { openTexts } from '../pushes/labels.ts'
+import { openTexts, placeOfPush } from '../pushes/labels.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage, ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
@@ -95,8 +95,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
   async function findName({ pushId, accountId }: DueMessage): Promise<string | null> {
     const [texts] = pushId === null ? [] : await store.lists.readTexts([pushId])
     if (texts === undefined || texts.ownerId === null || texts.ownerId !== accountId) return null
-    const place = { keyring, pushId: texts.lookup, ownerId: accountId, pushName: `push ${texts.id}` }
-    return openTexts(texts, place).name || null
+    return openTexts(texts, placeOfPush(texts, keyring)).name || null
   }
 
   /** Loads what speaks to the outside when something is sent there first. */

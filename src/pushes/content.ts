@@ -6,7 +6,7 @@ import { openField, sealField } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
 import type { SealedFile } from '../store/sealed-face.ts'
-import { nameOf } from './owner-lists.ts'
+import { nameOf } from './labels.ts'
 import type { FoundPush } from './push-finder.ts'
 
 export type Content = { payload: string; dataKey: Buffer; files: StoredFile[] }

@@ -6,8 +6,8 @@ import { decideEdit, type EditDecision, type LabelsToEdit, type WantedEdit } fro
 import { type DomainError, invalidFields, notFound } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { EditToPush, Store } from '../store/face.ts'
-import { type Labels, openLabels, type Place, sealLabel } from './labels.ts'
-import { type Labelled, nameOf } from './owner-lists.ts'
+import { type Labels, openLabels, type Place, placeOfPush, sealLabel } from './labels.ts'
+import type { Labelled } from './owner-lists.ts'
 import type { PushFinder } from './push-finder.ts'
 
 type Options = {
@@ -27,12 +27,12 @@ export function createEditPush({ store, keyring, finder, now }: Options) {
   async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<Labelled> {
     const { visit } = viewer
     const { push, account: owner } = await finder.getOwn(urlToken, viewer, 'edit it')
-    const place = { keyring, pushId: push.lookup, ownerId: push.ownerId }
+    const place = placeOfPush(push, keyring)
     const wanted = await read()
     if (Object.keys(wanted.problems).length > 0) throw refuse(wanted, decideEdit(push, wanted.edit, now()))
     const sealed = await store.lists.findLabels(push.id)
     if (sealed === null) throw notFound()
-    const present = openLabels(sealed, { ...place, pushName: nameOf(push) })
+    const present = openLabels(sealed, place)
     const labels = sealChanged(wanted.edit, present, place)
     const edited = await store.pushes.editPush({
       id: push.id,

@@ -15,6 +15,17 @@ export type Place = { keyring: Keyring; pushId: Uint8Array; ownerId: number | nu
 /** `pushName` names the push in a DamageError. */
 export type NamedPlace = Place & { pushName: string }
 
+type Labelled = { id: number; lookup: Uint8Array; ownerId: number | null }
+
+export function placeOfPush({ id, lookup, ownerId }: Labelled, keyring: Keyring): NamedPlace {
+  return { keyring, pushId: lookup, ownerId, pushName: nameOf({ id }) }
+}
+
+/** How a DamageError names a push. */
+export function nameOf({ id }: { id: number }): string {
+  return `push ${id}`
+}
+
 export function sealLabels({ urlToken, name, note, request }: Labels, place: Place): Required<SealedLabels> {
   return {
     urlToken: sealOwned('url_token', urlToken, place),

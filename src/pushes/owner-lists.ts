@@ -18,7 +18,7 @@ import {
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
 import type { ListedPush, PushCounts, SealedTexts, Store, StoredPush } from '../store/face.ts'
-import { openLabels, openTexts } from './labels.ts'
+import { openLabels, openTexts, placeOfPush } from './labels.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
 export type Addressed = { push: Push; urlToken: string }
@@ -80,12 +80,8 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   }
 
   function label({ push, labels, seenViews, fileBytes }: ListedPush): OverviewPush {
-    const opened = openLabels(labels, placeOf(push))
+    const opened = openLabels(labels, placeOfPush(push, keyring))
     return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }), fileBytes }
-  }
-
-  function placeOf({ id, lookup, ownerId }: Omit<SealedTexts, 'name' | 'note' | 'keyNumber'>) {
-    return { keyring, pushId: lookup, ownerId, pushName: nameOf({ id }) }
   }
 
   /** One page of what the options describe, and how much of it there is. */
@@ -147,7 +143,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
   /** The folded names of the pushes that hold all words, and how many could not be read. */
   async function search(pushes: PushFacts[], words: readonly string[]) {
     const ids = pushes.map(({ id }) => id)
-    const open = (sealed: SealedTexts) => openTexts(sealed, placeOf(sealed))
+    const open = (sealed: SealedTexts) => openTexts(sealed, placeOfPush(sealed, keyring))
     const names = new Map<number, string>()
     let damaged = pushes.length
     for await (const { id, name, note } of readFolded(ids, { store, open })) {
@@ -227,9 +223,4 @@ export async function* readFolded(
     const sealed = await store.lists.readTexts(ids.slice(from, from + PIECE))
     yield* await keepIntact(sealed, { open: fold, report: store.damage.report })
   }
-}
-
-/** How a DamageError names a push. */
-export function nameOf({ id }: { id: number }): string {
-  return `push ${id}`
 }

@@ -9,10 +9,10 @@ import { mayExpire } from '../domain/push.ts'
 import type { Store, StoredPush } from '../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
-import { openLabels } from './labels.ts'
+import { openLabels, placeOfPush } from './labels.ts'
 import { createNotify, type LinkMails } from './link-mails.ts'
 import { createOwnerExport, type OpenLog } from './owner-export.ts'
-import { type Addressed, createOwnerLists, type Labelled, type ListOptions, nameOf } from './owner-lists.ts'
+import { type Addressed, createOwnerLists, type Labelled, type ListOptions } from './owner-lists.ts'
 import { createOwnerSelection } from './owner-selection.ts'
 import { createPushFinder } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
@@ -65,12 +65,7 @@ export function createPushes(options: PushesOptions) {
     const labels = await store.lists.findLabels(push.id)
     if (labels === null) throw notFound()
     const facts = { entries: push.auditEntries, missing: countMissing(push) }
-    const opened = openLabels(labels, {
-      keyring,
-      pushId: push.lookup,
-      ownerId: push.ownerId,
-      pushName: nameOf(push),
-    })
+    const opened = openLabels(labels, placeOfPush(push, keyring))
     const hasGrants = await store.pushes.hasGrants(push)
     const seen = isUnseen({ views: push.views, seenViews: labels.seenViews })
     return { push, ...opened, isUnseen: seen, log: { ...facts, ...logOf(push) }, hasGrants }
