@@ -23,6 +23,24 @@ if (skipBrowserTests) console.log('No Chromium was found: the tests in a browser
 /** For whatever a page does; it is much slower on a machine that is busy with others. */
 const PATIENCE_MS = 120_000
 
+/**
+ * The last two would start a second process for each page: one that its COOP header separates from the blank page before it,
+ * and one in advance for a page that may never come. Playwright disables the others, and the last list counts.
+ */
+const DISABLED_FEATURES = [
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'MediaRouter',
+  'OptimizationHints',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'CrossOriginOpenerPolicy',
+  'SpareRendererForSitePerProcess',
+]
+
 const ARGS = [
   '--headless',
   '--no-sandbox',
@@ -32,6 +50,7 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${DISABLED_FEATURES.join(',')}`,
   // What leaves the machine ends at a port where nobody listens; loopback is asked directly.
   '--proxy-server=http://127.0.0.1:9',
 ]
