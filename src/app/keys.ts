@@ -32,23 +32,15 @@ export type KeyPlace = {
   address: DatabaseAddress | null
 }
 
-export type ShownKey = {
-  number: number
-  fingerprint: string
-  /** What needs it. */
-  uses: KeyUse[]
-}
-
-/** The first key seals. */
-export type ShownKeys = { file: string; keys: ShownKey[] }
+export type ShownKey = ReturnType<typeof present>[number]
 
 /** Makes the key file that all nodes of one database share, and returns the fingerprint of its key. */
 export function makeNewKey(path: string): string {
   return fingerprint(makeKeyFile(path).sealing.verifier)
 }
 
-/** Works beside a server. Throws `conflict` when the key file does not fit the database. */
-export async function showKeys(place: KeyPlace): Promise<ShownKeys> {
+/** The first key seals. Works beside a server. Throws `conflict` when the key file does not fit the database. */
+export async function showKeys(place: KeyPlace) {
   const { rows, file } = await open(place, { isAlone: false })
   try {
     const keyring = readKeyFile(file)
@@ -100,7 +92,8 @@ async function open({ dataDir, keyFile, address }: KeyPlace, { isAlone }: { isAl
   return { rows, file: keyFile ?? dataFolder(dataDir).key }
 }
 
-function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]): ShownKey[] {
+/** `uses` tell what needs a key. */
+function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]) {
   return keys.map(({ number, verifier }) => ({
     number,
     fingerprint: fingerprint(verifier),

@@ -32,20 +32,13 @@ export type BackupMember = { name: MemberName; bytes: number; sha256: string }
 /** `read` gives exactly the bytes that the member announces. */
 export type MemberSource = BackupMember & { read(): AsyncIterable<Uint8Array> }
 
-export type Manifest = {
-  format: typeof FORMAT
-  program: typeof PROGRAM
-  /** Of the program that made it. */
-  version: string
-  /** ISO 8601 in UTC. */
-  madeAt: string
-  members: readonly BackupMember[]
-}
+export type Manifest = ReturnType<typeof createManifest>
 
+/** `version` is that of the program that made the backup, `madeAt` a time as in ISO 8601 in UTC. */
 export function createManifest(
-  { version, madeAt }: Pick<Manifest, 'version' | 'madeAt'>,
+  { version, madeAt }: { version: string; madeAt: string },
   members: readonly BackupMember[],
-): Manifest {
+) {
   const listed = members.map(({ name, bytes, sha256 }) => ({ name, bytes, sha256 }))
   return { format: FORMAT, program: PROGRAM, version, madeAt, members: listed }
 }

@@ -19,7 +19,6 @@ import {
 import {
   createManifest,
   estimateBytes,
-  type Manifest,
   type MemberSource,
   memberOfBytes,
   memberOfFile,
@@ -61,26 +60,13 @@ export type BackupPorts = {
 /** Whose settings are in the backup. */
 export type SettingsFrom = 'server' | 'last server' | 'command line'
 
-export type BackupReport = {
-  file: string | null
-  /** Of the whole backup. */
-  bytes: number
-  isSealed: boolean
-  manifest: Manifest
-  settingsFrom: SettingsFrom
-  key: BackedUpKey['state']
-  tlsAuthority: BackedUpKey['state'] | 'unsealed'
-  pushes: number
-  accounts: number
-  /** Rows of the database that are missing from the backup, because they are damaged. */
-  leftOut: number
-}
+export type BackupReport = Awaited<ReturnType<typeof backUp>>
 
 /**
- * Throws `conflict` or `disk_full`, and then leaves nothing behind. All that it writes to the data folder is a copy of the
+ * `leftOut` tells how many rows of the database are missing from the backup, because they are damaged. Throws `conflict` or `disk_full`, and then leaves nothing behind. All that it writes to the data folder is a copy of the
  * database without what opens pushes. The copy has no name and disappears when the process ends.
  */
-export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<BackupReport> {
+export async function backUp(wish: BackupWish, ports: BackupPorts) {
   const { dataDir, file, seal } = wish
   if (file !== null && existsSync(dataDir)) refuseInside(dataDir, file)
   const target = file === null ? null : await openDestination(file, ports.onStep)
@@ -98,15 +84,11 @@ export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<Back
       const stream = writeBackup(manifest, members)
       const sealed = seal === null ? stream : await sealStream(stream, seal)
       const bytes = await pour(sealed, { target, total, ports })
-      const found = {
-        settingsFrom,
+      return {
+        ...{ file, bytes, isSealed: seal !== null, manifest, settingsFrom, pushes, accounts, leftOut },
         key: key.state,
         tlsAuthority: tlsAuthority.state,
-        pushes,
-        accounts,
-        leftOut,
       }
-      return { file, bytes, isSealed: seal !== null, manifest, ...found }
     } finally {
       source.close()
     }
@@ -117,7 +99,7 @@ export async function backUp(wish: BackupWish, ports: BackupPorts): Promise<Back
 
 /** Everything that comes from the folder. Only the database is too large to keep in memory. */
 type Taken = {
-  inEffect: SettingsInEffect
+  inEffect: ReturnType<typeof settingsInEffect>
   source: BackupSource
   key: BackedUpKey
   tlsAuthority: BackedUpKey | { state: 'unsealed' }
@@ -147,10 +129,11 @@ async function listMembers({ inEffect, source, key, tlsAuthority }: Taken): Prom
   ]
 }
 
-type SettingsInEffect = BackupSettings & { settingsFrom: SettingsFrom }
-
 /** Flags that are given win over what the server of the folder has noted. */
-function settingsInEffect({ dataDir, ...given }: BackupWish): SettingsInEffect {
+function settingsInEffect({
+  dataDir,
+  ...given
+}: BackupWish): BackupSettings & { settingsFrom: SettingsFrom } {
   const note = existsSync(dataDir) ? readSettingsNote(dataDir) : null
   if (note === null) return { ...given, settingsFrom: 'command line' }
   const from = (flag: string) =>

@@ -47,12 +47,7 @@ export type BackupsOptions = {
   log: Pick<Log, 'info' | 'warn'>
 }
 
-export type Backups = {
-  job: Job
-  status(): BackupStatus
-  /** Begins one at once, unless one is being made. The log tells who asked for it. */
-  makeNow(by: { accountId: number }): void
-}
+export type Backups = Awaited<ReturnType<typeof createBackups>>
 
 const LOOK_MS = SECOND
 /** For a process to clean up after itself, and to be gone once it was killed. */
@@ -61,7 +56,7 @@ const KILL_MS = SECOND
 
 type Running = { child: BackupChild; at: number; up: number }
 
-export async function createBackups(options: BackupsOptions): Promise<Backups> {
+export async function createBackups(options: BackupsOptions) {
   const { plan, readLast, startChild, now, uptime, log } = options
   const { folder, every } = plan
   const limit = formatLength(longestBackup(every))
@@ -155,20 +150,22 @@ export async function createBackups(options: BackupsOptions): Promise<Backups> {
     }
   }
 
-  return {
-    job: {
-      name: 'backup',
-      start: (given) => {
-        report = given
-        timer = setInterval(tick, LOOK_MS)
-      },
-      stop: () => {
-        stopping ??= stop()
-        return stopping
-      },
+  const job: Job = {
+    name: 'backup',
+    start: (given) => {
+      report = given
+      timer = setInterval(tick, LOOK_MS)
     },
+    stop: () => {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+  return {
+    job,
     status,
-    makeNow: (by) => {
+    /** Begins one at once, unless one is being made. The log tells who asked for it. */
+    makeNow: (by: { accountId: number }): void => {
       log.info(by, 'an administrator asked for a backup')
       void make()
     },

@@ -13,7 +13,7 @@ import { openTexts, sealLabels } from '../pushes/labels.ts'
 import { type NewFolder, type OnStep, prepareNewFolder, requireVacant } from '../store/folder/new-folder.ts'
 import { isNotedSetting, membersOf } from '../store/folder/notes.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
-import type { BackupContent, EndLive } from '../store/opening/restored-store.ts'
+import type { EndLive } from '../store/opening/restored-store.ts'
 import {
   type BackupToRead,
   type Examined,
@@ -42,11 +42,7 @@ export type RestorePlan = VerifiedBackup & {
   isClockBehind: boolean
 }
 
-export type Restored = Decision & {
-  content: BackupContent
-  lost: number
-  settings: readonly FormerSetting[]
-}
+export type Restored = Awaited<ReturnType<typeof change>>
 
 /** Throws `conflict` when the backup cannot be restored or something is in its place already: then nothing was changed. */
 export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Promise<Restored> {
@@ -83,10 +79,7 @@ async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promis
 }
 
 /** Asks, and makes the database what a server finds at its first start. */
-async function change(
-  { told, store, keyring, members }: Examined,
-  { wish, ports }: Omit<Filling, 'source'>,
-): Promise<Restored> {
+async function change({ told, store, keyring, members }: Examined, { wish, ports }: Omit<Filling, 'source'>) {
   const { decide, onProgress, onStep } = ports
   if (keyring === null) throw withoutKey(wish.file)
   const now = ports.now()

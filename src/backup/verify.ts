@@ -9,9 +9,9 @@ import { conflict, DomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { readKeyFile } from '../store/folder/key-file.ts'
-import { type BackupContent, openRestoredStore, type RestoredStore } from '../store/opening/restored-store.ts'
-import { type Manifest, type MemberName, readBackup } from './archive.ts'
-import { type Opening, openBackup, type SealKind } from './sealing.ts'
+import { openRestoredStore } from '../store/opening/restored-store.ts'
+import { type MemberName, readBackup } from './archive.ts'
+import { type Opening, openBackup } from './sealing.ts'
 
 const VERIFY_PREFIX = 'oncebox-verify-'
 const DATABASE = 'oncebox.db'
@@ -36,17 +36,7 @@ export type RestoringPorts = {
   onProgress: (step: string, done: number, total: number) => void
 }
 
-export type VerifiedBackup = {
-  manifest: Manifest
-  /** The version of the schema that the backup was made with. */
-  schema: number
-  seal: SealKind
-  content: BackupContent
-  hasAuthority: boolean
-  hasKey: boolean
-  /** Whose keys fit the database; `none` when neither the backup has any nor a file was named. */
-  key: 'in the backup' | 'in the file' | 'none'
-}
+export type VerifiedBackup = Examined['told']
 
 /** Proves that a backup could be restored. Throws `conflict` when it cannot. */
 export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Promise<VerifiedBackup> {
@@ -75,18 +65,10 @@ type Examining = BackupToRead &
     place: string
   }
 
-export type Examined = {
-  told: VerifiedBackup
-  store: RestoredStore
-  keyring: Keyring | null
-  /** All but the database. */
-  members: SmallMembers
-}
+export type Examined = Awaited<ReturnType<typeof examine>>
 
-export type SmallMembers = ReadonlyMap<MemberName, Buffer>
-
-/** Makes the new database in the folder. The caller closes the store. */
-export async function examine(source: AsyncIterable<Uint8Array>, options: Examining): Promise<Examined> {
+/** Makes the new database in the folder. The caller closes the store. `members` are all but the database. */
+export async function examine(source: AsyncIterable<Uint8Array>, options: Examining) {
   const { file, folder, keyFile, now } = options
   const { seal, manifest, members } = await unpack(source, options)
   const from = join(folder, UNPACKED)
@@ -99,9 +81,10 @@ export async function examine(source: AsyncIterable<Uint8Array>, options: Examin
     // A key file that is named decides, because the server will use that one.
     const outside = keyFile === null ? null : readKeyFile(keyFile)
     if (outside !== null && keyFile !== null) store.requireKeys({ keyring: outside, keyFile })
-    const told: VerifiedBackup = {
+    const told = {
+      /** `schema` is the version that the backup was made with. */
       ...{ seal, manifest, schema: store.schema, content: store.read(now()) },
-      key: outside !== null ? 'in the file' : inside !== null ? 'in the backup' : 'none',
+      hasKeyFile: outside !== null,
       hasAuthority: members.has('tls-authority.pem'),
       hasKey: inside !== null,
     }

@@ -39,11 +39,9 @@ export function redirectPage(link: string): string {
 `
 }
 
-export type OpenLink = (opened: { link: string; dataDir: string }) => () => void
-
 /** Opens the browser if there is one, without waiting for it. Returns what removes the file; it goes after a minute anyway. */
-export function createOpenLink(place: Place): OpenLink {
-  return ({ link, dataDir }) => {
+export function createOpenLink(place: Place) {
+  return ({ link, dataDir }: { link: string; dataDir: string }): (() => void) => {
     const [command, ...args] = openerOf(place) ?? []
     if (command === undefined) return () => undefined
     const path = writePage(redirectPage(link), { folders: filePlaces(place, dataDir), link })
@@ -60,10 +58,8 @@ export function createOpenLink(place: Place): OpenLink {
 }
 
 /** Opens the browser at a page whose address is no secret. Returns false without a desktop session. */
-export type OpenPage = (url: string) => boolean
-
-export function createOpenPage(place: Place): OpenPage {
-  return (url) => {
+export function createOpenPage(place: Place) {
+  return (url: string): boolean => {
     const [command, ...args] = openerOf(place) ?? []
     if (command === undefined) return false
     // A machine without the opener prints the address as well.

@@ -78,18 +78,11 @@ export type Wanted = {
 /** An address instead of `localhost`, because another program may listen on ::1. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
-export type Chosen = {
-  server: string
-  apiToken: string | null
-  caCerts: string | null
-  authority: string | null
-}
-
 /**
  * Chooses the server, and the token and certificates that belong to it. Never uses those of another server. Throws
  * CommandFailure when the named profile does not exist.
  */
-export function chooseServer(profiles: Profiles, wanted: Wanted): Chosen {
+export function chooseServer(profiles: Profiles, wanted: Wanted) {
   const named = wanted.profile === null ? null : profiles.find(({ name }) => name === wanted.profile)
   if (named === undefined) throw unknownProfile(profiles, wanted.profile)
   const usual = wanted.server ?? named?.server ?? profiles[0]?.server ?? DEFAULT_SERVER

@@ -2,16 +2,14 @@
 
 import { formatSize } from './format.ts'
 
-export type Progress = { update: (done: number, total: number | null) => void; stop: () => void }
-
-/** `cancelled` returns the message for a signal that ends the command meanwhile. */
-export type StartProgress = (label: string, cancelled: () => string) => Progress
+type Progress = { update: (done: number, total: number | null) => void; stop: () => void }
 
 /** As in shells: 128 plus the number of the signal. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 
-export function createStartProgress(stream: NodeJS.WriteStream): StartProgress {
-  return (label, cancelled) => {
+/** `cancelled` returns the message for a signal that ends the command meanwhile. */
+export function createStartProgress(stream: NodeJS.WriteStream) {
+  return (label: string, cancelled: () => string): Progress => {
     const bar = stream.isTTY ? createBar(stream, label) : null
     const giveUp = (signal: keyof typeof EXIT_CODES) => {
       bar?.stop()

@@ -7,7 +7,6 @@ import { formatTime } from '../domain/time.ts'
 import { formatCount, formatLocalTime, formatSize, shellWord } from './format.ts'
 import { alignColumns } from './table.ts'
 
-type Held = Omit<VerifiedBackup, 'key' | 'hasKey'>
 type Content = VerifiedBackup['content']
 
 const SEALS = { none: 'no', passphrase: 'with a passphrase', recipients: 'for a key' } as const
@@ -27,7 +26,7 @@ export function presentVerified(verified: VerifiedBackup, file: string): string[
   ]
 }
 
-function factsOf({ manifest, schema, seal, content, hasAuthority }: Held): string[][] {
+function factsOf({ manifest, schema, seal, content, hasAuthority }: VerifiedBackup): string[][] {
   const { madeAt, version, members } = manifest
   const bytes = members.reduce((sum, member) => sum + member.bytes, 0)
   return [
@@ -40,11 +39,9 @@ function factsOf({ manifest, schema, seal, content, hasAuthority }: Held): strin
   ]
 }
 
-function keyOf({ hasKey, key }: VerifiedBackup): string {
-  if (hasKey) return key === 'in the file' ? 'in it, and the key file fits too' : 'in it, and fits'
-  return key === 'in the file'
-    ? 'not in it; the key file fits'
-    : 'not in it: a restore needs the key file (--key-file)'
+function keyOf({ hasKey, hasKeyFile }: VerifiedBackup): string {
+  if (hasKey) return hasKeyFile ? 'in it, and the key file fits too' : 'in it, and fits'
+  return hasKeyFile ? 'not in it; the key file fits' : 'not in it: a restore needs the key file (--key-file)'
 }
 
 function losses({ active }: Content): string {

@@ -5,70 +5,15 @@ import { closeSync, openSync, readFileSync, write } from 'node:fs'
 import { getPriority, homedir, hostname, networkInterfaces, setPriority } from 'node:os'
 import { isatty, ReadStream } from 'node:tty'
 import { promisify } from 'node:util'
-import type { Network } from '../app.ts'
 import { printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-errors.ts'
-import type { Uptime } from '../domain/time.ts'
 import { createUptime } from '../domain/uptime.ts'
-import { findService, type InstalledService } from '../install/installed.ts'
+import { findService } from '../install/installed.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
-import { createOpenLink, createOpenPage, type OpenLink, type OpenPage } from './browser.ts'
-import { createStartProgress, type StartProgress } from './progress.ts'
+import { createOpenLink, createOpenPage } from './browser.ts'
+import { createStartProgress } from './progress.ts'
 
-export type Shell = {
-  place: Place
-  now: () => number
-  uptime: Uptime
-  readFile: (path: string) => string
-  /** Writes lines of the command's result to standard output. Makes them printable on a terminal. */
-  print: (...lines: string[]) => void
-  /** Writes to standard output unchanged. */
-  printExactly: (text: string) => void
-  /** Writes to standard output, as fast as its reader takes it. Throws EPIPE once nobody reads it any more. */
-  writeBytes: (bytes: Uint8Array) => Promise<void>
-  /** Writes lines of any other message to standard error, made printable. */
-  say: (...lines: string[]) => void
-  /** Writes to standard error, with colours. */
-  draw: (picture: string) => void
-  /** Like `say`, but may wait for the end of this turn of the event loop. For the log of a busy server. */
-  sayLater: (line: string) => void
-  /** All of standard input, in pieces as it arrives. */
-  readInputBytes: () => AsyncIterable<Uint8Array>
-  /** Whether a person can answer questions. */
-  isTerminal: boolean
-  /** Whether a person types standard input. */
-  isInputTerminal: boolean
-  /** Whether a person reads standard output. */
-  isOutputTerminal: boolean
-  /** Shows progress on a terminal. */
-  startProgress: StartProgress
-  /** Columns of the terminal, for the help and for lists. */
-  width: number
-  ask: (question: string) => Promise<string>
-  /** Asks without echoing the input. Throws when the person cancels. */
-  askHidden: (question: string) => Promise<string>
-  /**
-   * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM, SIGQUIT and a terminal that was closed, to
-   * reload for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
-   */
-  onSignal: (listener: (wish: 'stop' | 'reload') => void) => void
-  /** Calls `listener` for an error that nothing caught; it ends the process. */
-  onCrash: (listener: (cause: unknown) => void) => void
-  exitNow: (code: number) => void
-  /** Leaves most of a busy machine to other processes from now on. */
-  giveWay: () => void
-  network: Network
-  /** Opens the browser of a desktop session. */
-  openLink: OpenLink
-  /** The same for a page that is no secret. */
-  openPage: OpenPage
-  /** Asks a process of this user to end. Returns false when there is none. */
-  stopProcess: (pid: number) => boolean
-  /** The command that starts this program again: the executable, or the runtime and its entry. */
-  self: readonly string[]
-  /** The installed service whose data this user may open. */
-  findService: () => InstalledService | null
-}
+export type Shell = ReturnType<typeof createShell>
 
 function linesOf(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
@@ -82,12 +27,13 @@ function isExecutable(): boolean {
 /** `uptime`: seconds since the machine was started. */
 export type Outside = { env: Environment; now: () => number; uptime: () => number }
 
-export function createShell(outside: Outside): Shell {
+export function createShell(outside: Outside) {
   const { stdout, stderr } = process
   // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   let terminal: ReadStream | null = null
   const place: Place = { env: outside.env, platform: process.platform, home: homedir(), cwd: process.cwd() }
+  const self: readonly string[] = isExecutable() ? [process.execPath] : [process.execPath, Bun.main]
 
   /** Opened once, because a second reader would lose what the first has read ahead. */
   function input(): NodeJS.ReadableStream {
@@ -100,40 +46,59 @@ export function createShell(outside: Outside): Shell {
     place,
     now: outside.now,
     uptime: createUptime({ seconds: outside.uptime, elapsed: () => performance.now() }),
-    readFile: (path) => readFileSync(path, 'utf8'),
-    print: (...lines) => {
+    readFile: (path: string) => readFileSync(path, 'utf8'),
+    /** Writes lines of the command's result to standard output. Makes them printable on a terminal. */
+    print: (...lines: string[]): void => {
       const text = linesOf(lines)
       stdout.write(isatty(1) ? printable(text) : text)
     },
-    printExactly: (text) => stdout.write(text),
+    /** Writes to standard output unchanged. */
+    printExactly: (text: string): void => void stdout.write(text),
     writeBytes: writeOutput,
-    say: (...lines) => stderr.write(printable(linesOf(lines))),
-    draw: (picture) => stderr.write(`${picture}\n`),
+    /** Writes lines of any other message to standard error, made printable. */
+    say: (...lines: string[]): void => void stderr.write(printable(linesOf(lines))),
+    /** Writes to standard error, with colours. */
+    draw: (picture: string): void => void stderr.write(`${picture}\n`),
+    /** Like `say`, but may wait for the end of this turn of the event loop. For the log of a busy server. */
     sayLater: gatherLines((lines) => stderr.write(lines)),
-    readInputBytes: () => Bun.stdin.stream(),
+    /** All of standard input, in pieces as it arrives. */
+    readInputBytes: (): AsyncIterable<Uint8Array> => Bun.stdin.stream(),
+    /** Whether a person can answer questions. */
     isTerminal: isatty(2) && (isatty(0) || hasTerminal()),
+    /** Whether a person types standard input. */
     isInputTerminal: isatty(0),
+    /** Whether a person reads standard output. */
     isOutputTerminal: isatty(1),
+    /** Shows progress on a terminal. */
     startProgress: createStartProgress(stderr),
+    /** Columns of the terminal, for the help and for lists. */
     width: columnsOf(outside.env.COLUMNS) ?? ((stdout.isTTY && stdout.columns) || 80),
-    ask: (question) => ask(question, input()),
-    askHidden: (question) => askHidden(question, input()),
+    ask: (question: string) => ask(question, input()),
+    /** Asks without echoing the input. Throws when the person cancels. */
+    askHidden: (question: string) => askHidden(question, input()),
     onSignal,
-    onCrash: (listener) => {
+    /** Calls `listener` for an error that nothing caught; it ends the process. */
+    onCrash: (listener: (cause: unknown) => void): void => {
       process.on('uncaughtException', listener)
       process.on('unhandledRejection', listener)
     },
-    exitNow: (code) => process.exit(code),
+    exitNow: (code: number): void => process.exit(code),
     giveWay,
     network: { lookUp, listAddresses, hostName: hostname },
     openLink: createOpenLink(place),
     openPage: createOpenPage(place),
     stopProcess,
+    /** The installed service whose data this user may open. */
     findService: () => findService(place),
-    self: isExecutable() ? [process.execPath] : [process.execPath, Bun.main],
+    /** The command that starts this program again: the executable, or the runtime and its entry. */
+    self,
   }
 }
 
+/**
+ * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM, SIGQUIT and a terminal that was closed, to reload
+ * for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
+ */
 function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   const hadTerminal = isatty(0)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => listener('stop'))
@@ -151,6 +116,7 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
  */
 const LOW_PRIORITY = 5
 
+/** Leaves most of a busy machine to other processes from now on. */
 function giveWay(): void {
   try {
     setPriority(Math.max(getPriority(), LOW_PRIORITY))
@@ -159,6 +125,7 @@ function giveWay(): void {
   }
 }
 
+/** Asks a process of this user to end. Returns false when there is none. */
 function stopProcess(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGTERM')
@@ -230,6 +197,7 @@ function hasTerminal(): boolean {
 const RETRY_MS = 5
 const writeTo = promisify(write)
 
+/** Writes to standard output, as fast as its reader takes it. Throws EPIPE once nobody reads it any more. */
 async function writeOutput(bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += await writeSome(bytes.subarray(at))
 }

@@ -1,6 +1,5 @@
 // Commands that call a server: the one of a link, a flag, a variable or a login, with what belongs to it.
 
-import type { Client } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, parseLinkOrToken } from '../client/link.ts'
 import { clientSecrets, clientSettings } from '../settings/client.ts'
@@ -14,16 +13,7 @@ import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
 
 /** A call to a server, and the push that it concerns. */
-export type Visit = {
-  client: Client
-  server: string
-  /** Whether there is a token for this server. */
-  isSignedIn: boolean
-  /** Of a push or a request; empty when the command concerns none. */
-  urlToken: string
-  /** Whether a link was given that is a request's. */
-  isRequest: boolean
-}
+export type Visit = Awaited<ReturnType<typeof openVisit>>
 
 const settings = {
   ...clientSettings,
@@ -56,11 +46,14 @@ export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>
 
 const PATIENT_TRIES = 100
 
-/** Throws ClientFailure when a login is needed and there is none. */
+/**
+ * `urlToken` is that of a push or a request, and empty when the command concerns none. Throws ClientFailure when a login is needed
+ * and there is none.
+ */
 async function openVisit(
   { operands, config, shell, app }: Given<unknown, Values<typeof settings>>,
   needs: Needs & { operands?: string },
-): Promise<Visit> {
+) {
   const { cacert, ...wanted } = config
   const address = needs.operands === 'LINK-OR-TOKEN' ? parseLinkOrToken(operands[0] ?? '') : null
   const { server: link = null, isSchemeGuessed, urlToken = '', isRequest = false } = address ?? {}

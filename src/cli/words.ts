@@ -4,20 +4,15 @@ import { parseLinkOrToken } from '../client/link.ts'
 import { parseEmail } from '../domain/account.ts'
 import { nearestWord } from '../domain/nearest-word.ts'
 import { type Parsed, serverUrl } from '../settings/parsers.ts'
-import type { GivenFlags, Table } from '../settings/setting.ts'
+import type { Table } from '../settings/setting.ts'
 import { type Command, childrenOf, isGroup, type Operand, operandsOf, wordOf } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
-export type Named = {
-  /** Undefined for the program itself. */
-  row: Command | undefined
-  /** The words after the command's name. */
-  rest: readonly string[]
-  /** Whether the word `help` stands before a command. */
-  isHelp: boolean
-}
-
-export function findCommand(argv: readonly string[]): Named {
+/**
+ * The command that the first words name, undefined for the program itself, and the words after its name. `isHelp`: whether the word
+ * `help` stands before a command.
+ */
+export function findCommand(argv: readonly string[]) {
   let row: Command | undefined
   let isHelp = false
   for (const [at, word] of argv.entries()) {
@@ -43,10 +38,8 @@ export function unknownCommand(group: Command | undefined, word: string): string
   return `unknown command ${JSON.stringify(shown)}${didYouMean(word, names) || ` (there are ${names.join(', ')})`}`
 }
 
-type Words = { raw: GivenFlags; words: string[]; problems: string[] }
-
 /** Flags as they were given, by name. `table` has those that the command knows. */
-export function readFlags(rest: readonly string[], table: Table): Words {
+export function readFlags(rest: readonly string[], table: Table) {
   const known = Object.values(table).filter(({ variableOnly }) => !variableOnly)
   const raw: Record<string, string[]> = {}
   const words: string[] = []
@@ -92,10 +85,10 @@ function flagsOf(known: readonly { flag: string }[]): string[] {
   return [...known.map(({ flag }) => `--${flag}`), '--help']
 }
 
-type Arguments = { operands: string[]; problems: string[]; isWordWrong: boolean }
+type Words = Pick<ReturnType<typeof readFlags>, 'words' | 'problems'>
 
 /** The arguments in the form that the command takes them. `isBare`: no command was named, and `serve` runs. */
-export function readArguments(row: Command, { words, problems }: Words, isBare: boolean): Arguments {
+export function readArguments(row: Command, { words, problems }: Words, isBare: boolean) {
   const names = operandsOf(row)
   const wrong = [
     ...problems,

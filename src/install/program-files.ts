@@ -21,16 +21,13 @@ import { syncFolder } from '../store/folder/durable-files.ts'
 /** Called after each change on the disk, so that tests can end the process there. */
 export type OnStep = (step: string) => void
 
-export type ProgramFiles = {
-  /** The program itself. */
-  path: string
-  /** The program that it replaced. */
-  former: string
-  /** The path at which a new program is prepared. In the same folder, so that one rename puts it in place. */
-  staged: string
-}
+export type ProgramFiles = ReturnType<typeof programFiles>
 
-export function programFiles(path: string): ProgramFiles {
+/**
+ * Of the program at `path`: `former` is the one that it replaced. A new one is prepared at `staged`, in the same folder, so that
+ * one rename puts it in place.
+ */
+export function programFiles(path: string) {
   const former = path.endsWith('.exe') ? path.replace(/\.exe$/, '.old.exe') : `${path}.old`
   return { path, former, staged: `${path}.${process.pid}.new${path.endsWith('.exe') ? '.exe' : ''}` }
 }

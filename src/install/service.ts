@@ -8,7 +8,7 @@ import { conflict } from '../domain/errors.ts'
 import { readConfig } from '../settings/fold.ts'
 import { type Place, path } from '../settings/parsers.ts'
 import { type GivenFlags, type Table, variableOf } from '../settings/setting.ts'
-import { type Config, settings } from '../settings/table.ts'
+import { settings } from '../settings/table.ts'
 import { newEnvFile, parseEnvFile, setInEnvFile, type Variables } from './env-file.ts'
 import { MAC_USER } from './launchd.ts'
 import { placesFor, systemOf } from './places.ts'
@@ -27,13 +27,11 @@ type ServiceOptions = {
   readFile: (path: string) => string
 }
 
-/** `problems` are those of the settings, which the server would refuse. */
-type Planned =
-  | { problems: string[]; warnings: string[] }
-  | { problems?: undefined; warnings: string[]; facts: InstallFacts; config: Config }
-
-/** Throws `conflict` for a program that cannot be installed, or a file of settings that cannot be read. */
-export function planService({ scope, flags, mayStart, ...given }: ServiceOptions): Planned {
+/**
+ * `problems` are those of the settings, which the server would refuse. Throws `conflict` for a program that cannot be installed,
+ * or a file of settings that cannot be read.
+ */
+export function planService({ scope, flags, mayStart, ...given }: ServiceOptions) {
   const { place } = given
   const self = ownExecutable(given.self)
   const here = serviceHere(scope, place, self)

@@ -34,8 +34,6 @@ export type UpgradePlace = {
   tell: (step: string) => void
 }
 
-type Upgraded = { from: string; to: string; former: string }
-
 /** The output of `oncebox version --json`, which an upgrade reads from the former program. */
 export function describeProgram(executable: string) {
   return { version, schema: CURRENT_SCHEMA, target: ownTarget(executable) }
@@ -45,7 +43,7 @@ export function describeProgram(executable: string) {
 export async function upgradeProgram(
   { file, keys }: { file: string; keys: readonly PublicKey[] | null },
   place: UpgradePlace,
-): Promise<Upgraded> {
+) {
   const trusted = keys ?? builtInKeys()
   const files = programFiles(place.executable)
   const own: Release = { version, target: ownTarget(place.executable) }
@@ -72,17 +70,14 @@ function builtInKeys(): readonly PublicKey[] {
   )
 }
 
-type WayBack = {
-  /** The version of the former program. */
-  to: string
-  /** The schema that it knows. */
-  schema: number
-  /** The database as it was before the update, which would replace the present one; null when that can stay. */
-  copy: string | null
-}
+type WayBack = Awaited<ReturnType<typeof findWayBack>>
 
-/** Throws `conflict` when there is no former program, or nothing is left that it could open. */
-export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePlace): Promise<WayBack> {
+/**
+ * Tells the version of the former program and the schema that it knows. `copy`: the database as it was before the update, which
+ * would replace the present one; null when that can stay. Throws `conflict` when there is no former program, or nothing is left
+ * that it could open.
+ */
+export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePlace) {
   const files = programFiles(executable)
   requireFormer(files)
   const { version: to, schema } = await askProgram(files.former)
@@ -106,10 +101,8 @@ export function goBack({ executable, dataDir }: UpgradePlace, { schema, copy }: 
   returnToFormer(programFiles(executable))
 }
 
-type Answer = { version: string; schema: number }
-
 /** What a program tells of itself. */
-async function askProgram(program: string): Promise<Answer> {
+async function askProgram(program: string) {
   const text = await runProgram(program, ['version', '--json'])
   try {
     const { version = '', schema = 0 } = JSON.parse(text)

@@ -2,7 +2,7 @@
 
 import type { Job, JobReport } from '../domain/job.ts'
 import type { Log } from '../operating/log.ts'
-import { joinCalls, type Reloadable } from '../operating/reload.ts'
+import { joinCalls } from '../operating/reload.ts'
 import type { Certificate, TlsKeyPair } from './certificate.ts'
 
 /** A new address of the machine is in the certificate within five seconds. A look takes about 0.1 ms. */
@@ -11,16 +11,11 @@ const LOOK_EVERY_MS = 4_000
 /** Resolves when the pair is served. */
 type Serve = (pair: TlsKeyPair) => Promise<void>
 
-export type CertificateWatch = {
-  job: Job
-  reloadable: Reloadable
-  /** Sets the function that receives each new certificate. */
-  follow(serve: Serve): void
-}
+export type CertificateWatch = ReturnType<typeof createCertificateWatch>
 
 export type CertificateWatchOptions = { certificate: Certificate; log: Pick<Log, 'info'> }
 
-export function createCertificateWatch({ certificate, log }: CertificateWatchOptions): CertificateWatch {
+export function createCertificateWatch({ certificate, log }: CertificateWatchOptions) {
   let serve: Serve = async () => undefined
   let timer: Timer | undefined
   let lastProblem: string | null = null
@@ -50,16 +45,18 @@ export function createCertificateWatch({ certificate, log }: CertificateWatchOpt
     }
   }
 
-  return {
-    job: {
-      name: 'certificate',
-      start: (report) => {
-        timer = setInterval(lookAgain, LOOK_EVERY_MS, report)
-      },
-      stop: () => clearInterval(timer),
+  const job: Job = {
+    name: 'certificate',
+    start: (report) => {
+      timer = setInterval(lookAgain, LOOK_EVERY_MS, report)
     },
+    stop: () => clearInterval(timer),
+  }
+  return {
+    job,
     reloadable: { name: 'certificate', reload: look },
-    follow: (next) => {
+    /** Sets the function that receives each new certificate. */
+    follow: (next: Serve): void => {
       serve = next
     },
   }

@@ -178,7 +178,7 @@ test('before anything is done the plan tells what comes back', async () => {
     manifest: { version: '3.0.0' },
     ...{
       seal: 'none',
-      key: 'in the backup',
+      hasKeyFile: false,
       hasAuthority: true,
       isClockBehind: false,
       now: START + 400 * DAY,

@@ -1,7 +1,7 @@
 // `oncebox key …`: the instance keys.
 
 import { resolve } from 'node:path'
-import type { ShownKey, ShownKeys } from '../../app/keys.ts'
+import type { ShownKey } from '../../app/keys.ts'
 import { databaseAddressOf } from '../../settings/database.ts'
 import type { Values } from '../../settings/setting.ts'
 import { command, some, toggle } from '../command.ts'
@@ -65,7 +65,7 @@ const PLURALS: Record<string, string> = {
   'name and link': 'names and links',
 }
 
-function present({ file, keys }: ShownKeys): string[] {
+function present({ file, keys }: { file: string; keys: ShownKey[] }): string[] {
   return [`Keys in ${file}:`, ...keys.map((key, n) => `  ${presentKey(key, n === 0)}`)]
 }
 

@@ -44,18 +44,10 @@ const TABLES_OF_1 = ['passwords', 'urls', 'file_pushes']
 const IS_OF_1 =
   'it is of version 1; upgrade that server to 2.x first, by way of 1.56, start it once each time, and stop it'
 
-export type Tables = {
-  /** Of the schema, for the report. */
-  version: string
-  isNewer: boolean
-  /** The sealed columns of pushes. */
-  sealed: string[]
-  /** Lists the columns of a table for a SELECT, as texts. Optional ones that this version has not are missing. */
-  select: (table: keyof typeof TABLES) => string
-}
+export type Tables = Awaited<ReturnType<typeof requireTables>>
 
-/** Throws `conflict` when this is no database of a Password Pusher 2.x. */
-export async function requireTables(database: ForeignDatabase): Promise<Tables> {
+/** `version` is that of the schema. Throws `conflict` when this is no database of a Password Pusher 2.x. */
+export async function requireTables(database: ForeignDatabase) {
   const present = new Set<string>()
   for (const { table, column } of await database.read(database.columns))
     present.add(String(table)).add(`${table}.${column}`)
@@ -66,11 +58,13 @@ export async function requireTables(database: ForeignDatabase): Promise<Tables> 
     )
   const columnsOf = (table: keyof typeof TABLES) =>
     [...TABLES[table].needed, ...TABLES[table].optional].filter((name) => present.has(`${table}.${name}`))
+  /** Lists the columns of a table for a SELECT, as texts. Optional ones that this version has not are missing. */
   const select = (table: keyof typeof TABLES) =>
     columnsOf(table)
       .map((name) => `CAST(${table}."${name}" AS ${database.textType}) AS "${name}"`)
       .join(', ')
   const version = present.has('schema_migrations') ? await versionOf(database) : UNKNOWN
+  /** The sealed columns of pushes. */
   const sealed = columnsOf('pushes').filter((name) => name.endsWith('_ciphertext'))
   return { version, isNewer: version !== UNKNOWN && version > NEWEST_KNOWN, sealed, select }
 }
