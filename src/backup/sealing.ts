@@ -39,10 +39,12 @@ export async function sealStream(
   }
 }
 
+/** A file with secret keys of age, and its text. */
+export type IdentityFile = { path: string; text: string }
+
 /** What the person has given, or can be asked for. */
 export type Opening = {
-  /** Files with secret keys of age, and their texts. */
-  identities: readonly { path: string; text: string }[]
+  identities: readonly IdentityFile[]
   /** From a file; null to ask for it. */
   passphrase: string | null
   /** Called when the backup turns out to need it. Throws when there is nobody to ask. */
@@ -132,7 +134,8 @@ async function createDecrypter(
   return decrypter
 }
 
-function addIdentities(decrypter: Decrypter, { path, text }: Opening['identities'][number]): void {
+/** Throws `conflict` for a file that holds no keys. */
+export function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
   const keys = identitiesIn(text)
   try {
     if (keys.length === 0) throw new Error('no key')

@@ -1,29 +1,19 @@
 // Opens what a server encrypted for somebody's age key: a text in letters (armored), and files, each in a ZIP of its own.
 
+import type { IdentityFile } from '../backup/sealing.ts'
 import { createOwnFile } from '../client/own-files.ts'
-import { identitiesIn } from '../domain/age-recipient.ts'
 import { printableLine } from '../domain/printable.ts'
-import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
 export type AgeKeys = Awaited<ReturnType<typeof readAgeKeys>>
 
-/** Throws CommandFailure for a file that holds no keys. */
-export async function readAgeKeys(files: readonly { path: string; text: string }[], shell: Shell) {
+/** Throws `conflict` for a file that holds no keys. */
+export async function readAgeKeys(files: readonly IdentityFile[], shell: Shell) {
   // Loaded only when needed: most commands open nothing of age.
   const { armor, Decrypter } = await import('age-encryption')
+  const { addIdentities } = await import('../backup/sealing.ts')
   const decrypter = new Decrypter()
-  for (const { path, text } of files) {
-    const keys = identitiesIn(text)
-    try {
-      if (keys.length === 0) throw new Error('no key')
-      for (const key of keys) decrypter.addIdentity(key)
-    } catch {
-      throw new CommandFailure(
-        `${path} holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it.`,
-      )
-    }
-  }
+  for (const file of files) addIdentities(decrypter, file)
 
   async function writeContent(from: string, to: string): Promise<string> {
     const zip = await decrypter.decrypt(Bun.file(from).stream())

@@ -1,9 +1,19 @@
-// The client's calls to version 2 of the push API.
+// The client's calls to version 2 of the push API, and to what Oncebox has beside it: requests, which ask others for a secret, and
+// events.
 
-import { parseEntries, parseLogs, parseObjects, parsePush, parseUrl, type RemotePush } from './answers.ts'
+import {
+  parseEntries,
+  parseEventPage,
+  parseLogs,
+  parseObjects,
+  parsePush,
+  parseRequest,
+  parseUrl,
+  type RemotePush,
+  type RemoteRequest,
+} from './answers.ts'
 import { createDial } from './dial.ts'
 import { createDownloadPart } from './download.ts'
-import { createExtensions } from './extensions.ts'
 import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
 import { checkStep, findAddresses } from './places.ts'
@@ -38,11 +48,14 @@ export type ServerFacts = { applicationVersion: string; isOncebox: boolean }
 export type Client = ReturnType<typeof createClient>
 
 const PUSHES = '/api/v2/pushes'
+const REQUESTS = '/api/oncebox/requests'
 const MIB = 1024 * 1024
 /** The largest text that Oncebox can be configured to accept, with each byte escaped as six. */
 const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
-/** Enough for fifty pushes with their notes. */
+/** Enough for fifty pushes with their notes or requests with their messages, or 500 events. */
 const MAX_LIST_BYTES = 16 * MIB
+/** Below the 25 that a server takes, and what proxies allow. */
+export const WAIT_SECONDS = 20
 
 export type ClientOptions = Omit<RequestsOptions, 'dial'> & {
   userAgent: string
@@ -155,16 +168,45 @@ export function createClient(options: ClientOptions) {
     const { body, headers } = await get(`${PUSHES}/${group}?${query}`, { maxBytes: MAX_LIST_BYTES })
     const leftOut = countIn(headers.get('x-oncebox-left-out'))
     const members = parseObjects(body)
-    const pushes = members.map((listed): RemotePush => {
-      const push = parsePush(listed)
-      return { ...push, htmlUrl: push.htmlUrl && acceptLink(push.htmlUrl, server) }
-    })
+    const pushes = members.map((listed) => withSafeLink(parsePush(listed)))
     return { pushes, leftOut, members, answer: body }
+  }
+
+  /** Its link is null if it is not safe to open. */
+  function withSafeLink<T extends { htmlUrl: string | null }>(remote: T): T {
+    return { ...remote, htmlUrl: remote.htmlUrl && acceptLink(remote.htmlUrl, server) }
+  }
+
+  const missing = `${server} has no requests and tells no events: it is an older Oncebox or another program.`
+  const getList = async (path: string) =>
+    expectStatus(200, await ask(path, { maxBytes: MAX_LIST_BYTES }), missing).body
+  const readRequest = (body: unknown) => withSafeLink(parseRequest(body))
+
+  /** `answer` is the body as received. */
+  async function createRequest(fields: Fields) {
+    const sent = await ask(REQUESTS, sendFields('POST', 'request', fields))
+    const { body } = expectStatus(201, sent, missing)
+    return { request: readRequest(body), answer: body }
+  }
+
+  async function listRequests(page: number) {
+    const answer = await getList(`${REQUESTS}?page=${page}`)
+    return { requests: parseObjects(answer).map(readRequest), answer }
+  }
+
+  async function findRequest(urlToken: string): Promise<RemoteRequest> {
+    return readRequest((await get(`${REQUESTS}/${urlToken}`)).body)
+  }
+
+  /** Of kind `gone` when `after` is no number of which the server keeps all later events. Null asks for all that are kept. */
+  async function listEvents({ after, wait }: { after: number | null; wait: number }) {
+    const query = `?wait=${wait}${after === null ? '' : `&after=${after}`}`
+    return parseEventPage(await getList(`/api/oncebox/events${query}`))
   }
 
   return {
     ...{ version, create, linkOf, retrieve, expire, edit, audit, list, downloadPart },
-    ...createExtensions({ ask, server }),
+    ...{ createRequest, listRequests, findRequest, listEvents },
   }
 }
 

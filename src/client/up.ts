@@ -1,22 +1,22 @@
-// Asks a server on this machine whether it is alive.
+// Asks a server on this machine, by its address or its socket.
 
-const PATH = '/up'
 const PATIENCE_MS = 5_000
 
-/** Does not verify the certificate, which may be for another name, because nothing secret is sent. */
-export async function isUp({ url, socket }: { url: string; socket: string | null }): Promise<boolean> {
-  try {
-    const response = await fetch(`${url}${PATH}`, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      tls: { rejectUnauthorized: false },
-      ...(socket === null ? {} : { unix: socket }),
-    })
-    const told: unknown = await response.json()
-    return (
-      response.status === 200 && typeof told === 'object' && told !== null && 'up' in told && told.up === true
-    )
-  } catch {
-    return false
-  }
+export type ServerHere = { url: string; socket: string | null }
+
+/** Resolves to the members of its answer. Does not verify the certificate, which may be for another name: nothing secret is sent. */
+export async function askHere({ url, socket }: ServerHere, path: string): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${socket === null ? new URL(url).origin : 'http://localhost'}${path}`, {
+    headers: { host: 'localhost' },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    tls: { rejectUnauthorized: false },
+    ...(socket === null ? {} : { unix: socket }),
+  })
+  return Object(await answer.json())
+}
+
+/** Whether it is alive. */
+export async function isUp(server: ServerHere): Promise<boolean> {
+  return (await askHere(server, '/up').catch(() => null))?.up === true
 }

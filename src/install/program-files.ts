@@ -8,14 +8,12 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { conflict } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
 import { syncFolder } from '../store/folder/durable-files.ts'
 
 /** Called after each change on the disk, so that tests can end the process there. */
@@ -29,22 +27,18 @@ export type ProgramFiles = ReturnType<typeof programFiles>
  */
 export function programFiles(path: string) {
   const former = path.endsWith('.exe') ? path.replace(/\.exe$/, '.old.exe') : `${path}.old`
-  return { path, former, staged: `${path}.${process.pid}.new${path.endsWith('.exe') ? '.exe' : ''}` }
+  return { path, former, staged: `${path}.new${path.endsWith('.exe') ? '.exe' : ''}` }
 }
 
 /**
  * Throws `conflict` when another user could replace the checked program, or when the program belongs to a package. Removes
- * files that interrupted upgrades have left.
+ * what an interrupted upgrade has left.
  */
-export function prepareProgramFolder({ path }: ProgramFiles): void {
-  const folder = dirname(path)
-  if (process.platform !== 'win32') {
-    for (const place of [folder, path]) requireClosed(place)
-  }
+export function prepareProgramFolder({ path, staged }: ProgramFiles): void {
+  if (process.platform !== 'win32') for (const place of [dirname(path), path]) requireClosed(place)
   if (path === '/usr/bin/oncebox' && existsSync('/var/lib/dpkg/info/oncebox.list'))
     throw conflict(`${path} belongs to a package. Install the package of the new release in its place.`)
-  for (const name of readdirSync(folder))
-    if (isLeftOver(name, basename(path))) rmSync(join(folder, name), { force: true })
+  rmSync(staged, { force: true })
 }
 
 function requireClosed(path: string): void {
@@ -58,24 +52,6 @@ function requireClosed(path: string): void {
     throw conflict(
       `Every user of this machine may write to ${path}, and so replace what you install. Close it first: chmod o-w ${path}`,
     )
-}
-
-/** Whether this is a prepared program of a process that has ended. */
-function isLeftOver(name: string, program: string): boolean {
-  const rest = name.startsWith(`${program}.`) ? name.slice(program.length + 1) : ''
-  const [, pid] = /^(\d+)\.new(?:\.exe)?$/.exec(rest) ?? []
-  return pid !== undefined && Number(pid) !== process.pid && !isAlive(Number(pid))
-}
-
-/** Whether a process with this number runs. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (cause) {
-    // The process belongs to another user.
-    return codeOf(cause) === 'EPERM'
-  }
 }
 
 /** Gives the prepared program the owner and the rights of the one that it is to replace. */
@@ -94,7 +70,7 @@ export function replaceProgram(
     replaceOnWindows({ path, former, staged })
     return
   }
-  const kept = `${former}.${process.pid}.new`
+  const kept = `${former}.new`
   rmSync(kept, { force: true })
   keep(path, kept)
   onStep('kept')

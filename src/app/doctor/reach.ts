@@ -2,6 +2,7 @@
 // names and proxies.
 
 import { createServer } from 'node:net'
+import { askHere } from '../../client/up.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { bindingsOf } from '../../http/door/listener.ts'
 import { isUnixHost } from '../../http/door/unix-socket.ts'
@@ -10,7 +11,6 @@ import { type Finding, fine, type Looked, problem, type Verdict, warning } from 
 import { readServingNote, type ServingNote } from '../../store/folder/notes.ts'
 import type { Place, PlaceChecks } from './place.ts'
 
-const PATIENCE_MS = 5_000
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
 export const REACH_CHECKS: PlaceChecks = { ports: tryPorts, names: lookUpName, proxies: judgeProxies }
@@ -21,8 +21,8 @@ export async function askServer({ config, isServed, version }: Place): Promise<F
   try {
     const note = readServingNote(config.dataDir)
     if (note === null) throw new Error('it has not noted where it listens')
-    const { application_version: runs } = await ask(note, API.version.path)
-    const { ready, checks } = await ask(note, FILES.ready.path)
+    const { application_version: runs } = await askHere(note, API.version.path)
+    const { ready, checks } = await askHere(note, FILES.ready.path)
     const judge = ready === true ? warning : problem
     const complaints = Object.entries(Object(checks))
       .filter(([, word]) => word !== 'ok')
@@ -40,17 +40,6 @@ export async function askServer({ config, isServed, version }: Place): Promise<F
     const said = `The server of this folder does not answer: ${reasonOf(cause).replace(/\.$/, '')}.`
     return [{ part: 'ports', ...problem(said, 'See its log, and restart it.') }]
   }
-}
-
-async function ask({ url, socket }: ServingNote, path: string): Promise<Record<string, unknown>> {
-  const answer = await fetch(`${socket === null ? new URL(url).origin : 'http://localhost'}${path}`, {
-    headers: { host: 'localhost' },
-    signal: AbortSignal.timeout(PATIENCE_MS),
-    // Nothing secret is sent, so the certificate need not be verified.
-    tls: { rejectUnauthorized: false },
-    ...(socket === null ? {} : { unix: socket }),
-  })
-  return Object(await answer.json())
 }
 
 function judgeAddress({ url, socket }: ServingNote, wanted: number): Verdict {

@@ -22,9 +22,7 @@ function source(text: string): Parsed<Source> {
 }
 
 export const IMPORTS = [
-  command({
-    name: 'import',
-  }),
+  { name: 'import' },
   command({
     name: 'import password-pusher',
     flags: {

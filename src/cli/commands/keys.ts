@@ -11,9 +11,7 @@ const place = some('dataDir', 'keyFile', 'databaseUrl', 'databasePassword')
 const json = toggle('json')
 
 export const KEYS = [
-  command({
-    name: 'key',
-  }),
+  { name: 'key' },
   command({
     name: 'key show',
     flags: { json },

@@ -24,9 +24,7 @@ import { alignColumns } from '../table.ts'
 const user = toggle('user')
 
 export const SERVICE = [
-  command({
-    name: 'service',
-  }),
+  { name: 'service' },
   command({
     name: 'service install',
     flags: {

@@ -3,14 +3,12 @@
 import { tokenNameProblem } from '../../domain/account.ts'
 import { explainProblem } from '../../domain/problems.ts'
 import { formatTime } from '../../domain/time.ts'
-import { command, valued } from '../command.ts'
+import { valued } from '../command.ts'
 import { alignColumns } from '../table.ts'
 import { accountCommand } from './users.ts'
 
 export const TOKENS = [
-  command({
-    name: 'token',
-  }),
+  { name: 'token' },
   accountCommand({
     name: 'token create',
     operands: 'EMAIL',

@@ -44,9 +44,7 @@ export function accountCommand<F extends Table>({ act, creates, ...row }: Accoun
 const passwordStdin = toggle('password-stdin')
 
 export const USERS = [
-  command({
-    name: 'user',
-  }),
+  { name: 'user' },
   accountCommand({
     name: 'user add',
     operands: 'EMAIL',

@@ -1,8 +1,7 @@
 // `oncebox watch`: prints what becomes of one's own pushes as it happens, and runs a command for each event.
 
 import type { RemoteEvent } from '../../client/answers.ts'
-import type { Client } from '../../client/client.ts'
-import { WAIT_SECONDS } from '../../client/extensions.ts'
+import { type Client, WAIT_SECONDS } from '../../client/client.ts'
 import { ClientFailure } from '../../client/failure.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
