@@ -27,7 +27,7 @@ export async function openBackups(options: OpenBackupsOptions): Promise<Backups 
   const { backupDir: folder, backupRecipients: recipients, backupAcceptFolder: acceptFolder } = config
   if (folder === null || startBackup === undefined) return null
   const showsKey = showsInstanceKey(config)
-  if (showsKey) log.warn({ folder }, `in ${KEY_WARNING.said}. ${KEY_WARNING.remedy}`)
+  if (showsKey) log.warn({ folder }, KEY_WARNING)
   return createBackups({
     plan: { folder, recipients, every: config.backupEvery, keep: config.backupKeep, showsKey },
     ...{ acceptFolder, now, uptime, log },
@@ -59,13 +59,12 @@ function argsOf({ config, folder, acceptFolder }: { config: Config; folder: stri
   ]
 }
 
-export const KEY_WARNING = {
-  said: 'backups that are not encrypted and hold the instance key, everybody who has one can read the names and notes of accounts',
-  remedy: 'Encrypt them with --backup-recipient, or keep the key elsewhere with --key-file',
-}
+const KEY_WARNING =
+  'in backups that are not encrypted and hold the instance key, everybody who has one can read the names and notes of accounts. ' +
+  'Encrypt them with --backup-recipient, or keep the key elsewhere with --key-file'
 
 /** Whether a backup holds the instance key for everybody who has the backup. */
-export function showsInstanceKey({ dataDir, keyFile, backupRecipients }: Config): boolean {
+function showsInstanceKey({ dataDir, keyFile, backupRecipients }: Config): boolean {
   const way = relative(dataDir, keyFile ?? dataFolder(dataDir).key)
   return backupRecipients.length === 0 && !/^\.\.($|[/\\])|^[A-Z]:/i.test(way)
 }

@@ -1,15 +1,22 @@
-// Opens the store of a node whose rows PostgreSQL keeps, for a server and for imports.
+// Opens the store of a node whose rows PostgreSQL keeps, for a server and for imports. Notices outages of PostgreSQL, from its
+// connections and from the heartbeats of the node, and tells each one in the log.
 
 import { hostname } from 'node:os'
 import { version } from '../../package.json'
+import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
+import { isDomainError } from '../domain/errors.ts'
 import { MINUTE } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
-import { openPostgresStore, type PostgresStoreOptions } from '../store/opening/postgres-store.ts'
+import {
+  type OutageWatch,
+  openPostgresStore,
+  type PostgresStoreOptions,
+} from '../store/opening/postgres-store.ts'
+import type { OnState } from '../store/postgres/engine/database.ts'
 import { connectTo, warnAboutTls } from '../store/postgres/reaching/address.ts'
 import { reachServer } from '../store/postgres/reaching/reach.ts'
 import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
-import { createDatabaseOutage } from './database-outage.ts'
 
 type ServerStoreOptions = Omit<PostgresStoreOptions, 'connect' | 'label'> &
   Pick<DatabaseSettings, 'address'> & {
@@ -33,3 +40,48 @@ export async function openServerStore(options: ServerStoreOptions): Promise<Open
     throw explainUnreachable(address, cause)?.error ?? cause
   })
 }
+
+/** The operator is told from this many on, because a single heartbeat may be late on a busy server. */
+const MISSED_BEATS = 2
+
+/** Each cause is told once, and once more that it is over. */
+export function createDatabaseOutage(address: DatabaseAddress, say: (line: string) => void): OutageWatch {
+  let loss: string | null = null
+  let told: string | null = null
+  let isSilent = false
+  let missed = 0
+
+  const onState: OnState = (cause) => {
+    if (cause === null) {
+      if (told !== null) say('PostgreSQL is used again.')
+      loss = null
+      told = null
+      return
+    }
+    const explained = explainUnreachable(address, cause)
+    loss = explained?.error.message ?? (cause instanceof Error ? cause.message : String(cause))
+    const kind = explained?.isAway ? 'away' : loss
+    if (kind !== told) say(presentLoss(loss, explained?.isAway === true))
+    told = kind
+  }
+
+  function onBeat(cause: unknown): void {
+    missed = cause === null ? 0 : missed + 1
+    if (cause === null && isSilent) say('PostgreSQL takes changes again.')
+    if (cause === null) isSilent = false
+    if (isSilent || told !== null || missed < MISSED_BEATS || !isDomainError(cause, 'overloaded')) return
+    isSilent = true
+    say(`${presentDatabaseAddress(address)} ${SILENT}`)
+  }
+
+  return { onState, onBeat, explainLoss: () => loss, isOn: () => told !== null || isSilent }
+}
+
+function presentLoss(why: string, isAway: boolean): string {
+  const next = isAway ? ' This node goes on by itself as soon as it can be used.' : ''
+  return `PostgreSQL cannot be used; requests that need it get 503 until then. ${why}${next}`
+}
+
+const SILENT =
+  'answers, but takes no changes; requests that change something get 503 until then. See its log, whether its disk is full, whether ' +
+  'something locks its tables (pg_stat_activity), and whether a standby of synchronous_standby_names is missing (pg_stat_replication).'

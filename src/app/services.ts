@@ -137,17 +137,8 @@ function createPushServices(making: Making) {
   }
 }
 
-function createAccountServices({
-  config,
-  store,
-  appearance,
-  systemNow,
-  argon2Cost,
-  clientOf,
-  inLine,
-  mailLimit,
-  log,
-}: Making) {
+function createAccountServices(making: Making) {
+  const { config, store, appearance, systemNow, argon2Cost, clientOf, inLine, mailLimit, log } = making
   const { keyring, now } = store
   const passwords = createPasswords(argon2Cost, { nameOfInstance: () => appearance.inEffect().name })
   const accounts = createAccounts({ store, passwords })

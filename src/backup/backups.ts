@@ -20,18 +20,7 @@ export type BackupPlan = {
   showsKey: boolean
 }
 
-export type BackupStatus = BackupPlan & {
-  last: MadeBackup | null
-  /** When the one that is being made began. */
-  making: number | null
-  /** Null while one is being made. */
-  nextAt: number | null
-  isOverdue: boolean
-  /** The last one, unless it was made good; `said` is a sentence in English. */
-  failure: { at: number; said: string } | null
-  /** Since the server started. */
-  failures: number
-}
+export type BackupStatus = ReturnType<Backups['status']>
 
 export type BackupsOptions = {
   plan: BackupPlan
@@ -67,7 +56,9 @@ export async function createBackups(options: BackupsOptions) {
     uptime() + delayAtStart({ last: acceptFolder ? null : (last?.at ?? null), now: now(), every })
   let dueUp = expectedUp
   let running: Running | null = null
-  let failure: BackupStatus['failure'] = null
+  /** The last one, unless it was made good; `said` is a sentence in English. */
+  let failure: { at: number; said: string } | null = null
+  /** Since the server started, and since the last good one. */
   let [failures, inARow] = [0, 0]
   let report: JobReport | null = null
   let timer: Timer | undefined
@@ -140,7 +131,8 @@ export async function createBackups(options: BackupsOptions) {
     await isGone(KILL_MS)
   }
 
-  function status(): BackupStatus {
+  /** `making` is when the one that is being made began; `nextAt` is null meanwhile. */
+  function status() {
     return {
       ...plan,
       ...{ last, failure, failures },
@@ -179,24 +171,28 @@ function reasonIn(said: string): string {
 
 /** Nothing is told of a last one while there is none. */
 export function createBackupGauges(status: () => BackupStatus): Gauged[] {
-  const gauge = (name: string, help: string, read: (status: BackupStatus) => number | null) => ({
-    ...{ name: `oncebox_backup${name}`, help },
-    read: () => read(status()),
+  const ofLast = (name: string, help: string, read: (last: MadeBackup) => number): Gauged => ({
+    ...{ name: `oncebox_backup_last_${name}`, help },
+    read: () => {
+      const { last } = status()
+      return last && read(last)
+    },
   })
-  const inSeconds = (ms: number | undefined) => (ms === undefined ? null : ms / SECOND)
   return [
-    gauge('_last_success_timestamp_seconds', 'When the last good backup began.', ({ last }) =>
-      inSeconds(last?.at),
+    ofLast('success_timestamp_seconds', 'When the last good backup began.', ({ at }) => at / SECOND),
+    ofLast(
+      'duration_seconds',
+      'How long the last good backup took.',
+      ({ durationMs }) => durationMs / SECOND,
     ),
-    gauge('_last_duration_seconds', 'How long the last good backup took.', ({ last }) =>
-      inSeconds(last?.durationMs),
-    ),
-    gauge('_last_size_bytes', 'Size of the last good backup.', ({ last }) => last?.bytes ?? null),
-    gauge(
-      's_kept',
-      'Backups of this server in its folder after the last good one.',
-      ({ last }) => last?.kept ?? 0,
-    ),
-    gauge('_failures_total', 'Backups that could not be made.', ({ failures }) => failures),
+    ofLast('size_bytes', 'Size of the last good backup.', ({ bytes }) => bytes),
+    {
+      ...{ name: 'oncebox_backups_kept', read: () => status().last?.kept ?? 0 },
+      help: 'Backups of this server in its folder after the last good one.',
+    },
+    {
+      ...{ name: 'oncebox_backup_failures_total', read: () => status().failures },
+      help: 'Backups that could not be made.',
+    },
   ]
 }

@@ -1,9 +1,9 @@
 // Commands that call a server: the one of a link, a flag, a variable or a login, with what belongs to it.
 
+import type { ServerToAsk } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, parseLinkOrToken } from '../client/link.ts'
 import { clientSecrets, clientSettings } from '../settings/client.ts'
-import type { Environment } from '../settings/parsers.ts'
 import type { Table, Values } from '../settings/setting.ts'
 import { type Command, command, type Given } from './command.ts'
 import { CommandFailure } from './failures.ts'
@@ -64,20 +64,29 @@ async function openVisit(
   const { server, apiToken } = chosen
   if (needs.needsLogin && apiToken === null) throw loginNeeded('This needs', server)
   if (needs.sendsSecrets) warnInTheClear(server, shell)
-  const client = await app.openClient({
+  const asked = {
     ...chosen,
-    onWait: createTellWait(server, shell),
     ...(needs.isPatient ? { maxTries: PATIENT_TRIES } : {}),
     caCerts: cacert ?? chosen.caCerts,
     // Certificates that are named now replace the authority that was compared at login.
     authority: cacert === null ? chosen.authority : null,
-    hasProxy: hasProxy(shell.place.env),
-  })
+  }
+  const client = await connect(asked, { shell, app })
   return { client, server, isSignedIn: apiToken !== null, urlToken, isRequest }
 }
 
+/** Tells on standard error when the server asks to wait. Requests may go through a proxy; Bun reads the same variables. */
+export function connect(
+  asked: Omit<ServerToAsk, 'onWait' | 'hasProxy'>,
+  { shell, app }: Pick<Given, 'shell' | 'app'>,
+) {
+  const { env } = shell.place
+  const hasProxy = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'].some((name) => env[name])
+  return app.openClient({ ...asked, onWait: createTellWait(asked.server, shell), hasProxy })
+}
+
 /** Reports a wait once, even if the server asks several requests to wait. */
-export function createTellWait(server: string, shell: Shell): (seconds: number) => void {
+function createTellWait(server: string, shell: Shell): (seconds: number) => void {
   let until = 0
   return (seconds) => {
     const now = shell.now()
@@ -108,11 +117,6 @@ export async function untilAnswered<T>(ask: () => Promise<T>, shell: Shell): Pro
 /** `what` starts the sentence. */
 export function loginNeeded(what: 'This needs' | 'Files need', server: string): ClientFailure {
   return new ClientFailure('refused', `${what} a login: "oncebox login ${server}".`)
-}
-
-/** Whether requests go through a proxy; Bun reads the same variables. */
-export function hasProxy(env: Environment): boolean {
-  return ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'].some((name) => env[name])
 }
 
 export function warnInTheClear(server: string, shell: Shell): void {

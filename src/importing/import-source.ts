@@ -5,10 +5,9 @@ import type { IncomingSource } from '../domain/incoming.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/face.ts'
 import type { Import, ImportLook } from '../store/import-face.ts'
-import { emptyReport, type ImportReport } from './import-report.ts'
 import { createMarks } from './marks.ts'
 import { lookAtFiles, NOTHING_PREPARED, type PrepareOptions, preparePushes } from './prepare.ts'
-import { type OnProgress, walkSource } from './walk.ts'
+import { emptyReport, type ImportReport, type OnProgress, walkSource } from './walk.ts'
 
 export type ImportStep = 'preparing' | 'storing'
 

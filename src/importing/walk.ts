@@ -9,11 +9,29 @@ import { type IncomingPush, type IncomingSource, isUnreadable } from '../domain/
 import { sealFile } from '../pushes/content.ts'
 import { sealLabels } from '../pushes/labels.ts'
 import type { Import, PushToImport } from '../store/import-face.ts'
-import { emptyReport, type ImportReport } from './import-report.ts'
 import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { type PlannedPush, planPush } from './plan-push.ts'
 import { NOTHING_PREPARED, type Prepared, type Ready } from './prepare.ts'
+
+/** `place` names an account or a push of the other server, never its link. */
+export type Finding = { place: string; what: string }
+
+export type ImportReport = ReturnType<typeof emptyReport>
+
+export function emptyReport() {
+  return {
+    accounts: { came: 0, disabled: 0, known: 0 },
+    apiTokens: 0,
+    secondFactors: 0,
+    pushes: { live: 0, expired: 0, known: 0 },
+    files: { count: 0, bytes: 0 },
+    /** What came otherwise than it was. */
+    notes: [] as Finding[],
+    /** What did not come. */
+    failures: [] as Finding[],
+  }
+}
 
 export type OnProgress = (done: number, total: number) => void
 

@@ -5,14 +5,10 @@ import ipaddr from 'ipaddr.js'
 import { MINUTE, SECOND } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 
-export type Announcement = {
-  /** conflict: another machine has the name, so nothing is announced. failed: the announcement failed. */
-  state(): 'waiting' | 'announced' | 'conflict' | 'failed'
-  /** Resolves when the first try has ended. Takes a second, two with a conflict, and for ever on a network that refuses multicast. */
-  tried: Promise<void>
-  /** Withdraws the name from the network. */
-  stop(): Promise<void>
-}
+export type Announcement = ReturnType<typeof announce>
+
+/** conflict: another machine has the name, so nothing is announced. failed: the announcement failed. */
+type State = 'waiting' | 'announced' | 'conflict' | 'failed'
 
 export type AnnouncementOptions = {
   /** Without `.local`. */
@@ -27,9 +23,9 @@ export type AnnouncementOptions = {
   lookEveryMs?: number
 }
 
-export function announce(options: AnnouncementOptions): Announcement {
+export function announce(options: AnnouncementOptions) {
   const { name, log, retryMs = 3 * MINUTE, lookEveryMs = 4 * SECOND } = options
-  let state: ReturnType<Announcement['state']> = 'waiting'
+  let state: State = 'waiting'
   let responder: Responder | null = null
   /** Of the latest try. */
   let addresses: readonly string[] = []
@@ -104,7 +100,9 @@ export function announce(options: AnnouncementOptions): Announcement {
   const timer = setInterval(() => then(announceAnew), lookEveryMs)
   return {
     state: () => state,
+    /** Resolves when the first try has ended. Takes a second, two with a conflict, and for ever on a network that refuses multicast. */
     tried: running,
+    /** Withdraws the name from the network. */
     stop: async () => {
       isStopped = true
       clearInterval(timer)

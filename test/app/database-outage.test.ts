@@ -1,7 +1,7 @@
 // How outages of PostgreSQL are noticed and told: by connections that fail, and by heartbeats that are not durable.
 
 import { expect, test } from 'bun:test'
-import { createDatabaseOutage } from '../../src/app/database-outage.ts'
+import { createDatabaseOutage } from '../../src/app/open-server-store.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { addressOf } from '../support/use-cluster.ts'
 

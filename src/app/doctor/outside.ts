@@ -14,7 +14,6 @@ import { requireLogPlace } from '../../operating/log-file.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
 import { probeBucket } from '../../store/s3/probe.ts'
-import { KEY_WARNING, showsInstanceKey } from '../backing-up.ts'
 import type { Place, PlaceChecks } from './place.ts'
 
 export const OUTSIDE_CHECKS: PlaceChecks = {
@@ -88,23 +87,14 @@ async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict>
   const isOverdue = !isServed && now() - last.at > every + graceOf(every)
   const judged = judgeBackup({ folder, last, making: null, failure: null, isOverdue })
   if (judged.state !== 'ok') return judged
-  const advice = [
-    ...(last.isSameDisk ? [ON_SAME_DISK] : []),
-    ...(showsInstanceKey(config) ? [KEY_WARNING] : []),
-  ]
-  const join = (name: keyof typeof KEY_WARNING) => advice.map((one) => `${one[name]}.`).join(' ')
-  if (advice.length > 0) return warning(`Of ${folder}: ${join('said')}`, join('remedy'))
   const { length } = backupRecipients
   const keys = length === 0 ? 'not encrypted' : `encrypted for ${length} age keys`
-  return fine(`${folder} holds ${last.kept}, the last one of ${formatTime(last.at)}, ${keys}.`)
+  const disk = last.isSameDisk ? ', and on the disk of the data' : ''
+  return fine(`${folder} holds ${last.kept}, the last one of ${formatTime(last.at)}, ${keys}${disk}.`)
 }
 
 const OF_POSTGRES =
   'PostgreSQL has backups of its own (pg_dump, point-in-time recovery): see docs/beyond-one-machine.md.'
-const ON_SAME_DISK = {
-  said: 'it is on the disk of the data, and a disk that fails takes both',
-  remedy: 'Mount another disk there, or name a folder on one with --backup-dir',
-}
 
 /** Connects, verifies and logs in; sends nothing. */
 async function lookAtMail({ config }: Place): Promise<Looked> {

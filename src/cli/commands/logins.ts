@@ -14,7 +14,7 @@ import { CommandFailure } from '../failures.ts'
 import { certificates } from '../paths.ts'
 import { type Profile, profilesPath, readProfiles, withProfile, writeProfiles } from '../profiles.ts'
 import { alignColumns } from '../table.ts'
-import { createTellWait, hasProxy, warnInTheClear } from '../visit.ts'
+import { connect, warnInTheClear } from '../visit.ts'
 
 const heading = 'Logins:'
 
@@ -95,7 +95,7 @@ async function meet(
   const { flags, config } = given
   const { caFingerprint: fingerprint } = flags
   const ask = async (trusted: Trusted) => {
-    const client = await open({ server, apiToken: null, ...trusted }, given)
+    const client = await connect({ server, apiToken: null, ...trusted }, given)
     return { ...trusted, facts: await client.version() }
   }
   const usual = { caCerts: config.cacert, authority: null }
@@ -118,14 +118,9 @@ async function meet(
   return ask({ ...usual, authority: claimed.certificate })
 }
 
-function open(asked: Trusted & { server: string; apiToken: string | null }, { shell, app }: Login) {
-  const onWait = createTellWait(asked.server, shell)
-  return app.openClient({ ...asked, onWait, hasProxy: hasProxy(shell.place.env) })
-}
-
 /** Throws if the token does not work, so that only working logins are saved. */
-async function tryToken(asked: Parameters<typeof open>[0], given: Login): Promise<void> {
-  const client = await open(asked, given)
+async function tryToken(asked: Parameters<typeof connect>[0], given: Login): Promise<void> {
+  const client = await connect(asked, given)
   await client.list('active', 1).catch((cause) => {
     if (!(cause instanceof ClientFailure && cause.kind === 'refused')) throw cause
     throw new ClientFailure('refused', `${asked.server} does not accept this token; nothing was saved.`)
