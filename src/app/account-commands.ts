@@ -28,7 +28,7 @@ export async function openAccounts(place: AccountsPlace) {
   const store = createAccountOperations({ ...parts, setupLinks: 1 })
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  return { where, accounts, apiTokens, close }
+  return { where, accounts, apiTokens, [Symbol.asyncDispose]: close }
 }
 
 async function openFolder({ dataDir, create, now }: AccountsPlace) {

@@ -17,6 +17,6 @@ export async function openToExpire(address: DatabaseAddress) {
     where: presentDatabaseAddress(address),
     livePushes: await countLive(database),
     expireAll: (onProgress: (done: number) => void) => expireAll(database, { visit, onProgress }),
-    close: database.close,
+    [Symbol.asyncDispose]: database.close,
   }
 }

@@ -44,15 +44,13 @@ const COLLECT = () => Bun.gc(true)
 export async function importCommand(wish: ImportWish, ports: ImportPorts) {
   const masterKeys = readKeys(wish, ports.readFile)
   const database = await openDatabase(wish, ports)
+  await using closing = new AsyncDisposableStack()
   const source = await openPasswordPusher({ ...wish, database, masterKeys, relieve: createRelieve(COLLECT) })
-  try {
-    for (const warning of [...source.warnings, ...warningsOf(wish)]) ports.say(warning)
-    requireFittingKey(source, database, { wish, keys: masterKeys.length })
-    const done = await run(source, wish, ports)
-    return { source: { version: source.version, isDefaultKey: source.hasDefaultKey() }, ...done }
-  } finally {
-    await source.close()
-  }
+  closing.defer(source.close)
+  for (const warning of [...source.warnings, ...warningsOf(wish)]) ports.say(warning)
+  requireFittingKey(source, database, { wish, keys: masterKeys.length })
+  const done = await run(source, wish, ports)
+  return { source: { version: source.version, isDefaultKey: source.hasDefaultKey() }, ...done }
 }
 
 function warningsOf({ storage }: ImportWish): string[] {
@@ -98,14 +96,12 @@ async function run(source: IncomingSource, wish: ImportWish, ports: ImportPorts)
   const { mode } = wish
   if (mode === 'dry-run') return { mode, report: await survey(source, wish, ports) }
   if (mode === 'verify') await requireData(wish)
+  await using closing = new AsyncDisposableStack()
   const store = await openPlace(wish, ports)
-  try {
-    return mode === 'verify'
-      ? { mode, report: await verify(source, store, ports) }
-      : { mode, report: await bring(source, store, ports) }
-  } finally {
-    await store.close()
-  }
+  closing.defer(store.close)
+  return mode === 'verify'
+    ? { mode, report: await verify(source, store, ports) }
+    : { mode, report: await bring(source, store, ports) }
 }
 
 function bring(source: IncomingSource, store: OpenedStore, { onProgress }: ImportPorts) {

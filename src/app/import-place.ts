@@ -97,11 +97,9 @@ export async function openLook(place: ImportPlace): Promise<Look> {
 }
 
 async function lookInto({ steps, close }: CommandDatabase, keys: Keys): Promise<Look> {
-  try {
-    await steps.read(() => requireKeys(keys))
-    return { here: { ...createImportLook(steps), keyring: keys.keyring }, close }
-  } catch (cause) {
-    await close()
-    throw cause
-  }
+  await using closing = new AsyncDisposableStack()
+  closing.defer(close)
+  await steps.read(() => requireKeys(keys))
+  const opened = closing.move()
+  return { here: { ...createImportLook(steps), keyring: keys.keyring }, close: () => opened.disposeAsync() }
 }

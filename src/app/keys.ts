@@ -41,14 +41,11 @@ export function makeNewKey(path: string): string {
 
 /** The first key seals. Works beside a server. Throws `conflict` when the key file does not fit the database. */
 export async function showKeys(place: KeyPlace) {
-  const { rows, file } = await open(place, { isAlone: false })
-  try {
-    const keyring = readKeyFile(file)
-    await rows.steps.read(() => requireKeys({ keyring, keyFile: file }))
-    return { file, keys: present(keyring, await rows.steps.read(listKeyUses)) }
-  } finally {
-    await rows.close()
-  }
+  await using opened = await open(place, { isAlone: false })
+  const { rows, file } = opened
+  const keyring = readKeyFile(file)
+  await rows.steps.read(() => requireKeys({ keyring, keyFile: file }))
+  return { file, keys: present(keyring, await rows.steps.read(listKeyUses)) }
 }
 
 /**
@@ -58,30 +55,27 @@ export async function showKeys(place: KeyPlace) {
  * `removed` are the keys that nothing needed any more.
  */
 export async function rotateKey(place: KeyPlace, onStep: (step: string) => void = () => undefined) {
-  const { rows, file } = await open(place, { isAlone: true })
-  try {
-    const text = readKeyText(file)
-    await rows.steps.read(() => requireKeys({ keyring: parseKeyFile(text), keyFile: file }))
-    const added = addKey(text)
-    const keyring = parseKeyFile(putKeyFirst(added.text, { first: added.number, dropped: [] }))
-    onStep('before the key file has the new key')
-    replaceKeyFile(file, added.text)
-    onStep('before the rows are sealed anew')
-    const uses = await rows.alone(async (run) => {
-      await run(enterKeys({ keyring, keyFile: file }))
-      return run(resealAll(keyring))
-    })
-    onStep('before the new key is the first')
-    const isNeeded = (number: number) => number === added.number || uses.some((use) => use.number === number)
-    const unneeded = keyring.keys.filter(({ number }) => !isNeeded(number))
-    const dropped = unneeded.map(({ number }) => number)
-    replaceKeyFile(file, putKeyFirst(added.text, { first: added.number, dropped }))
-    onStep('after the new key is the first')
-    const keys = present(keyring, uses).filter(({ number }) => isNeeded(number))
-    return { file, keys, removed: present({ ...keyring, keys: unneeded }, []) }
-  } finally {
-    await rows.close()
-  }
+  await using opened = await open(place, { isAlone: true })
+  const { rows, file } = opened
+  const text = readKeyText(file)
+  await rows.steps.read(() => requireKeys({ keyring: parseKeyFile(text), keyFile: file }))
+  const added = addKey(text)
+  const keyring = parseKeyFile(putKeyFirst(added.text, { first: added.number, dropped: [] }))
+  onStep('before the key file has the new key')
+  replaceKeyFile(file, added.text)
+  onStep('before the rows are sealed anew')
+  const uses = await rows.alone(async (run) => {
+    await run(enterKeys({ keyring, keyFile: file }))
+    return run(resealAll(keyring))
+  })
+  onStep('before the new key is the first')
+  const isNeeded = (number: number) => number === added.number || uses.some((use) => use.number === number)
+  const unneeded = keyring.keys.filter(({ number }) => !isNeeded(number))
+  const dropped = unneeded.map(({ number }) => number)
+  replaceKeyFile(file, putKeyFirst(added.text, { first: added.number, dropped }))
+  onStep('after the new key is the first')
+  const keys = present(keyring, uses).filter(({ number }) => isNeeded(number))
+  return { file, keys, removed: present({ ...keyring, keys: unneeded }, []) }
 }
 
 async function open({ dataDir, keyFile, address }: KeyPlace, { isAlone }: { isAlone: boolean }) {
@@ -89,7 +83,7 @@ async function open({ dataDir, keyFile, address }: KeyPlace, { isAlone }: { isAl
     address === null
       ? await openFolderDatabase({ dataDir, isAlone })
       : await openServerDatabase({ address, isAlone })
-  return { rows, file: keyFile ?? dataFolder(dataDir).key }
+  return { rows, file: keyFile ?? dataFolder(dataDir).key, [Symbol.asyncDispose]: rows.close }
 }
 
 /** `uses` tell what needs a key. */

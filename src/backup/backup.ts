@@ -69,31 +69,26 @@ export type BackupReport = Awaited<ReturnType<typeof backUp>>
 export async function backUp(wish: BackupWish, ports: BackupPorts) {
   const { dataDir, file, seal } = wish
   if (file !== null && existsSync(dataDir)) refuseInside(dataDir, file)
+  using closing = new DisposableStack()
   const target = file === null ? null : await openDestination(file, ports.onStep)
-  try {
-    const madeAt = new Date(ports.now()).toISOString()
-    const taken = asOwner(dataDir, () => take(wish, ports))
-    const { source, inEffect, key, tlsAuthority } = taken
-    try {
-      const { pushes, accounts, leftOut } = source
-      const { settingsFrom, minFreeSpace } = inEffect
-      const members = await listMembers(taken)
-      const manifest = createManifest({ version, madeAt }, members)
-      const total = estimateBytes(members)
-      if (file !== null) requireRoom(file, { bytes: total, dataDir, spare: minFreeSpace })
-      const stream = writeBackup(manifest, members)
-      const sealed = seal === null ? stream : await sealStream(stream, seal)
-      const bytes = await pour(sealed, { target, total, ports })
-      return {
-        ...{ file, bytes, isSealed: seal !== null, manifest, settingsFrom, pushes, accounts, leftOut },
-        key: key.state,
-        tlsAuthority: tlsAuthority.state,
-      }
-    } finally {
-      source.close()
-    }
-  } finally {
-    target?.abort()
+  closing.defer(() => target?.abort())
+  const madeAt = new Date(ports.now()).toISOString()
+  const taken = asOwner(dataDir, () => take(wish, ports))
+  const { source, inEffect, key, tlsAuthority } = taken
+  closing.defer(source.close)
+  const { pushes, accounts, leftOut } = source
+  const { settingsFrom, minFreeSpace } = inEffect
+  const members = await listMembers(taken)
+  const manifest = createManifest({ version, madeAt }, members)
+  const total = estimateBytes(members)
+  if (file !== null) requireRoom(file, { bytes: total, dataDir, spare: minFreeSpace })
+  const stream = writeBackup(manifest, members)
+  const sealed = seal === null ? stream : await sealStream(stream, seal)
+  const bytes = await pour(sealed, { target, total, ports })
+  return {
+    ...{ file, bytes, isSealed: seal !== null, manifest, settingsFrom, pushes, accounts, leftOut },
+    key: key.state,
+    tlsAuthority: tlsAuthority.state,
   }
 }
 

@@ -52,12 +52,10 @@ export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Pro
   const source = await wish.open()
   try {
     becomeOwner(dataDir)
+    using closing = new DisposableStack()
     const folder = prepareNewFolder(dataDir, ports.onStep ?? (() => undefined))
-    try {
-      return await fill(folder, { wish, ports, source })
-    } finally {
-      folder.abandon()
-    }
+    closing.defer(folder.abandon)
+    return await fill(folder, { wish, ports, source })
   } catch (cause) {
     throw explainFull(cause, dataDir)
   }

@@ -72,27 +72,25 @@ export async function examine(source: AsyncIterable<Uint8Array>, options: Examin
   const { file, folder, keyFile, now } = options
   const { seal, manifest, members } = await unpack(source, options)
   const from = join(folder, UNPACKED)
+  using closing = new DisposableStack()
   const store = openRestoredStore({ from, path: join(folder, DATABASE), name: file })
-  try {
-    rmSync(from)
-    const own = members.get('instance.key')
-    const inside = own === undefined ? null : parseOwn(own.toString('utf8'), file)
-    if (inside !== null) store.requireKeys({ keyring: inside, keyFile: `instance.key in ${file}` })
-    // A key file that is named decides, because the server will use that one.
-    const outside = keyFile === null ? null : readKeyFile(keyFile)
-    if (outside !== null && keyFile !== null) store.requireKeys({ keyring: outside, keyFile })
-    const told = {
-      /** `schema` is the version that the backup was made with. */
-      ...{ seal, manifest, schema: store.schema, content: store.read(now()) },
-      hasKeyFile: outside !== null,
-      hasAuthority: members.has('tls-authority.pem'),
-      hasKey: inside !== null,
-    }
-    return { told, store, keyring: outside ?? inside, members }
-  } catch (cause) {
-    store.close()
-    throw cause
+  closing.defer(store.close)
+  rmSync(from)
+  const own = members.get('instance.key')
+  const inside = own === undefined ? null : parseOwn(own.toString('utf8'), file)
+  if (inside !== null) store.requireKeys({ keyring: inside, keyFile: `instance.key in ${file}` })
+  // A key file that is named decides, because the server will use that one.
+  const outside = keyFile === null ? null : readKeyFile(keyFile)
+  if (outside !== null && keyFile !== null) store.requireKeys({ keyring: outside, keyFile })
+  const told = {
+    /** `schema` is the version that the backup was made with. */
+    ...{ seal, manifest, schema: store.schema, content: store.read(now()) },
+    hasKeyFile: outside !== null,
+    hasAuthority: members.has('tls-authority.pem'),
+    hasKey: inside !== null,
   }
+  closing.move()
+  return { told, store, keyring: outside ?? inside, members }
 }
 
 /** Writes the database into the folder. The other members, which are small and may be secret, lie in no file until they fit. */
@@ -101,28 +99,24 @@ async function unpack(source: AsyncIterable<Uint8Array>, options: Examining) {
   const members = new Map<MemberName, Buffer>()
   let [done, total] = [0, 0]
   const { seal, tar } = await openBackup(source, { file, opening })
-  const database = await open(join(folder, UNPACKED), 'wx', 0o600)
-  try {
-    const manifest = await readBackup(tar, {
-      file,
-      onManifest: ({ members }) => {
-        total = members.reduce((sum, { bytes }) => sum + bytes, 0)
-        const { bavail, bsize } = statfsSync(folder)
-        // The rows go into a second database.
-        if (bavail * bsize < 2 * total) throw full(place)
-      },
-      onPiece: async (name, piece) => {
-        if (name !== DATABASE) members.set(name, Buffer.concat([members.get(name) ?? Buffer.alloc(0), piece]))
-        // A write to a disk that is nearly full may take a part only.
-        else for (let at = 0; at < piece.length; ) at += (await database.write(piece, at)).bytesWritten
-        done += piece.length
-        onProgress('reading', done, total)
-      },
-    })
-    return { seal, manifest, members }
-  } finally {
-    await database.close()
-  }
+  await using database = await open(join(folder, UNPACKED), 'wx', 0o600)
+  const manifest = await readBackup(tar, {
+    file,
+    onManifest: ({ members }) => {
+      total = members.reduce((sum, { bytes }) => sum + bytes, 0)
+      const { bavail, bsize } = statfsSync(folder)
+      // The rows go into a second database.
+      if (bavail * bsize < 2 * total) throw full(place)
+    },
+    onPiece: async (name, piece) => {
+      if (name !== DATABASE) members.set(name, Buffer.concat([members.get(name) ?? Buffer.alloc(0), piece]))
+      // A write to a disk that is nearly full may take a part only.
+      else for (let at = 0; at < piece.length; ) at += (await database.write(piece, at)).bytesWritten
+      done += piece.length
+      onProgress('reading', done, total)
+    },
+  })
+  return { seal, manifest, members }
 }
 
 function parseOwn(text: string, file: string): Keyring {

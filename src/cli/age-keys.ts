@@ -17,14 +17,10 @@ export async function readAgeKeys(files: readonly IdentityFile[], shell: Shell) 
 
   async function writeContent(from: string, to: string): Promise<string> {
     const zip = await decrypter.decrypt(Bun.file(from).stream())
-    const file = await createOwnFile(to)
-    try {
-      const name = await readStoredFile(zip, (bytes) => file.writeFile(bytes))
-      await file.sync()
-      return name
-    } finally {
-      await file.close()
-    }
+    await using file = await createOwnFile(to)
+    const name = await readStoredFile(zip, (bytes) => file.writeFile(bytes))
+    await file.sync()
+    return name
   }
 
   let failures = 0

@@ -131,13 +131,11 @@ async function writeNote(path: string, unfinished: Unfinished): Promise<void> {
 
 /** Null when there is none that this program wrote. */
 async function readNote(path: string): Promise<Unfinished | null> {
-  const note = await openOwnFile(path)
+  await using note = await openOwnFile(path)
   try {
     const { files, done } = JSON.parse((await note?.readFile('utf8')) ?? '{}')
     return Number.isSafeInteger(done) ? { files: parseFiles(files), done } : null
   } catch {
     return null
-  } finally {
-    await note?.close()
   }
 }

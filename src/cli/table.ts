@@ -70,17 +70,10 @@ function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)))
 }
 
-/** Made for the first text that is too long: loading the rules costs a start milliseconds. */
-let characters: Intl.Segmenter | undefined
-
 /** Shortens to a number of columns, between characters as people see them. */
 function cut(text: string, width: number): string {
-  if (Bun.stringWidth(text) <= width) return text
-  characters ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-  let kept = ''
-  for (const { segment } of characters.segment(text)) {
-    if (Bun.stringWidth(kept + segment) > width - 1) break
-    kept += segment
-  }
-  return `${kept}…`
+  const shorten = (columns: number) => Bun.sliceAnsi(text, 0, columns, { ellipsis: '…' })
+  const short = shorten(width)
+  // A character of two columns may reach beyond the end.
+  return Bun.stringWidth(short) <= width ? short : shorten(width - 1)
 }

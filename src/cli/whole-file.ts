@@ -22,8 +22,8 @@ export async function writeWholeFile(path: string, { mayNumber, fill, onWritten 
   }
   process.once('exit', remove)
   try {
-    const file = await createOwnFile(part).catch(explain)
-    try {
+    {
+      await using file = await createOwnFile(part).catch(explain)
       let written = 0
       await fill(async (text) => {
         await file.writeFile(text).catch(explain)
@@ -31,8 +31,6 @@ export async function writeWholeFile(path: string, { mayNumber, fill, onWritten 
         onWritten?.(written)
       })
       await file.sync().catch(explain)
-    } finally {
-      await file.close()
     }
     if (mayNumber) return await placePart(part, path).catch(explain)
     if (await claimName(part, path).catch(explain)) return path

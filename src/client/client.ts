@@ -54,8 +54,6 @@ const MIB = 1024 * 1024
 const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
 /** Enough for fifty pushes with their notes or requests with their messages, or 500 events. */
 const MAX_LIST_BYTES = 16 * MIB
-/** Below the 25 that a server takes, and what proxies allow. */
-export const WAIT_SECONDS = 20
 
 export type ClientOptions = Omit<RequestsOptions, 'dial'> & {
   userAgent: string

@@ -95,13 +95,10 @@ async function fetchRest(download: Download, request: PartRequest): Promise<void
   const { url, size } = download
   const { from, address, dial, patienceMs } = request
   if (from > 0 && from === size) return
-  const watch = createWatch(patienceMs)
+  using watch = createWatch(patienceMs)
   const headers: Record<string, string> =
     from > 0 && from < (size ?? Number.POSITIVE_INFINITY) ? { range: `bytes=${from}-` } : {}
-  const response = await dial(url, { headers, signal: watch.signal, address }).catch((cause) => {
-    watch.stop()
-    throw cause
-  })
+  const response = await dial(url, { headers, signal: watch.signal, address })
   try {
     if (response.status !== 200 && response.status !== 206) throw await refusal(response, { url, watch })
     const start = response.status === 206 ? from : 0
@@ -111,7 +108,6 @@ async function fetchRest(download: Download, request: PartRequest): Promise<void
     if (total !== null && received < total)
       throw new ClientFailure('unavailable', `${received} of ${total} bytes arrived.`)
   } finally {
-    watch.stop()
     await response.body?.cancel().catch(() => undefined)
   }
 }
@@ -143,20 +139,16 @@ type Appending = Download & PartRequest & { watch: Watch; start: number; total: 
 /** Returns the part's size afterwards, in bytes. */
 async function append(response: Response, { url, part, start, total, watch, onProgress }: Appending) {
   const most = total ?? MAX_UNANNOUNCED_BYTES
-  const file = (start > 0 ? await openOwnFile(part) : null) ?? (await createOwnFile(part))
+  await using file = (start > 0 ? await openOwnFile(part) : null) ?? (await createOwnFile(part))
   let at = start
-  try {
-    for await (const chunk of readChunks(response, { server: new URL(url).origin, watch })) {
-      if (at + chunk.byteLength > most) throw new UntrueAnswer(tooMuch(total))
-      await file.write(chunk, 0, chunk.byteLength, at)
-      at += chunk.byteLength
-      onProgress(at, total)
-    }
-    await file.sync()
-    return at
-  } finally {
-    await file.close()
+  for await (const chunk of readChunks(response, { server: new URL(url).origin, watch })) {
+    if (at + chunk.byteLength > most) throw new UntrueAnswer(tooMuch(total))
+    await file.write(chunk, 0, chunk.byteLength, at)
+    at += chunk.byteLength
+    onProgress(at, total)
   }
+  await file.sync()
+  return at
 }
 
 function tooMuch(total: number | null): string {

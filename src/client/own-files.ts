@@ -30,12 +30,8 @@ export async function openOwnFile(path: string): Promise<FileHandle | null> {
 
 /** The size in bytes of a file that `openOwnFile` would open, else 0. */
 export async function sizeOfOwnFile(path: string): Promise<number> {
-  const file = await openOwnFile(path)
-  try {
-    return (await file?.stat())?.size ?? 0
-  } finally {
-    await file?.close()
-  }
+  await using file = await openOwnFile(path)
+  return (await file?.stat())?.size ?? 0
 }
 
 /** Renames the part to `wanted` or to the next free numbered name; returns the path. */

@@ -63,23 +63,19 @@ export function createAsk(options: RequestsOptions): Ask {
 
   async function tryOnce(path: string, call: Call, isLast: boolean): Promise<Answer | { wait: number }> {
     const { method = 'GET', headers, body, isLong, maxBytes = MAX_BYTES } = call
-    const watch = createWatch(isLong ? 2 * patienceMs : patienceMs)
+    using watch = createWatch(isLong ? 2 * patienceMs : patienceMs)
     const end = isLong ? [] : [AbortSignal.timeout(LONGEST_ANSWER * patienceMs)]
-    try {
-      const response = await dial(`${server}${path}`, {
-        method,
-        headers: { accept: 'application/json', ...authorization, ...headers },
-        signal: AbortSignal.any([watch.signal, ...end]),
-        ...(body === undefined ? {} : { body: body(watch.count) }),
-      })
-      const wait = isLast ? null : secondsToWait(response)
-      if (wait === null) return await read(response, { server, maxBytes, watch })
-      // An unread body would keep the connection.
-      await response.body?.cancel()
-      return { wait }
-    } finally {
-      watch.stop()
-    }
+    const response = await dial(`${server}${path}`, {
+      method,
+      headers: { accept: 'application/json', ...authorization, ...headers },
+      signal: AbortSignal.any([watch.signal, ...end]),
+      ...(body === undefined ? {} : { body: body(watch.count) }),
+    })
+    const wait = isLast ? null : secondsToWait(response)
+    if (wait === null) return await read(response, { server, maxBytes, watch })
+    // An unread body would keep the connection.
+    await response.body?.cancel()
+    return { wait }
   }
 
   return async (path, call = {}) => {

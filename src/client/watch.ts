@@ -1,16 +1,11 @@
 // Aborts a transfer that has stopped or become too slow.
 
-export type Watch = {
-  /** Aborts after a span with too few bytes. */
-  signal: AbortSignal
-  count: (bytes: number) => void
-  stop: () => void
-}
+export type Watch = ReturnType<typeof createWatch>
 
 const MIN_BYTES = 64 * 1024
 
 /** Requires at least 64 KiB in each span of `patienceMs`. */
-export function createWatch(patienceMs: number): Watch {
+export function createWatch(patienceMs: number) {
   const controller = new AbortController()
   let counted = 0
   const timer = setInterval(() => {
@@ -18,10 +13,11 @@ export function createWatch(patienceMs: number): Watch {
     counted = 0
   }, patienceMs)
   return {
+    /** Aborts after a span with too few bytes. */
     signal: controller.signal,
-    count: (bytes) => {
+    count: (bytes: number): void => {
       counted += bytes
     },
-    stop: () => clearInterval(timer),
+    [Symbol.dispose]: () => clearInterval(timer),
   }
 }

@@ -56,13 +56,10 @@ function readRegular(path: string, maxBytes: number): Buffer {
   if (found === undefined) throw conflict(`There is no ${path}.${hint}`)
   if (found.isSymbolicLink())
     throw conflict(`${path} is not a plain file but a link: name the file that it leads to.`)
-  const descriptor = openSync(path, OPEN_FLAGS)
-  try {
-    const opened = fstatSync(descriptor)
-    if (!opened.isFile()) throw conflict(`${path} is not a plain file.`)
-    if (opened.size > maxBytes) throw conflict(`${path} is larger than any that belongs to a release.`)
-    return readFileSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  using closing = new DisposableStack()
+  const descriptor = closing.adopt(openSync(path, OPEN_FLAGS), closeSync)
+  const opened = fstatSync(descriptor)
+  if (!opened.isFile()) throw conflict(`${path} is not a plain file.`)
+  if (opened.size > maxBytes) throw conflict(`${path} is larger than any that belongs to a release.`)
+  return readFileSync(descriptor)
 }

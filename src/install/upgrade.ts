@@ -49,16 +49,14 @@ export async function upgradeProgram(
   const own: Release = { version, target: ownTarget(place.executable) }
   prepareProgramFolder(files)
   place.tell(`checking the signature of ${file}`)
-  try {
-    const release = stageRelease({ file, staged: files.staged, keys: trusted, own })
-    allowToRun(files)
-    place.tell('starting the new program')
-    await runProgram(files.staged, ['--version'])
-    replaceProgram(files)
-    return { from: version, to: release.version, former: files.former }
-  } finally {
-    rmSync(files.staged, { force: true })
-  }
+  using cleaning = new DisposableStack()
+  cleaning.defer(() => rmSync(files.staged, { force: true }))
+  const release = stageRelease({ file, staged: files.staged, keys: trusted, own })
+  allowToRun(files)
+  place.tell('starting the new program')
+  await runProgram(files.staged, ['--version'])
+  replaceProgram(files)
+  return { from: version, to: release.version, former: files.former }
 }
 
 function builtInKeys(): readonly PublicKey[] {
@@ -147,11 +145,8 @@ function ownTarget(executable: string): string {
 }
 
 function readHeader(path: string): string {
-  const file = openSync(path, 'r')
-  try {
-    const bytes = Buffer.alloc(HEADER_BYTES)
-    return bytes.subarray(0, readSync(file, bytes, 0, HEADER_BYTES, 0)).toString('latin1')
-  } finally {
-    closeSync(file)
-  }
+  using closing = new DisposableStack()
+  const file = closing.adopt(openSync(path, 'r'), closeSync)
+  const bytes = Buffer.alloc(HEADER_BYTES)
+  return bytes.subarray(0, readSync(file, bytes, 0, HEADER_BYTES, 0)).toString('latin1')
 }

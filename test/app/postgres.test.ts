@@ -40,7 +40,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
   }
 
   test('accounts and tokens are added, changed and removed, by the clock of the database', async () => {
-    const { where, accounts, apiTokens, close } = await open(database)
+    await using opened = await open(database)
+    const { where, accounts, apiTokens } = opened
     expect(where).toBe(
       `Database: postgres://127.0.0.1:${postgres.server.port}/${database.address.split('/').pop()}`,
     )
@@ -55,15 +56,15 @@ describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', ()
     await accounts.setPassword({ email: 'ann@example.org', password: `${PASSWORD} 2`, revoke: true })
     expect(await apiTokens.listApiTokens('ann@example.org')).toEqual([])
     expect(await accounts.removeAccount('ann@example.org')).toEqual({ pushes: 0 })
-    await close()
   })
 
   test('a database without tables is refused, unless the first account is added', async () => {
     const empty = await postgres.newEmptyDatabase()
     await expect(open(empty)).rejects.toThrow('Start "oncebox serve" once')
-    const { accounts, close } = await open(empty, { keyFile: null })
-    await accounts.addAccount({ email: 'ann@example.org', password: PASSWORD, isAdmin: true })
-    await close()
+    {
+      await using opened = await open(empty, { keyFile: null })
+      await opened.accounts.addAccount({ email: 'ann@example.org', password: PASSWORD, isAdmin: true })
+    }
     expect(await (await open(empty)).accounts.listAccounts()).toHaveLength(1)
     await empty.close()
   })

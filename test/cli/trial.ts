@@ -168,7 +168,7 @@ function createMemoryApp() {
       state.database = database
       return {
         where: `Data folder: ${dataDir}`,
-        close: async () => {
+        [Symbol.asyncDispose]: async () => {
           state.closed += 1
         },
         accounts: {

@@ -73,16 +73,14 @@ async function findFault({ fileId, size }: StoredFile, open: Open): Promise<stri
   try {
     const file = await open(fileId)
     if (file === null) return 'is missing'
-    try {
-      if (file.size !== sealedSize(size)) return `has ${file.size} bytes in place of ${sealedSize(size)}`
-      for (let start = 0; start < file.size; start += MIB) {
-        const length = Math.min(MIB, file.size - start)
-        if ((await file.read({ start, length })).length < length) return `ends at byte ${start}, or before`
-      }
-      return null
-    } finally {
-      await file.close()
+    await using closing = new AsyncDisposableStack()
+    closing.defer(() => file.close())
+    if (file.size !== sealedSize(size)) return `has ${file.size} bytes in place of ${sealedSize(size)}`
+    for (let start = 0; start < file.size; start += MIB) {
+      const length = Math.min(MIB, file.size - start)
+      if ((await file.read({ start, length })).length < length) return `ends at byte ${start}, or before`
     }
+    return null
   } catch (cause) {
     return `cannot be read: ${reasonOf(cause)}`
   }

@@ -37,21 +37,17 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   })
   const isUsable = isFolder(folder.path) && isMine(folder.path)
   const place = { ...options, folder, isUsable, isServed: isUsable && isServedOrUnknown(folder) }
-  const rows = await lookAtRows(place)
-  try {
-    const checks = { ...OUTSIDE_CHECKS, ...REACH_CHECKS }
-    const onPlace = Object.entries(checks).map(([part, look]) => [part, () => look(place)] as const)
-    const diskChecks = createDiskChecks({ ...config, ...spaceOf(config) })
-    const own = await lookAtAll({ ...rows.checks, ...diskChecks, ...Object.fromEntries(onPlace) })
-    // Takes as long as it takes to read everything.
-    const deep = options.isDeep ? await lookAtAll(createDeepChecks(place, rows), LONGEST_MS) : []
-    // What the running server complains of is told in its words, and once.
-    const told = await askServer(place)
-    const isUntold = ({ part }: Finding) => !told.some((one) => one.part === part)
-    return [...[...found, ...own].filter(isUntold), ...deep, ...told]
-  } finally {
-    await rows.close()
-  }
+  await using rows = await lookAtRows(place)
+  const checks = { ...OUTSIDE_CHECKS, ...REACH_CHECKS }
+  const onPlace = Object.entries(checks).map(([part, look]) => [part, () => look(place)] as const)
+  const diskChecks = createDiskChecks({ ...config, ...spaceOf(config) })
+  const own = await lookAtAll({ ...rows.checks, ...diskChecks, ...Object.fromEntries(onPlace) })
+  // Takes as long as it takes to read everything.
+  const deep = options.isDeep ? await lookAtAll(createDeepChecks(place, rows), LONGEST_MS) : []
+  // What the running server complains of is told in its words, and once.
+  const told = await askServer(place)
+  const isUntold = ({ part }: Finding) => !told.some((one) => one.part === part)
+  return [...[...found, ...own].filter(isUntold), ...deep, ...told]
 }
 
 /** Of a timer. */

@@ -45,7 +45,7 @@ export async function lookAtFolderRows(place: Place) {
     checks: isUsable ? checks : {},
     read: look?.read ?? null,
     readKeys,
-    close: async () => look?.close(),
+    [Symbol.asyncDispose]: async () => look?.close(),
   }
 }
 

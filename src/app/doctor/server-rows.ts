@@ -27,7 +27,7 @@ export async function lookAtServerRows({ address, keyFile }: DatabaseSettings, p
     if (keyring !== null) await opened?.steps.read(() => requireKeys({ keyring, keyFile }))
     return keyring
   }
-  const close = async () => opened?.close()
+  const close = { [Symbol.asyncDispose]: async () => opened?.close() }
   try {
     const note = await createNodeNoteFile(folder.path).read()
     const inspection = await inspectPostgres(connectTo(address), note)
@@ -42,14 +42,14 @@ export async function lookAtServerRows({ address, keyFile }: DatabaseSettings, p
       key: () => lookAtKey(keyFile, readKeys),
       clock: () => judgeServerClock(inspection, here),
     }
-    return { checks, read: opened?.steps.read ?? null, readKeys, close }
+    return { checks, read: opened?.steps.read ?? null, readKeys, ...close }
   } catch (cause) {
     const why = explainUnreachable(address, cause)?.error ?? cause
     const database = () => {
       if (why instanceof DomainError) return problem(why.message, SEE)
       throw why
     }
-    return { checks: { database }, read: null, readKeys, close }
+    return { checks: { database }, read: null, readKeys, ...close }
   }
 }
 

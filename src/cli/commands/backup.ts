@@ -90,20 +90,18 @@ async function make({ operands: [operand], config, raw, entries, shell }: Backup
       if (bytes > LARGE_BYTES) shell.say(`Copying the database (${formatSize(bytes)}) …`)
     },
   }
-  try {
-    shell.giveWay()
-    if (operand === undefined && folder !== null) {
-      const { backUpInFolder } = await import('../../backup/own-backup.ts')
-      const seal = asked ?? (recipients.length === 0 ? null : { recipients })
-      return await backUpInFolder({ ...wish, seal, folder, keep, acceptFolder }, ports)
-    }
-    const { backUp } = await import('../../backup/backup.ts')
-    const name = operand ?? backupName({ at: now(), isSealed: asked !== null })
-    const file = operand === STANDARD ? null : resolve(place.cwd, name)
-    return await backUp({ ...wish, seal: asked, file }, ports)
-  } finally {
-    progress.stop()
+  using closing = new DisposableStack()
+  closing.defer(progress.stop)
+  shell.giveWay()
+  if (operand === undefined && folder !== null) {
+    const { backUpInFolder } = await import('../../backup/own-backup.ts')
+    const seal = asked ?? (recipients.length === 0 ? null : { recipients })
+    return await backUpInFolder({ ...wish, seal, folder, keep, acceptFolder }, ports)
   }
+  const { backUp } = await import('../../backup/backup.ts')
+  const name = operand ?? backupName({ at: now(), isSealed: asked !== null })
+  const file = operand === STANDARD ? null : resolve(place.cwd, name)
+  return await backUp({ ...wish, seal: asked, file }, ports)
 }
 
 /** Copying more takes about a second, and shows no progress. */

@@ -29,25 +29,22 @@ export const EXPIRE_ALL = command({
     const address = databaseAddressOf(config)
     if (address === null) return
     const { openToExpire } = await import('../../app/expire-all.ts')
-    const { where, livePushes, expireAll, close } = await openToExpire(address)
-    try {
+    await using database = await openToExpire(address)
+    const { where, livePushes, expireAll } = database
+    shell.say(
+      `Database: ${where}`,
+      `Pushes that can be opened by their links there: ${livePushes}. All of them will be expired, for ever.`,
+      'Everybody has to sign in again, and invitations and password links stop working.',
+    )
+    if (!flags.yes) await confirm(shell, 'Expire every push now?')
+    const tell = createTellProgress(shell)
+    const { lost, leftPrefix } = await expireAll((done) => tell(`${done} pushes`))
+    shell.print(`${formatCount(lost, 'push is', 'pushes are')} expired.`)
+    if (leftPrefix !== null)
       shell.say(
-        `Database: ${where}`,
-        `Pushes that can be opened by their links there: ${livePushes}. All of them will be expired, for ever.`,
-        'Everybody has to sign in again, and invitations and password links stop working.',
+        `Files under ${leftPrefix}/ in the bucket (behind the prefix of --files-url) are not removed: the original of a copy needs ` +
+          'them. If there is none, remove them with a tool for the bucket.',
       )
-      if (!flags.yes) await confirm(shell, 'Expire every push now?')
-      const tell = createTellProgress(shell)
-      const { lost, leftPrefix } = await expireAll((done) => tell(`${done} pushes`))
-      shell.print(`${formatCount(lost, 'push is', 'pushes are')} expired.`)
-      if (leftPrefix !== null)
-        shell.say(
-          `Files under ${leftPrefix}/ in the bucket (behind the prefix of --files-url) are not removed: the original of a copy needs ` +
-            'them. If there is none, remove them with a tool for the bucket.',
-        )
-      shell.say(...NEXT)
-    } finally {
-      await close()
-    }
+    shell.say(...NEXT)
   },
 })

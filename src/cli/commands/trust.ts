@@ -137,13 +137,11 @@ async function withFile(
   work: (path: string) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-trust-'))
-  try {
-    const path = join(folder, 'oncebox.pem')
-    writeFileSync(path, certificate)
-    await work(path)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using cleaning = new DisposableStack()
+  cleaning.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'oncebox.pem')
+  writeFileSync(path, certificate)
+  await work(path)
 }
 
 const run = promisify(execFile)

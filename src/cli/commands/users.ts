@@ -30,13 +30,9 @@ export function accountCommand<F extends Table>({ act, creates, ...row }: Accoun
       const { dataDir, keyFile } = config
       const database = databaseAddressOf(config)
       const create = creates && { keyFile }
-      const opened = await app.openAccounts({ dataDir, database, create, now: shell.now })
+      await using opened = await app.openAccounts({ dataDir, database, create, now: shell.now })
       shell.say(opened.where)
-      try {
-        await act({ ...given, ...opened, email: given.operands[0] ?? '' })
-      } finally {
-        await opened.close()
-      }
+      await act({ ...given, ...opened, email: given.operands[0] ?? '' })
     },
   })
 }

@@ -1,7 +1,7 @@
 // `oncebox watch`: prints what becomes of one's own pushes as it happens, and runs a command for each event.
 
 import type { RemoteEvent } from '../../client/answers.ts'
-import { type Client, WAIT_SECONDS } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import { ClientFailure } from '../../client/failure.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
@@ -29,6 +29,9 @@ export const WATCH = serverCommand({
     }
   },
 })
+
+/** Below the 25 that a server takes, and what proxies allow. */
+const WAIT_SECONDS = 20
 
 type Events = Pick<Client, 'listEvents'>
 

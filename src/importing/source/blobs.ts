@@ -44,15 +44,11 @@ async function* read(
       'the old server stored no size or no checksum of its file, so nothing shows whether it is whole',
     )
   if (storage === null) throw new IncomingProblem('it has files, and no --storage was named')
-  const file = await openIn(storage, join(key.slice(0, 2), key.slice(2, 4), key)).catch(explain)
-  try {
-    const found = await file.stat()
-    if (!found.isFile()) throw new IncomingProblem('its file is a folder or a device in the storage folder')
-    if (found.size !== size) throw new IncomingProblem('its file has another size than the old server stored')
-    yield* pieces(file, { size, checksum })
-  } finally {
-    await file.close()
-  }
+  await using file = await openIn(storage, join(key.slice(0, 2), key.slice(2, 4), key)).catch(explain)
+  const found = await file.stat()
+  if (!found.isFile()) throw new IncomingProblem('its file is a folder or a device in the storage folder')
+  if (found.size !== size) throw new IncomingProblem('its file has another size than the old server stored')
+  yield* pieces(file, { size, checksum })
 }
 
 /** The folder itself may be a link. Below it, a link could lead to any file of this machine. */

@@ -20,16 +20,9 @@ export type PasswordPusherOptions = {
 
 /** Throws `conflict` when the database cannot be read or is of another version. */
 export async function openPasswordPusher(options: PasswordPusherOptions): Promise<IncomingSource> {
-  try {
-    return await openSource(options)
-  } catch (cause) {
-    await options.database.close()
-    throw cause
-  }
-}
-
-async function openSource(options: PasswordPusherOptions): Promise<IncomingSource> {
   const { database, storage, masterKeys, relieve } = options
+  await using closing = new AsyncDisposableStack()
+  closing.defer(() => database.close())
   const { version, isNewer, sealed, select } = await requireTables(database)
   /** The master keys that opened something; null when something opened with none. */
   const fitting = new Set<string | null>()
@@ -57,10 +50,12 @@ async function openSource(options: PasswordPusherOptions): Promise<IncomingSourc
   }
 
   const others = await database.findOthers()
+  const opens = await opensAny()
+  const opened = closing.move()
   return {
     version,
     pushes: batches.reduce((sum, { ids }) => sum + ids.length, 0),
-    opens: await opensAny(),
+    opens,
     hasDefaultKey: () => fitting.has(PUBLISHED_KEY),
     warnings: [
       ...(isNewer ? [`The database is of version ${version}, which is newer than any known here.`] : []),
@@ -68,7 +63,7 @@ async function openSource(options: PasswordPusherOptions): Promise<IncomingSourc
     ],
     readAccounts,
     readPushes,
-    close: () => database.close(),
+    close: () => opened.disposeAsync(),
   }
 }
 

@@ -47,19 +47,16 @@ function requireWhole(path: string): void {
 function connect(path: string): Database {
   const vfs = process.platform === 'win32' ? 'win32-none' : 'unix-none'
   const how = holdsBytes(`${path}-wal`) ? `mode=ro&vfs=${vfs}` : 'immutable=1'
-  const database = new Database(`${Bun.pathToFileURL(path).href}?${how}`, READ_ONLY_URI)
-  try {
-    database.run('PRAGMA locking_mode = EXCLUSIVE')
-    // What SQLite sorts stays off the disk.
-    database.run('PRAGMA temp_store = MEMORY')
-    database.run('PRAGMA trusted_schema = OFF')
-    // Reads the first page, so that what is no database is refused here.
-    database.query('SELECT count(*) FROM sqlite_schema').get()
-    return database
-  } catch (cause) {
-    database.close()
-    throw cause
-  }
+  using closing = new DisposableStack()
+  const database = closing.use(new Database(`${Bun.pathToFileURL(path).href}?${how}`, READ_ONLY_URI))
+  database.run('PRAGMA locking_mode = EXCLUSIVE')
+  // What SQLite sorts stays off the disk.
+  database.run('PRAGMA temp_store = MEMORY')
+  database.run('PRAGMA trusted_schema = OFF')
+  // Reads the first page, so that what is no database is refused here.
+  database.query('SELECT count(*) FROM sqlite_schema').get()
+  closing.move()
+  return database
 }
 
 /** Tells what SQLite says of another server's file as a matter for the operator. */
