@@ -69,6 +69,6 @@ export async function isAgreed(shell: Shell, question: string): Promise<boolean>
 }
 
 /** For a command that asks before it acts: what is wrong where nobody can answer. */
-export function consentProblems({ flags, shell }: { flags: { yes: boolean }; shell: Shell }): string[] {
-  return flags.yes || shell.isTerminal ? [] : ['without a terminal to ask, --yes is needed']
+export function consentProblem({ flags, shell }: { flags: { yes: boolean }; shell: Shell }): string | false {
+  return !flags.yes && !shell.isTerminal && 'without a terminal to ask, --yes is needed'
 }

@@ -46,7 +46,8 @@ export function readCommandLine(
     ...{ raw, shell },
   }
   // What contradicts each other is told once every value is right.
-  if (all.length === 0) all.push(...(row.problems?.(given) ?? []))
+  if (all.length === 0)
+    all.push(...(row.problems?.(given) ?? []).filter((problem) => typeof problem === 'string'))
   // After a misspelled command, points to the list of commands instead of the flags of serve.
   if (all.length > 0) throw new UsageError(all, isWordWrong && isBare ? 'oncebox' : `oncebox ${row.name}`)
   return given

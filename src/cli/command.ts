@@ -42,8 +42,8 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   onlyFolder?: { does: string; instead: string }
   /** Flags of which only one may be given. */
   oneOf?: readonly (keyof F & string)[][]
-  /** Problems that no single value has. */
-  problems?(given: Given<Values<F>, Values<S>>): string[]
+  /** Problems that no single value has; what is no text is none. */
+  problems?(given: Given<Values<F>, Values<S>>): (string | false | null)[]
   /** A group of commands has none. */
   act?(given: Given<Values<F>, Values<S>>): Promise<void> | void
 }

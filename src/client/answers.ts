@@ -19,14 +19,9 @@ export type RemotePush = ReturnType<typeof parsePush>
 
 export function parsePush(body: unknown) {
   const members = membersOf(body)
-  const urlToken = textOf(members.url_token)
-  if (urlToken === null || !isUrlToken(urlToken)) throw strange('a push without url_token')
   return {
-    urlToken,
-    htmlUrl: textOf(members.html_url),
+    ...parseListed(members, 'a push'),
     kind: wordOf(members.kind) ?? 'text',
-    name: wordOf(members.name) ?? '',
-    createdAt: wordOf(members.created_at) ?? '',
     expired: members.expired === true,
     expiredOn: wordOf(members.expired_on),
     deleted: members.deleted === true,
@@ -46,21 +41,28 @@ export type RemoteRequest = ReturnType<typeof parseRequest>
 
 export function parseRequest(body: unknown) {
   const members = membersOf(body)
-  const urlToken = textOf(members.url_token)
-  if (urlToken === null || !isUrlToken(urlToken)) throw strange('a request without url_token')
   const accept = Array.isArray(members.accept) ? members.accept : []
   return {
-    urlToken,
-    htmlUrl: textOf(members.html_url),
+    ...parseListed(members, 'a request'),
     accept: accept.flatMap((kind) => wordOf(kind) ?? []),
-    name: wordOf(members.name) ?? '',
-    createdAt: wordOf(members.created_at) ?? '',
     expiresAt: wordOf(members.expires_at) ?? '',
     maxAnswers: numberOf(members.max_answers),
     answers: numberOf(members.answers),
     /** The public age key that answers are encrypted for. */
     recipient: textOf(members.recipient),
     closed: members.closed === true,
+  }
+}
+
+/** What pushes and requests have in common. */
+function parseListed({ url_token, html_url, name, created_at }: Members, what: string) {
+  const urlToken = textOf(url_token)
+  if (urlToken === null || !isUrlToken(urlToken)) throw strange(`${what} without url_token`)
+  return {
+    urlToken,
+    htmlUrl: textOf(html_url),
+    name: wordOf(name) ?? '',
+    createdAt: wordOf(created_at) ?? '',
   }
 }
 

@@ -1,6 +1,7 @@
 // Reads all of an account's pushes with their logs from a server, a page at a time and so in little memory.
 
 import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
+import { inLanes } from '../domain/lanes.ts'
 import type { PushWithLogs } from '../domain/list-export.ts'
 import type { Client } from './client.ts'
 import { ClientFailure } from './failure.ts'
@@ -32,7 +33,10 @@ export async function* readOwnPushes(
         .map(({ urlToken }, index) => ({ urlToken, members: members[index] ?? {} }))
         .filter(({ urlToken }) => !seen.has(urlToken))
       for (const { urlToken } of fresh) seen.add(urlToken)
-      const read = await inLanes(fresh, (push) => readWithLogs(client, push))
+      const read: (PushWithLogs | null)[] = []
+      await inLanes(LANES, fresh.entries(), async ([index, push]) => {
+        read[index] = await readWithLogs(client, push)
+      })
       const found = read.filter((push) => push !== null)
       report.pushes += found.length
       report.damagedPushes += leftOut
@@ -95,15 +99,4 @@ async function readLogs(client: OwnPushes, urlToken: string): Promise<Members[]>
     if (members.length < PAGE_SIZE) break
   }
   return logs
-}
-
-/** The results in the order of the items. */
-async function inLanes<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  const rest = items.entries()
-  const runLane = async () => {
-    for (const [index, item] of rest) results[index] = await work(item)
-  }
-  await Promise.all(Array.from({ length: LANES }, runLane))
-  return results
 }

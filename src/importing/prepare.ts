@@ -4,6 +4,7 @@
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { StoredFile } from '../domain/files.ts'
 import { IncomingProblem, type IncomingPush, type IncomingSource, isUnreadable } from '../domain/incoming.ts'
+import { inLanes } from '../domain/lanes.ts'
 import type { Uploads } from '../pushes/uploads.ts'
 import { filenameOf, planPush } from './plan-push.ts'
 
@@ -36,28 +37,15 @@ export async function preparePushes(
   options: PrepareOptions,
 ): Promise<Map<number, Prepared>> {
   const prepared = new Map<number, Prepared>()
-  const running = new Set<Promise<void>>()
   let done = 0
-  try {
-    for await (const incoming of source.readPushes()) {
-      done += 1
-      options.onProgress(done, source.pushes)
-      if (isUnreadable(incoming) || !needsPreparing(incoming, options.now)) continue
-      if (await options.isKnown(incoming.urlToken)) continue
-      const work = prepareOne(incoming, options).then((one) => {
-        prepared.set(incoming.id, one)
-        running.delete(work)
-      })
-      // What fails stays among those that run, and is thrown where they are waited for.
-      work.catch(() => undefined)
-      running.add(work)
-      if (running.size >= options.lanes) await Promise.race(running)
-    }
-    await Promise.all(running)
-    return prepared
-  } finally {
-    await Promise.allSettled(running)
-  }
+  await inLanes(options.lanes, source.readPushes(), async (incoming) => {
+    done += 1
+    options.onProgress(done, source.pushes)
+    if (isUnreadable(incoming) || !needsPreparing(incoming, options.now)) return
+    if (!(await options.isKnown(incoming.urlToken)))
+      prepared.set(incoming.id, await prepareOne(incoming, options))
+  })
+  return prepared
 }
 
 function needsPreparing(incoming: IncomingPush, now: number): boolean {

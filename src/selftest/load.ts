@@ -1,5 +1,6 @@
 // Clients that create, read and delete until the server is killed, and then check the remaining pushes.
 
+import { inLanes } from '../domain/lanes.ts'
 import type { Ledger } from './ledger.ts'
 import type { Server } from './server.ts'
 
@@ -85,11 +86,7 @@ async function remove({ server, ledger }: Load, urlToken: string): Promise<void>
 /** Retrieves up to `most` of the latest pushes until they expire; resolves to their number. */
 export async function checkRest(load: Load, most: number): Promise<number> {
   const tokens = [...load.ledger.known.keys()].slice(-most)
-  const left = tokens.values()
-  const client = async () => {
-    for (const urlToken of left) await exhaust(load, urlToken)
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
+  await inLanes(CLIENTS, tokens.values(), (urlToken) => exhaust(load, urlToken))
   return tokens.length
 }
 

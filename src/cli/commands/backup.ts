@@ -37,14 +37,13 @@ export const BACKUP = command({
   },
   problems: ({ operands: [file], raw, config }) => {
     const isAsked = Object.values(inFolder).some(({ flag }) => raw[flag] !== undefined)
-    if (file === undefined)
-      return isAsked && config.backupDir === null
-        ? ['--backup-keep, --backup-recipient and --backup-accept-folder need --backup-dir']
-        : []
-    return [
-      ...(/[/\\]$/.test(file) ? [`FILE ${JSON.stringify(file)}: must name a file, not a folder`] : []),
-      ...(isAsked ? ['FILE and --backup-dir: give only one of them'] : []),
-    ]
+    if (file !== undefined)
+      return [
+        /[/\\]$/.test(file) && `FILE ${JSON.stringify(file)}: must name a file, not a folder`,
+        isAsked && 'FILE and --backup-dir: give only one of them',
+      ]
+    const needsFolder = isAsked && config.backupDir === null
+    return [needsFolder && '--backup-keep, --backup-recipient and --backup-accept-folder need --backup-dir']
   },
   act: async (given) => {
     const { operands, shell } = given

@@ -2,7 +2,7 @@
 
 import { credentialProblemsIn } from '../../settings/bucket.ts'
 import { databaseUrl } from '../../settings/database-parsers.ts'
-import { confirm, consentProblems } from '../ask.ts'
+import { confirm, consentProblem } from '../ask.ts'
 import { command, some, toggle, valued } from '../command.ts'
 import { formatCount } from '../format.ts'
 import { createTellProgress } from '../progress.ts'
@@ -18,10 +18,10 @@ export const COPY = command({
   settings: some('dataDir', 'keyFile', 'filesUrl', 's3AccessKeyId', 's3SecretAccessKey', 'databasePassword'),
   isOnData: true,
   problems: ({ flags, config, shell }) => [
-    ...((flags.to ?? flags.from) ? [] : ['--to or --from is missing: the address of PostgreSQL']),
-    ...(config.keyFile ? [] : ['--key-file is missing: in a data folder, it is the file instance.key']),
+    !(flags.to ?? flags.from) && '--to or --from is missing: the address of PostgreSQL',
+    !config.keyFile && '--key-file is missing: in a data folder, it is the file instance.key',
     ...credentialProblemsIn(config),
-    ...consentProblems({ flags, shell }),
+    consentProblem({ flags, shell }),
   ],
   act: async ({ flags, config, shell }) => {
     if (!flags.yes)

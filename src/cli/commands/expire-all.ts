@@ -1,7 +1,7 @@
 // `oncebox expire-all`: lets nodes serve a PostgreSQL database again that was set back to an earlier state.
 
 import { databaseAddressOf } from '../../settings/database.ts'
-import { confirm, consentProblems } from '../ask.ts'
+import { confirm, consentProblem } from '../ask.ts'
 import { command, some, toggle } from '../command.ts'
 import { formatCount } from '../format.ts'
 import { createTellProgress } from '../progress.ts'
@@ -18,12 +18,9 @@ export const EXPIRE_ALL = command({
   settings: some('databaseUrl', 'databasePassword'),
   isOnData: true,
   problems: ({ flags, config, shell }) => [
-    ...(config.databaseUrl === null
-      ? [
-          '--database-url is missing: this is for PostgreSQL. In a data folder that "oncebox restore" made, everything has expired already',
-        ]
-      : []),
-    ...consentProblems({ flags, shell }),
+    config.databaseUrl === null &&
+      '--database-url is missing: this is for PostgreSQL. In a data folder that "oncebox restore" made, everything has expired already',
+    consentProblem({ flags, shell }),
   ],
   act: async ({ flags, config, shell }) => {
     const address = databaseAddressOf(config)

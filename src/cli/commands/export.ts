@@ -24,7 +24,7 @@ export const EXPORT = serverCommand({
   },
   problems: ({ operands: [file = STANDARD] }) => {
     const found = file === STANDARD ? { value: file } : newFile(file)
-    return 'problem' in found ? [`FILE ${JSON.stringify(file)}: ${found.problem}`] : []
+    return ['problem' in found && `FILE ${JSON.stringify(file)}: ${found.problem}`]
   },
   act: async ({ flags, operands: [file = STANDARD], shell, ...visit }) => {
     const format = flags.format ?? (/\.csv$/i.test(file) ? 'csv' : 'json')

@@ -41,10 +41,10 @@ export const IMPORTS = [
     ),
     isOnData: true,
     problems: ({ flags: { database, databasePasswordFile }, config }) => [
-      ...(database === null ? ['--database is missing'] : []),
-      ...(database?.address === null && databasePasswordFile !== null
-        ? ['--database-password-file: only with the address of a server']
-        : []),
+      database === null && '--database is missing',
+      database?.address === null &&
+        databasePasswordFile !== null &&
+        '--database-password-file: only with the address of a server',
       ...bucketProblemsIn(config),
       ...databaseProblemsIn(config),
     ],

@@ -51,8 +51,8 @@ export const OWN_PUSHES = [
     flags: { ...edited, json },
     problems: ({ raw }) => {
       const names = Object.values(edited).map(({ flag }) => flag)
-      if (names.some((name) => raw[name] !== undefined)) return []
-      return [`nothing to change: add ${names.map((name) => `--${name}`).join(', ')}`]
+      const isAny = names.some((name) => raw[name] !== undefined)
+      return [!isAny && `nothing to change: add ${names.map((name) => `--${name}`).join(', ')}`]
     },
     act: async ({ client, urlToken, flags: { json, ...fields }, shell }) => {
       const { body } = await client.edit(urlToken, fields).catch((cause) => nameFlags(cause))

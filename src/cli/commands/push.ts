@@ -70,8 +70,8 @@ export const PUSH = serverCommand({
     const fromInput = file.filter((path) => path === STANDARD).length
     const isTwice = fromInput > 1 || (fromInput > 0 && operands[0] === STANDARD)
     return [
-      ...(isTwice ? ['--file -: standard input can be read only once'] : []),
-      ...(fromInput > 0 && name === null ? ['--file -: add --name, which also names the file'] : []),
+      isTwice && '--file -: standard input can be read only once',
+      fromInput > 0 && name === null && '--file -: add --name, which also names the file',
     ]
   },
   act: async ({ flags, operands: [text], shell, ...visit }) => {

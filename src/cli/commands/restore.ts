@@ -60,12 +60,10 @@ const RESTORE = command({
       'Restore PostgreSQL with its own tools (docs/beyond-one-machine.md), and then run "oncebox expire-all". A backup ' +
       'of a data folder can only be restored into a folder.',
   },
-  problems: ({ flags, shell }) =>
-    flags.keepTokens || flags.revokeTokens || shell.isTerminal
-      ? []
-      : [
-          'without a terminal, --keep-tokens or --revoke-tokens is needed: tokens that were revoked since would return',
-        ],
+  problems: ({ flags, shell }) => [
+    !(flags.keepTokens || flags.revokeTokens || shell.isTerminal) &&
+      'without a terminal, --keep-tokens or --revoke-tokens is needed: tokens that were revoked since would return',
+  ],
   act: async (given) => {
     const { flags, config, shell } = given
     const { restoreBackup } = await import('../../backup/restore.ts')

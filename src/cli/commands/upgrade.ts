@@ -20,10 +20,10 @@ export const UPGRADE = command({
   },
   settings: some('dataDir', 'databaseUrl'),
   isOnData: true,
-  problems: ({ operands: [file], flags }) => {
-    if (file === undefined && !flags.back) return ['FILE is missing (or --back)']
-    return file !== undefined && flags.back ? ['FILE and --back: give only one of them'] : []
-  },
+  problems: ({ operands: [file], flags }) => [
+    file === undefined && !flags.back && 'FILE is missing (or --back)',
+    file !== undefined && flags.back && 'FILE and --back: give only one of them',
+  ],
   act: async ({ operands: [file], flags, config, shell }) => {
     const { upgradeProgram } = await import('../../install/upgrade.ts')
     const keys = await readKeys(flags.publicKey, shell)

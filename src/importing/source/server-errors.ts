@@ -9,52 +9,39 @@ export function explainServer(address: DatabaseAddress, cause: unknown): unknown
   const code = codeOf(cause)
   if (!(cause instanceof Error) || cause instanceof DomainError || code === '') return cause
   const state = 'errno' in cause ? String(cause.errno) : ''
-  const isMeant = ([codes]: [RegExp, unknown]) => codes.test(state) || codes.test(code)
-  const [, words = notUnderstood] = WORDS.find(isMeant) ?? []
+  const signs = Object.entries(WORDS).map(([sign, words]) => ({ sign: new RegExp(sign), words }))
+  const found = signs.find(({ sign }) => sign.test(state) || sign.test(code))
   const said = cause.message.replace(/\.?$/, '.')
-  const name = presentDatabaseAddress(address)
-  return conflict(`${name}: ${words(address)} (${said}) Nothing was imported.`)
+  const words = fill(found?.words ?? NOT_UNDERSTOOD, address)
+  return conflict(`${presentDatabaseAddress(address)}: ${words} (${said}) Nothing was imported.`)
 }
 
-type Words = (address: DatabaseAddress) => string
+function fill(words: string, { user, database, engine }: DatabaseAddress): string {
+  return words
+    .replace('{user}', user === null ? '' : ` ${JSON.stringify(user)}`)
+    .replace('{database}', JSON.stringify(database))
+    .replace('{engine}', engine === 'postgres' ? 'PostgreSQL' : 'MySQL or MariaDB')
+}
 
-const notUnderstood: Words = ({ engine }) =>
-  `what answers there is not understood; is it a server of ${engine === 'postgres' ? 'PostgreSQL' : 'MySQL or MariaDB'}?`
+const NOT_UNDERSTOOD = 'what answers there is not understood; is it a server of {engine}?'
 
 /** By the SQLSTATE of PostgreSQL, the number of MySQL, or the code of Bun's client and of OpenSSL. The first that fits counts. */
-const WORDS: [RegExp, Words][] = [
-  [
-    /^(28P01|28000|1045|1698)$/,
-    ({ user }) =>
-      `it refuses the user${user === null ? '' : ` ${JSON.stringify(user)}`} or the password; the password can stand in ` +
-      'the address, in a file (--database-password-file), or in PGPASSWORD or MYSQL_PWD',
-  ],
-  [/^(3D000|1049)$/, ({ database }) => `there is no database ${JSON.stringify(database)}`],
-  [
-    /^(42501|1044|1142|1143)$/,
-    () => 'the user may not read its tables; give the one that the old server uses',
-  ],
-  [/^57P03$/, () => 'its database server is starting or stopping; try again in a moment'],
-  [/^(57P01|57P02|1053|1927)$|_CONNECTION_CLOSED$/, () => 'the connection was lost'],
-  [
-    /_CONNECTION_(REFUSED|TIMEOUT|FAILED)$/,
-    () =>
-      'nothing answers there. The old server must be stopped, but its database server must run, and be reachable from here',
-  ],
+const WORDS: Readonly<Record<string, string>> = {
+  '^(28P01|28000|1045|1698)$':
+    'it refuses the user{user} or the password; the password can stand in the address, in a file (--database-password-file), or in ' +
+    'PGPASSWORD or MYSQL_PWD',
+  '^(3D000|1049)$': 'there is no database {database}',
+  '^(42501|1044|1142|1143)$': 'the user may not read its tables; give the one that the old server uses',
+  '^57P03$': 'its database server is starting or stopping; try again in a moment',
+  '^(57P01|57P02|1053|1927)$|_CONNECTION_CLOSED$': 'the connection was lost',
+  '_CONNECTION_(REFUSED|TIMEOUT|FAILED)$':
+    'nothing answers there. The old server must be stopped, but its database server must run, and be reachable from here',
   // MySQL's handshake ends with the second one where the server has no TLS.
-  [
-    /_(TLS_NOT_AVAILABLE|AUTHENTICATION_FAILED)$/,
-    () => 'the handshake failed; perhaps it does not speak TLS, which the address asks for',
-  ],
-  [
-    /_PUBLIC_KEY_RETRIEVAL_NOT_ALLOWED$/,
-    () =>
-      'it wants the password encrypted, and offers no TLS; connect over TLS, a socket or the loopback address',
-  ],
-  [
-    /CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER/,
-    () =>
-      'its certificate is not trusted; name its authority with sslrootcert (PostgreSQL) or sslca (MySQL) in the address',
-  ],
-  [/_ERROR$/, () => 'it cannot be read'],
-]
+  '_(TLS_NOT_AVAILABLE|AUTHENTICATION_FAILED)$':
+    'the handshake failed; perhaps it does not speak TLS, which the address asks for',
+  _PUBLIC_KEY_RETRIEVAL_NOT_ALLOWED$:
+    'it wants the password encrypted, and offers no TLS; connect over TLS, a socket or the loopback address',
+  'CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER':
+    'its certificate is not trusted; name its authority with sslrootcert (PostgreSQL) or sslca (MySQL) in the address',
+  _ERROR$: 'it cannot be read',
+}
