@@ -35,7 +35,7 @@ export function readCommandLine(
   requireFolder(row, sources)
   const own = readSettings(row.flags ?? {}, sources)
   const wanted = readWanted(row, sources)
-  for (const warning of wanted.warnings) shell.say(`oncebox: warning: ${warning}`)
+  shell.warn(...wanted.warnings)
   const all = [...problems, ...rivals(row, raw), ...(own.problems ?? []), ...(wanted.problems ?? [])]
   const given = {
     operands,

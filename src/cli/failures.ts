@@ -73,8 +73,8 @@ export function inJson(shell: Shell): Shell {
   return {
     ...shell,
     print: (...lines) => shell.print(...lines.map((line) => toJson(shell, 'info', line))),
-    say: (...lines) =>
-      shell.say(...lines.map((line) => toJson(shell, line.includes('warning: ') ? 'warn' : 'error', line))),
+    say: (...lines) => shell.say(...lines.map((line) => toJson(shell, 'error', line))),
+    warn: (...warnings) => shell.say(...warnings.map((warning) => toJson(shell, 'warn', warning))),
   }
 }
 
@@ -86,6 +86,6 @@ export function sayFailure(shell: Shell, cause: unknown): ToldFailure {
 }
 
 function toJson(shell: Shell, level: string, line: string): string {
-  const msg = line.replace(/^oncebox: (warning: )?/, '')
+  const msg = line.replace(/^oncebox: /, '')
   return JSON.stringify({ level, time: new Date(shell.now()).toISOString(), msg })
 }

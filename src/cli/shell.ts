@@ -35,6 +35,8 @@ export function createShell(outside: Outside) {
   const place: Place = { env: outside.env, platform: process.platform, home: homedir(), cwd: process.cwd() }
   const self: readonly string[] = isExecutable() ? [process.execPath] : [process.execPath, Bun.main]
 
+  const say = (...lines: string[]): void => void stderr.write(printable(linesOf(lines)))
+
   /** Opened once, because a second reader would lose what the first has read ahead. */
   function input(): NodeJS.ReadableStream {
     if (isatty(0)) return process.stdin
@@ -56,7 +58,8 @@ export function createShell(outside: Outside) {
     printExactly: (text: string): void => void stdout.write(text),
     writeBytes: writeOutput,
     /** Writes lines of any other message to standard error, made printable. */
-    say: (...lines: string[]): void => void stderr.write(printable(linesOf(lines))),
+    say,
+    warn: (...warnings: string[]): void => say(...warnings.map((warning) => `oncebox: warning: ${warning}`)),
     /** Writes to standard error, with colours. */
     draw: (picture: string): void => void stderr.write(`${picture}\n`),
     /** Like `say`, but may wait for the end of this turn of the event loop. For the log of a busy server. */

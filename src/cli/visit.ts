@@ -108,7 +108,7 @@ export async function untilAnswered<T>(ask: () => Promise<T>, shell: Shell): Pro
       return answer
     } catch (cause) {
       if (!(cause instanceof ClientFailure && cause.kind === 'unavailable')) throw cause
-      if (failures === 0) shell.say(`oncebox: warning: ${cause.message} Trying again until it answers.`)
+      if (failures === 0) shell.warn(`${cause.message} Trying again until it answers.`)
       await Bun.sleep(PAUSES[Math.min(failures, PAUSES.length - 1)] ?? 0)
     }
   }
@@ -121,9 +121,7 @@ export function loginNeeded(what: 'This needs' | 'Files need', server: string): 
 
 export function warnInTheClear(server: string, shell: Shell): void {
   if (isInTheClear(server))
-    shell.say(
-      `oncebox: warning: the connection to ${server} is not encrypted; others on the network can read it.`,
-    )
+    shell.warn(`the connection to ${server} is not encrypted; others on the network can read it.`)
 }
 
 /** Prints the server's response, indented, for programs. */

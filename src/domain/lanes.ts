@@ -1,20 +1,20 @@
 // Works on many items, a few at a time.
 
-/** `items` are taken one by one as lanes become free. Throws what failed first, once nothing runs any more. */
+/** Takes the items one by one as lanes become free, and no more after a failure, which is thrown once nothing runs any more. */
 export async function inLanes<T>(
   lanes: number,
-  items: AsyncGenerator<T> | IterableIterator<T>,
+  items: Iterable<T> | AsyncIterable<T>,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const failures: unknown[] = []
+  const rest = oneByOne(items)
+  // A lane that fails ends the rest for all of them.
   const runLane = async () => {
-    for await (const item of items) {
-      if (failures.length > 0) return
-      await work(item)
-    }
+    for await (const item of rest) await work(item)
   }
-  await Promise.all(
-    Array.from({ length: lanes }, () => runLane().catch((cause) => void failures.push(cause))),
-  )
-  if (failures.length > 0) throw failures[0]
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, runLane))
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
+}
+
+async function* oneByOne<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
+  yield* items
 }

@@ -86,7 +86,7 @@ async function remove({ server, ledger }: Load, urlToken: string): Promise<void>
 /** Retrieves up to `most` of the latest pushes until they expire; resolves to their number. */
 export async function checkRest(load: Load, most: number): Promise<number> {
   const tokens = [...load.ledger.known.keys()].slice(-most)
-  await inLanes(CLIENTS, tokens.values(), (urlToken) => exhaust(load, urlToken))
+  await inLanes(CLIENTS, tokens, (urlToken) => exhaust(load, urlToken))
   return tokens.length
 }
 

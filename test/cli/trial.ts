@@ -60,6 +60,7 @@ export function createTrial(
     giveWay: () => undefined,
     writeBytes: async (bytes) => void out.push(Buffer.from(bytes).toString('latin1')),
     say: (...lines) => err.push(...lines),
+    warn: (...warnings) => err.push(...warnings.map((warning) => `oncebox: warning: ${warning}`)),
     draw: (picture) => err.push(picture),
     sayLater: (line) => err.push(line),
     readInputBytes: async function* () {

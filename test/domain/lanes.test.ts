@@ -6,7 +6,7 @@ import { inLanes } from '../../src/domain/lanes.ts'
 test('as many run at once as there are lanes, and each item is worked on once', async () => {
   const done: number[] = []
   let [running, most] = [0, 0]
-  await inLanes(3, [1, 2, 3, 4, 5, 6, 7].values(), async (item) => {
+  await inLanes(3, [1, 2, 3, 4, 5, 6, 7], async (item) => {
     running += 1
     most = Math.max(most, running)
     await Bun.sleep(1)

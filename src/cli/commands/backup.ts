@@ -51,11 +51,9 @@ export const BACKUP = command({
       throw new CommandFailure('A terminal shows no backup: name a FILE, or redirect standard output.')
     const seal = await readSeal(given)
     if (seal !== null && 'passphrase' in seal && seal.passphrase.length < SHORT_PASSPHRASE)
-      shell.say(
-        'oncebox: warning: who gets this file can guess so short a passphrase. Four random words are better.',
-      )
+      shell.warn('who gets this file can guess so short a passphrase. Four random words are better.')
     const report = await make(given, seal)
-    for (const warning of warningsOf(report)) shell.say(`oncebox: warning: ${warning}`)
+    shell.warn(...warningsOf(report))
     const print = report.file === null ? shell.say : shell.print
     print(...(given.flags.json ? [JSON.stringify(report)] : presentBackup(report)))
     if (report.leftOut > 0) throw new ToldFailure(1)

@@ -30,7 +30,7 @@ export const COPY = command({
     const { copyEverything } = await import('../../app/copy.ts')
     const { from, to, counts } = await copyEverything(flags, config, {
       now: shell.now(),
-      onWarning: (line) => shell.say(`oncebox: warning: ${line}`),
+      onWarning: shell.warn,
       onProgress: (what, done) => tell(`${done} ${what}`),
     })
     const { accounts = 0, pushes = 0, audit_entries: entries = 0, files = 0 } = counts ?? {}

@@ -92,7 +92,7 @@ export const PUSH = serverCommand({
     // Other servers may ignore a duration and only report days.
     const isKnown = typeof body === 'object' && body !== null && 'expire_after_duration' in body
     if (fields.expire_after_duration !== null && created.expiresAt === null && !isKnown)
-      shell.say('oncebox: warning: this server may have ignored --duration; --days is safe.')
+      shell.warn('this server may have ignored --duration; --days is safe.')
   },
 })
 

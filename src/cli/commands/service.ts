@@ -39,7 +39,7 @@ export const SERVICE = [
       const { place, self, readFile } = shell
       const mayStart = !flags.noStart
       const planned = planService({ scope: scopeOf(flags), flags: raw, mayStart, place, self, readFile })
-      for (const warning of planned.warnings) shell.say(`oncebox: warning: ${warning}`)
+      shell.warn(...planned.warnings)
       if (planned.problems !== undefined) throw new UsageError(planned.problems, 'oncebox service install')
       const { facts, config } = planned
       const steps = systemOf(place.platform).installSteps(facts)
@@ -90,7 +90,7 @@ export const SERVICE = [
       else {
         const { config, problems = [], ...read } = readServiceConfig(here, service.variables, shell)
         const wrong = service.problems.map((problem) => `${problem} (this line has no effect)`)
-        for (const warning of [...wrong, ...read.warnings]) shell.say(`oncebox: warning: ${warning}`)
+        shell.warn(...wrong, ...read.warnings)
         if (config === undefined) throw new UsageError(problems, 'oncebox service install')
         const { envFile, executable } = service
         const found = {

@@ -59,8 +59,8 @@ async function* follow(
       after = page.next
     } catch (cause) {
       if (!(cause instanceof ClientFailure && cause.kind === 'gone' && after !== null)) throw cause
-      shell.say(
-        'oncebox: warning: the server does not keep the events after that number any more, so some may be missing here.',
+      shell.warn(
+        'the server does not keep the events after that number any more, so some may be missing here.',
       )
       after = null
     }
@@ -77,7 +77,7 @@ async function runFor(event: RemoteEvent, { exec, shell }: { exec: string; shell
   const { env, platform } = shell.place
   const command = platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', exec] : ['/bin/sh', '-c', exec]
   const failed = (why: string) =>
-    shell.say(`oncebox: warning: the command for event ${event.id} (${printableLine(event.type)}) ${why}.`)
+    shell.warn(`the command for event ${event.id} (${printableLine(event.type)}) ${why}.`)
   try {
     const child = Bun.spawn(command, {
       env: { ...env, ...variablesOf(event) },
