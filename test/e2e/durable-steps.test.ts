@@ -3,7 +3,7 @@
 
 import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildChild } from '../support/built-child.ts'
@@ -22,7 +22,7 @@ const AS_MOVED = { 'accept-move': 'true' }
  * One process tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at some steps,
  * others at each run, show that this is so.
  */
-const KILL_EVERY = 15
+const KILL_EVERY = 40
 
 async function runChild(dataDir: string, killAt: number, copies: readonly string[] = []): Promise<Told[]> {
   const child = Bun.spawn([process.execPath, program, dataDir, String(killAt), ...copies], {
@@ -144,9 +144,15 @@ test('ended at any durable step, it starts again with everything that it acknowl
     const steps = story.filter(({ told }) => told === 'step').length
     console.log(`${steps} durable steps`)
     expect(steps).toBeGreaterThan(60)
+    /** Two steps in five leave what another one left, with the same acknowledged. */
+    const seen = new Set<string>()
     for (let step = 1; step <= steps; step += 1) {
       const end = story.findIndex((line) => line.told === 'step' && line.step === step)
-      await checkStep(step, copyOf(step), story.slice(0, end))
+      const told = story.slice(0, end)
+      const left = `${hashFolder(copyOf(step))} ${JSON.stringify([...readStory(told)])}`
+      if (seen.has(left)) continue
+      seen.add(left)
+      await checkStep(step, copyOf(step), told)
     }
     for (let step = 1 + Math.floor(Math.random() * KILL_EVERY); step <= steps; step += KILL_EVERY) {
       const killed = join(room, 'killed')
@@ -156,6 +162,17 @@ test('ended at any durable step, it starts again with everything that it acknowl
     rmSync(room, { recursive: true, force: true })
   }
 }, 600_000)
+
+/** Without the index of the log, which the next start makes anew. */
+function hashFolder(folder: string): bigint {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => !path.endsWith('-shm') && statSync(join(folder, path)).isFile())
+    .sort()
+  return paths.reduce(
+    (seed, path) => Bun.hash.wyhash(readFileSync(join(folder, path)), Bun.hash.wyhash(path, seed)),
+    0n,
+  )
+}
 
 async function checkStep(step: number, dataDir: string, told: Told[]): Promise<void> {
   await checkAfter(dataDir, told).catch((cause) => {
