@@ -3,7 +3,16 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
@@ -22,6 +31,8 @@ import { waitUntil } from '../support/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
 const ANN = 'ann@example.org'
+const SMALL = 'x'.repeat(20_000)
+/** A bucket takes it in two parts. */
 const LARGE = 'x'.repeat(6_000_000)
 
 describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => {
@@ -46,17 +57,33 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
 
   type Room = { folder: string; home: string; keyFile: string; database: ServerDatabase; address: string }
 
-  /** A folder with data, and an empty database. */
-  async function newRoom(): Promise<Room & { shared: Shared[]; authorization: string }> {
-    const [folder, home, database] = [stage.folder(), stage.folder(), await server.newDatabase()]
-    const room = { folder, home, database, keyFile: join(folder, 'instance.key') }
+  type Filled = { folder: string; shared: Shared[]; authorization: string }
+
+  /** Folders with data, by the content of their file. */
+  const filled = new Map<string, Promise<Filled>>()
+
+  async function fill(file: string): Promise<Filled> {
+    const folder = stage.folder()
     const first = await stage.start({ dataDir: folder })
     await first.command(['user', 'add', ANN, '--password-stdin'], `${PASSWORD}\n`)
     const authorization = `Bearer ${(await first.command(['token', 'create', ANN])).stdout.trim()}`
-    const shared = await share(first, authorization)
+    const shared = await share(first, authorization, file)
     await first.end()
+    return { folder, shared, authorization }
+  }
+
+  /** A folder with data, and an empty database. */
+  async function newRoom(file = SMALL): Promise<Room & Filled> {
+    const filling = filled.get(file) ?? fill(file)
+    filled.set(file, filling)
+    const { shared, authorization, ...model } = await filling
+    const [folder, home, database] = [stage.folder(), stage.folder(), await server.newDatabase()]
+    cpSync(model.folder, folder, { recursive: true })
+    const copied = new Database(join(folder, 'oncebox.db'))
+    copied.run('UPDATE home SET path = ?', [realpathSync(folder)])
+    copied.close()
     return {
-      ...room,
+      ...{ folder, home, database, keyFile: join(folder, 'instance.key') },
       shared,
       authorization,
       address: `postgres://${server.user}@127.0.0.1:${server.port}/${database.name}?sslmode=disable`,
@@ -87,7 +114,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
 
   type Shared = { token: string; query: string; payload: string | null; file: string | null }
 
-  async function share({ ask, create }: Started, authorization: string): Promise<Shared[]> {
+  async function share({ ask, create }: Started, authorization: string, content = SMALL): Promise<Shared[]> {
     const tokenOf = async (response: Response) => {
       expect(response.status).toBe(201)
       return String((await response.json()).url_token)
@@ -105,7 +132,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     const form = new FormData()
     form.set('push[payload]', 'with a file')
     form.set('push[expire_after_views]', '90')
-    form.set('push[files][]', new File([LARGE], 'large.txt'))
+    form.set('push[files][]', new File([content], 'large.txt'))
     const filed = await tokenOf(
       await ask('/api/v2/pushes', { method: 'POST', body: form, headers: { authorization } }),
     )
@@ -118,7 +145,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
       { token: text, query: '', payload: 'plain text', file: null },
       { token: locked, query: '?passphrase=sesame', payload: 'locked', file: null },
       { token: owned, query: '', payload: 'https://a.example/', file: null },
-      { token: filed, query: '', payload: 'with a file', file: LARGE },
+      { token: filed, query: '', payload: 'with a file', file: content },
       { token: spent, query: '', payload: null, file: null },
     ]
   }
@@ -155,7 +182,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
   }
 
   test('links, files, passphrases, tokens and logs go on in PostgreSQL and a bucket, and back in a folder', async () => {
-    const room = await newRoom()
+    const room = await newRoom(LARGE)
     const { folder, home, keyFile, address, database } = room
     const running = await stage.start({ dataDir: folder })
     expect((await copy(...toServer(room), '--files-url', bucket.url)).stderr).toContain(
@@ -431,7 +458,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
   test.skipIf(skipDiskTests)(
     'a full disk at the target breaks the copy off, and the database serves on',
     async () => {
-      const room = await newRoom()
+      const room = await newRoom(LARGE)
       expect(await copy(...toServer(room), '--files-url', bucket.url)).toMatchObject({ code: 0 })
       const disk = mountSmallDisk('4m')
       try {
