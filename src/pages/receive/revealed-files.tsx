@@ -66,7 +66,7 @@ type FileProps = { guest: Guest; file: OpenedFile; isOnly: boolean }
 function FileButton({ guest, file, isOnly }: FileProps) {
   return (
     <a
-      class={isOnly ? 'button file primary' : 'button file'}
+      class={`button file ${isOnly ? 'primary' : 'quiet'}`}
       download={file.filename}
       {...downloadAttributes(guest, file)}
     >

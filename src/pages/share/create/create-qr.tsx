@@ -50,14 +50,16 @@ function Wifi({ words, kind, typed, texts, field, starts }: PartProps) {
   const trouble = texts.wifi_network ?? (kind === 'wifi' ? texts.payload : undefined)
   return (
     <div data-kind="wifi" class="wifi">
-      <Input
-        {...field('wifi_network')}
-        label={say('wifi_network')}
-        problem={trouble}
-        attributes={{ ...UNTOUCHED, autofocus: starts('wifi') }}
-      />
-      <div data-wifi-password>
-        <Input {...field('wifi_password')} label={say('wifi_password')} attributes={UNTOUCHED} />
+      <div class="pair">
+        <Input
+          {...field('wifi_network')}
+          label={say('wifi_network')}
+          problem={trouble}
+          attributes={{ ...UNTOUCHED, autofocus: starts('wifi') }}
+        />
+        <div data-wifi-password>
+          <Input {...field('wifi_password')} label={say('wifi_password')} attributes={UNTOUCHED} />
+        </div>
       </div>
       <WifiTypes words={words} chosen={typed('wifi_type')} />
       <Tick
