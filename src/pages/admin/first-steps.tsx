@@ -67,7 +67,9 @@ export function createShowFirstSteps({ answer, findSetup, readBackups, isOnServe
                 <li class="card">
                   <Icon name={advice.icon} />
                   <div>
-                    <a href={guest.href(advice.href)}>{advice.title}</a>
+                    <a class="title" href={guest.href(advice.href)}>
+                      {advice.title}
+                    </a>
                     <p class="hint">{advice.text}</p>
                   </div>
                 </li>

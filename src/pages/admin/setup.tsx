@@ -52,9 +52,9 @@ export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
     },
   ]
   return (
-    <ol class={isExplained ? 'setup in-full' : 'setup'} aria-label={say('setup_steps')}>
+    <ol class={isExplained ? 'next-steps' : 'setup'} aria-label={say('setup_steps')}>
       {steps.map(({ isDone, title, hint }, at) => (
-        <li class={isDone ? 'good' : undefined}>
+        <li class={`${isExplained ? 'card ' : ''}${isDone ? 'good' : ''}`}>
           <span class="mark">{isDone ? <Icon name="check" /> : guest.words.number(at + 1)}</span>
           <div>
             <span class="title">
