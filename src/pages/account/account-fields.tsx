@@ -36,8 +36,7 @@ function PasswordEye({ words, controls }: { words: Words; controls: string }) {
 
 /** The field for a new password. The script `strength` says below it how good the password is. */
 export function NewPasswordInput({ guest, problem }: { guest: Guest; problem: string | undefined }) {
-  const { words, brand } = guest
-  const { say } = words
+  const { words, brand, say } = guest
   return (
     <div>
       <Input

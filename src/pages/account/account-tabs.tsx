@@ -14,7 +14,7 @@ const PAGES_WITH_TAB = ['account', 'tokens', 'message', 'webhooks'] as const
 
 /** `shown` is the current page; null on a page below one of the tabs. */
 export function AccountTabs({ guest, shown }: { guest: Member; shown: keyof typeof TABS | null }) {
-  const { say } = guest.words
+  const { say } = guest
   const tabs = PAGES_WITH_TAB.filter((page) => page !== 'webhooks' || guest.hasWebhooks).map((page) => ({
     href: guest.href(PAGES[page].href()),
     text: say(TABS[page]),

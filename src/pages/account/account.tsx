@@ -4,13 +4,12 @@ import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
 import type { Session } from '../../domain/account.ts'
 import type { Problems } from '../../domain/problems.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Requests } from '../../requests/requests.ts'
 import type { WordKey } from '../../words/words.ts'
 import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
@@ -50,7 +49,7 @@ export function createAccountPages(options: AccountPageOptions) {
   const mail = createMailPages(options)
 
   async function show(guest: Member, shown: Shown = {}): Promise<Response> {
-    const { say } = guest.words
+    const { say } = guest
     const { status = 200 } = shown
     const done = DONE[guest.query.get('done') ?? '']
     const content = (
@@ -92,9 +91,7 @@ export function createAccountPages(options: AccountPageOptions) {
     try {
       if (!(await sessions.changePassword(guest.session, given)))
         return show(guest, { wrongPassword: 'current', ...again })
-      return answerSeeOther(
-        guest.href(`${PAGES.account.href()}?done=${revoke ? 'password-revoked' : 'password'}`),
-      )
+      return leadTo(guest, `${PAGES.account.href()}?done=${revoke ? 'password-revoked' : 'password'}`)
     } catch (cause) {
       return show(guest, { passwordProblems: problemsIn(cause), ...again })
     }
@@ -106,14 +103,14 @@ export function createAccountPages(options: AccountPageOptions) {
     } catch (cause) {
       return show(guest, { refusedKey: { form, problems: problemsIn(cause) }, status: 422 })
     }
-    return answerSeeOther(guest.href(`${PAGES.account.href()}?done=key#age-key`))
+    return leadTo(guest, `${PAGES.account.href()}?done=key#age-key`)
   }
 
   async function endSession(guest: Member, form: Form): Promise<Response> {
     const id = form.text('id')
     if (id === 'others') await sessions.endOtherSessions(guest.account, guest.session.session)
     else if (/^\d{1,15}$/.test(id)) await sessions.endSession(guest.account, Number(id))
-    return answerSeeOther(guest.href(`${PAGES.account.href()}#sessions`))
+    return leadTo(guest, `${PAGES.account.href()}#sessions`)
   }
 
   return {
@@ -123,8 +120,7 @@ export function createAccountPages(options: AccountPageOptions) {
 }
 
 function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const texts = problemTexts(shown.passwordProblems ?? {}, words)
   const current = shown.wrongPassword === 'current' ? say('password_wrong') : undefined
   return (
@@ -151,8 +147,7 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
 type TwoFactorProps = { guest: Member; shown: Shown; left: number; asksCode: boolean }
 
 function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const problem = shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
   return (
     <Card id="two-factor" title={say('two_factor_title')}>
@@ -177,8 +172,7 @@ function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
 }
 
 function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const end = { guest, action: PAGES.endSession.href() }
   return (
     <Card id="sessions" title={say('sessions_title')}>

@@ -11,8 +11,7 @@ import { RecipientInput } from '../frame/push-fields.tsx'
 type SectionProps = { guest: Member; kept: string | null; refused: RefusedForm | null }
 
 export function AgeKeySection({ guest, kept, refused }: SectionProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const { texts, field } = readFields(refused, words, { recipient: kept })
   return (
     <Card id="age-key" title={say('key_title')}>

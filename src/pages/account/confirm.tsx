@@ -2,11 +2,10 @@
 // an unattended browser or a stolen session is not enough.
 
 import type { Sessions } from '../../accounts/sessions.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
 import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
@@ -39,8 +38,7 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
   }
 
   function ask(guest: Member, form: Form, shown: Shown): Response {
-    const { words } = guest
-    const { say } = words
+    const { words, say } = guest
     const { status, notice, passwordProblem, codeProblem, headers = {} } = shown
     const place = placeOf(guest.path)
     const content = (
@@ -66,13 +64,13 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
 
   return async (guest, form) => {
     if (sessions.isConfirmed(guest.session.session)) return null
-    const { say } = guest.words
+    const { say } = guest
     if (form.text('password') === '') return ask(guest, form, { status: 403 })
     switch (await orTooMany(test(guest, form))) {
       case 'confirmed':
         return null
       case 'ended':
-        return answerSeeOther(guest.href(PAGES.signIn.href()))
+        return leadTo(guest, PAGES.signIn.href())
       case 'wrong_password':
         return ask(guest, form, { status: 422, passwordProblem: say('password_wrong') })
       case 'code_missing':

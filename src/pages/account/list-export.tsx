@@ -31,7 +31,7 @@ export function createListExport({ pushes, now }: ListExportOptions) {
 }
 
 export function ListExportSection({ guest }: { guest: Member }) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <Card id="export" title={say('export_title')}>
       <p>{say('export_lead')}</p>

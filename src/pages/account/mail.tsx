@@ -7,11 +7,10 @@ import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
 import type { Language } from '../../domain/language.ts'
 import { isMailAddress } from '../../domain/mail-address.ts'
 import { type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Tick } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { Card, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
@@ -38,7 +37,7 @@ export function createMailPages({ mail, preferences, countMessages }: MailPageOp
   /** The part of the account's page; null while no mail is sent. */
   async function section(guest: Member) {
     if (mail === null) return null
-    const { say } = guest.words
+    const { say } = guest
     const { account } = guest
     const { email } = account
     if (!isMailAddress(email))
@@ -78,7 +77,7 @@ export function createMailPages({ mail, preferences, countMessages }: MailPageOp
 }
 
 function back(guest: Member, outcome: DeliveryError | 'sent' | 'saved'): Response {
-  return answerSeeOther(guest.href(`${PAGES.account.href()}?mail=${outcome}#mail`))
+  return leadTo(guest, `${PAGES.account.href()}?mail=${outcome}#mail`)
 }
 
 function TestOutcome({ guest: { query, words, account } }: { guest: Member }) {
@@ -101,7 +100,7 @@ function TestOutcome({ guest: { query, words, account } }: { guest: Member }) {
 }
 
 function WishesForm({ guest, wishes }: { guest: Member; wishes: MailWishes }) {
-  const { say } = guest.words
+  const { say } = guest
   const { account } = guest
   return (
     <PostForm guest={guest} action={PAGES.keepMailWishes.href()} look="narrow">
@@ -121,7 +120,7 @@ export function EventTicks({ guest, isTicked }: { guest: Member; isTicked: (type
     <Tick
       id={`event-${type.replace('.', '-')}`}
       name={type}
-      label={guest.words.say(`event_wish_${type}`)}
+      label={guest.say(`event_wish_${type}`)}
       isTicked={isTicked(type)}
     />
   ))
@@ -140,7 +139,7 @@ export function Messages({ guest: { words }, of }: { guest: Member; of: readonly
 }
 
 export function TestButton({ guest }: { guest: Member }) {
-  const label = guest.words.say('mail_test_submit', { email: guest.account.email })
+  const label = guest.say('mail_test_submit', { email: guest.account.email })
   return (
     <div class="actions">
       <ButtonForm guest={guest} action={PAGES.testMail.href()} label={label} />

@@ -3,11 +3,10 @@
 import type { Preferences } from '../../accounts/preferences.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
 import { DAY, type Now } from '../../domain/time.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
 import { type FieldOf, maxLengthOf, readFields, TextArea } from '../frame/fields.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
@@ -49,7 +48,7 @@ export function createMessagePages({ answer, preferences, now }: MessagePageOpti
     } catch (cause) {
       return show(guest, { form, problems: problemsIn(cause) })
     }
-    return answerSeeOther(guest.href(`${PAGES.message.href()}?done=saved`))
+    return leadTo(guest, `${PAGES.message.href()}?done=saved`)
   }
 
   return { show: (guest: Member) => show(guest), keep }
@@ -58,7 +57,7 @@ export function createMessagePages({ answer, preferences, now }: MessagePageOpti
 type FormProps = { guest: Member; field: ReturnType<FieldOf> }
 
 function TemplateForm({ guest, field }: FormProps) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <PostForm guest={guest} action={PAGES.keepMessage.href()}>
       <TextArea
@@ -105,7 +104,7 @@ function Preview({ guest, template, now }: { guest: Member; template: string; no
 function StandardForm({ guest }: { guest: Member }) {
   return (
     <PostForm guest={guest} action={PAGES.keepMessage.href()} hidden={{ message: '' }}>
-      <Submit look="quiet">{guest.words.say('message_standard')}</Submit>
+      <Submit look="quiet">{guest.say('message_standard')}</Submit>
     </PostForm>
   )
 }

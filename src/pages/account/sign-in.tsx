@@ -4,12 +4,11 @@ import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Contact } from '../frame/brand.tsx'
 import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'
-import type { Guest, Member } from '../frame/guest.ts'
+import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
@@ -33,8 +32,7 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
   function show(guest: Guest, shown: Shown = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
-    const { words } = guest
-    const { say } = words
+    const { words, say } = guest
     const content = (
       <div class="card">
         <h1>{say('sign_in_title')}</h1>
@@ -73,15 +71,14 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
       case 'code_needed':
         return askCode(guest, { pending: result.pending, next })
       case 'refused':
-        return show(guest, { status: 422, notice: guest.words.say('sign_in_wrong'), email, next })
+        return show(guest, { status: 422, notice: guest.say('sign_in_wrong'), email, next })
     }
   }
 
   type Asked = Again & { pending: string; next: string }
 
   function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: Asked): Response {
-    const { words } = guest
-    const { say } = words
+    const { words, say } = guest
     const content = (
       <div class="card">
         <h1>{say('code_title')}</h1>
@@ -98,26 +95,24 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
   async function confirm(guest: Guest, form: Form): Promise<Response> {
     const next = form.text('next')
     const pending = sessions.readPending(form.text('pending'))
-    if (pending === null) return show(guest, { status: 422, notice: guest.words.say('code_too_late'), next })
+    if (pending === null) return show(guest, { status: 422, notice: guest.say('code_too_late'), next })
     const asked = { pending: form.text('pending'), next }
     const input = { pending, code: form.text('code'), visit: guest.viewer.visit }
     const result = await orTooMany(sessions.confirmSignIn(input))
     if (result === 'too_many') return askCode(guest, { ...asked, ...tooMany(guest) })
     return result.outcome === 'signed_in'
       ? enter(guest, result, next)
-      : askCode(guest, { ...asked, status: 422, notice: guest.words.say('code_wrong') })
+      : askCode(guest, { ...asked, status: 422, notice: guest.say('code_wrong') })
   }
 
   function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
     const cookie = sessionCookie(sessionToken, guest)
-    return answerSeeOther(guest.href(isOwnPath(next) ? next : PAGES.create.href()), { 'set-cookie': cookie })
+    return leadTo(guest, isOwnPath(next) ? next : PAGES.create.href(), { 'set-cookie': cookie })
   }
 
   /** Signs in after an account was created or its password was set. */
   function enterAfter(guest: Guest, result: SignIn, next: string = PAGES.create.href()): Response {
-    return result.outcome === 'signed_in'
-      ? enter(guest, result, next)
-      : answerSeeOther(guest.href(PAGES.signIn.href()))
+    return result.outcome === 'signed_in' ? enter(guest, result, next) : leadTo(guest, PAGES.signIn.href())
   }
 
   /** Asks for a link to choose a new password. */
@@ -149,7 +144,7 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
     const asked = { email, visit, language: guest.words.language }
     const sent = await orTooMany(accountLinks.sendReset(asked))
     if (sent === 'too_many') return showForgot(guest, { email, ...tooMany(guest) })
-    const { say } = guest.words
+    const { say } = guest
     const title = say('forgot_sent_title')
     const content = (
       <EmblemCard icon="mail" tone="good" title={title}>
@@ -162,7 +157,7 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
 
   async function signOut(guest: Member): Promise<Response> {
     await sessions.endSession(guest.account, guest.session.session.id)
-    return answerSeeOther(guest.href(PAGES.create.href()), { 'set-cookie': noSessionCookie(guest) })
+    return leadTo(guest, PAGES.create.href(), { 'set-cookie': noSessionCookie(guest) })
   }
 
   return { show, signIn, confirm, enterAfter, showForgot, sendReset, signOut }

@@ -3,11 +3,10 @@
 import type { ApiTokens, NewApiToken } from '../../accounts/api-tokens.ts'
 import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../domain/account.ts'
 import { isDomainError, isOutage } from '../../domain/errors.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { API, PAGES } from '../../http/urls.ts'
 import { Input, maxLengthOf, problemText, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Moment, ShownOnce } from '../frame/parts.tsx'
@@ -20,7 +19,7 @@ type Shown = { made?: NewApiToken; problem?: string; name?: string }
 
 export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
   async function show(guest: Member, { made, problem, name = '' }: Shown = {}): Promise<Response> {
-    const { say } = guest.words
+    const { say } = guest
     const listing = apiTokens.listApiTokens(guest.account.email)
     // A token that was made is shown only now, also when the store is away before the others are listed.
     const tokens = await (made === undefined ? listing : listing.catch(nullInOutage))
@@ -75,7 +74,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
 
   async function revoke(guest: Member, form: Form): Promise<Response> {
     await apiTokens.revokeOwn({ email: guest.account.email, id: Number(form.text('id')) })
-    return answerSeeOther(guest.href(PAGES.tokens.href()))
+    return leadTo(guest, PAGES.tokens.href())
   }
 
   return { show: (guest: Member) => show(guest), create, revoke }
@@ -95,8 +94,7 @@ function nullInOutage(cause: unknown): null {
 
 /** Null while the store is away. */
 function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] | null }) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   if (tokens === null) return <p>{say('token_list_later')}</p>
   if (tokens.length === 0) return <p>{say('tokens_none')}</p>
   return (

@@ -3,11 +3,10 @@
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
 import { isOutage } from '../../domain/errors.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import { RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
@@ -32,9 +31,8 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     guest: Member,
     again?: { offer: Offer; problem?: string; passwordProblem?: string },
   ): Promise<Response> {
-    if (guest.account.hasTwoFactor) return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
-    const { words } = guest
-    const { say } = words
+    if (guest.account.hasTwoFactor) return leadTo(guest, `${PAGES.account.href()}#two-factor`)
+    const { words, say } = guest
     const place = { session: guest.session.session, issuer: issuerOf(guest) }
     const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, place))
     const content = (
@@ -77,7 +75,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const secret = form.text('secret')
     const offer = twoFactor.offerAgain(secret, guest.account, issuerOf(guest))
     if (offer === null || guest.account.hasTwoFactor) return show(guest)
-    const { say } = guest.words
+    const { say } = guest
     if (!(await isPassword(guest, form)))
       return show(guest, { offer, passwordProblem: say('password_wrong') })
     const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
@@ -96,7 +94,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   type Made = { codes: string[]; areOthersEnded: boolean }
 
   function showCodes(guest: Member, { codes, areOthersEnded }: Made): Response {
-    const { say } = guest.words
+    const { say } = guest
     const content = (
       <>
         <h1>{say('recovery_title')}</h1>
@@ -126,7 +124,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     if (!(await isPassword(guest, form)))
       return showAccount(guest, { wrongPassword: 'twofactor', status: 422 })
     await twoFactor.turnOff(guest.account)
-    return answerSeeOther(guest.href(`${PAGES.account.href()}#two-factor`))
+    return leadTo(guest, `${PAGES.account.href()}#two-factor`)
   }
 
   return { show: (guest: Member) => show(guest), turnOn, turnOff }

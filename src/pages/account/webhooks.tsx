@@ -50,7 +50,7 @@ export function createWebhookPages(
   const parse = createParseWebhook(webhooks.listed)
 
   async function show(guest: Member, { secret, tested, refused = null }: Shown = {}) {
-    const { say } = guest.words
+    const { say } = guest
     const content = (
       <>
         <h1>{say('webhooks_title')}</h1>
@@ -127,8 +127,7 @@ function Outcome({ guest: { words }, of }: { guest: Member; of: ListedWebhook })
 type ListProps = { guest: Member; scope: Scope; webhooks: ListedWebhook[] }
 
 function WebhookList({ guest, scope, webhooks }: ListProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   if (webhooks.length === 0) return <p>{say('webhooks_none')}</p>
   return (
     <ul class="rows">
@@ -180,8 +179,7 @@ type NewProps = {
 }
 
 function NewWebhook({ guest, scope, hosts, refused }: NewProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const { texts, field, ticked } = readFields(refused, words)
   return (
     <section aria-labelledby="new-title">

@@ -47,8 +47,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
   const { answer, accountLinks, sessions, signups, limits, enterAfter } = options
 
   function showForm(guest: Guest, shown: Shown): Response {
-    const { words } = guest
-    const { say } = words
+    const { words, say } = guest
     const { email, problems = {} } = shown
     const texts = problemTexts(problems, words)
     const hasProblems = Object.keys(problems).length > 0
@@ -98,7 +97,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
   }
 
   function lapsed(guest: Guest): Response {
-    const { say } = guest.words
+    const { say } = guest
     const title = say('link_lapsed_title')
     const content = (
       <EmblemCard icon="hourglass" tone="gone" title={title}>

@@ -7,7 +7,6 @@ import type { BackupStatus } from '../../backup/backups.ts'
 import type { Account } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
 import type { Webhooks } from '../../notices/webhooks.ts'
@@ -19,7 +18,7 @@ import type { PageNonces } from '../../pushes/page-seals.ts'
 import type { WordKey } from '../../words/words.ts'
 import type { MailPageOptions } from '../account/mail.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
-import type { Member, Params } from '../frame/guest.ts'
+import { leadTo, type Member, type Params } from '../frame/guest.ts'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice, ShownOnce } from '../frame/parts.tsx'
@@ -71,7 +70,7 @@ export function createAdminPages(options: AdminPageOptions) {
 
   async function show(guest: Member, shown: Shown = {}) {
     const { link, linkFor = '', isSent = false, notice, invitation = null, refused = null } = shown
-    const { say } = guest.words
+    const { say } = guest
     const hasProblems = refused !== null || (invitation !== null && notice === undefined)
     const asked = askedOf(guest)
     const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
@@ -205,7 +204,7 @@ export function createAdminPages(options: AdminPageOptions) {
   async function changeAppearance(guest: Member, form: Form): Promise<Response> {
     try {
       await appearance.change(readAppearance(form))
-      return answerSeeOther(guest.href(`${PAGES.admin.href()}#appearance`))
+      return leadTo(guest, `${PAGES.admin.href()}#appearance`)
     } catch (cause) {
       return show(guest, { refused: { form, problems: problemsIn(cause) } })
     }

@@ -20,8 +20,7 @@ const LABELS: Record<AppearanceField, { label: WordKey; hint: WordKey }> = {
 }
 
 export function AppearanceCard({ guest, appearance, refused }: AppearanceProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const { started, fixedBy, inEffect, kept } = appearance
   const { texts, field: fieldOf } = readFields(refused, words, kept())
   return (

@@ -2,10 +2,9 @@
 
 import type { BackupStatus } from '../../backup/backups.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import { type Fact, Facts } from '../frame/lists.tsx'
 import { Card, Chip, Moment, Notice, withFlag } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
@@ -19,8 +18,7 @@ export type BackupsProps = {
 }
 
 export function Backups({ guest, status, isOnServer }: BackupsProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   return (
     <Card id="backups" title={say('backups_title')}>
       {isOnServer ? (
@@ -99,6 +97,6 @@ export function createBackUp({ makeBackup }: BackUpOptions) {
   return (guest: Member): Response => {
     if (makeBackup === null) throw new DomainError('not_found', 'not-found')
     makeBackup({ accountId: guest.account.id })
-    return answerSeeOther(guest.href(`${PAGES.admin.href()}#backups`))
+    return leadTo(guest, `${PAGES.admin.href()}#backups`)
   }
 }

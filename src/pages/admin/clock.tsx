@@ -1,16 +1,14 @@
 // The clock of the machine on the administration page: shown while it is in doubt, with the button that confirms it.
 
 import type { Doubt } from '../../domain/clock.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { Moment, Notice } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 
 export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | null }) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   return doubt === null ? null : (
     <Notice kind="bad">
       <p>
@@ -35,6 +33,6 @@ export type AcceptClock = (by: { accountId: number }) => Promise<void>
 export function createAcceptClock(acceptClock: AcceptClock) {
   return async (guest: Member): Promise<Response> => {
     await acceptClock({ accountId: guest.account.id })
-    return answerSeeOther(guest.href(PAGES.admin.href()))
+    return leadTo(guest, PAGES.admin.href())
   }
 }

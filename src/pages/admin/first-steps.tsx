@@ -43,7 +43,7 @@ export function createShowFirstSteps({ answer, findSetup, readBackups, isOnServe
   }
 
   return async (guest: Member): Promise<Response> => {
-    const { say } = guest.words
+    const { say } = guest
     const setup = await findSetup(guest.account, guest)
     const content = (
       <>

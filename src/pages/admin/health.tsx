@@ -27,8 +27,7 @@ export type AttentionProps = {
 /** What an administrator should look at first. */
 export function Attention(props: AttentionProps) {
   const { guest, status, findings, jobs, proxies, lacksBackups, unprotected } = props
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   // A clock in doubt has a button.
   const told = findings.filter(({ part, state }) => state !== 'ok' && !(part === 'clock' && status.doubt))
   const failing = jobs.filter(isFailing).length
@@ -84,8 +83,8 @@ function Leading({ kind, text, to, words }: LeadingProps) {
 type HealthProps = { guest: Member; status: Status; jobs: readonly JobStatus[] }
 
 export function Health({ guest, status, jobs }: HealthProps) {
-  const { words } = guest
-  const { say, number } = words
+  const { words, say } = guest
+  const { number } = words
   const { database, bucket, needsDisk } = status
   return (
     <Card id="health" title={say('admin_health')}>

@@ -12,7 +12,7 @@ export type AllCounts = Partial<Record<OutboxKind, Counts>>
 type MailCardProps = { guest: Member; counts: AllCounts } & Pick<MailPageOptions, 'mail'>
 
 export function MailCard({ guest, mail, counts: { webhook: _, ...mails } }: MailCardProps) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <Card id="mail" title={say('mail_title')}>
       {mail === null ? (
@@ -32,7 +32,7 @@ type WebhookCardProps = { guest: Member; counts: AllCounts; webhooks: Webhooks }
 
 /** Leads to the webhooks of the administrators. */
 export function WebhookCard({ guest, counts, webhooks }: WebhookCardProps) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <Card id="webhooks" title={say('webhooks_title')}>
       <Messages guest={guest} of={[counts.webhook]} />

@@ -2,13 +2,12 @@
 
 import type { Person } from '../../accounts/people.ts'
 import type { Account, AccountLink } from '../../domain/account.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { EmailInput } from '../account/account-fields.tsx'
 import { RefusedFields, readFields, Tick } from '../frame/fields.tsx'
 import type { RefusedForm } from '../frame/form.ts'
-import { type Member, readPage } from '../frame/guest.ts'
+import { leadTo, type Member, readPage } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { PageLinks, Row } from '../frame/lists.tsx'
@@ -21,7 +20,7 @@ export type Listed = { people: Person[]; total: number; pages: number; pageNumbe
 type PeopleProps = { guest: Member; listed: Listed; resetNonce: (account: Account) => string }
 
 export function PeopleSection({ guest, listed, resetNonce }: PeopleProps) {
-  const { say } = guest.words
+  const { say } = guest
   const { people, total, search, pages } = listed
   return (
     <Card id="people" title={say('admin_people')}>
@@ -38,7 +37,7 @@ export function PeopleSection({ guest, listed, resetNonce }: PeopleProps) {
 }
 
 function Search({ guest, search }: { guest: Member; search: string }) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <form method="get" action={guest.href(PAGES.admin.href())} class="search">
       <label for="search">{say('email')}</label>
@@ -54,7 +53,7 @@ function Search({ guest, search }: { guest: Member; search: string }) {
 type RowProps = { guest: Member; person: Person; listed: Listed; resetNonce: string }
 
 function PersonRow({ guest, person, listed, resetNonce }: RowProps) {
-  const { say } = guest.words
+  const { say } = guest
   const isOwn = person.id === guest.account.id
   return (
     <Row
@@ -87,7 +86,7 @@ function activityOf({ lastSignInAt, pushes, bytes }: Person, words: Words): Chil
 type ActionsProps = { guest: Member; account: Account; listed: Listed; resetNonce: string }
 
 function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
-  const { say } = guest.words
+  const { say } = guest
   const { id } = account
   const to = (action: { href: (of: { id: number }) => string }) => `${action.href({ id })}${queryOf(listed)}`
   return (
@@ -137,7 +136,7 @@ function Pages({ guest, listed }: { guest: Member; listed: Listed }) {
       hasNext={pageNumber < pages}
       linkTo={(page) => guest.href(`${PAGES.admin.href()}${queryOf({ ...listed, pageNumber: page })}`)}
     >
-      <span>{guest.words.say('page_of', { page: pageNumber, pages })}</span>
+      <span>{guest.say('page_of', { page: pageNumber, pages })}</span>
     </PageLinks>
   )
 }
@@ -159,8 +158,7 @@ type InvitationsProps = {
 
 export function Invitations(props: InvitationsProps) {
   const { guest, invitations, nonce, refused, hasMail } = props
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const { texts, field, ticked } = readFields(refused, words)
   const { problem, value } = field('email')
   return (
@@ -209,5 +207,5 @@ export function askedOf(guest: Member) {
 
 /** To the same page of people. */
 export function back(guest: Member): Response {
-  return answerSeeOther(guest.href(`${PAGES.admin.href()}${queryOf(askedOf(guest))}`))
+  return leadTo(guest, `${PAGES.admin.href()}${queryOf(askedOf(guest))}`)
 }

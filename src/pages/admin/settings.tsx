@@ -10,7 +10,7 @@ export type SettingInEffect = { flag: string; value: string; from: string; help:
 type SettingsProps = { guest: Member; settings: readonly SettingInEffect[] }
 
 export function Settings({ guest, settings }: SettingsProps) {
-  const { say } = guest.words
+  const { say } = guest
   const changed = settings.filter(({ from }) => from !== 'default')
   const others = settings.filter(({ from }) => from === 'default')
   return (
@@ -30,7 +30,7 @@ export function Settings({ guest, settings }: SettingsProps) {
 }
 
 function SettingsTable({ guest, settings }: SettingsProps) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <Table
       isCode

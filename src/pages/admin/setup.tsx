@@ -35,7 +35,7 @@ type StepsProps = { guest: Guest; setup: Setup; isExplained?: boolean }
 
 /** `isExplained`: says what to do below each step. */
 export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
-  const { say } = guest.words
+  const { say } = guest
   const { isReachable, hasShared } = setup
   const link = (to: string, text: string) => (guest.path === to ? text : <a href={guest.href(to)}>{text}</a>)
   const steps: { isDone: boolean; title: Children; hint: Children }[] = [
@@ -70,7 +70,7 @@ export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
 }
 
 function HowToReach({ guest }: { guest: Guest }) {
-  const { say } = guest.words
+  const { say } = guest
   const { host = '', flag } = guest.findElsewhere() ?? {}
   if (!flag) return null
   return (

@@ -49,7 +49,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     const { path } = exchange
     const { status, code, headers, isInDoubt, host } = refusal
     const guest = await guestOf(exchange, refusal)
-    const { say } = guest.words
+    const { say } = guest
     const look = lookOf(code)
     const title = say(look.title)
     const content = (
@@ -91,7 +91,7 @@ type OutageProps = { guest: Guest; code: OutageCode; path: string; isInDoubt: bo
 
 /** Says what became of a secret or of a change, and leads back to the page of a secret link: its button works once. */
 function Outage({ guest, code, path, isInDoubt }: OutageProps) {
-  const { say } = guest.words
+  const { say } = guest
   const isSecret = isSecretPath(path)
   const page = path.replace(/\/expire$/, '')
   const doubt = isSecret && page === path ? 'receive_outage_doubt' : 'outage_doubt'

@@ -183,16 +183,24 @@ export function Tick({ id, name, label, hint, isTicked = false, isRequired = fal
   )
 }
 
-/** Where something is wrong; without an id where no field shows it. */
-type Place = { id: string | null; text: string }
+/** Where the fields of the API stand in a form, and their labels there. */
+export type Places = Readonly<Partial<Record<string, readonly [id: string, label: WordKey]>>>
 
-/** What is wrong, with links to the fields. */
-export function ProblemList({ places }: { places: readonly Place[] }) {
+type ProblemListProps = { texts: Readonly<Record<string, string>>; places: Places; words: Words }
+
+/** What is wrong, with links to the fields. Without a place no field of the form shows it. */
+export function ProblemList({ texts, places, words: { say } }: ProblemListProps) {
   return (
     <ul>
-      {places.map(({ id, text }) => (
-        <li>{id === null ? text : <a href={`#${id}`}>{text}</a>}</li>
-      ))}
+      {Object.entries(texts).map(([field, text]) => {
+        const [id, label] = places[field] ?? []
+        if (label === undefined) return <li>{text}</li>
+        return (
+          <li>
+            <a href={`#${id}`}>{say('labelled', { label: say(label), text })}</a>
+          </li>
+        )
+      })}
     </ul>
   )
 }
@@ -205,13 +213,20 @@ type RefusedFieldsProps = {
 
 /** Nothing without problems. */
 export function RefusedFields({ problems, words }: RefusedFieldsProps) {
-  const places = Object.entries(problems).flatMap(([id, text]) => (text === undefined ? [] : [{ id, text }]))
-  const [first, second] = places
-  if (first === undefined) return null
+  const links = Object.entries(problems)
+    .filter(([, text]) => text !== undefined)
+    .map(([id, text]) => <a href={`#${id}`}>{text}</a>)
+  if (links.length === 0) return null
   return (
     <Notice kind="refused">
-      <p>{second === undefined ? <a href={`#${first.id}`}>{first.text}</a> : words.say('form_problems')}</p>
-      {second === undefined ? null : <ProblemList places={places} />}
+      <p>{links.length === 1 ? links : words.say('form_problems')}</p>
+      {links.length > 1 && (
+        <ul>
+          {links.map((link) => (
+            <li>{link}</li>
+          ))}
+        </ul>
+      )}
     </Notice>
   )
 }

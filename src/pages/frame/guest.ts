@@ -5,7 +5,7 @@ import type { Account } from '../../domain/account.ts'
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { languageOf } from '../../domain/language.ts'
-import { answerSeeOther } from '../../http/answers.ts'
+import { type AnswerHeaders, answerSeeOther } from '../../http/answers.ts'
 import { type Exchange, queryOf, visitOf } from '../../http/door/exchange.ts'
 import { publicPath } from '../../http/door/paths.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -35,6 +35,8 @@ const OLDER_PARAMETER = 'lang'
 export type Guest = {
   exchange: Exchange
   words: Words
+  /** A text in the language of the page. */
+  say: Words['say']
   viewer: Viewer
   session: CurrentSession | null
   /** How many of their pushes were opened since they looked, `MOST_UNSEEN` at most. */
@@ -98,9 +100,11 @@ export function createGetGuest(options: GuestOptions) {
     const accepted = request.headers.get('accept-language')
     const language = chooseLanguage({ asked, kept: languageIn({ exchange, basePath }), accepted })
     const isAsked = languageOf(asked) === language
+    const words = wordsOf(language)
     return {
       exchange,
-      words: wordsOf(language),
+      words,
+      say: words.say,
       viewer: { account: session?.account ?? null, visit: visitOf(exchange) },
       session,
       unseen,
@@ -153,7 +157,12 @@ export function askToSignIn(guest: Guest): Response {
     guest.exchange.request.method === 'GET' || guest.exchange.isHead
       ? `${guest.path}${query === '' ? '' : `?${query}`}`
       : PAGES.create.href()
-  return answerSeeOther(guest.href(signInHref(encodeURIComponent(next))))
+  return leadTo(guest, signInHref(encodeURIComponent(next)))
+}
+
+/** Redirects to a page of this server, which the browser then asks for with GET. The path is as `Guest.href` takes it. */
+export function leadTo({ href }: Guest, path: string, headers?: AnswerHeaders): Response {
+  return answerSeeOther(href(path), headers)
 }
 
 /** The page that asks to sign in and leads on to `next`: a path as `Guest.href` takes it, escaped for a query. */

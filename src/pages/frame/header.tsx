@@ -25,7 +25,7 @@ export function Header({ guest }: { guest: Guest }) {
   return (
     <Top guest={guest}>
       <a class="skip" href="#main">
-        {guest.words.say('skip')}
+        {guest.say('skip')}
       </a>
       <a class="brand" href={guest.href(PAGES.create.href())}>
         <BrandName brand={guest.brand} />
@@ -127,7 +127,7 @@ function NavLink({ link: { to, label, icon }, guest }: { link: Link; guest: Gues
     <li>
       <a href={guest.href(to)} aria-current={isHere ? 'page' : undefined}>
         <Icon name={icon} />
-        {guest.words.say(label)}
+        {guest.say(label)}
         {to === PUSHES.to && <Unseen guest={guest} />}
       </a>
     </li>

@@ -109,7 +109,7 @@ export type PageLinksProps = {
 
 /** Nothing for a list of one page. */
 export function PageLinks({ guest, pageNumber, hasNext, linkTo, children }: PageLinksProps) {
-  const { say } = guest.words
+  const { say } = guest
   if (pageNumber === 1 && !hasNext) return null
   return (
     <nav class="pages" aria-label={say('pages')}>

@@ -3,10 +3,9 @@
 import { nullIfMissing } from '../../domain/errors.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import type { Form } from '../frame/form.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createAskToExpire } from './expire-question.tsx'
 import { type ListQuery, listHref, readListQuery } from './list-query.ts'
@@ -66,5 +65,5 @@ type Done = { done: 'expired' | 'seen' | 'none'; n: number }
 function leadBack(guest: Member, asked: ListQuery, { done, n }: Done): Response {
   const address = listHref(asked)
   const told = done === 'seen' ? '' : `${address.includes('?') ? '&' : '?'}done=${done}&n=${n}`
-  return answerSeeOther(guest.href(`${address}${told}`))
+  return leadTo(guest, `${address}${told}`)
 }

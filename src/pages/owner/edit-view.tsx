@@ -3,8 +3,7 @@
 import { viewsRemaining } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
-import type { WordKey } from '../../words/words.ts'
-import { type FieldOf, Input, ProblemList, readFields, Select } from '../frame/fields.tsx'
+import { type FieldOf, Input, type Places, ProblemList, readFields, Select } from '../frame/fields.tsx'
 import type { RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
@@ -19,8 +18,7 @@ type PartProps = Props & { texts: Record<string, string>; field: FieldOf }
 
 export function EditForm(props: Props) {
   const { guest, owned, isLive, refused } = props
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const { name, note, push } = owned
   const { texts, field } = readFields(refused, words, { name, note, views: String(push.expireAfterViews) })
   const parts = { ...props, texts, field }
@@ -28,7 +26,12 @@ export function EditForm(props: Props) {
     <details id="edit" class="unprinted" open={refused !== null || guest.query.has('edit')}>
       <summary>{say('push_edit')}</summary>
       <PostForm guest={guest} action={PAGES.editPush.href({ url_token: owned.urlToken })}>
-        {refused && <EditRefused {...parts} />}
+        {refused && (
+          <Notice kind="refused">
+            <p>{say('edit_refused')}</p>
+            <ProblemList texts={texts} places={isLive ? PLACES : LABELS} words={words} />
+          </Notice>
+        )}
         <NameInput words={words} {...field('name')} />
         <NoteInput words={words} {...field('note')} />
         {isLive && <Limits {...parts} />}
@@ -39,8 +42,7 @@ export function EditForm(props: Props) {
 }
 
 function Limits({ guest, owned: { push }, texts, field, now }: PartProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const choices = ENDS_IN.filter((milliseconds) => now + milliseconds < push.expiresAt)
   const isFixed = viewsRemaining(push) === 1
   return (
@@ -73,25 +75,10 @@ function Limits({ guest, owned: { push }, texts, field, now }: PartProps) {
   )
 }
 
-/** Where each field of an edit is in the form. An expired push has only its labels there. */
-const PLACES: Record<string, { id: string; word: WordKey; isLimit?: boolean }> = {
-  name: { id: 'name', word: 'name' },
-  note: { id: 'note', word: 'note' },
-  expires_at: { id: 'ends_in', word: 'edit_expires', isLimit: true },
-  expire_after_views: { id: 'views', word: 'edit_views', isLimit: true },
-}
-
-function EditRefused({ guest: { words }, texts, isLive }: Pick<PartProps, 'guest' | 'texts' | 'isLive'>) {
-  const places = Object.entries(texts).map(([field, text]) => {
-    const place = PLACES[field]
-    return place === undefined || (place.isLimit && !isLive)
-      ? { id: null, text }
-      : { id: place.id, text: words.say('labelled', { label: words.say(place.word), text }) }
-  })
-  return (
-    <Notice kind="refused">
-      <p>{words.say('edit_refused')}</p>
-      <ProblemList places={places} />
-    </Notice>
-  )
+/** The fields of an expired push. */
+const LABELS: Places = { name: ['name', 'name'], note: ['note', 'note'] }
+const PLACES: Places = {
+  ...LABELS,
+  expires_at: ['ends_in', 'edit_expires'],
+  expire_after_views: ['views', 'edit_views'],
 }

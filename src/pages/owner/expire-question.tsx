@@ -13,15 +13,14 @@ type Question = { asked: ListQuery; selected: readonly Labelled[] }
 
 export function createAskToExpire(answer: AnswerGuest) {
   return (guest: Member, question: Question): Response => {
-    const title = guest.words.say('pushes_expire_n', { n: question.selected.length })
+    const title = guest.say('pushes_expire_n', { n: question.selected.length })
     const content = <ExpireQuestion guest={guest} {...question} />
     return answer(content, { guest, title, width: 'narrow', languageSwitch: false })
   }
 }
 
 function ExpireQuestion({ guest, asked, selected }: Question & { guest: Member }) {
-  const { words, href } = guest
-  const { say } = words
+  const { words, href, say } = guest
   const n = selected.length
   const list = listHref(asked)
   return (

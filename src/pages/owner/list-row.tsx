@@ -25,8 +25,7 @@ const SHORT_NOTE = 140
 type Props = { guest: Member; listed: OverviewPush; now: number }
 
 export function ListRow({ guest, listed, now }: Props) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const { push, urlToken, note, isUnseen, fileBytes } = listed
   const title = nameForOwner(listed, words)
   const isLive = !isExpired(push, now)
@@ -152,8 +151,7 @@ function Use({ push, words, now, isReceived }: PartProps & { isReceived: boolean
 type MenuProps = { guest: Member; listed: Labelled; title: string; isLive: boolean }
 
 function Menu({ guest, listed: { urlToken }, title, isLive }: MenuProps) {
-  const { href, words } = guest
-  const { say } = words
+  const { href, say } = guest
   const token = { url_token: urlToken }
   return (
     <details class="menu">

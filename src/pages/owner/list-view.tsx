@@ -21,7 +21,7 @@ type Props = Shown & { guest: Member }
 
 export function createListView(answer: AnswerGuest) {
   return (guest: Member, shown: Shown): Response => {
-    const { say } = guest.words
+    const { say } = guest
     const { asked, overview } = shown
     const props = { ...shown, guest }
     const hasAny = overview.counts.live + overview.counts.expired > 0
@@ -76,7 +76,7 @@ function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
 
 /** The notice about what the last press of a button did. */
 function Told({ guest }: { guest: Guest }) {
-  const { say } = guest.words
+  const { say } = guest
   const done = guest.query.get('done')
   const n = /^\d{1,3}$/.test(guest.query.get('n') ?? '') ? Number(guest.query.get('n')) : 0
   if (done === 'expired') return <Notice kind="good">{say('pushes_done_expired', { n })}</Notice>
@@ -85,7 +85,7 @@ function Told({ guest }: { guest: Guest }) {
 
 /** Enter in a checkbox presses the first button of the form, so the harmless one comes first; the style moves it below the list. */
 function Rows({ guest, asked, overview, now }: Props) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <PostForm
       guest={guest}
@@ -144,7 +144,7 @@ function listDays({ guest: { words }, asked, overview, now }: Props): Day[] {
 
 /** How many pushes the filters have left, and the way back to all of them. */
 function Matching({ guest, overview }: Props) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <p class="matching">
       {say('pushes_matching', { n: overview.matching })}
@@ -155,13 +155,13 @@ function Matching({ guest, overview }: Props) {
 
 function Nothing({ guest, asked, overview: { damaged }, now, hasAny }: Props & { hasAny: boolean }) {
   if (damaged > 0) return null
-  const text = <p class="nothing">{guest.words.say(emptyText(asked))}</p>
+  const text = <p class="nothing">{guest.say(emptyText(asked))}</p>
   return hasAny ? text : [text, <Example guest={guest} now={now} />]
 }
 
 /** Before the first push: a row as there will be, and the way to it. */
 function Example({ guest, now }: { guest: Member; now: number }) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <div class="example">
       <p>{say('pushes_first')}</p>
@@ -196,7 +196,7 @@ function Pages({ guest, asked, overview: { matching, pushes } }: Props) {
       hasNext={pageNumber * LIST_PAGE_SIZE < matching && pushes.length > 0}
       linkTo={(page) => guest.href(listHref({ ...asked, pageNumber: page }))}
     >
-      {from <= to && <span>{guest.words.say('pushes_range', { from, to, n: matching })}</span>}
+      {from <= to && <span>{guest.say('pushes_range', { from, to, n: matching })}</span>}
     </PageLinks>
   )
 }

@@ -43,8 +43,7 @@ type LogProps = {
 }
 
 export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const token = { url_token: urlToken }
   return (
     <section aria-labelledby="log-title">

@@ -5,11 +5,10 @@ import { isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
-import { type Member, type Params, readPage } from '../frame/guest.ts'
+import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createReadEditForm } from './edit-form.ts'
 import { createLogExports } from './log-exports.ts'
@@ -88,5 +87,5 @@ async function listNewest({ entries, listPage }: Owned['log'], pageNumber: numbe
 }
 
 function leadBack(guest: Member, urlToken: string, done: string): Response {
-  return answerSeeOther(guest.href(`${PAGES.push.href({ url_token: urlToken })}?done=${done}`))
+  return leadTo(guest, `${PAGES.push.href({ url_token: urlToken })}?done=${done}`)
 }

@@ -51,7 +51,7 @@ export function createPushView(answer: AnswerGuest) {
     const content = (
       <>
         <p>
-          <a href={guest.href(PAGES.pushes.href())}>{guest.words.say('pushes_back')}</a>
+          <a href={guest.href(PAGES.pushes.href())}>{guest.say('pushes_back')}</a>
         </p>
         <h1>
           <bdi>{title}</bdi>
@@ -82,7 +82,7 @@ export function createPushView(answer: AnswerGuest) {
 function Told({ guest, isLive }: Props) {
   const done = guest.query.get('done')
   const key = done === 'expired' && !isLive ? 'expired_text' : done === 'edited' ? 'edit_done' : null
-  return key && <Notice kind="good">{guest.words.say(key)}</Notice>
+  return key && <Notice kind="good">{guest.say(key)}</Notice>
 }
 
 function State({ guest, owned: { push, request }, isLive, now }: Props) {
@@ -133,8 +133,7 @@ function Request({ guest: { words, href }, urlToken }: { guest: Guest; urlToken:
 }
 
 function Link({ guest, owned }: Props) {
-  const { words, href, exchange } = guest
-  const { say } = words
+  const { words, href, exchange, say } = guest
   const share = PAGES.created.href({ url_token: owned.urlToken })
   const isReceived = owned.request !== null
   return (
@@ -183,7 +182,7 @@ function Lost({ guest, owned: { push, urlToken } }: Props) {
   return (
     push.lost && (
       <Notice kind="plain">
-        <p>{guest.words.say('push_lost')}</p>
+        <p>{guest.say('push_lost')}</p>
         <p>
           <ShareAgain guest={guest} urlToken={urlToken} />
         </p>
@@ -223,7 +222,7 @@ function endOf(push: Push) {
 
 /** Tells what too many wrong passphrases led to, and unlocks the push. */
 function Tries({ guest, owned: { push, urlToken }, isLive }: Props) {
-  const { say } = guest.words
+  const { say } = guest
   if (isLive && isLocked(push)) {
     return (
       <Notice kind="bad">

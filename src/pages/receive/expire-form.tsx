@@ -26,7 +26,7 @@ type ExpireFormProps = {
 }
 
 export function ExpireForm({ guest, urlToken, nonce, isOwner, ends }: ExpireFormProps) {
-  const { say } = guest.words
+  const { say } = guest
   const words = WORDS[ends]
   const ofOwner = ends === 'request' ? PAGES.closeRequest : PAGES.expireOwn
   const page = isOwner ? ofOwner : PAGES.expire

@@ -20,8 +20,7 @@ type ReceiveProps = ReceiveFormProps & {
 /** Says what the link is, how often it can be opened, and that this page never asks for a password of the recipient. */
 export function Receive({ notice, sender, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false } = form
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   return (
     <EmblemCard icon="lock" title={say(titleOf({ isOwner, sender }))}>
       {!isOwner && sender !== null && <p class="lead">{named(sender, words)}</p>}
@@ -93,7 +92,7 @@ export const explained = oncePerLanguage(({ say }) => (
  * restore nobody else may have opened the link, so nothing warns of that.
  */
 export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
-  const { say } = guest.words
+  const { say } = guest
   const isLost = push?.lost === true
   const isGuessed = !isLost && push !== null && isEndedByTries(push)
   const icon = isLost ? 'history' : isGuessed ? 'triangle-alert' : 'hourglass'
@@ -123,7 +122,7 @@ type LockedProps = { guest: Guest; push: Push; urlToken: string; isOwner: boolea
 
 /** Shown in place of the form after too many wrong passphrases. */
 export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <EmblemCard icon="lock" tone="bad" title={say('locked_title')}>
       <p>{say(push.ownerId === null ? 'locked_for_good' : isOwner ? 'locked_owner' : 'locked_text')}</p>
@@ -164,7 +163,7 @@ type ReceiveFormProps = {
 /** Opens the push when it is sent. */
 function ReceiveForm(props: ReceiveFormProps) {
   const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false } = props
-  const { say } = guest.words
+  const { say } = guest
   return (
     <PostForm guest={guest} action={secretHref({ push, urlToken })} hidden={{ nonce }} isOnce>
       {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 && (

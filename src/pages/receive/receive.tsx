@@ -45,8 +45,8 @@ export function createReceivePages(options: ReceivePageOptions) {
 
   const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
     guest,
-    title: guest.words.say('receive_page'),
-    description: guest.words.say('receive_preview'),
+    title: guest.say('receive_page'),
+    description: guest.say('receive_preview'),
     frame: 'plain',
     script: 'receive',
     ...options,
@@ -62,7 +62,7 @@ export function createReceivePages(options: ReceivePageOptions) {
   }
 
   function gone(guest: Guest, push: Push | null): Response {
-    const title = guest.words.say('gone_title')
+    const title = guest.say('gone_title')
     return answer(<Gone guest={guest} push={push} />, plain(guest, { title, status: 404 }))
   }
 
@@ -86,7 +86,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     const isOwner = isOwnerOf(push, guest.viewer.account)
     if (isLocked(push)) {
       const locked = <Locked guest={guest} push={push} urlToken={urlToken} isOwner={isOwner} />
-      return answer(locked, plain(guest, { title: guest.words.say('locked_title'), status, headers }))
+      return answer(locked, plain(guest, { title: guest.say('locked_title'), status, headers }))
     }
     const content = (
       <>
@@ -104,7 +104,7 @@ export function createReceivePages(options: ReceivePageOptions) {
   /** Opens the push once for each page that was shown. Any other request gets the page again, and counts nothing. */
   async function reveal(guest: Guest, form: Form, params: Params): Promise<Response> {
     const { url_token = '' } = params
-    const { say } = guest.words
+    const { say } = guest
     const { session } = guest
     // The form was opened signed in, perhaps by the owner, whose look would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
@@ -134,7 +134,7 @@ export function createReceivePages(options: ReceivePageOptions) {
   }
 
   function present(guest: Guest, params: Params, retrieval: Retrieval): Response | Promise<Response> {
-    const { say } = guest.words
+    const { say } = guest
     switch (retrieval.outcome) {
       case 'expired':
         return gone(guest, retrieval.push)
@@ -170,15 +170,15 @@ export function createReceivePages(options: ReceivePageOptions) {
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
       />
     )
-    return answer(content, plain(guest, { title: guest.words.say('revealed_title'), languageSwitch: false }))
+    return answer(content, plain(guest, { title: guest.say('revealed_title'), languageSwitch: false }))
   }
 
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
     requireFormToken(guest, form.text('form'))
     if ((await nonces.use(form.text('nonce'), `expire/${url_token}`)) !== 'good')
-      return show(guest, { url_token }, { notice: guest.words.say('receive_stale'), status: 409 })
+      return show(guest, { url_token }, { notice: guest.say('receive_stale'), status: 409 })
     await pushes.expire(url_token, guest.viewer)
-    const title = guest.words.say('expired_title')
+    const title = guest.say('expired_title')
     return answer(<Deleted words={guest.words} />, plain(guest, { title, languageSwitch: false }))
   }
 

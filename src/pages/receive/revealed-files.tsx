@@ -12,7 +12,7 @@ import { Clock, fillIn } from '../frame/parts.tsx'
 type FilesProps = { guest: Guest; files: readonly OpenedFile[]; archives: readonly GrantedArchive[] }
 
 export function RevealedFiles({ guest, files, archives }: FilesProps) {
-  const { say } = guest.words
+  const { say } = guest
   const first = Math.min(...files.map(({ until }) => until))
   // Large files can be saved for longer than small ones.
   const hasOwnTimes = files.some(({ until }) => until !== first)

@@ -11,7 +11,7 @@ import { asPre, exact } from './revealed-text.tsx'
 type QrProps = { guest: Guest; payload: string }
 
 export function RevealedQr({ guest, payload }: QrProps) {
-  const { say } = guest.words
+  const { say } = guest
   const wifi = parseWifi(payload)
   return (
     <section class="secret code" aria-label={say('revealed_qr')}>

@@ -15,7 +15,7 @@ type TextProps = { guest: Guest; urlToken: string; payload: string; sealedText: 
 export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps) {
   const shape = shapeOf(payload)
   return (
-    <section class="secret" aria-label={guest.words.say('revealed_text')}>
+    <section class="secret" aria-label={guest.say('revealed_text')}>
       {shape === 'hidden' ? (
         <Hidden guest={guest} payload={payload} />
       ) : (
@@ -35,7 +35,7 @@ export function RevealedMessage({ guest, payload }: Pick<TextProps, 'guest' | 'p
   const shape = shapeOf(payload) === 'lines' ? 'lines' : 'prose'
   return (
     <section class="secret" aria-labelledby="message-title">
-      <h2 id="message-title">{guest.words.say('revealed_message')}</h2>
+      <h2 id="message-title">{guest.say('revealed_message')}</h2>
       <Open guest={guest} payload={payload} shape={shape} />
       <div class="actions unprinted">
         <CopyButton target="payload" words={guest.words} look="quiet" />
@@ -67,7 +67,7 @@ export function asPre(payload: string): string {
 
 /** The same number of dots for every text, to hide its length. Opens without a script; a script closes it after a while. */
 function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <details class="field-of-dots" data-hides data-hidden={say('hidden_again')}>
       <summary>
@@ -146,7 +146,7 @@ function SaveForm({ guest, urlToken, sealedText }: Omit<TextProps, 'payload'>) {
       {sealedText === null ? null : <input type="hidden" name="text" value={sealedText} />}
       <button type="submit" class="quiet">
         <Icon name="save" />
-        <span>{guest.words.say('save_file')}</span>
+        <span>{guest.say('save_file')}</span>
       </button>
     </form>
   )

@@ -25,8 +25,7 @@ export type RevealedProps = {
 /** The card of the secret link, with the lock open: emblem and title stay where they were. */
 export function Revealed({ guest, retrieval, sealedText, expireNonce }: RevealedProps) {
   const { push, urlToken, files, archives } = retrieval
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const isTheirs = isOwner(push, guest.viewer.account)
   const left = viewsRemaining(push)
   const until = <Moment at={push.expiresAt} words={words} />
@@ -99,7 +98,7 @@ type AddressProps = { guest: Guest; address: string; authority: Authority }
 
 /** Where the link leads, before anybody follows it. */
 function RevealedAddress({ guest, address, authority: { host, protocol } }: AddressProps) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <section class="secret" aria-label={say('revealed_link')}>
       <p>

@@ -33,8 +33,7 @@ export type Why = {
 export function Answer(props: AnswerProps) {
   const { guest, asked, why, idempotencyKey } = props
   const { recipient, expiresAt } = asked
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   return (
     <EmblemCard icon="inbox" title={say('answer_title')}>
       {asked.message !== '' && (
@@ -134,7 +133,7 @@ export function Arrived({ guest: { words } }: { guest: Guest }) {
 }
 
 export function Over({ guest }: { guest: Guest }) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <EmblemCard icon="hourglass" tone="gone" title={say('gone_title')}>
       <p>{say('answer_over')}</p>

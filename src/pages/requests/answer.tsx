@@ -2,14 +2,13 @@
 
 import { type DomainError, isDomainError, isOutage } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import type { BodyLimits } from '../../http/intake/body.ts'
 import { createReceiveAnswer } from '../../http/intake/receiving.ts'
 import { PAGES } from '../../http/urls.ts'
 import { KEY_LENGTH, newIdempotencyKey } from '../../pushes/idempotency.ts'
 import type { Requests } from '../../requests/requests.ts'
 import { problemTexts } from '../frame/fields.tsx'
-import type { Guest, Params } from '../frame/guest.ts'
+import { type Guest, leadTo, type Params } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { explainRefusal } from '../share/create/create-refusals.ts'
 import { Answer, Arrived, Over, type Why } from './answer-view.tsx'
@@ -24,11 +23,11 @@ export type AnswerPagesOptions = {
 export function createAnswerPages({ answer, requests, limits, body }: AnswerPagesOptions) {
   const receiveAnswer = createReceiveAnswer({ limits, body })
 
-  const plain = (guest: Guest) => ({ guest, title: guest.words.say('answer_title'), frame: 'plain' }) as const
+  const plain = (guest: Guest) => ({ guest, title: guest.say('answer_title'), frame: 'plain' }) as const
 
   async function show(guest: Guest, { url_token = '' }: Params): Promise<Response> {
     if (guest.query.get('done') !== 'sent') return showForm(guest, url_token)
-    const title = guest.words.say('answer_sent_title')
+    const title = guest.say('answer_sent_title')
     return answer(<Arrived guest={guest} />, { ...plain(guest), title })
   }
 
@@ -48,7 +47,7 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
   }
 
   function showOver(guest: Guest): Response {
-    const title = guest.words.say('gone_title')
+    const title = guest.say('gone_title')
     return answer(<Over guest={guest} />, { ...plain(guest), title, status: 410 })
   }
 
@@ -71,7 +70,7 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
       if (why === null) throw cause
       return showForm(guest, url_token, why, payload)
     }
-    return answerSeeOther(guest.href(`${PAGES.answer.href({ url_token })}?done=sent`))
+    return leadTo(guest, `${PAGES.answer.href({ url_token })}?done=sent`)
   }
 
   return { show, send }
@@ -85,7 +84,7 @@ function keyIn({ query }: Guest): string | null {
 
 /** Null for a refusal that the form does not explain. */
 function explain(cause: DomainError, guest: Guest): Why | null {
-  const { say } = guest.words
+  const { say } = guest
   const { passphrase } = cause.details
   if (passphrase !== undefined) {
     const problems = { passphrase: say(`passphrase_${passphrase}`) }

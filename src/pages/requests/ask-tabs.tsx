@@ -7,7 +7,7 @@ import { Tabs } from '../frame/lists.tsx'
 const TABS = { create: 'create_title', requests: 'ask_title' } as const
 
 export function AskTabs({ guest, shown }: { guest: Guest; shown: keyof typeof TABS }) {
-  const { say } = guest.words
+  const { say } = guest
   const tabs = (['create', 'requests'] as const).map((page) => ({
     href: guest.href(PAGES[page].href()),
     text: say(TABS[page]),

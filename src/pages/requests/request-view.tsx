@@ -14,7 +14,7 @@ import { countAnswers, isAnswered, nameOfRequest, RequestState } from './request
 
 export function createRequestView(answer: AnswerGuest) {
   return (guest: Member, own: OwnRequest): Response => {
-    const { say } = guest.words
+    const { say } = guest
     const title = nameOfRequest(own, guest.words)
     const content = (
       <>

@@ -31,7 +31,7 @@ type Props = Shown & { guest: Member }
 
 export function createRequestsView(answer: AnswerGuest) {
   return (guest: Member, shown: Shown): Response => {
-    const { say } = guest.words
+    const { say } = guest
     const { page, pageNumber, refused } = shown
     const title = say('ask_title')
     const content = (
@@ -107,8 +107,7 @@ export function RequestState({ own, words: { say } }: { own: OwnRequest; words: 
 }
 
 function AskForm({ guest, recipient, limits, refused }: Props) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const { texts, typed, field } = readFields(refused, words)
   return (
     <PostForm guest={guest} action={PAGES.ask.href()} isOnce>

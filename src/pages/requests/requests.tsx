@@ -2,12 +2,11 @@
 
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Now } from '../../domain/time.ts'
-import { answerSeeOther } from '../../http/answers.ts'
 import { createParseRequest } from '../../http/intake/request-input.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Requests } from '../../requests/requests.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
-import { type Member, type Params, readPage } from '../frame/guest.ts'
+import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { createRequestView } from './request-view.tsx'
 import { createRequestsView } from './requests-view.tsx'
@@ -36,7 +35,7 @@ export function createRequestPages(options: RequestPagesOptions) {
     try {
       const wanted = parse(Object.fromEntries(form.fields))
       const made = await requests.create(guest.account, { wanted, address: guest.viewer.visit.ip })
-      return answerSeeOther(guest.href(PAGES.request.href({ url_token: made.urlToken })))
+      return leadTo(guest, PAGES.request.href({ url_token: made.urlToken }))
     } catch (cause) {
       return showAll(guest, { form, problems: problemsIn(cause) })
     }
@@ -48,7 +47,7 @@ export function createRequestPages(options: RequestPagesOptions) {
 
   async function close(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
     await requests.close(guest.account, url_token)
-    return answerSeeOther(guest.href(PAGES.request.href({ url_token })))
+    return leadTo(guest, PAGES.request.href({ url_token }))
   }
 
   return { showAll: (guest: Member) => showAll(guest), ask, show, close }

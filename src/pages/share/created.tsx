@@ -104,7 +104,7 @@ function Over({ guest, push, title, isSent, now }: OverProps) {
 
 /** What it is and for whom; the rest of what its owner may know is on a page of its own. */
 function About({ guest, push, owned }: { guest: Guest; push: Push; owned: Owned | null }) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <p class="hint">
       {say(KIND_WORDS[push.kind])}
@@ -128,7 +128,7 @@ function Another({ guest }: { guest: Guest }) {
   return (
     <p class="unprinted">
       <ButtonLink icon="plus" to={guest.href(PAGES.create.href())}>
-        {guest.words.say('created_another')}
+        {guest.say('created_another')}
       </ButtonLink>
     </p>
   )
@@ -143,8 +143,7 @@ type LiveProps = Addressed & {
 }
 
 function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps) {
-  const { words } = guest
-  const { say } = words
+  const { words, say } = guest
   const message = messageFor({ template, push, name, link, words })
   return (
     <>

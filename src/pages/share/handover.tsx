@@ -11,7 +11,7 @@ type WaysProps = { guest: Guest; message: string; hasPassphrase: boolean }
 
 /** Copying needs a script, and sharing a browser that can; the e-mail works everywhere. */
 export function Ways({ guest, message, hasPassphrase }: WaysProps) {
-  const { say } = guest.words
+  const { say } = guest
   const subject = say('message_subject')
   return (
     <div class="ways unprinted">
@@ -46,7 +46,7 @@ function Passphrase({ words }: { words: Words }) {
 
 /** A script takes what was typed here into the e-mail; browsers do not keep it. */
 export function Message({ guest, message }: Omit<WaysProps, 'hasPassphrase'>) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <section class="message unprinted">
       <label for="message">{say('created_message')}</label>

@@ -43,7 +43,7 @@ export function createTrustPage({ answer, authority }: TrustPageOptions) {
     if (authority === null) throw new DomainError('not_found', 'not-found')
     return answer(<TrustPage guest={guest} fingerprint={authority.fingerprint} />, {
       guest,
-      title: guest.words.say('trust_page'),
+      title: guest.say('trust_page'),
       frame: 'plain',
       languageSwitch: false,
       script: null,
@@ -52,7 +52,7 @@ export function createTrustPage({ answer, authority }: TrustPageOptions) {
 }
 
 function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }) {
-  const { say } = guest.words
+  const { say } = guest
   return (
     <>
       <h1>{say('trust_page')}</h1>

@@ -8,9 +8,9 @@ import { PAGES } from '../../../http/urls.ts'
 import type { Labelled } from '../../../pushes/owner-lists.ts'
 import type { FormMarks } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
-import type { WordKey, Words } from '../../../words/words.ts'
+import type { Words } from '../../../words/words.ts'
 import { type FindSetup, type Setup, SetupSteps } from '../../admin/setup.tsx'
-import { ProblemList, problemTexts } from '../../frame/fields.tsx'
+import { type Places, ProblemList, problemTexts } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
 import { oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
@@ -19,7 +19,7 @@ import { Notice, nameForOwner } from '../../frame/parts.tsx'
 import { AskTabs } from '../../requests/ask-tabs.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
 import { presetOf } from './create-preset.ts'
-import type { CreateScripts } from './create-props.ts'
+import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
 import { type Refused, whyOutage } from './create-refusals.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
 import { type Again, createFindAgain } from './share-again.ts'
@@ -180,47 +180,31 @@ function LikeAnother({ words, pushed }: { words: Words; pushed: Labelled }) {
   )
 }
 
-type Place = { id: string; word: WordKey }
-
-/** Fields whose members of the API have the same name. */
-const FIELDS = [
-  'files',
-  'wifi_network',
-  'wifi_password',
-  'expire_after',
-  'expire_after_views',
-  'passphrase',
-  'name',
-  'note',
-] as const
-
-function placeOf(field: string, { typed }: Refused): Place | null {
-  const own = FIELDS.find((known) => known === field)
-  if (own !== undefined) return { id: own, word: own }
-  if (field === 'expire_after_days' || field === 'expire_after_duration')
-    return { id: 'expire_after', word: 'expire_after' }
-  if (field === 'notify_emails_to') return { id: field, word: 'notify_to' }
-  if (field !== 'payload') return null
-  const kind = typed('kind')
-  if (kind === 'url') return { id: 'link', word: 'payload_url' }
-  if (kind === 'wifi') return { id: 'wifi_network', word: 'wifi_network' }
-  if (kind !== 'qr') return { id: 'payload', word: kind === 'file' ? 'payload_file' : 'payload_text' }
-  return { id: 'qr', word: 'payload_qr' }
+const PLACES: Places = {
+  files: ['files', 'files'],
+  wifi_network: ['wifi_network', 'wifi_network'],
+  wifi_password: ['wifi_password', 'wifi_password'],
+  expire_after: ['expire_after', 'expire_after'],
+  expire_after_days: ['expire_after', 'expire_after'],
+  expire_after_duration: ['expire_after', 'expire_after'],
+  expire_after_views: ['expire_after_views', 'expire_after_views'],
+  passphrase: ['passphrase', 'passphrase'],
+  name: ['name', 'name'],
+  note: ['note', 'note'],
+  notify_emails_to: ['notify_emails_to', 'notify_to'],
 }
 
-function WhyRefused({ guest: { href, words }, refused }: { guest: Guest; refused: Refused }) {
-  const { say } = words
+function WhyRefused({ guest: { href, say, words }, refused }: { guest: Guest; refused: Refused }) {
   const { message, advice, forgetsFiles = false, madeUrlToken = null, isOfSomebodyElse = false } = refused
-  const troubles = Object.entries(problemTexts(refused.problems ?? {}, words)).map(([field, text]) => {
-    const place = placeOf(field, refused)
-    if (place === null) return { id: null, text }
-    return { id: place.id, text: say('labelled', { label: say(place.word), text }) }
-  })
+  const kind = FORM_KINDS.find((known) => known === refused.typed('kind')) ?? 'text'
+  const texts = problemTexts(refused.problems ?? {}, words)
   return (
     <Notice kind="refused">
       <p>{message}</p>
       {advice && <p>{advice}</p>}
-      {troubles.length > 0 && <ProblemList places={troubles} />}
+      {Object.keys(texts).length > 0 && (
+        <ProblemList texts={texts} places={{ ...PLACES, payload: PAYLOADS[kind] }} words={words} />
+      )}
       {forgetsFiles && <p data-forgotten>{say('files_again')}</p>}
       {madeUrlToken !== null && (
         <a href={href(PAGES.created.href({ url_token: madeUrlToken }))}>{say('create_made')}</a>

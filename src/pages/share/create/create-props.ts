@@ -3,7 +3,7 @@
 import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import { PUSH_KINDS } from '../../../domain/push.ts'
-import type { Words } from '../../../words/words.ts'
+import type { WordKey, Words } from '../../../words/words.ts'
 import type { FieldOf } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Typed } from './create-sender.ts'
@@ -11,6 +11,15 @@ import type { Typed } from './create-sender.ts'
 /** What people choose from. A Wi-Fi network is a kind of its own to them; the API knows its QR code. */
 export const FORM_KINDS = [...PUSH_KINDS, 'wifi'] as const
 export type FormKind = (typeof FORM_KINDS)[number]
+
+/** The field for what is shared of each kind, and its label. */
+export const PAYLOADS = {
+  text: ['payload', 'payload_text'],
+  file: ['payload', 'payload_file'],
+  url: ['link', 'payload_url'],
+  qr: ['qr', 'payload_qr'],
+  wifi: ['wifi_network', 'wifi_network'],
+} as const satisfies Record<FormKind, readonly [id: string, label: WordKey]>
 
 export function formKinds({ kinds }: PushLimits): FormKind[] {
   return FORM_KINDS.filter((kind) => kinds.has(kind === 'wifi' ? 'qr' : kind))

@@ -1,7 +1,6 @@
 // Handles the create form: creates one push however often the form is sent, or shows the form again.
 
 import { DomainError, isDomainError, isOutage, type OutageError } from '../../../domain/errors.ts'
-import { answerSeeOther } from '../../../http/answers.ts'
 import type { BodyLimits } from '../../../http/intake/body.ts'
 import type { Wire } from '../../../http/intake/members.ts'
 import { createReceivePush, type Received, type Revised } from '../../../http/intake/receiving.ts'
@@ -12,7 +11,7 @@ import type { PageSeals } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
 import type { Upload, Uploads } from '../../../pushes/uploads.ts'
 import { senderCookie } from '../../frame/cookies.ts'
-import { askToSignIn, type Guest } from '../../frame/guest.ts'
+import { askToSignIn, type Guest, leadTo } from '../../frame/guest.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { readCreateForm } from './create-reader.ts'
 import { explainRefusal } from './create-refusals.ts'
@@ -61,7 +60,7 @@ export function createCreatePage(options: CreatePageOptions) {
       const cookie = senderCookie(senders.seal(urlToken), guest)
       const mailed = typed('notify_emails_to').trim() === '' ? '' : '?mailed=true'
       const path = `${PAGES.created.href({ url_token: urlToken })}${mailed}`
-      return answerSeeOther(guest.href(path), { 'set-cookie': cookie })
+      return leadTo(guest, path, { 'set-cookie': cookie })
     } catch (cause) {
       return isStranger(sending) ? askToSignIn(guest) : refuse(cause, sending)
     }
@@ -151,7 +150,7 @@ export function createCreatePage(options: CreatePageOptions) {
     const { guest, typed, files, isUnknown } = sending
     // The store that is away would not find the push either. The form keeps its key, so sending it again does.
     const made = why.isOfSomebodyElse === true || isOutage(cause) ? null : await findMade(sending)
-    const again = made === null ? {} : { message: guest.words.say('problem_key_reused'), isKeyUsed: true }
+    const again = made === null ? {} : { message: guest.say('problem_key_reused'), isKeyUsed: true }
     const madeUrlToken = made?.urlToken ?? null
     return showAgain(guest, {
       ...why,
