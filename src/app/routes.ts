@@ -5,7 +5,7 @@ import { createAnswerDownload } from '../api/downloads.ts'
 import { createEventRoutes } from '../api/events.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { type ApiRoute, createPushEndpoints, routesOfPushes } from '../api/pushes.ts'
-import { createReference } from '../api/reference.ts'
+import { createReference, PREVIOUS_TAG } from '../api/reference.ts'
 import { createRequestRoutes } from '../api/requests.ts'
 import { createPreviousRoutes, PREVIOUS_VERSION } from '../api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
@@ -16,7 +16,7 @@ import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
 import { type Asked, createRouter, type Route } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
-import { API, FILES, PREVIOUS_API } from '../http/urls.ts'
+import { API, FILES, PAGES, PREVIOUS_API } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { LookAtHealth } from '../operating/health.ts'
 import { noteFailure } from '../operating/logging.ts'
@@ -65,6 +65,7 @@ export function createRoutes(options: RoutesOptions) {
     routes: [
       { url: API.reference, answer: () => answerJson(200, reference()) },
       { url: API.docs, answer: createAnswerDocs({ ...options, reference }) },
+      { url: PAGES.previousApi, answer: createAnswerDocs({ ...options, reference, only: PREVIOUS_TAG }) },
       ...createFileRoutes(options),
       ...apiRoutes,
       ...createMovedRoutes(basePath),

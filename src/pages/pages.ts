@@ -22,7 +22,6 @@ import type { AnswerGuest } from './frame/page.tsx'
 import { createDashboard, type DashboardOptions } from './owner/dashboard.ts'
 import { createPushPages, type PushPageOptions } from './owner/push-page.ts'
 import { createPageGuards, type PageGuards } from './page-guards.ts'
-import { createPreviousApiPage } from './previous-api.tsx'
 import { createReceivePages, type ReceivePageOptions } from './receive/receive.tsx'
 import { type AnswerPagesOptions, createAnswerPages } from './requests/answer.tsx'
 import { createRequestPages, type RequestPagesOptions } from './requests/requests.tsx'
@@ -68,7 +67,6 @@ export function createPageRoutes(options: PagesOptions): Route[] {
     ...adminRoutes(guards, options),
     guards.guest(PAGES.trust, createTrustPage(options)),
     { url: FILES.authority, answer: createAnswerAuthority(options) },
-    guards.guest(PAGES.previousApi, createPreviousApiPage(options.answer)),
   ]
 }
 

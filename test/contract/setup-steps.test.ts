@@ -23,8 +23,10 @@ type Reader = {
 
 /** Which of the three are done; null where no steps are shown. */
 async function readSteps(reader: Reader, path: string) {
-  const list = /<ol class="setup.*?<\/ol>/s.exec((await reader.get(path)).text)?.[0]
-  return list === undefined ? null : [...list.matchAll(/<li( class="good")?>/g)].map(([, isDone]) => !!isDone)
+  const list = /<ol class="(?:setup|next-steps)".*?<\/ol>/s.exec((await reader.get(path)).text)?.[0]
+  return list === undefined
+    ? null
+    : [...list.matchAll(/<li(?: class="([\w ]+)")?>/g)].map(([, look = '']) => /good/.test(look))
 }
 
 test('a server for this machine alone says with which flag others reach it', async () => {

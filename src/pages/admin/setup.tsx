@@ -54,7 +54,7 @@ export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
   return (
     <ol class={isExplained ? 'next-steps' : 'setup'} aria-label={say('setup_steps')}>
       {steps.map(({ isDone, title, hint }, at) => (
-        <li class={`${isExplained ? 'card ' : ''}${isDone ? 'good' : ''}`}>
+        <li class={[isExplained && 'card', isDone && 'good'].filter(Boolean).join(' ') || undefined}>
           <span class="mark">{isDone ? <Icon name="check" /> : guest.words.number(at + 1)}</span>
           <div>
             <span class="title">

@@ -1,42 +1,54 @@
-// The page of the API reference, drawn from the OpenAPI document of this server. In English, as the API is.
+// The pages of the API reference, drawn from the OpenAPI document of this server: of all of it, and of the previous version
+// alone. In English, as the API is.
 
 import type { Asked } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'
-import type { GetGuest } from '../frame/guest.ts'
+import type { GetGuest, Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { type ApiDocument, type Endpoint, listEndpoints } from './document.ts'
 import { OperationView, Place, Refusals, SchemaView } from './operation-view.tsx'
 import { Prose } from './prose.tsx'
 
-export type DocsOptions = { answer: AnswerGuest; getGuest: GetGuest; reference: () => object }
+export type DocsOptions = {
+  answer: AnswerGuest
+  getGuest: GetGuest
+  reference: () => object
+  /** The group of operations that the page shows; without it, all. */
+  only?: string
+}
 
 const TITLE = 'API reference'
 
-export function createAnswerDocs({ answer, getGuest, reference }: DocsOptions) {
+export function createAnswerDocs({ answer, getGuest, reference, only }: DocsOptions) {
+  const title = only === undefined ? TITLE : `${TITLE}: ${only.toLowerCase()}`
   return async ({ exchange }: Asked): Promise<Response> => {
     const guest = await getGuest(exchange)
     const document = reference() as ApiDocument
-    const links = { baseUrl: exchange.baseUrl, json: `${guest.basePath}${API.reference.href()}` }
-    const content = <Reference document={document} {...links} />
-    return answer(content, { guest, title: TITLE, width: 'wide' })
+    const content = <Reference {...{ guest, document, title, only }} />
+    return answer(content, { guest, title, width: 'wide' })
   }
 }
 
-type ReferenceProps = { document: ApiDocument; baseUrl: string; json: string }
+type ReferenceProps = { guest: Guest; document: ApiDocument; title: string; only: string | undefined }
 
-function Reference({ document, baseUrl, json }: ReferenceProps) {
+function Reference({ guest, document, title, only }: ReferenceProps) {
+  const { basePath, exchange } = guest
+  const { baseUrl } = exchange
   const endpoints = listEndpoints(document)
-  const groups = document.tags.map(({ name, description }) => ({
-    name,
-    description,
-    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
-  }))
+  const groups = document.tags
+    .filter(({ name }) => only === undefined || only === name)
+    .map(({ name, description }) => ({
+      name,
+      description,
+      endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
+    }))
   return (
     <div lang="en" dir="ltr" class="docs">
-      <h1>{TITLE}</h1>
+      <h1>{title}</h1>
       <p class="lead">
         Version {document.info.version}, at <code>{baseUrl}</code>. For programs:{' '}
-        <a href={json}>the same as OpenAPI 3</a>.
+        <a href={`${basePath}${API.reference.href()}`}>the same as OpenAPI 3</a>.
+        {only !== undefined && <a href={`${basePath}${API.docs.href()}`}> All versions and operations.</a>}
       </p>
       <Prose text={document.info.description} />
       <nav aria-label="Operations">

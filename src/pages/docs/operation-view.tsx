@@ -14,9 +14,7 @@ export function Place({ endpoint: { method, path } }: { endpoint: Endpoint }) {
 
 export function OperationView({ endpoint, baseUrl }: { endpoint: Endpoint; baseUrl: string }) {
   const { operation } = endpoint
-  const { operationId, summary, description, parameters = [], tags } = operation
-  // Version 2 has the same parameters and explains them.
-  const isPrevious = tags.includes('Previous version')
+  const { operationId, summary, description, parameters = [] } = operation
   return (
     <article class="card operation" id={operationId} aria-labelledby={`${operationId}-title`}>
       <h3 id={`${operationId}-title`}>{summary}</h3>
@@ -32,7 +30,7 @@ export function OperationView({ endpoint, baseUrl }: { endpoint: Endpoint; baseU
             {parameters.map(({ name, schema, required = false, description, ...rest }) => (
               <Field
                 name={name}
-                schema={isPrevious || description === undefined ? schema : { ...schema, description }}
+                schema={description === undefined ? schema : { ...schema, description }}
                 note={`in the ${rest.in}`}
                 isRequired={required}
               />

@@ -2,22 +2,22 @@
 // line true to the chosen chips.
 
 import { DURATIONS } from '../../../domain/new-push.ts'
-import { DAY, HOUR, MINUTE } from '../../../domain/time.ts'
-import type { WordKey } from '../../../words/words.ts'
 import { Field, Input, Tick } from '../../frame/fields.tsx'
 import { Icon } from '../../frame/icons.tsx'
 import { Choice, type Pick } from './choice.tsx'
 import type { PartProps } from './create-props.ts'
-import { EXACT, lifetimeText, offeredDurations, offeredViews, type Unit } from './expiry-chips.ts'
+import {
+  EXACT,
+  lifetimeText,
+  MILLISECONDS,
+  offeredDurations,
+  offeredViews,
+  UNITS,
+  unitOf,
+} from './expiry-chips.ts'
 
 /** `phrase` is the text in the line, `label` the text on the chip. */
 type Chip = Pick & { phrase: string }
-
-const UNITS: Record<Unit, { word: WordKey; milliseconds: number }> = {
-  minutes: { word: 'unit_minutes', milliseconds: MINUTE },
-  hours: { word: 'unit_hours', milliseconds: HOUR },
-  days: { word: 'unit_days', milliseconds: DAY },
-}
 
 export function Expiry(props: PartProps) {
   const { say, forms } = props.words
@@ -66,8 +66,8 @@ function lifetimeChips({ words, limits, typed }: PartProps): Chip[] {
     const value = String(index)
     return { id: `expire-${at}`, value, label, phrase: label, isChosen: value === chosen }
   })
-  const { milliseconds } = UNITS[unitOf(typed)]
-  const phrase = lifetimeText(numberOf(typed('expire_after'), limits.days.default) * milliseconds, words)
+  const number = numberOf(typed('expire_after'), limits.days.default)
+  const phrase = lifetimeText(number * MILLISECONDS[unitOf(typed('expire_unit'))], words)
   return [...chips, exactChip('expire-exact', chips, { label: words.say('expires_exact'), phrase })]
 }
 
@@ -84,11 +84,6 @@ function viewChips({ words, limits, typed }: PartProps): Chip[] {
 
 function exactChip(id: string, others: Chip[], texts: { label: string; phrase: string }): Chip {
   return { id, value: EXACT, isChosen: !others.some(({ isChosen }) => isChosen), ...texts }
-}
-
-function unitOf(typed: PartProps['typed']): Unit {
-  const unit = typed('expire_unit')
-  return unit === 'minutes' || unit === 'hours' ? unit : 'days'
 }
 
 function numberOf(text: string, preset: number): number {
@@ -112,7 +107,7 @@ type ExactProps = PartProps & { trouble: string | undefined }
 
 function ExactLifetime({ words: { say }, limits, typed, trouble }: ExactProps) {
   const { days } = limits
-  const chosen = unitOf(typed)
+  const chosen = unitOf(typed('expire_unit'))
   const hint = say('expire_after_hint', { min: days.min, n: days.max })
   return (
     <div class="exact">
@@ -127,9 +122,9 @@ function ExactLifetime({ words: { say }, limits, typed, trouble }: ExactProps) {
               {...describes}
             />
             <select id="expire_unit" name="push[expire_unit]" aria-label={say('expire_unit')}>
-              {Object.entries(UNITS).map(([unit, { word }]) => (
+              {UNITS.map((unit) => (
                 <option value={unit} selected={unit === chosen}>
-                  {say(word)}
+                  {say(`unit_${unit}`)}
                 </option>
               ))}
             </select>

@@ -1,7 +1,7 @@
 // The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
 
 import type { Preferences } from '../../../accounts/preferences.ts'
-import { isOutage, type OutageError } from '../../../domain/errors.ts'
+import { isOutage, nullIfMissing, type OutageError } from '../../../domain/errors.ts'
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
 import { PAGES } from '../../../http/urls.ts'
@@ -18,11 +18,10 @@ import type { AnswerGuest } from '../../frame/page.tsx'
 import { Notice, nameForOwner } from '../../frame/parts.tsx'
 import { AskTabs } from '../../requests/ask-tabs.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
-import { presetOf } from './create-preset.ts'
+import { NOTHING_WANTED, presetOf, wantedIn, wantedOf } from './create-preset.ts'
 import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
 import { type Refused, whyOutage } from './create-refusals.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
-import { type Again, createFindAgain } from './share-again.ts'
 import { type Shared, SharedFiles } from './shared.tsx'
 
 export type CreatePageParts = {
@@ -41,16 +40,16 @@ export type CreatePageParts = {
 type Shown = {
   typed: Typed
   refused: Refused | null
-  again: Again | null
+  /** The push that the new one is to be like. */
+  again: Labelled | null
   shared?: Shared
   setup?: Setup | null
 }
 
 export function createShowForm(options: CreatePageParts) {
   const { answer, marks, preferences, pushes, limits, createScripts, signups, basePath, findSetup } = options
-  const findAgain = createFindAgain(pushes)
   const settings = { limits, createScripts, signups }
-  const preset: Typed = presetOf({ query: new URLSearchParams(), choices: NO_CHOICES, limits })
+  const preset: Typed = presetOf({ wanted: NOTHING_WANTED, choices: NO_CHOICES, limits })
 
   /** The fields of a form that nobody has filled in, which are the same for everybody with that language. */
   const emptyFields = (isOfAccount: boolean) =>
@@ -69,8 +68,16 @@ export function createShowForm(options: CreatePageParts) {
     if (guest.query.size === 0 && chosen === NO_CHOICES)
       return answerWith(guest, { typed: preset, refused: null, again: null, setup })
     const again = await findAgain(guest)
-    const typed = presetOf({ query: again?.query ?? guest.query, choices: chosen, limits })
+    const wanted = again === null ? wantedIn(guest.query) : wantedOf(again)
+    const typed = presetOf({ wanted, choices: chosen, limits })
     return answerWith(guest, { typed, refused: null, again, setup })
+  }
+
+  /** "Share again like this": the address has the token of an own push alone, so that no name ends up in the log of a proxy. */
+  async function findAgain({ query, session }: Guest): Promise<Labelled | null> {
+    const urlToken = query.get('like')
+    if (urlToken === null || session === null) return null
+    return pushes.getOwned(urlToken, session.account).catch(nullIfMissing)
   }
 
   /** What was shared is worth more than the choices of the account, while the store is away. */
@@ -86,7 +93,7 @@ export function createShowForm(options: CreatePageParts) {
   /** The form filled in with what the system shared. The person still has to send it. `outage` hides who that is. */
   async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
     const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
-    const chosenBefore = presetOf({ query: new URLSearchParams(), choices: chosen, limits })
+    const chosenBefore = presetOf({ wanted: NOTHING_WANTED, choices: chosen, limits })
     const fields: Record<string, string> = {
       ...shared.fields,
       ...(shared.files.length > 0 ? { kind: 'file' } : {}),
@@ -126,7 +133,7 @@ export function createShowForm(options: CreatePageParts) {
         {/* Who has an account knows, and begins with whom it is for. */}
         {!isOfAccount && <p class="lead">{words.say('create_lead')}</p>}
         {setup && <SetupSteps guest={guest} setup={setup} />}
-        {again && <LikeAnother words={words} pushed={again.pushed} />}
+        {again && <LikeAnother words={words} pushed={again} />}
         {refused && <WhyRefused guest={guest} refused={refused} />}
         <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
         {shared && <SharedFiles files={shared.files} />}

@@ -1,33 +1,68 @@
-// The values that a new form starts with: those in its address, for links such as "share again like this"; else those that the
-// account asked to use again; else the defaults of this server.
+// The values that a new form starts with: those of its address or of a push to share again like; else those that the account
+// asked to use again; else the defaults of this server.
 
 import { DURATIONS, type PushLimits } from '../../../domain/new-push.ts'
-import { fitChoices, type PushChoices } from '../../../domain/push-choices.ts'
+import { fitChoices, NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
 import { DAY } from '../../../domain/time.ts'
+import type { Labelled } from '../../../pushes/owner-lists.ts'
 import type { Typed } from './create-sender.ts'
 import { EXACT, inUnit, offeredDurations, offeredViews } from './expiry-chips.ts'
 
-export type PresetOptions = { query: URLSearchParams; choices: PushChoices; limits: PushLimits }
+/** Never a secret. Null leaves a choice to the account. */
+export type Wanted = PushChoices & { kind: string; name: string; note: string }
 
-/** The query has the names of the API: kind, name, note, expire_after_duration, expire_after_days and so on. Never a secret. */
-export function presetOf({ query, choices, limits }: PresetOptions): Typed {
-  const wanted = fitChoices(
+export const NOTHING_WANTED: Wanted = { ...NO_CHOICES, kind: '', name: '', note: '' }
+
+/** The query has the names of the API: kind, name, note, expire_after_duration, expire_after_days and so on. */
+export function wantedIn(query: URLSearchParams): Wanted {
+  const days = numberIn(query, 'expire_after_days')
+  const index = numberIn(query, 'expire_after_duration')
+  return {
+    kind: query.get('kind') ?? '',
+    name: query.get('name') ?? '',
+    note: query.get('note') ?? '',
+    lifetime: shorterOf(days, index === null ? undefined : DURATIONS[index]),
+    views: numberIn(query, 'expire_after_views'),
+    retrievalStep: booleanIn(query, 'retrieval_step'),
+    deletableByViewer: booleanIn(query, 'deletable_by_viewer'),
+  }
+}
+
+/** The settings of an own push, without its content and passphrase. */
+export function wantedOf({ push, name, note }: Labelled): Wanted {
+  const { kind, createdAt, expiresAt, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } =
+    push
+  const duration = DURATIONS.find((known) => known === expiresAt - createdAt)
+  const lifetime = shorterOf(expireAfterDays, duration)
+  return { kind, name, note, lifetime, views: expireAfterViews, retrievalStep, deletableByViewer }
+}
+
+/** As in the API; null for neither. */
+function shorterOf(days: number | null, duration: number | undefined): number | null {
+  if (days === null || days === 0) return duration ?? null
+  return Math.min(days * DAY, duration ?? Number.POSITIVE_INFINITY)
+}
+
+export type PresetOptions = { wanted: Wanted; choices: PushChoices; limits: PushLimits }
+
+export function presetOf({ wanted, choices, limits }: PresetOptions): Typed {
+  const { lifetime, views, retrievalStep, deletableByViewer } = fitChoices(
     {
-      lifetime: lifetimeIn(query) ?? choices.lifetime,
-      views: numberIn(query, 'expire_after_views') ?? choices.views,
-      retrievalStep: booleanIn(query, 'retrieval_step') ?? choices.retrievalStep,
-      deletableByViewer: booleanIn(query, 'deletable_by_viewer') ?? choices.deletableByViewer,
+      lifetime: wanted.lifetime ?? choices.lifetime,
+      views: wanted.views ?? choices.views,
+      retrievalStep: wanted.retrievalStep ?? choices.retrievalStep,
+      deletableByViewer: wanted.deletableByViewer ?? choices.deletableByViewer,
     },
     limits,
   )
   const fields: Record<string, string> = {
-    kind: query.get('kind') ?? '',
-    name: query.get('name') ?? '',
-    note: query.get('note') ?? '',
-    ...lifetimeFields(wanted.lifetime ?? limits.days.default * DAY, limits),
-    ...viewFields(wanted.views ?? limits.views.default, limits),
-    retrieval_step: String(wanted.retrievalStep ?? limits.retrievalStep),
-    deletable_by_viewer: String(wanted.deletableByViewer ?? limits.deletableByViewer),
+    kind: wanted.kind,
+    name: wanted.name,
+    note: wanted.note,
+    ...lifetimeFields(lifetime ?? limits.days.default * DAY, limits),
+    ...viewFields(views ?? limits.views.default, limits),
+    retrieval_step: String(retrievalStep ?? limits.retrievalStep),
+    deletable_by_viewer: String(deletableByViewer ?? limits.deletableByViewer),
   }
   return (field) => fields[field] ?? ''
 }
@@ -46,15 +81,6 @@ function lifetimeFields(lifetime: number, limits: PushLimits): Record<string, st
 function viewFields(views: number, limits: PushLimits): Record<string, string> {
   const isOffered = offeredViews(limits).includes(views)
   return { views: isOffered ? String(views) : EXACT, expire_after_views: String(views) }
-}
-
-/** The shorter one of days and duration, as in the API; null for neither. */
-function lifetimeIn(query: URLSearchParams): number | null {
-  const days = numberIn(query, 'expire_after_days')
-  const index = numberIn(query, 'expire_after_duration')
-  const duration = index === null ? null : (DURATIONS[index] ?? null)
-  if (days === null || days === 0) return duration
-  return Math.min(days * DAY, duration ?? Number.POSITIVE_INFINITY)
 }
 
 function numberIn(query: URLSearchParams, name: string): number | null {

@@ -4,18 +4,13 @@
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import { hasMoreCharacters } from '../../../domain/text-length.ts'
-import { HOUR, MINUTE } from '../../../domain/time.ts'
 import { createFields, integer, type Wire } from '../../../http/intake/members.ts'
 import type { Revised } from '../../../http/intake/receiving.ts'
 import { WIFI_TYPES, wifiText } from '../../frame/wifi-text.ts'
-import { EXACT } from './expiry-chips.ts'
+import { EXACT, MILLISECONDS, unitOf } from './expiry-chips.ts'
 import { completeWebAddress } from './web-address.ts'
 
 const LENGTH = { expire_after: integer({ minimum: 1, maximum: 1_000_000 }) }
-const UNITS = new Map<unknown, number>([
-  ['minutes', MINUTE],
-  ['hours', HOUR],
-])
 const BLANK = [{ code: 'blank' }] as const
 const TOO_LONG = { code: 'too_long_characters', limit: MAX_QR_CHARACTERS } as const
 
@@ -63,16 +58,16 @@ function readWifi(form: Wire): Revised {
 
 /** Days stay as the API has them; anything shorter becomes a duration. */
 function readLifetime(form: Wire): Revised {
-  const { expire_after: given, expire_after_duration: index, expire_unit: unit } = form
+  const { expire_after: given, expire_after_duration: index } = form
   if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }
   if (index === EXACT && textOf(given).trim() === '')
     return { wire: {}, problems: { expire_after: [...BLANK] } }
-  const milliseconds = UNITS.get(unit)
-  if (milliseconds === undefined) return { wire: { expire_after_days: given } }
+  const unit = unitOf(form.expire_unit)
+  if (unit === 'days') return { wire: { expire_after_days: given } }
   const fields = createFields(LENGTH, { expire_after: given })
   const number = fields.read('expire_after')
   const { problems } = fields
-  return number === null ? { wire: {}, problems } : { wire: {}, duration: number * milliseconds }
+  return number === null ? { wire: {}, problems } : { wire: {}, duration: number * MILLISECONDS[unit] }
 }
 
 function readViews({ views, expire_after_views: exact }: Wire): Revised {

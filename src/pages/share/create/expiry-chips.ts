@@ -26,19 +26,21 @@ export function offeredViews({ views }: PushLimits): number[] {
     .sort((one, other) => one - other)
 }
 
-const UNITS = [
-  { unit: 'days', milliseconds: DAY },
-  { unit: 'hours', milliseconds: HOUR },
-  { unit: 'minutes', milliseconds: MINUTE },
-] as const
+/** The units of exact times, the smallest first. */
+export const UNITS = ['minutes', 'hours', 'days'] as const
+export type Unit = (typeof UNITS)[number]
 
-export type Unit = (typeof UNITS)[number]['unit']
+export const MILLISECONDS: Record<Unit, number> = { minutes: MINUTE, hours: HOUR, days: DAY }
+
+/** Days for anything but the name of a unit. */
+export function unitOf(given: unknown): Unit {
+  return UNITS.find((unit) => unit === given) ?? 'days'
+}
 
 /** A time in the largest unit that makes it a whole number. */
 export function inUnit(lifetime: number): { number: number; unit: Unit } {
-  const fitting = UNITS.find(({ milliseconds }) => lifetime % milliseconds === 0)
-  const { unit, milliseconds } = fitting ?? { unit: 'minutes', milliseconds: MINUTE }
-  return { number: Math.ceil(lifetime / milliseconds), unit }
+  const unit = UNITS.findLast((known) => lifetime % MILLISECONDS[known] === 0) ?? 'minutes'
+  return { number: Math.ceil(lifetime / MILLISECONDS[unit]), unit }
 }
 
 export function lifetimeText(lifetime: number, words: Words): string {
