@@ -1,4 +1,4 @@
-// The page of the signed-in account: password, second factor, sessions, API tokens.
+// The page of the signed-in account: password, second factor, age key, mail, sessions.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
@@ -7,7 +7,7 @@ import type { Problems } from '../../domain/problems.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Requests } from '../../requests/requests.ts'
 import type { WordKey } from '../../words/words.ts'
-import { problemTexts, RefusedFields, Tick } from '../frame/fields.tsx'
+import { problemTexts, RefusedFields, readFields, Tick } from '../frame/fields.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
@@ -15,9 +15,9 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 import { programOf } from '../frame/programs.ts'
+import { RecipientInput } from '../frame/push-fields.tsx'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { AgeKeySection } from './age-key.tsx'
 import { ListExportSection } from './list-export.tsx'
 import { createMailPages, type MailPageOptions } from './mail.tsx'
 
@@ -197,6 +197,24 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
       {listed.length > 1 && (
         <ButtonForm {...end} hidden={{ id: 'others' }} label={say('session_end_others')} />
       )}
+    </Card>
+  )
+}
+
+type SectionProps = { guest: Member; kept: string | null; refused: RefusedForm | null }
+
+export function AgeKeySection({ guest, kept, refused }: SectionProps) {
+  const { words, say } = guest
+  const { texts, field } = readFields(refused, words, { recipient: kept })
+  return (
+    <Card id="age-key" title={say('key_title')}>
+      <p>{say('key_lead')}</p>
+      <Notice kind="low">{say('key_warning')}</Notice>
+      <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
+        <RefusedFields problems={texts} words={words} />
+        <RecipientInput {...field('recipient')} label={say('key_field')} hint={say('key_field_hint')} />
+        <button type="submit">{say('key_save')}</button>
+      </PostForm>
     </Card>
   )
 }

@@ -1,4 +1,5 @@
-// The name, contact and notice of the server on the administration page. What is fixed at the start is shown and cannot be changed.
+// The name, contact and notice of the server on the administration page, where what is fixed at the start cannot be changed, and
+// the settings: first those that somebody set, the rest folded.
 
 import { APPEARANCE_FIELDS, type AppearanceField, MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -7,9 +8,9 @@ import type { WordKey } from '../../words/words.ts'
 import { Input, maxLengthOf, RefusedFields, readFields } from '../frame/fields.tsx'
 import type { Form, RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
+import { Table } from '../frame/lists.tsx'
 import { Card, withFlag } from '../frame/parts.tsx'
 import { PostForm } from '../frame/post-form.tsx'
-import type { SettingInEffect } from './settings.tsx'
 
 type AppearanceProps = { guest: Member; appearance: Appearances; refused: RefusedForm | null }
 
@@ -68,4 +69,44 @@ export function withAppearance(
     const value = field === undefined || fixedBy(field) !== null ? null : kept()[field]
     return value === null ? setting : { ...setting, value, from: PAGES.admin.href() }
   })
+}
+
+/** A setting in effect, without secrets, and where its value comes from. */
+export type SettingInEffect = { flag: string; value: string; from: string; help: string }
+
+type SettingsProps = { guest: Member; settings: readonly SettingInEffect[] }
+
+export function Settings({ guest, settings }: SettingsProps) {
+  const { say } = guest
+  const changed = settings.filter(({ from }) => from !== 'default')
+  const others = settings.filter(({ from }) => from === 'default')
+  return (
+    <Card id="settings" title={say('admin_settings')}>
+      <p class="hint">{say('admin_settings_hint')}</p>
+      {changed.length === 0 ? (
+        <p>{say('settings_unchanged')}</p>
+      ) : (
+        <SettingsTable guest={guest} settings={changed} />
+      )}
+      <details>
+        <summary>{say('settings_default', { n: others.length })}</summary>
+        <SettingsTable guest={guest} settings={others} />
+      </details>
+    </Card>
+  )
+}
+
+function SettingsTable({ guest, settings }: SettingsProps) {
+  const { say } = guest
+  return (
+    <Table
+      isCode
+      heads={[say('setting'), say('setting_value'), say('setting_from')]}
+      rows={settings.map(({ flag, value, from, help }) => [
+        <code title={help}>--{flag}</code>,
+        value,
+        from === 'default' ? say('setting_default') : <code>{from}</code>,
+      ])}
+    />
+  )
 }

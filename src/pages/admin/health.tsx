@@ -1,15 +1,17 @@
-// The health of the server on the administration page: first what needs attention, such as what /readyz tells, later its disk and
-// its jobs.
+// The health of the server on the administration page: first what needs attention, such as what /readyz tells or a clock in
+// doubt, later its disk, its jobs and its nodes.
 
+import type { Doubt } from '../../domain/clock.ts'
 import { PAGES } from '../../http/urls.ts'
 import { type Finding, wordOf } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
-import type { Status } from '../../operating/status.ts'
+import type { DatabaseStatus, ServingNode, Status } from '../../operating/status.ts'
 import type { Words } from '../../words/words.ts'
-import type { Member } from '../frame/guest.ts'
+import { leadTo, type Member } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import { Facts, Table } from '../frame/lists.tsx'
 import { Card, Chip, Moment, Notice, type NoticeKind } from '../frame/parts.tsx'
-import { ClockNotice } from './clock.tsx'
+import { ButtonForm } from '../frame/post-form.tsx'
 
 export type AttentionProps = {
   guest: Member
@@ -160,4 +162,74 @@ function Jobs({ words, jobs }: { words: Words; jobs: readonly JobStatus[] }) {
       </details>
     </section>
   )
+}
+
+export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | null }) {
+  const { words, say } = guest
+  return doubt === null ? null : (
+    <Notice kind="bad">
+      <p>
+        <strong>{say('clock_doubt')}</strong>
+      </p>
+      <Facts
+        of={[
+          [say('clock_said'), <Moment at={doubt.said} words={words} />],
+          [say('clock_expected'), <Moment at={doubt.expected} words={words} />],
+        ]}
+      />
+      <p>{say('clock_meaning')}</p>
+      <ButtonForm guest={guest} action={PAGES.acceptClock.href()} label={say('clock_accept')} look="danger" />
+    </Notice>
+  )
+}
+
+/** Confirms the clock durably. */
+export type AcceptClock = (by: { accountId: number }) => Promise<void>
+
+/** Handles the button. Pushes that have ended by this clock are destroyed from then on. */
+export function createAcceptClock(acceptClock: AcceptClock) {
+  return async (guest: Member): Promise<Response> => {
+    await acceptClock({ accountId: guest.account.id })
+    return leadTo(guest, PAGES.admin.href())
+  }
+}
+
+export type NodesProps = {
+  /** Null when rows are in the data folder. */
+  database: DatabaseStatus | null
+  words: Words
+}
+
+export function Nodes({ database, words }: NodesProps) {
+  const { say } = words
+  if (database === null) return null
+  const { nodes, upgrade } = database
+  return (
+    <Card id="nodes" title={say('admin_nodes')}>
+      {upgrade && (
+        <Notice kind="low">
+          <p>
+            <strong>{say('nodes_upgrade')}</strong>{' '}
+            {say('nodes_upgrade_left', { n: upgrade.older, version: upgrade.newest })}
+          </p>
+        </Notice>
+      )}
+      <Table
+        heads={[say('node'), say('node_version'), say('node_since'), say('node_seen')]}
+        rows={nodes.map((node) => cellsOf(node, words))}
+      />
+      <p class="hint">{say('nodes_hint')}</p>
+    </Card>
+  )
+}
+
+function cellsOf(node: ServingNode, words: Words): Children[] {
+  const { say } = words
+  const { name, version, startedAt, silence, isThis, isOlder, isSilent } = node
+  return [
+    [<bdi>{name}</bdi>, ' ', isThis && <Chip tone="good">{say('node_this')}</Chip>],
+    [<bdi>{version}</bdi>, ' ', isOlder && <Chip tone="low">{say('node_older')}</Chip>],
+    <Moment at={startedAt} words={words} />,
+    isSilent ? <Chip tone="bad">{words.ago(silence)}</Chip> : words.ago(silence),
+  ]
 }

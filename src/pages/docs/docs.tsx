@@ -6,8 +6,7 @@ import { API } from '../../http/urls.ts'
 import type { GetGuest, Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { type ApiDocument, type Endpoint, listEndpoints } from './document.ts'
-import { OperationView, Place, Refusals, SchemaView } from './operation-view.tsx'
-import { Prose } from './prose.tsx'
+import { OperationView, Place, Prose, Refusals, SchemaView } from './operation-view.tsx'
 
 export type DocsOptions = {
   answer: AnswerGuest

@@ -1,16 +1,21 @@
-// The form that edits a push: name and note always, limits while it is live.
+// The form that edits a push: name and note always, limits while it is live. Its end is chosen as a time from now, which is how
+// people think of it.
 
+import type { WantedEdit } from '../../domain/editing.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
 import { viewsRemaining } from '../../domain/push.ts'
+import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
+import { createFields } from '../../http/intake/members.ts'
+import { createEditTable } from '../../http/intake/push-edit.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import { type FieldOf, Input, type Places, ProblemList, readFields, Select } from '../frame/fields.tsx'
-import type { RefusedForm } from '../frame/form.ts'
+import type { Form, RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { NameInput, NoteInput } from '../frame/push-fields.tsx'
 import { lifetimeText } from '../share/create/expiry-chips.ts'
-import { ENDS_IN } from './edit-form.ts'
 
 type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedForm | null; now: number }
 
@@ -81,4 +86,30 @@ const PLACES: Places = {
   ...LABELS,
   expires_at: ['ends_in', 'edit_expires'],
   expire_after_views: ['views', 'edit_views'],
+}
+
+/** Milliseconds from now in which a push may be made to expire. */
+export const ENDS_IN: readonly number[] = [
+  ...[15 * MINUTE, HOUR, 6 * HOUR, 12 * HOUR],
+  ...[1, 2, 3, 7, 14, 30, 60].map((days) => days * DAY),
+]
+
+export function createReadEditForm(limits: PushLimits) {
+  const { name, note, expire_after_views } = createEditTable(limits)
+  const table = { name, note, expire_after_views }
+
+  return (form: Form, now: number): WantedEdit => {
+    // Forms end lines with CR LF, whatever was typed.
+    const plain = { name: form.text('name'), note: form.text('note').replaceAll('\r\n', '\n') }
+    const fields = createFields(table, { ...plain, expire_after_views: form.text('views') })
+    const endsIn = ENDS_IN.find((milliseconds) => String(milliseconds) === form.text('ends_in'))
+    const edit = {
+      name: plain.name === '' ? '' : fields.read('name'),
+      note: plain.note === '' ? '' : fields.read('note'),
+      expireAfterViews: fields.read('expire_after_views'),
+      expiresAt: endsIn === undefined ? null : now + endsIn,
+      ...{ expireAfterDays: null, duration: null },
+    }
+    return { edit, problems: fields.problems }
+  }
 }

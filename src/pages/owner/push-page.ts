@@ -10,7 +10,7 @@ import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { createReadEditForm } from './edit-form.ts'
+import { createReadEditForm } from './edit-view.tsx'
 import { createLogExports } from './log-exports.ts'
 import { createPushView } from './push-view.tsx'
 

@@ -9,8 +9,8 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
-import { Fingerprint } from './answer-view.tsx'
-import { countAnswers, isAnswered, nameOfRequest, RequestState } from './requests-view.tsx'
+import { Fingerprint } from './answer.tsx'
+import { countAnswers, isAnswered, nameOfRequest, RequestState } from './requests.tsx'
 
 export function createRequestView(answer: AnswerGuest) {
   return (guest: Member, own: OwnRequest): Response => {

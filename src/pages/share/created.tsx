@@ -1,4 +1,5 @@
-// The page of a new push: its link to hand over, and when it expires. Opening this page is never a view.
+// The page of a new push: its link to hand over, when it expires, and for its sender whether it was opened. Opening this page is
+// never a view.
 
 import type { Preferences } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
@@ -10,18 +11,28 @@ import type { Addressed } from '../../pushes/owner-lists.ts'
 import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
+import { senderMarkIn } from '../frame/cookies.ts'
 import type { Guest, Params } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { ButtonLink, EmblemCard, fillIn, KIND_WORDS, LinkBox, Moment, Notice } from '../frame/parts.tsx'
+import {
+  ButtonLink,
+  Chip,
+  EmblemCard,
+  fillIn,
+  KIND_WORDS,
+  LinkBox,
+  Moment,
+  Notice,
+  sayWhen,
+} from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { Receive } from '../receive/receive-views.tsx'
 import { Message, Ways } from './handover.tsx'
 import { messageFor } from './message.ts'
-import { isSender, Opened, whatBecame } from './opened.tsx'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest
@@ -187,4 +198,41 @@ function until(push: Push, words: Words): Children {
   const views = words.say('views', { n: viewsRemaining(push) })
   const text = words.say('created_until', { views })
   return fillIn(text, 'until', <Moment at={push.expiresAt} words={words} />)
+}
+
+/** The query parameter with the mark, for a script that sends no cookies: its questions must not keep a session alive. */
+const MARK = 'sender'
+
+/** Whether this browser has created the push, and none since. */
+export function isSender(guest: Guest, urlToken: string, marks: PageSeals['senders']): boolean {
+  const mark = guest.query.get(MARK) ?? senderMarkIn(guest)
+  return mark !== null && marks.isOf(mark, urlToken)
+}
+
+type Props = { guest: Guest; push: Push; urlToken: string; mark: string; now: number }
+
+export function Opened({ guest, push, urlToken, mark, now }: Props) {
+  const { words } = guest
+  const page = guest.href(PAGES.created.href({ url_token: urlToken }))
+  const ask = new URLSearchParams({ [MARK]: mark, locale: words.language })
+  return (
+    <p class="opened">
+      <span role="status" id="opened" data-asks-again={`${page.split('?')[0]}?${ask}`}>
+        <Chip tone={push.views > 0 ? 'good' : 'waiting'} icon={push.views > 0 ? 'check' : 'clock'}>
+          <span>{whatBecame(push, { words, now })}</span>
+        </Chip>
+        {push.views > 0 && !isUsedUp(push) && (
+          <span class="hint">{words.say('row_views', { opened: push.views, n: push.expireAfterViews })}</span>
+        )}
+      </span>
+      <a href={page} data-without-script>
+        {words.say('created_look')}
+      </a>
+    </p>
+  )
+}
+
+export function whatBecame(push: Push, seen: Parameters<typeof sayWhen>[2]) {
+  if (push.views === 0) return seen.words.say('created_waiting')
+  return sayWhen(isUsedUp(push) ? 'state_used' : 'created_opened', push.lastViewedAt, seen)
 }
