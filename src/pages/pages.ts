@@ -5,7 +5,6 @@ import type { Route } from '../http/door/router.ts'
 import { FILES, PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
-import { createListExport, type ListExportOptions } from './account/list-export.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
@@ -19,8 +18,9 @@ import { type AcceptClock, createAcceptClock } from './admin/health.tsx'
 import { readForm } from './frame/form.ts'
 import type { GetGuest } from './frame/guest.ts'
 import type { AnswerGuest } from './frame/page.tsx'
-import { createDashboard, type DashboardOptions } from './owner/dashboard.ts'
-import { createPushPages, type PushPageOptions } from './owner/push-page.ts'
+import { createDashboard, type DashboardOptions } from './owner/dashboard.tsx'
+import { createExports, type ExportOptions } from './owner/exports.ts'
+import { createPushPages, type PushPageOptions } from './owner/push-page.tsx'
 import { createPageGuards, type PageGuards } from './page-guards.ts'
 import { createReceivePages, type ReceivePageOptions } from './receive/receive.tsx'
 import { type AnswerPagesOptions, createAnswerPages } from './requests/answer.tsx'
@@ -35,7 +35,7 @@ export type PagesOptions = ReceivePageOptions &
   DashboardOptions &
   PushPageOptions &
   AccountPageOptions &
-  ListExportOptions &
+  ExportOptions &
   MessagePageOptions &
   SignInPageOptions &
   TokenPageOptions &
@@ -98,7 +98,8 @@ function shareRoutes({ guest, patientForm }: PageGuards, options: PagesOptions):
 /** The pages of an account's own pushes. */
 function ownerRoutes({ member, form }: PageGuards, options: PagesOptions): Route[] {
   const list = createDashboard(options)
-  const { show, expire, unlock, edit, exportCsv, exportJson } = createPushPages(options)
+  const { show, expire, unlock, edit } = createPushPages(options)
+  const { saveList, saveLog } = createExports(options)
   return [
     member(PAGES.pushes, list.show),
     form(PAGES.changePushes, list.change),
@@ -106,8 +107,10 @@ function ownerRoutes({ member, form }: PageGuards, options: PagesOptions): Route
     form(PAGES.editPush, edit),
     form(PAGES.expireOwn, expire),
     form(PAGES.unlock, unlock),
-    member(PAGES.auditCsv, exportCsv),
-    member(PAGES.auditJson, exportJson),
+    member(PAGES.auditCsv, saveLog('csv')),
+    member(PAGES.auditJson, saveLog('json')),
+    member(PAGES.listCsv, saveList('csv')),
+    member(PAGES.listJson, saveList('json')),
   ]
 }
 
@@ -149,7 +152,6 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
   const account = createAccountPages(options)
   const tokens = createTokenPages(options)
   const message = createMessagePages(options)
-  const { saveCsv, saveJson } = createListExport(options)
   const webhooks = createWebhookPages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
   return [
@@ -161,8 +163,6 @@ function accountRoutes({ member, form, confirmedForm }: PageGuards, options: Pag
     form(PAGES.endSession, account.endSession),
     form(PAGES.keepMailWishes, account.keepMailWishes),
     form(PAGES.testMail, account.testMail),
-    member(PAGES.listCsv, saveCsv),
-    member(PAGES.listJson, saveJson),
     member(PAGES.message, message.show),
     form(PAGES.keepMessage, message.keep),
     member(PAGES.webhooks, webhooks.show),

@@ -10,7 +10,7 @@ import type { WordKey } from '../../words/words.ts'
 import { problemTexts, RefusedFields, readFields, Tick } from '../frame/fields.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
-import { Row } from '../frame/lists.tsx'
+import { ExportLinks, Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
@@ -18,7 +18,6 @@ import { programOf } from '../frame/programs.ts'
 import { RecipientInput } from '../frame/push-fields.tsx'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { ListExportSection } from './list-export.tsx'
 import { createMailPages, type MailPageOptions } from './mail.tsx'
 
 export type AccountPageOptions = {
@@ -77,7 +76,10 @@ export function createAccountPages(options: AccountPageOptions) {
         />
         {await mail.section(guest)}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
-        <ListExportSection guest={guest} />
+        <Card id="export" title={say('export_title')}>
+          <p>{say('export_lead')}</p>
+          <ExportLinks guest={guest} csv={PAGES.listCsv.href()} json={PAGES.listJson.href()} />
+        </Card>
       </>
     )
     return answer(content, { guest, title: say('account_title'), status, script: 'strength' })

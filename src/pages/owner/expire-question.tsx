@@ -4,27 +4,18 @@ import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
-import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, nameForOwner } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { type ListQuery, listHref } from './list-query.ts'
 
-type Question = { asked: ListQuery; selected: readonly Labelled[] }
+type QuestionProps = { guest: Member; title: string; asked: ListQuery; selected: readonly Labelled[] }
 
-export function createAskToExpire(answer: AnswerGuest) {
-  return (guest: Member, question: Question): Response => {
-    const title = guest.say('pushes_expire_n', { n: question.selected.length })
-    const content = <ExpireQuestion guest={guest} {...question} />
-    return answer(content, { guest, title, width: 'narrow', languageSwitch: false })
-  }
-}
-
-function ExpireQuestion({ guest, asked, selected }: Question & { guest: Member }) {
+export function ExpireQuestion({ guest, title, asked, selected }: QuestionProps) {
   const { words, href, say } = guest
   const n = selected.length
   const list = listHref(asked)
   return (
-    <EmblemCard icon="triangle-alert" tone="bad" title={say('pushes_expire_n', { n })}>
+    <EmblemCard icon="triangle-alert" tone="bad" title={title}>
       <ul>
         {selected.map((push) => (
           <li>
@@ -42,7 +33,7 @@ function ExpireQuestion({ guest, asked, selected }: Question & { guest: Member }
           <input type="hidden" name="push" value={urlToken} />
         ))}
         <div class="actions">
-          <Submit look="danger">{say('pushes_expire_n', { n })}</Submit>
+          <Submit look="danger">{title}</Submit>
           <a href={href(list)}>{say('cancel')}</a>
         </div>
       </PostForm>

@@ -7,7 +7,6 @@ import type { WordKey } from '../../words/words.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { PageLinks, Tabs } from '../frame/lists.tsx'
-import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm } from '../frame/post-form.tsx'
 import { AskInPlace, queryOf } from './expire-question.tsx'
@@ -15,41 +14,35 @@ import { Filters } from './list-filters.tsx'
 import { isFiltered, type ListQuery, listHref } from './list-query.ts'
 import { ExampleRow, ListRow } from './list-row.tsx'
 
-type Shown = { asked: ListQuery; overview: Overview; now: number }
+type Props = { guest: Member; asked: ListQuery; overview: Overview; now: number }
 
-type Props = Shown & { guest: Member }
-
-export function createListView(answer: AnswerGuest) {
-  return (guest: Member, shown: Shown): Response => {
-    const { say } = guest
-    const { asked, overview } = shown
-    const props = { ...shown, guest }
-    const hasAny = overview.counts.live + overview.counts.expired > 0
-    const content = (
-      <>
-        <div class="heading">
-          <h1>{say('pushes_title')}</h1>
-          {hasAny && (
-            <a class="button" href={guest.href(PAGES.create.href())} aria-label={say('nav_create')}>
-              <Icon name="plus" />
-              <span class="on-wide">{say('nav_create')}</span>
-            </a>
-          )}
-        </div>
-        {hasAny && <ListTabs {...props} />}
-        {hasAny && <Filters guest={guest} asked={asked} />}
-        <Told guest={guest} />
-        <div id="found">
-          {isFiltered(asked) && <Matching {...props} />}
-          {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
-          {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
-          {overview.pushes.length > 0 ? <Rows {...props} /> : <Nothing {...props} hasAny={hasAny} />}
-          <Pages {...props} />
-        </div>
-      </>
-    )
-    return answer(content, { guest, title: say('pushes_title'), script: 'lists', width: 'wide' })
-  }
+export function ListView(props: Props) {
+  const { guest, asked, overview } = props
+  const { say } = guest
+  const hasAny = overview.counts.live + overview.counts.expired > 0
+  return (
+    <>
+      <div class="heading">
+        <h1>{say('pushes_title')}</h1>
+        {hasAny && (
+          <a class="button" href={guest.href(PAGES.create.href())} aria-label={say('nav_create')}>
+            <Icon name="plus" />
+            <span class="on-wide">{say('nav_create')}</span>
+          </a>
+        )}
+      </div>
+      {hasAny && <ListTabs {...props} />}
+      {hasAny && <Filters guest={guest} asked={asked} />}
+      <Told guest={guest} />
+      <div id="found">
+        {isFiltered(asked) && <Matching {...props} />}
+        {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
+        {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
+        {overview.pushes.length > 0 ? <Rows {...props} /> : <Nothing {...props} hasAny={hasAny} />}
+        <Pages {...props} />
+      </div>
+    </>
+  )
 }
 
 const LIST_WORDS: Record<PushList, WordKey> = {

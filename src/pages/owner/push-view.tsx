@@ -13,7 +13,6 @@ import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
-import type { AnswerGuest } from '../frame/page.tsx'
 import {
   ButtonLink,
   CopyButton,
@@ -31,7 +30,8 @@ import { ExpireForm } from '../receive/expire-form.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
 
-export type ShownPush = {
+type Props = {
+  guest: Member
   owned: Owned
   isLive: boolean
   entries: AuditEntry[]
@@ -40,42 +40,34 @@ export type ShownPush = {
   now: number
 }
 
-type Props = ShownPush & { guest: Member }
-
-export function createPushView(answer: AnswerGuest) {
-  return (guest: Member, shown: ShownPush): Response => {
-    const { owned, isLive, entries, pageNumber, refused } = shown
-    const { push, note, log, urlToken } = owned
-    const title = nameForOwner(owned, guest.words)
-    const props = { ...shown, guest }
-    const content = (
-      <>
-        <p>
-          <a href={guest.href(PAGES.pushes.href())}>{guest.say('pushes_back')}</a>
+export function PushView(props: Props) {
+  const { guest, owned, isLive, entries, pageNumber, refused, now } = props
+  const { push, note, log, urlToken } = owned
+  return (
+    <>
+      <p>
+        <a href={guest.href(PAGES.pushes.href())}>{guest.say('pushes_back')}</a>
+      </p>
+      <h1>
+        <bdi>{nameForOwner(owned, guest.words)}</bdi>
+      </h1>
+      {note !== '' && (
+        <p class="note">
+          <bdi>{note}</bdi>
         </p>
-        <h1>
-          <bdi>{title}</bdi>
-        </h1>
-        {note !== '' && (
-          <p class="note">
-            <bdi>{note}</bdi>
-          </p>
-        )}
-        <Told {...props} />
-        <State {...props} />
-        <Lost {...props} />
-        <Tries {...props} />
-        {isLive ? <Link {...props} /> : <Again {...props} />}
-        <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
-        <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={shown.now} />
-        {(isLive || owned.hasGrants) && (
-          <ExpireForm {...{ guest, urlToken }} isOwner ends={isLive ? 'push' : 'grants'} />
-        )}
-      </>
-    )
-    const status = refused === null ? 200 : 422
-    return answer(content, { guest, title, status, width: 'wide' })
-  }
+      )}
+      <Told {...props} />
+      <State {...props} />
+      <Lost {...props} />
+      <Tries {...props} />
+      {isLive ? <Link {...props} /> : <Again {...props} />}
+      <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
+      <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={now} />
+      {(isLive || owned.hasGrants) && (
+        <ExpireForm {...{ guest, urlToken }} isOwner ends={isLive ? 'push' : 'grants'} />
+      )}
+    </>
+  )
 }
 
 /** The notice about what the last press of a button did. */

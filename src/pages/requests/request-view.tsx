@@ -5,48 +5,44 @@ import type { OwnRequest } from '../../requests/requests.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
-import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { Fingerprint } from './answer.tsx'
 import { countAnswers, isAnswered, nameOfRequest, RequestState } from './requests.tsx'
 
-export function createRequestView(answer: AnswerGuest) {
-  return (guest: Member, own: OwnRequest): Response => {
-    const { say } = guest
-    const title = nameOfRequest(own, guest.words)
-    const content = (
-      <>
-        <p>
-          <a href={guest.href(PAGES.requests.href())}>{say('requests_back')}</a>
-        </p>
-        <h1>
-          <bdi>{title}</bdi> <RequestState own={own} words={guest.words} />
-        </h1>
-        {own.message !== '' && own.message !== title && (
-          <p class="note">
-            <bdi>{own.message}</bdi>
-          </p>
-        )}
-        {own.isOver && !isAnswered(own) && <Notice kind="plain">{say('request_is_over')}</Notice>}
-        {own.request.answers > 0 && (
-          <p class="actions">
-            <a class="button primary" href={guest.href(PAGES.pushes.href())}>
-              {say('request_arrived')}
-            </a>
-          </p>
-        )}
-        {!own.isOver && <Link guest={guest} own={own} />}
-        <About guest={guest} own={own} />
-        {!own.isOver && <ExpireForm guest={guest} urlToken={own.urlToken} isOwner ends="request" />}
-      </>
-    )
-    return answer(content, { guest, title, script: 'handover' })
-  }
-}
-
 type Props = { guest: Member; own: OwnRequest }
+
+export function RequestView({ guest, own }: Props) {
+  const { say } = guest
+  const title = nameOfRequest(own, guest.words)
+  return (
+    <>
+      <p>
+        <a href={guest.href(PAGES.requests.href())}>{say('requests_back')}</a>
+      </p>
+      <h1>
+        <bdi>{title}</bdi> <RequestState own={own} words={guest.words} />
+      </h1>
+      {own.message !== '' && own.message !== title && (
+        <p class="note">
+          <bdi>{own.message}</bdi>
+        </p>
+      )}
+      {own.isOver && !isAnswered(own) && <Notice kind="plain">{say('request_is_over')}</Notice>}
+      {own.request.answers > 0 && (
+        <p class="actions">
+          <a class="button primary" href={guest.href(PAGES.pushes.href())}>
+            {say('request_arrived')}
+          </a>
+        </p>
+      )}
+      {!own.isOver && <Link guest={guest} own={own} />}
+      <About guest={guest} own={own} />
+      {!own.isOver && <ExpireForm guest={guest} urlToken={own.urlToken} isOwner ends="request" />}
+    </>
+  )
+}
 
 function Link({ guest, own: { urlToken, request } }: Props) {
   const { words } = guest

@@ -17,7 +17,7 @@ import { PostForm, Submit } from '../frame/post-form.tsx'
 import { NameInput, NoteInput, PassphraseInput, RecipientInput } from '../frame/push-fields.tsx'
 import { lifetimeText, offeredDurations } from '../share/create/expiry-chips.ts'
 import { AskTabs } from './ask-tabs.tsx'
-import { createRequestView } from './request-view.tsx'
+import { RequestView } from './request-view.tsx'
 
 export type RequestPagesOptions = {
   answer: AnswerGuest
@@ -28,7 +28,6 @@ export type RequestPagesOptions = {
 
 export function createRequestPages(options: RequestPagesOptions) {
   const { answer, requests, limits, now } = options
-  const view = createRequestView(answer)
   const parse = createParseRequest(limits)
 
   async function showAll(guest: Member, refused: RefusedForm | null = null) {
@@ -52,7 +51,9 @@ export function createRequestPages(options: RequestPagesOptions) {
   }
 
   async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
-    return view(guest, await requests.get(guest.account, url_token))
+    const own = await requests.get(guest.account, url_token)
+    const title = nameOfRequest(own, guest.words)
+    return answer(<RequestView guest={guest} own={own} />, { guest, title, script: 'handover' })
   }
 
   async function close(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {

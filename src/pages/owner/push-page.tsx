@@ -10,19 +10,18 @@ import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
+import { nameForOwner } from '../frame/parts.tsx'
 import { createReadEditForm } from './edit-view.tsx'
-import { createLogExports } from './log-exports.ts'
-import { createPushView } from './push-view.tsx'
+import { PushView } from './push-view.tsx'
 
 export type PushPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'openLog' | 'expire' | 'edit' | 'markSeen'>
+  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'expire' | 'edit' | 'markSeen'>
   limits: PushLimits
   now: Now
 }
 
 export function createPushPages({ answer, pushes, limits, now }: PushPageOptions) {
-  const view = createPushView(answer)
   const readEditForm = createReadEditForm(limits)
 
   async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
@@ -46,7 +45,9 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     const entries = await listNewest(owned.log, pageNumber)
     const time = now()
     const isLive = !isExpired(owned.push, time)
-    return view(guest, { owned, isLive, entries, pageNumber, refused, now: time })
+    const content = <PushView {...{ guest, owned, isLive, entries, pageNumber, refused }} now={time} />
+    const title = nameForOwner(owned, guest.words)
+    return answer(content, { guest, title, status: refused === null ? 200 : 422, width: 'wide' })
   }
 
   /** Redirects back to the page of the push. Expiring it again changes nothing. */
@@ -72,7 +73,7 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     return leadBack(guest, url_token, 'edited')
   }
 
-  return { show, expire, unlock, edit, ...createLogExports(pushes) }
+  return { show, expire, unlock, edit }
 }
 
 /** A page of the log with the newest entries first. The API, whose pages these are cut from, begins with the oldest. */

@@ -7,9 +7,9 @@ import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import type { Form } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { createAskToExpire } from './expire-question.tsx'
+import { ExpireQuestion } from './expire-question.tsx'
 import { type ListQuery, listHref, readListQuery } from './list-query.ts'
-import { createListView } from './list-view.tsx'
+import { ListView } from './list-view.tsx'
 
 export type DashboardOptions = {
   answer: AnswerGuest
@@ -21,13 +21,13 @@ export type DashboardOptions = {
 const MAX_ASKED = 200
 
 export function createDashboard({ answer, pushes, now }: DashboardOptions) {
-  const view = createListView(answer)
-  const askToExpire = createAskToExpire(answer)
-
   async function show(guest: Member): Promise<Response> {
     const asked = readListQuery(guest.query)
     const overview = await pushes.overview(guest.account, asked)
-    return view(guest, { asked: { ...asked, until: asked.until ?? now() }, overview, now: now() })
+    const time = now()
+    const shown = { asked: { ...asked, until: asked.until ?? time }, overview, now: time }
+    const title = guest.say('pushes_title')
+    return answer(<ListView guest={guest} {...shown} />, { guest, title, script: 'lists', width: 'wide' })
   }
 
   /** Redirects back to the same page of the list, which tells what was done. */
@@ -54,7 +54,9 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
       if (owned !== null && !isExpired(owned.push, now())) selected.push(owned)
     }
     if (selected.length === 0) return leadBack(guest, asked, { done: 'expired', n: 0 })
-    return askToExpire(guest, { asked, selected })
+    const title = guest.say('pushes_expire_n', { n: selected.length })
+    const question = <ExpireQuestion {...{ guest, title, asked, selected }} />
+    return answer(question, { guest, title, width: 'narrow', languageSwitch: false })
   }
 
   return { show, change }

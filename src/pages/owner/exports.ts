@@ -1,0 +1,83 @@
+// The files that an owner saves: the log of a push, and the list with all logs. They are written while they are sent, because
+// they may be long.
+
+import { presentEntry, presentListed } from '../../api/push-json.ts'
+import type { Account } from '../../domain/account.ts'
+import type { AuditEntry } from '../../domain/audit.ts'
+import { CSV_MARK, writeCsv } from '../../domain/csv.ts'
+import { type ExportFormat, type PushWithLogs, writeList } from '../../domain/list-export.ts'
+import { formatTime, type Now } from '../../domain/time.ts'
+import { answerAttachment } from '../../http/answers.ts'
+import type { Pushes } from '../../pushes/pushes.ts'
+import type { Member, Params } from '../frame/guest.ts'
+
+export type ExportOptions = { pushes: Pick<Pushes, 'openLog' | 'readAllOf'>; now: Now }
+
+const TYPES: Record<ExportFormat, string> = { json: 'application/json', csv: 'text/csv; charset=utf-8' }
+
+export function createExports({ pushes, now }: ExportOptions) {
+  async function* readAll(account: Account, baseUrl: string): AsyncGenerator<PushWithLogs> {
+    for await (const { log, ...push } of pushes.readAllOf(account))
+      yield { push: presentListed(push, { baseUrl, now: now() }), logs: log?.map(presentEntry) ?? null }
+  }
+
+  /** For those who have no command line. */
+  const saveList =
+    (format: ExportFormat) =>
+    ({ account, exchange: { baseUrl: server } }: Member): Promise<Response> => {
+      const exported = { server, at: formatTime(now()), pushes: readAll(account, server) }
+      return attach(writeList(format, exported), { format, name: 'oncebox-list' })
+    }
+
+  const saveLog =
+    (format: ExportFormat) =>
+    async ({ viewer }: Member, { url_token = '' }: Params): Promise<Response> => {
+      const log = await pushes.openLog(url_token, viewer)
+      const write = format === 'csv' ? csvOf : jsonOf
+      return attach(write(log.readAll()), { format, name: 'audit-log' })
+    }
+
+  return { saveList, saveLog }
+}
+
+/** Reads the first piece before the answer begins, so that damage there is an error and not a short file. */
+async function attach(
+  pieces: AsyncIterator<string>,
+  { format, name }: { format: ExportFormat; name: string },
+): Promise<Response> {
+  const encoder = new TextEncoder()
+  let next = await pieces.next()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (next.done === true) return controller.close()
+      controller.enqueue(encoder.encode(next.value))
+      next = await pieces.next()
+    },
+  })
+  return answerAttachment(body, { type: TYPES[format], filename: `${name}.${format}` })
+}
+
+async function* csvOf(log: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
+  let before = CSV_MARK + writeCsv([['time', 'kind', 'ip', 'user_agent', 'referrer']])
+  for await (const piece of log) {
+    yield before + writeCsv(piece.map(cellsOf))
+    before = ''
+  }
+}
+
+function cellsOf({ at, kind, ip, userAgent, referrer }: AuditEntry): string[] {
+  return [formatTime(at), kind, ip, userAgent, referrer]
+}
+
+async function* jsonOf(log: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
+  let before = '{\n  "logs": [\n    '
+  for await (const piece of log) {
+    yield before + piece.map(writeEntry).join(',\n    ')
+    before = ',\n    '
+  }
+  yield '\n  ]\n}\n'
+}
+
+function writeEntry({ at, userAgent, ...entry }: AuditEntry): string {
+  return JSON.stringify({ ...entry, user_agent: userAgent, created_at: formatTime(at) })
+}
