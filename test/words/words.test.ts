@@ -27,7 +27,10 @@ const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(
 /** Built from a code that somebody else names, or from what is sent. */
 const COMPOSED = new RegExp(
   [
-    '^(problem|error|job|event)_',
+    '^(problem|error|job|event|kind|sort|unit|webhook_error)_',
+    '^pushes_(waiting|opened|ending|unseen|lost|active|expired|all)$',
+    '^appearance_(name|contact|notice)(_hint)?$',
+    '^(setup|invite|reset)_(title|lead)$',
     '^mail_(invite|reset)(_subject)?$',
     '^outage_(overloaded|files_unreachable|disk_full)$',
     '^(upload|answer)_(cancelled|cancelled_late|broken)$',

@@ -102,20 +102,15 @@ export function createWebhookPages(
   return { show: (guest: Member) => show(guest), add, remove, test }
 }
 
-const ERRORS: Partial<Record<DeliveryError, WordKey>> = {
-  not_allowed: 'webhook_error_not_allowed',
-  address_not_allowed: 'webhook_error_address',
-  name_not_found: 'webhook_error_name',
-  unreachable: 'webhook_error_unreachable',
-  tls_failed: 'webhook_error_tls',
-  timed_out: 'webhook_error_slow',
-  bad_answer: 'webhook_error_answer',
-  redirected: 'webhook_error_redirected',
-  refused: 'webhook_error_refused',
-  receiver_failed: 'webhook_error_receiver',
-}
+/** Errors that are told in words of their own. */
+const TOLD = [
+  ...(['not_allowed', 'address_not_allowed', 'name_not_found', 'unreachable', 'tls_failed'] as const),
+  ...(['timed_out', 'bad_answer', 'redirected', 'refused', 'receiver_failed'] as const),
+] satisfies DeliveryError[]
 
-const explain = (error: DeliveryError): WordKey => ERRORS[error] ?? 'webhook_error_other'
+function explain(error: DeliveryError): WordKey {
+  return `webhook_error_${TOLD.find((told) => told === error) ?? 'other'}`
+}
 
 function Outcome({ guest: { words }, of }: { guest: Member; of: ListedWebhook }) {
   if (of.lastError === null) return <Notice kind="good">{words.say('webhook_delivered')}</Notice>

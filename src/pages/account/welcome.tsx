@@ -88,7 +88,9 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const link = await accountLinks.findLink(token, guest.viewer.visit)
     if (link === null) return lapsed(guest)
     return showForm(guest, {
-      ...WORDS[link.purpose],
+      title: `${link.purpose}_title`,
+      lead: `${link.purpose}_lead`,
+      ...(link.purpose === 'reset' ? { explained: 'reset_explained' } : {}),
       action: PAGES.submitWelcome.href({ link: token }),
       email: link.email,
       purpose: link.purpose,
@@ -159,12 +161,6 @@ export function createWelcomePages(options: WelcomePageOptions) {
     signUp,
   }
 }
-
-const WORDS = {
-  setup: { title: 'setup_title', lead: 'setup_lead' },
-  invite: { title: 'invite_title', lead: 'invite_lead' },
-  reset: { title: 'reset_title', lead: 'reset_lead', explained: 'reset_explained' },
-} as const
 
 function problemsOf(cause: unknown): Problems {
   if (isDomainError(cause, 'conflict')) return { email: [{ code: 'email_taken' }] }

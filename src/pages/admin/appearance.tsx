@@ -4,7 +4,6 @@
 import { APPEARANCE_FIELDS, type AppearanceField, MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
 import { PAGES } from '../../http/urls.ts'
 import { APPEARANCE_FLAGS, type Appearances } from '../../operating/appearance.ts'
-import type { WordKey } from '../../words/words.ts'
 import { Input, maxLengthOf, RefusedFields, readFields } from '../frame/fields.tsx'
 import type { Form, RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
@@ -13,12 +12,6 @@ import { Card, withFlag } from '../frame/parts.tsx'
 import { PostForm } from '../frame/post-form.tsx'
 
 type AppearanceProps = { guest: Member; appearance: Appearances; refused: RefusedForm | null }
-
-const LABELS: Record<AppearanceField, { label: WordKey; hint: WordKey }> = {
-  name: { label: 'appearance_name', hint: 'appearance_name_hint' },
-  contact: { label: 'appearance_contact', hint: 'appearance_contact_hint' },
-  notice: { label: 'appearance_notice', hint: 'appearance_notice_hint' },
-}
 
 export function AppearanceCard({ guest, appearance, refused }: AppearanceProps) {
   const { words, say } = guest
@@ -33,8 +26,10 @@ export function AppearanceCard({ guest, appearance, refused }: AppearanceProps) 
           return (
             <Input
               {...fieldOf(field)}
-              label={say(LABELS[field].label)}
-              hint={fixed === null ? say(LABELS[field].hint) : withFlag(say('appearance_fixed'), fixed)}
+              label={say(`appearance_${field}`)}
+              hint={
+                fixed === null ? say(`appearance_${field}_hint`) : withFlag(say('appearance_fixed'), fixed)
+              }
               {...(fixed === null ? {} : { value: inEffect()[field] ?? '' })}
               attributes={{
                 maxlength: maxLengthOf(MOST_OF_APPEARANCE[field]),

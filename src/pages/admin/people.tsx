@@ -5,11 +5,10 @@ import type { Account, AccountLink } from '../../domain/account.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { EmailInput } from '../account/account-fields.tsx'
-import { RefusedFields, readFields, Tick } from '../frame/fields.tsx'
+import { RefusedFields, readFields, SearchInput, Tick } from '../frame/fields.tsx'
 import type { RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, readPage } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
-import { Icon } from '../frame/icons.tsx'
 import { PageLinks, Row } from '../frame/lists.tsx'
 import { Card, Chip, Moment } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
@@ -24,7 +23,11 @@ export function PeopleSection({ guest, listed, resetNonce }: PeopleProps) {
   const { people, total, search, pages } = listed
   return (
     <Card id="people" title={say('admin_people')}>
-      {pages > 1 || search !== '' ? <Search guest={guest} search={search} /> : null}
+      {(pages > 1 || search !== '') && (
+        <form method="get" action={guest.href(PAGES.admin.href())}>
+          <SearchInput words={guest.words} label={say('email')} value={search} />
+        </form>
+      )}
       <p class="hint">{say('admin_people_count', { n: total })}</p>
       <ul class="rows people">
         {people.map((person) => (
@@ -33,20 +36,6 @@ export function PeopleSection({ guest, listed, resetNonce }: PeopleProps) {
       </ul>
       <Pages guest={guest} listed={listed} />
     </Card>
-  )
-}
-
-function Search({ guest, search }: { guest: Member; search: string }) {
-  const { say } = guest
-  return (
-    <form method="get" action={guest.href(PAGES.admin.href())} class="search">
-      <label for="search">{say('email')}</label>
-      <input type="search" id="search" name="q" value={search} autocomplete="off" />
-      <button type="submit" class="quiet">
-        <Icon name="search" />
-        {say('search')}
-      </button>
-    </form>
   )
 }
 

@@ -1,20 +1,11 @@
 // Components that pages share: notices, cards, buttons that copy, states, times.
 
-import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Children } from './html.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
-
-/** The names of the kinds of pushes. */
-export const KIND_WORDS: Record<PushKind, WordKey> = {
-  text: 'kind_text',
-  file: 'kind_file',
-  url: 'kind_url',
-  qr: 'kind_qr',
-}
 
 /** good: it worked. low: take care. bad: it failed. refused: a form was, and the notice has the focus, to begin there. */
 export type NoticeKind = 'good' | 'low' | 'bad' | 'plain' | 'refused'
@@ -184,7 +175,7 @@ export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; ch
 
 /** The name; without one the kind, and the end of the link to tell one from another. */
 export function nameForOwner({ push, urlToken, name }: Labelled, { say }: Words): string {
-  return name || `${say('push_unnamed', { kind: say(KIND_WORDS[push.kind]) })} (…${urlToken.slice(-4)})`
+  return name || `${say('push_unnamed', { kind: say(`kind_${push.kind}`) })} (…${urlToken.slice(-4)})`
 }
 
 type Seen = { words: Words; now: number }

@@ -9,7 +9,7 @@ import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Chip, CopyButton, KIND_WORDS, nameForOwner, sayWhen } from '../frame/parts.tsx'
+import { Chip, CopyButton, nameForOwner, sayWhen } from '../frame/parts.tsx'
 import { describeState, type StateText } from './push-view.tsx'
 
 const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
@@ -43,7 +43,7 @@ export function ListRow({ guest, listed, now }: Props) {
       <Status push={push} words={words} now={now} />
       <span class="kind">
         <Icon name={KIND_ICONS[push.kind]} />
-        <span class="visually-hidden">{say(KIND_WORDS[push.kind])}</span>
+        <span class="visually-hidden">{say(`kind_${push.kind}`)}</span>
       </span>
       <div class="what">
         <a href={guest.href(PAGES.push.href({ url_token: urlToken }))} class="title">

@@ -45,12 +45,6 @@ export function ListView(props: Props) {
   )
 }
 
-const LIST_WORDS: Record<PushList, WordKey> = {
-  active: 'pushes_active',
-  expired: 'pushes_expired',
-  all: 'pushes_all',
-}
-
 /** Each tab keeps the filters, to search for the same in another list. */
 function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
   const { say, number } = guest.words
@@ -61,7 +55,7 @@ function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
   }
   const tabs = PUSH_LISTS.map((list) => ({
     href: guest.href(listHref({ ...asked, list, pageNumber: 1 })),
-    text: [say(LIST_WORDS[list]), ' ', <span class="count">{number(sizes[list])}</span>],
+    text: [say(`pushes_${list}`), ' ', <span class="count">{number(sizes[list])}</span>],
     isShown: asked.list === list,
   }))
   return <Tabs label={say('pushes_title')} tabs={tabs} />

@@ -16,7 +16,6 @@ import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import {
   ButtonLink,
   CopyButton,
-  KIND_WORDS,
   LinkBox,
   Moment,
   Notice,
@@ -100,7 +99,7 @@ function State({ guest, owned: { push, request }, isLive, now }: Props) {
       )}
       <Facts
         of={[
-          [say('pushes_kind'), say(KIND_WORDS[push.kind])],
+          [say('pushes_kind'), say(`kind_${push.kind}`)],
           [
             say(isLive ? 'fact_expires' : 'fact_ended'),
             [relative(end), ' ', <span class="exact-time">({moment(end)})</span>],

@@ -17,17 +17,7 @@ import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import {
-  ButtonLink,
-  Chip,
-  EmblemCard,
-  fillIn,
-  KIND_WORDS,
-  LinkBox,
-  Moment,
-  Notice,
-  sayWhen,
-} from '../frame/parts.tsx'
+import { ButtonLink, Chip, EmblemCard, fillIn, LinkBox, Moment, Notice, sayWhen } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { Receive } from '../receive/receive-views.tsx'
@@ -118,7 +108,7 @@ function About({ guest, push, owned }: { guest: Guest; push: Push; owned: Owned 
   const { say } = guest
   return (
     <p class="hint">
-      {say(KIND_WORDS[push.kind])}
+      {say(`kind_${push.kind}`)}
       {owned !== null && (
         <>
           {owned.name !== '' && (

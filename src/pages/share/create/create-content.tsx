@@ -1,18 +1,15 @@
 // What is shared, with the fields of each kind: a text, files, a link, a QR code or a Wi-Fi network. The style sheet
 // shows those of the chosen kind.
 
-import type { WordKey } from '../../../words/words.ts'
 import { Input } from '../../frame/fields.tsx'
 import type { IconName } from '../../frame/icon-files.ts'
 import { Icon } from '../../frame/icons.tsx'
-import { KIND_WORDS } from '../../frame/parts.tsx'
 import { PayloadInput, UNTOUCHED } from '../../frame/push-fields.tsx'
 import { CreateFiles } from './create-files.tsx'
 import { type FormKind, formKinds, type PartProps } from './create-props.ts'
 import { CreateQr } from './create-qr.tsx'
 import { Generator } from './generator.tsx'
 
-const WORDS: Record<FormKind, WordKey> = { ...KIND_WORDS, wifi: 'wifi' }
 const KIND_ICONS: Record<FormKind, IconName> = {
   text: 'message-square-text',
   file: 'file',
@@ -42,7 +39,7 @@ function Kinds({ words: { say }, limits, kind: chosen }: PartProps) {
         <label>
           <input type="radio" id={`kind-${kind}`} name="push[kind]" value={kind} checked={kind === chosen} />
           <Icon name={KIND_ICONS[kind]} />
-          {say(WORDS[kind])}
+          {say(kind === 'wifi' ? kind : `kind_${kind}`)}
         </label>
       ))}
     </fieldset>
