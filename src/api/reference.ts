@@ -21,22 +21,19 @@ const SECURITY_SCHEMES = {
   basic: { type: 'http', scheme: 'basic', description: 'The same token as user or password.' },
 } as const
 
-/** The heading above what clients of version 1 use. */
-export const PREVIOUS_TAG = 'Previous version'
-
 const TAGS = {
   Pushes: 'Create, hand over, retrieve.',
   Owner: 'What an account sees of its own pushes.',
   Notices: 'What became of your pushes.',
   Requests: 'Ask for a secret: others send it to you.',
   Instance: 'About this server.',
-  [PREVIOUS_TAG]:
+  'Previous version':
     'Clients of version 1 work here unchanged: the same pushes under older paths and wrappers. New programs should use version 2. A language may stand in front, as in `/en/p.json`.',
 }
 
 /** The heading above an operation. */
 function tagOf({ path, guard }: Endpoint): keyof typeof TAGS {
-  if (!/^\/api\/(v2|oncebox)\//.test(path)) return PREVIOUS_TAG
+  if (!/^\/api\/(v2|oncebox)\//.test(path)) return 'Previous version'
   if (path === API.version.path) return 'Instance'
   if (path.startsWith(OWN_API.requests.path)) return 'Requests'
   if (!path.startsWith(API.create.path)) return 'Notices'

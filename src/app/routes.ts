@@ -5,7 +5,7 @@ import { createAnswerDownload } from '../api/downloads.ts'
 import { createEventRoutes } from '../api/events.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { type ApiRoute, createPushEndpoints, routesOfPushes } from '../api/pushes.ts'
-import { createReference, PREVIOUS_TAG } from '../api/reference.ts'
+import { createReference } from '../api/reference.ts'
 import { createRequestRoutes } from '../api/requests.ts'
 import { createPreviousRoutes, PREVIOUS_VERSION } from '../api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
@@ -65,7 +65,10 @@ export function createRoutes(options: RoutesOptions) {
     routes: [
       { url: API.reference, answer: () => answerJson(200, reference()) },
       { url: API.docs, answer: createAnswerDocs({ ...options, reference }) },
-      { url: PAGES.previousApi, answer: createAnswerDocs({ ...options, reference, only: PREVIOUS_TAG }) },
+      {
+        url: PAGES.previousApi,
+        answer: createAnswerDocs({ ...options, reference, only: 'Previous version' }),
+      },
       ...createFileRoutes(options),
       ...apiRoutes,
       ...createMovedRoutes(basePath),

@@ -231,30 +231,6 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
   )
 }
 
-type SearchProps = { words: Words; label: string; value: string; shortcut?: string }
-
-/** What is searched for, as `q`, with its button. */
-export function SearchInput({ words, label, value, shortcut }: SearchProps) {
-  return (
-    <div class="words trailing">
-      <input
-        id="q"
-        name="q"
-        type="search"
-        dir="auto"
-        value={value}
-        maxlength={200}
-        placeholder={label}
-        aria-label={label}
-        aria-keyshortcuts={shortcut}
-      />
-      <button type="submit" class="bare" aria-label={words.say('search')}>
-        <Icon name="search" />
-      </button>
-    </div>
-  )
-}
-
 /** Shows what is `.masked` beside it in an `.unseen` element, without a script. It contains no text that would be copied. */
 export function Eye({ words, controls }: { words: Words; controls: string }) {
   return (

@@ -1,7 +1,9 @@
-// Facts, tables and lists, and what leads from one list to the next.
+// Facts, tables and lists, what leads from one list to the next, and the field of a search.
 
+import type { Words } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
 import type { Children } from './html.ts'
+import { Icon } from './icons.tsx'
 
 export type Fact = readonly [label: string, value: Children]
 
@@ -125,5 +127,29 @@ export function PageLinks({ guest, pageNumber, hasNext, linkTo, children }: Page
         </a>
       )}
     </nav>
+  )
+}
+
+type SearchProps = { words: Words; label: string; value: string; shortcut?: string }
+
+/** What is searched for, as `q`, with its button. */
+export function SearchInput({ words, label, value, shortcut }: SearchProps) {
+  return (
+    <div class="words trailing">
+      <input
+        id="q"
+        name="q"
+        type="search"
+        dir="auto"
+        value={value}
+        maxlength={200}
+        placeholder={label}
+        aria-label={label}
+        aria-keyshortcuts={shortcut}
+      />
+      <button type="submit" class="bare" aria-label={words.say('search')}>
+        <Icon name="search" />
+      </button>
+    </div>
   )
 }

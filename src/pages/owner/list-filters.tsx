@@ -4,9 +4,9 @@
 import { PUSH_SORTS, PUSH_STATES } from '../../domain/listing.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
-import { SearchInput } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
+import { SearchInput } from '../frame/lists.tsx'
 import type { ListQuery } from './list-query.ts'
 
 export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {

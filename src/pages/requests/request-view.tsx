@@ -2,14 +2,14 @@
 
 import { PAGES, requestLink } from '../../http/urls.ts'
 import type { OwnRequest } from '../../requests/requests.ts'
+import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
-import { CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
+import { Chip, CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
 import { Fingerprint } from './answer.tsx'
-import { countAnswers, isAnswered, nameOfRequest, RequestState } from './requests.tsx'
 
 type Props = { guest: Member; own: OwnRequest }
 
@@ -90,4 +90,29 @@ function About({ guest: { words }, own }: Props) {
       {recipient !== null && <p class="hint">{say('key_warning')}</p>}
     </section>
   )
+}
+
+/** What it asks for, or the end of its link. */
+export function nameOfRequest({ name, message, urlToken }: OwnRequest, { say }: Words): string {
+  if (name !== '') return name
+  const [line = ''] = message.trim().split(/\r?\n/)
+  if (line === '') return `${say('request_unnamed')} (…${urlToken.slice(-4)})`
+  return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE)}…` : line
+}
+
+const MAX_TITLE = 80
+
+export function countAnswers({ request }: OwnRequest, words: Words): string {
+  return words.say('request_count', { answers: request.answers, n: request.maxAnswers })
+}
+
+/** As often as it may be. */
+function isAnswered({ request }: OwnRequest): boolean {
+  return request.answers >= request.maxAnswers
+}
+
+export function RequestState({ own, words: { say } }: { own: OwnRequest; words: Words }) {
+  if (isAnswered(own)) return <Chip tone="good">{say('request_answered')}</Chip>
+  if (own.isOver) return <Chip tone="gone">{say('request_over')}</Chip>
+  return <Chip tone="waiting">{say('request_open')}</Chip>
 }

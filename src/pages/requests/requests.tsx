@@ -6,18 +6,17 @@ import { DAY, type Now } from '../../domain/time.ts'
 import { createParseRequest } from '../../http/intake/request-input.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OwnRequest, PageOfRequests, Requests } from '../../requests/requests.ts'
-import type { Words } from '../../words/words.ts'
 import { Input, RefusedFields, readFields, Select } from '../frame/fields.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import { PageLinks, Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Card, Chip, Notice, sayWhen } from '../frame/parts.tsx'
+import { Card, Notice, sayWhen } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { NameInput, NoteInput, PassphraseInput, RecipientInput } from '../frame/push-fields.tsx'
 import { lifetimeText, offeredDurations } from '../share/create/expiry-chips.ts'
 import { AskTabs } from './ask-tabs.tsx'
-import { RequestView } from './request-view.tsx'
+import { countAnswers, nameOfRequest, RequestState, RequestView } from './request-view.tsx'
 
 export type RequestPagesOptions = {
   answer: AnswerGuest
@@ -103,16 +102,6 @@ function AllRequests(props: Props) {
   )
 }
 
-/** What it asks for, or the end of its link. */
-export function nameOfRequest({ name, message, urlToken }: OwnRequest, { say }: Words): string {
-  if (name !== '') return name
-  const [line = ''] = message.trim().split(/\r?\n/)
-  if (line === '') return `${say('request_unnamed')} (…${urlToken.slice(-4)})`
-  return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE)}…` : line
-}
-
-const MAX_TITLE = 80
-
 function RequestRow({ guest, own, now }: { guest: Member; own: OwnRequest; now: number }) {
   const { words, href } = guest
   const { urlToken, request } = own
@@ -130,21 +119,6 @@ function RequestRow({ guest, own, now }: { guest: Member; own: OwnRequest; now: 
       </p>
     </Row>
   )
-}
-
-export function countAnswers({ request }: OwnRequest, words: Words): string {
-  return words.say('request_count', { answers: request.answers, n: request.maxAnswers })
-}
-
-/** As often as it may be. */
-export function isAnswered({ request }: OwnRequest): boolean {
-  return request.answers >= request.maxAnswers
-}
-
-export function RequestState({ own, words: { say } }: { own: OwnRequest; words: Words }) {
-  if (isAnswered(own)) return <Chip tone="good">{say('request_answered')}</Chip>
-  if (own.isOver) return <Chip tone="gone">{say('request_over')}</Chip>
-  return <Chip tone="waiting">{say('request_open')}</Chip>
 }
 
 function AskForm({ guest, recipient, limits, refused }: Props) {
