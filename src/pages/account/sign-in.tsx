@@ -6,7 +6,7 @@ import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Contact } from '../frame/brand.tsx'
-import { noSessionCookie, sessionCookie } from '../frame/cookies.ts'
+import { cookieOf } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -106,7 +106,7 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
   }
 
   function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
-    const cookie = sessionCookie(sessionToken, guest)
+    const cookie = cookieOf(guest, { name: 'session', value: sessionToken })
     return leadTo(guest, isOwnPath(next) ? next : PAGES.create.href(), { 'set-cookie': cookie })
   }
 
@@ -157,7 +157,9 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
 
   async function signOut(guest: Member): Promise<Response> {
     await sessions.endSession(guest.account, guest.session.session.id)
-    return leadTo(guest, PAGES.create.href(), { 'set-cookie': noSessionCookie(guest) })
+    return leadTo(guest, PAGES.create.href(), {
+      'set-cookie': cookieOf(guest, { name: 'session', value: '' }),
+    })
   }
 
   return { show, signIn, confirm, enterAfter, showForgot, sendReset, signOut }

@@ -4,9 +4,10 @@ import { SESSION_LIFETIME } from '../../domain/account.ts'
 import { DAY } from '../../domain/time.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
 
-const SESSION = 'oncebox_session'
-const LANGUAGE = 'oncebox_language'
-const SENDER = 'oncebox_sender'
+/** What is kept in cookies, and for how long: the session, the chosen language, and the mark of the push created last. */
+const LIFETIMES = { session: SESSION_LIFETIME, language: 365 * DAY, sender: DAY }
+
+type CookieName = keyof typeof LIFETIMES
 
 /**
  * Over TLS, browsers accept a cookie with this prefix only from this host, over TLS and for every path (RFC 6265bis,
@@ -16,38 +17,9 @@ const HOST_PREFIX = '__Host-'
 
 export type CookiePlace = { exchange: Exchange; basePath: string }
 
-export function sessionTokenIn(place: CookiePlace): string | null {
-  return cookieIn(SESSION, place)
-}
-
-export function languageIn(place: CookiePlace): string | null {
-  return cookieIn(LANGUAGE, place)
-}
-
-export function sessionCookie(sessionToken: string, place: CookiePlace): string {
-  return cookie(SESSION, { value: sessionToken, maxAge: SESSION_LIFETIME, ...place })
-}
-
-export function noSessionCookie(place: CookiePlace): string {
-  return cookie(SESSION, { value: '', maxAge: 0, ...place })
-}
-
-export function languageCookie(language: string, place: CookiePlace): string {
-  return cookie(LANGUAGE, { value: language, maxAge: 365 * DAY, ...place })
-}
-
-/** Of the push that this browser created last. */
-export function senderMarkIn(place: CookiePlace): string | null {
-  return cookieIn(SENDER, place)
-}
-
-export function senderCookie(mark: string, place: CookiePlace): string {
-  return cookie(SENDER, { value: mark, maxAge: DAY, ...place })
-}
-
 /** Servers under different paths of one host use cookies of different names. */
-function plainName(name: string, { basePath }: CookiePlace): string {
-  return `${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
+function plainName(name: CookieName, { basePath }: CookiePlace): string {
+  return `oncebox_${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
 }
 
 /**
@@ -63,18 +35,22 @@ function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
   return asked?.origin === base.origin || request.headers.get('origin') === base.origin
 }
 
-/** SameSite is Lax, so that a link to the lists opens signed in. Every change needs a form token as well. */
-function cookie(name: string, of: CookiePlace & { value: string; maxAge: number }): string {
-  const { value, maxAge, basePath, exchange } = of
+/**
+ * The header that sets a cookie; an empty value ends it. SameSite is Lax, so that a link to the lists opens signed in. Every
+ * change needs a form token as well.
+ */
+export function cookieOf(place: CookiePlace, { name, value }: { name: CookieName; value: string }): string {
+  const { basePath, exchange } = place
   const isOverTls = isSecure(exchange)
-  const fullName = `${isOverTls ? HOST_PREFIX : ''}${plainName(name, of)}`
+  const fullName = `${isOverTls ? HOST_PREFIX : ''}${plainName(name, place)}`
   const path = isOverTls ? '/' : basePath || '/'
-  const attributes = [`Path=${path}`, 'HttpOnly', 'SameSite=Lax', `Max-Age=${maxAge / 1000}`]
+  const maxAge = value === '' ? 0 : LIFETIMES[name] / 1000
+  const attributes = [`Path=${path}`, 'HttpOnly', 'SameSite=Lax', `Max-Age=${maxAge}`]
   return [`${fullName}=${value}`, ...attributes, ...(isOverTls ? ['Secure'] : [])].join('; ')
 }
 
 /** Over TLS, reads only the prefixed name. Null also when two cookies of one name differ. */
-function cookieIn(name: string, place: CookiePlace): string | null {
+export function cookieIn(place: CookiePlace, name: CookieName): string | null {
   const { request } = place.exchange
   if (!request.headers.has('cookie')) return null
   const plain = plainName(name, place)

@@ -11,7 +11,7 @@ import { publicPath } from '../../http/door/paths.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import { chooseLanguage, type Language, type Words, wordsOf } from '../../words/words.ts'
-import { languageCookie, languageIn, sessionTokenIn } from './cookies.ts'
+import { cookieIn, cookieOf } from './cookies.ts'
 import type { Elsewhere, FindElsewhere } from './reach.ts'
 
 /** The parts of the address of a page. */
@@ -82,7 +82,7 @@ export function createGetGuest(options: GuestOptions) {
 
   /** A value at once for a browser without a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
-    const sessionToken = sessionTokenIn({ exchange, basePath })
+    const sessionToken = cookieIn({ exchange, basePath }, 'session')
     if (sessionToken === null) return describe(exchange, null)
     return findMember(exchange, sessionToken)
   }
@@ -95,10 +95,11 @@ export function createGetGuest(options: GuestOptions) {
 
   function describe(exchange: Exchange, session: CurrentSession | null, unseen = 0): Guest {
     const { request } = exchange
+    const place = { exchange, basePath }
     const query = queryOf(exchange)
     const asked = query.get(LANGUAGE_PARAMETER) ?? query.get(OLDER_PARAMETER)
     const accepted = request.headers.get('accept-language')
-    const language = chooseLanguage({ asked, kept: languageIn({ exchange, basePath }), accepted })
+    const language = chooseLanguage({ asked, kept: cookieIn(place, 'language'), accepted })
     const isAsked = languageOf(asked) === language
     const words = wordsOf(language)
     return {
@@ -116,14 +117,14 @@ export function createGetGuest(options: GuestOptions) {
       brand: readBrand(),
       hasWebhooks,
       findElsewhere: () => findElsewhere(exchange),
-      languageCookie: isAsked ? languageCookie(language, { exchange, basePath }) : null,
+      languageCookie: isAsked ? cookieOf(place, { name: 'language', value: language }) : null,
     }
   }
 
   /** Looks up no session, so it cannot fail. */
   getGuest.stranger = (exchange: Exchange): Guest => ({
     ...describe(exchange, null),
-    isUnknown: sessionTokenIn({ exchange, basePath }) !== null,
+    isUnknown: cookieIn({ exchange, basePath }, 'session') !== null,
   })
   return getGuest
 }

@@ -11,7 +11,7 @@ import type { Addressed } from '../../pushes/owner-lists.ts'
 import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Owned, Pushes } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
-import { senderMarkIn } from '../frame/cookies.ts'
+import { cookieIn } from '../frame/cookies.ts'
 import type { Guest, Params } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -195,7 +195,7 @@ const MARK = 'sender'
 
 /** Whether this browser has created the push, and none since. */
 export function isSender(guest: Guest, urlToken: string, marks: PageSeals['senders']): boolean {
-  const mark = guest.query.get(MARK) ?? senderMarkIn(guest)
+  const mark = guest.query.get(MARK) ?? cookieIn(guest, 'sender')
   return mark !== null && marks.isOf(mark, urlToken)
 }
 

@@ -10,7 +10,7 @@ import type { Idempotency, Made } from '../../../pushes/idempotency.ts'
 import type { PageSeals } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
 import type { Upload, Uploads } from '../../../pushes/uploads.ts'
-import { senderCookie } from '../../frame/cookies.ts'
+import { cookieOf } from '../../frame/cookies.ts'
 import { askToSignIn, type Guest, leadTo } from '../../frame/guest.ts'
 import { type CreatePageParts, createShowForm } from './create-page.tsx'
 import { readCreateForm } from './create-reader.ts'
@@ -57,7 +57,7 @@ export function createCreatePage(options: CreatePageOptions) {
     const sending: Sending = { guest, fields, typed, made: null, files, isUnknown: outage !== null }
     try {
       const { urlToken } = await readAndCreate(sending)
-      const cookie = senderCookie(senders.seal(urlToken), guest)
+      const cookie = cookieOf(guest, { name: 'sender', value: senders.seal(urlToken) })
       const mailed = typed('notify_emails_to').trim() === '' ? '' : '?mailed=true'
       const path = `${PAGES.created.href({ url_token: urlToken })}${mailed}`
       return leadTo(guest, path, { 'set-cookie': cookie })
