@@ -27,16 +27,19 @@ const LAST_DATE = 8.64e15
 
 /** A time in the API's format: `2026-11-20T22:47:00.000Z`. A time beyond all dates is shown as the last one. */
 export function formatTime(time: number): string {
-  if (time !== lastTime) {
-    lastTime = time
-    lastText = new Date(Math.max(-LAST_DATE, Math.min(LAST_DATE, time))).toISOString()
+  const place = Math.abs(Math.trunc(time) % PLACES)
+  if (times[place] !== time) {
+    times[place] = time
+    texts[place] = new Date(Math.max(-LAST_DATE, Math.min(LAST_DATE, time))).toISOString()
   }
-  return lastText
+  return texts[place] ?? ''
 }
 
-/** Many times come twice in a row: a new push was created when it was changed last. */
-let lastTime = Number.NaN
-let lastText = ''
+/** Many times come again soon: a push was created when it was changed last, and others were in the same millisecond. */
+const times: number[] = []
+const texts: string[] = []
+/** A prime, so that a time and the one some days later have different places. */
+const PLACES = 61
 
 /**
  * How far the readings of two nodes may be apart, which estimate the clock of the same database. A time that one node has just

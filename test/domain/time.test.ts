@@ -10,6 +10,12 @@ test('a time is whole, and one beyond all dates is shown as the last date', () =
   expect(formatTime(Number.MIN_SAFE_INTEGER)).toBe('-271821-04-20T00:00:00.000Z')
 })
 
+test('times are written right in whatever order they come', () => {
+  const begin = Date.parse('2026-11-20T22:47:00.000Z')
+  const times = Array.from({ length: 500 }, (_, n) => begin + ((n * 7919) % 250))
+  expect(times.map(formatTime)).toEqual(times.map((time) => new Date(time).toISOString()))
+})
+
 test.each([
   [0, '0.0 s'],
   [9_949, '9.9 s'],
