@@ -47,7 +47,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
     imports: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
     lines: 1427,
   },
-  http: { imports: ['domain'], lines: 2795 },
+  http: { imports: ['domain'], lines: 2801 },
   lan: { imports: ['operating', 'crypto', 'domain'], lines: 369 },
   backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1178 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1100 },
@@ -60,7 +60,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
   selftest: { imports: ['domain'], lines: 349 },
   words: { imports: ['domain'], lines: 157 },
   crypto: { imports: [], lines: 693 },
-  domain: { imports: [], lines: 2146 },
+  domain: { imports: [], lines: 2148 },
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }

@@ -12,7 +12,7 @@ export type BodyLimits = {
   limit: SizeLimit | null
   /** Largest body with files. */
   maxStreamBytes: number
-  /** A body in memory must arrive within this time. A streamed body must keep a minimum speed after it. */
+  /** A body in memory that is not small must arrive within this time. A streamed body must keep a minimum speed after it. */
   timeoutMs: number
   /** Reserves memory for received bytes until the request is answered. Throws `overloaded` if there is no room. */
   take: (exchange: Exchange, bytes: number) => void
@@ -41,13 +41,16 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
 }
 
 /** Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without memory. */
-export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
+export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
   const announced = Number(exchange.request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
-  // Bun never delivers more than Content-Length. Reserve memory for received bytes, not announced ones.
-  const isSmall = announced <= FREE_BYTES
-  const reading = isSmall ? exchange.request.bytes().catch(brokenOff) : readChunks(exchange, limits)
-  const body = await withDeadline(reading, limits.timeoutMs)
+  // Bun never delivers more than Content-Length. A small body holds no room: the idle timeout of its connection is its deadline.
+  return announced <= FREE_BYTES ? exchange.request.bytes().catch(brokenOff) : readLarge(exchange, limits)
+}
+
+/** A large body, or one of unknown length. Reserves memory for received bytes, not announced ones. */
+async function readLarge(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
+  const body = await withDeadline(readChunks(exchange, limits), limits.timeoutMs)
   if (body.length > FREE_BYTES) await limits.turn()
   return body
 }

@@ -36,7 +36,13 @@ const OPENS_OBJECT = 0x7b
 export async function readPushFields(exchange: Exchange, options: PushBodyOptions): Promise<Wire> {
   const { wrappers, isLenient = false } = options
   const inQuery = isLenient ? fieldsInQuery(exchange.request.url, wrappers) : null
-  const inBody = findWrapper(await readObject(exchange, options), wrappers)
+  const contentType = exchange.request.headers.get('content-type') ?? ''
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const body =
+    type === 'multipart/form-data'
+      ? nest(await readParts(exchange, contentType, options))
+      : parserOf(type, isLenient)(await readBody(exchange, options))
+  const inBody = findWrapper(body, wrappers)
   if (inQuery !== null) return { ...inQuery, ...onlyGiven(inBody ?? {}) }
   if (inBody !== undefined) return inBody
   const [expected] = wrappers
@@ -44,17 +50,16 @@ export async function readPushFields(exchange: Exchange, options: PushBodyOption
   throw malformed(`The body needs an object "${expected}", as in {"${expected}": {"${member}": "…"}}`)
 }
 
-async function readObject(exchange: Exchange, options: PushBodyOptions): Promise<unknown> {
-  const contentType = exchange.request.headers.get('content-type') ?? ''
-  switch (contentType.split(';', 1)[0]?.trim().toLowerCase()) {
+/** Throws `unsupported_type`, and `malformed` without a type, before the body is read. */
+function parserOf(type: string, isLenient: boolean): (body: Uint8Array) => unknown {
+  switch (type) {
     case 'application/json':
-      return parseJson(await readBody(exchange, options), options)
+      return (body) => parseJson(body, isLenient)
     case 'application/x-www-form-urlencoded':
-      return nest(parseUrlencoded(await readBody(exchange, options), 'form'))
-    case 'multipart/form-data':
-      return nest(await readParts(exchange, contentType, options))
+      return parseForm
     case '':
-      return parseUntyped(exchange, options)
+      if (isLenient) return parseUntyped
+      throw malformed('The request needs a Content-Type: application/json')
     default:
       throw new DomainError(
         'unsupported_type',
@@ -76,11 +81,13 @@ async function readParts(exchange: Exchange, contentType: string, options: PushB
   return parts.map(({ name, value }): [string, unknown] => [name, value])
 }
 
-async function parseUntyped(exchange: Exchange, options: PushBodyOptions): Promise<unknown> {
-  if (!options.isLenient) throw malformed('The request needs a Content-Type: application/json')
-  const body = await readBody(exchange, options)
+function parseUntyped(body: Uint8Array): unknown {
   const first = body.find((byte) => !BLANKS.has(byte))
-  return first === OPENS_OBJECT ? parseJson(body, options) : nest(parseUrlencoded(body, 'form'))
+  return first === OPENS_OBJECT ? parseJson(body, true) : parseForm(body)
+}
+
+function parseForm(body: Uint8Array): Wire {
+  return nest(parseUrlencoded(body, 'form'))
 }
 
 function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefined {
@@ -101,7 +108,7 @@ function onlyGiven(wire: Wire): Wire {
   return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null && value !== ''))
 }
 
-function parseJson(body: Uint8Array, { isLenient = false }: PushBodyOptions): unknown {
+function parseJson(body: Uint8Array, isLenient: boolean): unknown {
   if (isLenient && body.length === 0) return {}
   const text = decodeUtf8(body, 'The body is not UTF-8', WITHOUT_MARK)
   const excess = findExcess(text, MOST)
