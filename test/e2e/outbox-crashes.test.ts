@@ -10,7 +10,7 @@ import { START } from '../support/instance.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
 /** Half of them at each of two moments. */
-const ROUNDS = 16
+const ROUNDS = 8
 
 let program = ''
 let receiver: WebhookReceiver

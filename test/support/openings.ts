@@ -62,7 +62,7 @@ export async function findOpenings(
   { instanceKey, links }: { instanceKey: InstanceKey; links: readonly Link[] },
 ): Promise<string[]> {
   const wrapped = placesOf(bytes, WRAPPED_BYTES, (at) => isSealed(bytes, at, instanceKey.number))
-  const salts = placesOf(bytes, SALT_BYTES, (at) => isRandom(bytes.subarray(at, at + SALT_BYTES)))
+  const salts = placesOf(bytes, SALT_BYTES, (at) => isRandom(bytes, at))
   const passphraseSalts = placesOf(bytes, PASSPHRASE_BYTES, (at) => isPassphraseSalt(bytes, at))
   const found: string[] = []
   for (const { urlToken, passphrase } of links) {
@@ -90,14 +90,26 @@ function placesOf(bytes: Buffer, length: number, isIt: (at: number) => boolean):
   return found
 }
 
+/** Random bytes follow the number of the key. */
 function isSealed(bytes: Buffer, at: number, number: number): boolean {
-  return bytes[at] === 1 && bytes[at + 1] === number
+  return bytes[at] === 1 && bytes[at + 1] === number && isRandom(bytes, at + 2)
 }
 
+/** By value, the place that it was last met for. */
+const met = new Float64Array(256)
+let places = 0
+
 /** Passes over texts, zeros and numbers: a random salt is one of them less than once in a million. */
-function isRandom(salt: Buffer): boolean {
-  const printable = salt.reduce((count, byte) => count + Number(byte >= 0x20 && byte < 0x7f), 0)
-  return printable < 16 && new Set(salt).size > 10
+function isRandom(bytes: Buffer, at: number): boolean {
+  places += 1
+  let [printable, different] = [0, 0]
+  for (let next = at; next < at + SALT_BYTES; next += 1) {
+    const byte = bytes[next] ?? 0
+    if (byte >= 0x20 && byte < 0x7f) printable += 1
+    if (met[byte] !== places) different += 1
+    met[byte] = places
+  }
+  return printable < SALT_BYTES && different > 10
 }
 
 function isPassphraseSalt(bytes: Buffer, at: number): boolean {
