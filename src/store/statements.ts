@@ -2,7 +2,7 @@
 
 import { getTableColumns } from 'drizzle-orm'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { all, blindly, type Effect, first, type Statement, type Step, type Value } from './steps.ts'
+import { all, blindly, type Effect, first, only, type Statement, type Step, type Value } from './steps.ts'
 
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
@@ -33,27 +33,6 @@ export function causing<Row>(effect: Effect, plain: Statement<Row>): Statement<R
   return { ...plain, effect }
 }
 
-/** `names` are those of the values, in the order of the statement. */
-export type Insert<Row> = { statement: Statement<Row>; names: readonly string[] }
-
-/** Inserts a row, and returns it with the id that it got, if it has one. `rest` follows the values, such as ON CONFLICT. */
-export function insertInto<T extends SQLiteTable>(
-  table: T,
-  rest = '',
-): Insert<RowOf<T>> & { given?: Omit<RowOf<T>, 'id'> } {
-  const columns = columnsOf(table).filter(([name]) => name !== 'id')
-  const text = `${insertText(table, columns)} ${rest} RETURNING ${namesOf(table)}`
-  return { statement: statement(text), names: columns.map(nameOf) }
-}
-
-/** Inserts a row, and returns only the id that it got. */
-export function insertForId<T extends SQLiteTable & { id: SQLiteColumn }>(
-  table: T,
-): Insert<{ id: number }> & { given?: Omit<RowOf<T>, 'id'> } {
-  const columns = columnsOf(table).filter(([name]) => name !== 'id')
-  return { statement: returningId('id', statement(insertText(table, columns))), names: columns.map(nameOf) }
-}
-
 /** Makes the insert of one row return the id that the row got, in the column `id`. */
 export function returningId<Id extends string>(
   id: Id,
@@ -62,33 +41,67 @@ export function returningId<Id extends string>(
   return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id }
 }
 
+/** A row to insert: it gets its id, if the table numbers its rows. A column that may be null may be left out. */
+type NewRow<T extends SQLiteTable> = Omit<T['$inferInsert'], 'id'>
+
+/** Inserts rows, and returns each with the id that it got. */
+export function insertInto<T extends SQLiteTable>(table: T): (row: NewRow<T>) => Step<RowOf<T>> {
+  const { text, values } = inserting(table)
+  const insert = statement<RowOf<T>>(`${text} RETURNING ${namesOf(table)}`)
+  return (row) => only(insert, ...values(row))
+}
+
+/** The same; null when a conflict keeps the row out. */
+export function insertUnlessThere<T extends SQLiteTable>(
+  table: T,
+): (row: NewRow<T>) => Step<RowOf<T> | null> {
+  const { text, values } = inserting(table)
+  const insert = statement<RowOf<T>>(`${text} ON CONFLICT DO NOTHING RETURNING ${namesOf(table)}`)
+  return (row) => first(insert, ...values(row))
+}
+
+/** Inserts rows, and returns only the ids that they got. */
+export function insertForId<T extends SQLiteTable>(table: T): (row: NewRow<T>) => Step<{ id: number }> {
+  const { text, values } = inserting(table)
+  const insert = returningId('id', statement(text))
+  return (row) => only(insert, ...values(row))
+}
+
 /** Columns whose values SQL computes: name in the database → expression. */
 type Computed = Readonly<Record<string, string>>
 
-function insertText(table: SQLiteTable, columns: readonly Column[], computed: Computed = {}): string {
-  const list = [...columns.map(([, { name }]) => name), ...Object.keys(computed)].join(', ')
-  const values = [...columns.map((_, n) => `$${n + 1}`), ...Object.values(computed)].join(', ')
-  return `INSERT INTO ${tableName(table)} (${list}) VALUES (${values})`
-}
-
-/** The inserted row; null when a conflict kept it out. */
-export function insert<Row, Given extends object>(
-  { statement, names }: Insert<Row> & { given?: Given },
-  row: Given,
-): Step<Row | null> {
-  return first(statement, ...valuesOf(row, names))
-}
-
-/** Inserts rows, and returns nothing. A column that may be null may be left out. */
+/** Inserts rows, and returns nothing. */
 export function addTo<T extends SQLiteTable>(
   table: T,
   effect: Effect | null = null,
   computed: Computed = {},
-): (row: T['$inferInsert']) => Step<void> {
-  const columns = columnsOf(table).filter(([, { name }]) => !(name in computed))
-  const insert = { ...statement(insertText(table, columns, computed)), effect }
+): (row: NewRow<T> & Partial<Pick<T['$inferInsert'], 'id'>>) => Step<void> {
+  const { text, values } = inserting(table, computed)
+  const insert = { ...statement(text), effect }
+  return (row) => blindly(insert, values(row))
+}
+
+/** The same for a copy, in which rows keep their ids. */
+export function addWhole<T extends SQLiteTable>(table: T): (row: RowOf<T>) => Step<void> {
+  const { text, values } = insertingColumns(table, columnsOf(table))
+  const insert = statement(text)
+  return (row) => blindly(insert, values(row))
+}
+
+function inserting(table: SQLiteTable, computed: Computed = {}) {
+  const isGiven = ([, { name, dataType }]: Column) =>
+    !(name in computed) && !(name === 'id' && dataType === 'number')
+  return insertingColumns(table, columnsOf(table).filter(isGiven), computed)
+}
+
+function insertingColumns(table: SQLiteTable, columns: readonly Column[], computed: Computed = {}) {
+  const list = [...columns.map(([, { name }]) => name), ...Object.keys(computed)].join(', ')
+  const values = [...columns.map((_, n) => `$${n + 1}`), ...Object.values(computed)].join(', ')
   const names = columns.map(nameOf)
-  return (row) => blindly(insert, valuesOf(row, names))
+  return {
+    text: `INSERT INTO ${tableName(table)} (${list}) VALUES (${values})`,
+    values: (row: object) => valuesOf(row, names),
+  }
 }
 
 /** Writes these columns of the row that has the same id. */

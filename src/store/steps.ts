@@ -105,6 +105,14 @@ export function first<Row>(statement: Statement<Row>, ...values: Value[]): One<R
   return new One<Row | null>({ statement, values, isBlind: false }, firstOf)
 }
 
+/** The row of which there is always one. */
+export function only<Row>(statement: Statement<Row>, ...values: Value[]): One<Row> {
+  return new One<Row>({ statement, values, isBlind: false }, (rows) => {
+    if (rows.length === 0) throw new Error(`no row came of ${statement.text}`)
+    return rows[0] as never
+  })
+}
+
 /** The results of several statements, none of which needs those of another. */
 export function together<T extends readonly [unknown, ...unknown[]]>(
   ...ones: { [N in keyof T]: One<T[N]> }

@@ -9,7 +9,7 @@ import { enqueue } from '../notices/outbox.ts'
 import { removeWebhooksOf } from '../notices/webhooks.ts'
 import { disown } from '../pushes/expiry.ts'
 import { removeRequestsOf } from '../requests/requests.ts'
-import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
+import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
 import { DISOWNING, insertAccount, lockAccount, presentAccount, startAnew } from './accounts.ts'
@@ -29,7 +29,7 @@ const LAPSED = locked(
   select(accountLinks, `WHERE expires_at <= $1 LIMIT ${REMOVED_AT_ONCE}`),
   'FOR UPDATE SKIP LOCKED',
 )
-const INSERT = insertInto(accountLinks)
+const insert = addTo(accountLinks)
 const REMOVE = statement<{ id: number }>('DELETE FROM account_links WHERE id = $1 RETURNING id')
 const REMOVE_LISTED = statement("DELETE FROM account_links WHERE id = $1 AND purpose <> 'setup'")
 const ADMIN = select(accounts, 'WHERE is_admin LIMIT 1')
@@ -46,7 +46,7 @@ export function createAccountLinks({
     yield* requireSession(session)
     const createdAt = now()
     for (const { id } of yield* findReplaced(link, createdAt)) yield* run(REMOVE, id)
-    yield* insert(INSERT, {
+    yield* insert({
       hash,
       ...link,
       createdAt,

@@ -5,7 +5,7 @@ import { conflict } from '../../domain/errors.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
-import { insert, insertInto, locked, type RowOf, select, statement, tableName } from '../statements.ts'
+import { insertUnlessThere, locked, type RowOf, select, statement, tableName } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { accounts } from '../tables.ts'
@@ -19,7 +19,7 @@ const SHARE = locked(FIND, 'FOR KEY SHARE')
 const LOCK_ALONE = locked(FIND, 'FOR UPDATE')
 const BY_EMAIL = select(accounts, 'WHERE email = $1')
 const LIST = select(accounts, 'ORDER BY email')
-const INSERT = insertInto(accounts, 'ON CONFLICT DO NOTHING')
+const insert = insertUnlessThere(accounts)
 const SET_PASSWORD = statement('UPDATE accounts SET password_hash = $2 WHERE id = $1')
 const REHASH = statement<{ id: number }>(
   'UPDATE accounts SET password_hash = $3 WHERE id = $1 AND password_hash = $2 RETURNING id',
@@ -118,11 +118,9 @@ export type AccountToInsert = NewAccount &
   Pick<Account, 'createdAt'> &
   Partial<Pick<AccountRow, 'disabledAt' | 'totpStep'>>
 
-const NEW = { disabledAt: null, totpSecret: null, totpStep: null, lastSignInAt: 0, resets: 0 }
-
 /** Throws `conflict` when the address has an account, also one that another node is just adding. */
 export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
-  const row = yield* insert(INSERT, { ...NEW, ...account })
+  const row = yield* insert({ lastSignInAt: 0, resets: 0, ...account })
   if (row === null) throw conflict(`There is an account for ${account.email} already.`)
   return row
 }

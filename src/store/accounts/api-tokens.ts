@@ -4,7 +4,7 @@ import { type ApiToken, requireTokenRoom } from '../../domain/account.ts'
 import { MINUTE } from '../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
-import { insert, insertInto, type RowOf, select, statement } from '../statements.ts'
+import { insertInto, type RowOf, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, apiTokens } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
@@ -17,7 +17,7 @@ const OWNER = select(
   'WHERE id = (SELECT account_id FROM api_tokens WHERE hash = $1) AND disabled_at IS NULL',
 )
 const OF_ACCOUNT = select(apiTokens, 'WHERE account_id = $1 ORDER BY id')
-const INSERT = insertInto(apiTokens)
+const insert = insertInto(apiTokens)
 const SET_LAST_USED = statement('UPDATE api_tokens SET last_used_at = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM api_tokens WHERE id = $1')
 
@@ -31,9 +31,7 @@ export function createApiTokens({
     yield* requireSession(session)
     if (account === null) throw inactiveAccount()
     requireTokenRoom(yield* all(OF_ACCOUNT, accountId), token.name)
-    const row = yield* insert(INSERT, { ...token, accountId, createdAt: now(), lastUsedAt: null })
-    if (row === null) throw new Error('no API token was inserted')
-    return presentToken(row)
+    return presentToken(yield* insert({ ...token, accountId, createdAt: now() }))
   }
 
   async function listApiTokens(accountId: number): Promise<ApiToken[]> {
@@ -72,7 +70,7 @@ export function* importToken(token: {
   const taken = new Set((yield* all(OF_ACCOUNT, token.accountId)).map(({ name }) => name))
   let name = token.name
   for (let number = 2; taken.has(name); number += 1) name = `${token.name} ${number}`
-  yield* insert(INSERT, { ...token, name, prefix: '', lastUsedAt: null })
+  yield* insert({ ...token, name, prefix: '' })
 }
 
 function presentToken({ id, name, prefix, createdAt, lastUsedAt }: RowOf<typeof apiTokens>): ApiToken {

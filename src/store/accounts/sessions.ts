@@ -11,7 +11,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { DAY, MINUTE } from '../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
-import { insert, insertInto, locked, type RowOf, select, statement } from '../statements.ts'
+import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
@@ -41,7 +41,7 @@ const ENDED = locked(
   ),
   'FOR UPDATE SKIP LOCKED',
 )
-const INSERT = insertInto(sessions)
+const insert = addTo(sessions)
 const SIGNED_IN = statement('UPDATE accounts SET last_sign_in_at = $2 WHERE id = $1')
 const SET_LAST_SEEN = statement('UPDATE sessions SET last_seen_at = $2 WHERE id = $1')
 const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2 WHERE id = $1 RETURNING id')
@@ -57,7 +57,7 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
       throw inactiveAccount()
     const time = now()
     yield* run(SIGNED_IN, accountId, time)
-    yield* insert(INSERT, {
+    yield* insert({
       accountId,
       hash,
       createdAt: time,

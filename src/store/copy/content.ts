@@ -13,7 +13,7 @@ import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
 import { REMOVE_REQUESTS } from '../requests/requests.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
-import { addTo, type RowOf, select, statement } from '../statements.ts'
+import { addWhole, type RowOf, select, statement } from '../statements.ts'
 import { first, type Run, run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
 
@@ -39,11 +39,11 @@ export async function copyRows(
   { places, onProgress }: CopyingFiles,
 ): Promise<Record<string, number>> {
   await put(writeClockMark(await read(readClockMark())))
-  if (places?.row) await put(addTo(tables.bucketFolder)(places.row))
+  if (places?.row) await put(addWhole(tables.bucketFolder)(places.row))
   const copied: Record<string, number> = {}
   for (const table of TABLES) {
     const { name } = getTableConfig(table)
-    const add = addTo(table)
+    const add = addWhole(table)
     let done = 0
     for await (const rows of slicesOf(table, (step) => read(step()))) {
       await put(each(rows, add))

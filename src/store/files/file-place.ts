@@ -4,7 +4,7 @@
 import { randomBase32 } from '../../crypto/random.ts'
 import { conflict } from '../../domain/errors.ts'
 import { locked, type RowOf, select, statement } from '../statements.ts'
-import { all, run, type Step, type Steps } from '../steps.ts'
+import { all, only, run, type Step, type Steps } from '../steps.ts'
 import { bucketFolder, filesDue, pushFiles } from '../tables.ts'
 
 /** A folder on a disk by what marks it or, if it `isUsed`, the bucket; and what people call it. */
@@ -65,9 +65,7 @@ export async function settleFilePlace({ steps, place, findOther, holds }: FilePl
 /** The place of before, which is this one at the first use. */
 function* enter({ isUsed, mark, address }: FilePlace): Step<PlaceRow> {
   yield* run(ENTER, ID, newTag(), isUsed, mark, address)
-  const [row] = yield* all(FIND)
-  if (row === undefined) throw new Error('no place of files was entered')
-  return row
+  return yield* only(FIND)
 }
 
 /** Some of the files that live pushes have, the latest first, and of those that are to be removed now or later. */

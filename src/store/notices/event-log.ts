@@ -5,7 +5,7 @@ import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
 import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-face.ts'
 import { lockPushes } from '../pushes/push-locks.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step } from '../steps.ts'
+import { all, only, type Parts, run, type Step } from '../steps.ts'
 import { accounts, type eventCounts, events, type soonTold } from '../tables.ts'
 import { lockCounts, tell, tellAccount } from './events.ts'
 
@@ -58,7 +58,7 @@ export function createEventLog({
   function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {
     const events = yield* all(AFTER, accountId, after)
     // After the events: those that are removed in between count as removed before.
-    const range = (yield* first(RANGE, accountId)) ?? { first: 0, last: 0 }
+    const range = yield* only(RANGE, accountId)
     return { ...range, events }
   }
 
@@ -73,8 +73,7 @@ export function createEventLog({
 
   /** A later step goes on where this one has stopped. Nodes take turns at the row, and so tell each push once. */
   function* tellSome(at: number): Step<number> {
-    const from = yield* first(LOCK_SOON)
-    if (from === null) throw new Error('nothing says what was told')
+    const from = yield* only(LOCK_SOON)
     const until = at + SOON
     const found = yield* all(ENDING, from.endsAt, from.pushId, until)
     const owned = yield* lockPushes(found.filter(({ ownerId }) => ownerId !== null).map(({ id }) => id))

@@ -5,7 +5,7 @@ import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
-import { insert, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
+import { insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
 
@@ -19,7 +19,7 @@ const listing = (whose: string) =>
   statement<Row & { waiting: number; failed: number }>(`${LIST} WHERE ${whose} ORDER BY w.id`)
 const OF_ACCOUNT = listing('w.account_id = $1')
 const OF_ALL = listing('w.account_id IS NULL')
-const INSERT = insertInto(webhooks)
+const insert = insertInto(webhooks)
 const REMOVE = statement<{ id: number }>(
   'DELETE FROM webhooks WHERE id = $1 AND account_id IS NOT DISTINCT FROM $2 RETURNING id',
 )
@@ -82,12 +82,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
       if (account === null || account.disabledAt !== null) throw inactiveAccount()
     }
     if ((yield* listOf(accountId)).length >= MOST_WEBHOOKS) throw tooMany()
-    const row = yield* insert(INSERT, {
-      ...{ ...webhook, events: `,${events.join()},`, createdAt: now() },
-      ...{ lastDelivery: null, lastError: null },
-    })
-    if (row === null) throw new Error('no webhook was inserted')
-    return present(row)
+    return present(yield* insert({ ...webhook, events: `,${events.join()},`, createdAt: now() }))
   }
 
   function* remove({ id, accountId }: { id: number; accountId: number | null }): Step<boolean> {

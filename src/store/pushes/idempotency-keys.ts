@@ -3,7 +3,7 @@
 
 import { conflict } from '../../domain/errors.ts'
 import type { IdempotencyStore, KeyToStore } from '../face.ts'
-import { forSome, insert, insertInto, locked, select, statement } from '../statements.ts'
+import { forSome, insertUnlessThere, locked, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
 import { createSlots } from './slots.ts'
@@ -21,7 +21,7 @@ const LAPSED = locked(
   'FOR UPDATE SKIP LOCKED',
 )
 const ANSWER = select(idempotencyAnswers, 'WHERE slot = $1')
-const INSERT = insertInto(idempotencyKeys, 'ON CONFLICT DO NOTHING')
+const insert = insertUnlessThere(idempotencyKeys)
 const FORGET = statement('UPDATE idempotency_keys SET push_id = NULL, slot = NULL WHERE lookup = $1')
 const REMOVE = statement('DELETE FROM idempotency_keys WHERE lookup = $1')
 
@@ -78,7 +78,7 @@ export function* useKey(
   if (before !== null) yield* remove(before)
   const slot = yield* answers.store(answer)
   const used = { lookup, keyNumber: keyNumberOf(answer), lapsesAt, pushId, slot }
-  if ((yield* insert(INSERT, used)) === null) throw conflict(USED)
+  if ((yield* insert(used)) === null) throw conflict(USED)
 }
 
 /** For pushes that end together, after their shares: so no two ends wait for each other. */

@@ -5,13 +5,13 @@ import { findForImport, insertAccount } from '../accounts/accounts.ts'
 import { importToken } from '../accounts/api-tokens.ts'
 import { importTwoFactor } from '../accounts/two-factor.ts'
 import type { Import, ImportLook, ImportStore, PushToImport } from '../import-face.ts'
-import { insert, insertInto, select } from '../statements.ts'
+import { insertUnlessThere, select } from '../statements.ts'
 import { type Alone, first, type Parts, type Run, type Step } from '../steps.ts'
 import { imported } from '../tables.ts'
 import { insertPush } from './push-rows.ts'
 
 const FIND = select(imported, 'WHERE mark = $1')
-const INSERT = insertInto(imported, 'ON CONFLICT DO NOTHING')
+const insert = insertUnlessThere(imported)
 
 export function createImports({
   alone,
@@ -34,7 +34,7 @@ export function createImportLook({ read }: Pick<Parts['steps'], 'read'>): Import
 function createImport(run: Run, now: Now): Import {
   return {
     isKnown: (marks) => run(isKnown(marks)),
-    remember: async (mark) => void (await run(insert(INSERT, { mark }))),
+    remember: async (mark) => void (await run(insert({ mark }))),
     findAccount: (email) => run(findForImport(email)),
     addAccount: async (account) => (await run(insertAccount(account))).id,
     setTotpSecret: (secret) => run(importTwoFactor(secret)),

@@ -8,7 +8,7 @@ import type { PushToStore, StoredPush } from '../face.ts'
 import { newEventId, tell } from '../notices/events.ts'
 import { removeLinks } from '../notices/outbox.ts'
 import type { SealedSecrets } from '../sealed-face.ts'
-import { addTo, causing, insert, insertForId, statement, updateOf } from '../statements.ts'
+import { addTo, causing, insertForId, statement, updateOf } from '../statements.ts'
 import { first, LAST_ID, run, type Step, together } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
 import { lowerShare, removingShare } from './address-shares.ts'
@@ -29,7 +29,7 @@ const REMOVE = ['push_labels', 'push_state'].map((table) =>
   statement(`DELETE FROM ${table} WHERE push_id = $1`),
 )
 const REMOVE_PUSH = causing('destroyed', statement('DELETE FROM pushes WHERE id = $1'))
-const INSERT = insertForId(pushes)
+const insert = insertForId(pushes)
 const addSecrets = addTo(pushSecrets)
 const addLabels = addTo(pushLabels)
 const CHANGING = [
@@ -79,9 +79,7 @@ export function* insertPush(
     countedAt: 0,
     countedFrom: '',
   }
-  const row = yield* insert(INSERT, stored)
-  if (row === null) throw new Error('no push was inserted')
-  const { id } = row
+  const { id } = yield* insert(stored)
   stored.id = id
   const [creation = null, ...later] = past.entries
   stored = yield* writeState(addState, stored, creation, past)

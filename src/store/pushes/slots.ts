@@ -4,7 +4,7 @@
 // stay in unused space, where they could not be destroyed.
 
 import { causing, locked, returningId, statement } from '../statements.ts'
-import { first, run, type Step } from '../steps.ts'
+import { first, only, run, type Step } from '../steps.ts'
 
 export type Slots = {
   /** Writes into a free slot, or a new one; returns its number. */
@@ -39,9 +39,7 @@ export function createSlots({ table, column, bytes }: SlotTable): Slots {
       yield* run(fill, found.slot, value)
       return found.slot
     }
-    const added = yield* first(append, value)
-    if (added === null) throw new Error('no slot was added')
-    return added.slot
+    return (yield* only(append, value)).slot
   }
 
   return { store, destroy: (slot) => run(wipe, slot, nothing) }

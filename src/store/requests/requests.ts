@@ -22,7 +22,7 @@ import type {
   RequestToStore,
   StoredRequest,
 } from '../requests-face.ts'
-import { insert, insertForId, insertInto, locked, select, statement, updateOf } from '../statements.ts'
+import { insertForId, insertInto, locked, select, statement, updateOf } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { requestReservations, requests } from '../tables.ts'
 
@@ -33,13 +33,13 @@ const GROWS = { grows: true }
 const FIND = select(requests, 'WHERE lookup = $1')
 const LOCK = locked(select(requests, 'WHERE id = $1'))
 const PAGE = select(requests, `WHERE account_id = $1 ORDER BY id DESC LIMIT ${PAGE_SIZE} OFFSET $2`)
-const INSERT = insertInto(requests)
+const insert = insertInto(requests)
 const update = updateOf(requests, ['answers', 'closedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'])
 /** One that ends later than a new one was made while the clock was ahead, and does not count. */
 const RESERVED = statement<{ n: number }>(
   'SELECT count(*) AS n FROM request_reservations WHERE request_id = $1 AND id <> $2 AND until > $3 AND until <= $4',
 )
-const RESERVE = insertForId(requestReservations)
+const reserveRow = insertForId(requestReservations)
 const FREE = statement('DELETE FROM request_reservations WHERE id = $1')
 /** Ids of reservations begin at 1. */
 const NO_RESERVATION = 0
@@ -63,9 +63,7 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): Re
 
   function* add(request: RequestToStore, resets: number): Step<StoredRequest> {
     yield* requireActive(request.accountId, resets)
-    const stored = yield* insert(INSERT, request)
-    if (stored === null) throw new Error('no request was inserted')
-    return stored
+    return yield* insert(request)
   }
 
   function* find(lookup: Uint8Array): Step<StoredRequest | null> {
@@ -97,8 +95,7 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): Re
     const time = now()
     if (request === null || !hasRoomForAnswer(request, yield* countReserved(id, time), time)) return null
     if (share !== null) yield* requireRoom(share, time)
-    const reserved = yield* insert(RESERVE, { requestId: id, until: time + RESERVATION_LIFETIME })
-    return reserved?.id ?? null
+    return (yield* reserveRow({ requestId: id, until: time + RESERVATION_LIFETIME })).id
   }
 
   function* purge(until: number): Step<number> {

@@ -46,6 +46,21 @@ export function describeOutbox(open: OpenEngine): void {
   const settle = (message: DueMessage, error: typeof FAILED | typeof DELIVERED) =>
     opened.store.outbox.settleTry(message, error)
 
+  test('a mail with the link of a push waits until it was sent', async () => {
+    const { id } = await push()
+    await opened.store.pushes.mailLink({ id, visit: VISIT, ownerId: ann, mails: ['sealed'] })
+    const mail = await taken()
+    expect(mail).toMatchObject({
+      kind: 'link_mail',
+      accountId: ann,
+      pushId: id,
+      webhookId: null,
+      body: 'sealed',
+    })
+    await settle(mail, DELIVERED)
+    expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: 0, failed: 0 })
+  })
+
   test('an event is for the webhooks of its owner that ask for it, and for those of the administrators', async () => {
     const asked = await hook()
     await hook({ events: ['push.locked', 'push.used_up'] })
