@@ -10,7 +10,7 @@ const WAYS = ['swallow', 'cut', 'hold'] as const
 /** More than any change has. */
 const MOST_COMMITS = 20
 /** Heartbeats and the like, which come at any time. */
-const UPKEEP = /UPDATE instance|FROM nodes|DELETE FROM operations|DELETE FROM used_nonces/
+const UPKEEP = /UPDATE instance|FROM nodes|DELETE FROM operations|DELETE FROM spent_points/
 
 export const commits: Scenario = {
   name: 'commits',

@@ -329,17 +329,11 @@ export const events = sqliteTable(
 /** What was ever imported, by a keyed hash. */
 export const imported = sqliteTable('imported', { mark: bytes().primaryKey().notNull() })
 
-/** Limits on tries: points spent under a name, until the window ends. */
+/** Limits on tries: points spent under a name, until the window ends. A nonce of a page whose button was pressed is spent so, too. */
 export const spentPoints = sqliteTable('spent_points', {
   name: text().primaryKey().notNull(),
   points: integer().notNull(),
   until: integer().notNull(),
-})
-
-/** Nonces of pages whose button was pressed. */
-export const usedNonces = sqliteTable('used_nonces', {
-  nonce: text().primaryKey().notNull(),
-  lapsesAt: integer('lapses_at').notNull(),
 })
 
 /** Without an account: for the administrators, of the pushes of everybody. */

@@ -3,8 +3,8 @@
 import { hashAddress } from '../../crypto/digest.ts'
 import { HOUR, MINUTE } from '../../domain/time.ts'
 import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, SharedState } from '../shared-face.ts'
-import { forSome, type RowOf, select, statement } from '../statements.ts'
-import { first, type Parts, run, type Step } from '../steps.ts'
+import { forSome, insertUnlessThere, type RowOf, select, statement } from '../statements.ts'
+import { all, type Parts, run, type Step } from '../steps.ts'
 import { spentPoints } from '../tables.ts'
 
 /** Rows that one step removes. */
@@ -26,17 +26,10 @@ const SPEND = statement('UPDATE spent_points SET points = $2, until = $3 WHERE n
 const GIVE_BACK = statement(
   'UPDATE spent_points SET points = points - 1 WHERE name = $1 AND until = $2 AND points > 0',
 )
-const USE = statement<{ nonce: string }>(
-  'INSERT INTO used_nonces (nonce, lapses_at) VALUES ($1, $2) ON CONFLICT (nonce) DO NOTHING RETURNING nonce',
-)
-const LAPSED = [
-  ['spent_points', 'name', 'until'],
-  ['used_nonces', 'nonce', 'lapses_at'],
-].map(([table, key, end]) =>
-  statement<{ one: number }>(
-    `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${end} <= $1 ORDER BY ${end} LIMIT ${SOME})
-    RETURNING 1 AS one`,
-  ),
+const use = insertUnlessThere(spentPoints)
+const REMOVE_LAPSED = statement<{ name: string }>(
+  `DELETE FROM spent_points WHERE name IN (SELECT name FROM spent_points WHERE until <= $1 ORDER BY until LIMIT ${SOME})
+    RETURNING name`,
 )
 
 export function createSharedState({
@@ -84,15 +77,6 @@ export function createSharedState({
     for (const { name, until } of ordered) yield* run(GIVE_BACK, name, until)
   }
 
-  function* removeLapsed(): Step<number> {
-    let removed = 0
-    for (const lapsed of LAPSED) {
-      const rows = yield { statement: lapsed, values: [now() - MARGIN], isBlind: false }
-      removed += rows.length
-    }
-    return removed
-  }
-
   return {
     budgets: {
       // Looks first without a lock, so that a flood of refused tries writes nothing.
@@ -103,9 +87,10 @@ export function createSharedState({
       giveBack: (states) => write(() => giveBack(states)).catch(onError),
     },
     nonces: {
-      use: async ({ nonce, lapsesAt }) => (await write(() => first(USE, nonce, lapsesAt))) !== null,
+      use: async ({ nonce, lapsesAt }) =>
+        (await write(() => use({ name: `nonce ${nonce}`, points: 1, until: lapsesAt }))) !== null,
     },
-    removeLapsed: () => write(removeLapsed),
+    removeLapsed: async () => (await write(() => all(REMOVE_LAPSED, now() - MARGIN))).length,
   }
 }
 

@@ -345,7 +345,8 @@ CREATE TABLE bucket_folder (
 -- gone here. Rows are never deleted.
 CREATE TABLE imported (mark BLOB PRIMARY KEY NOT NULL CHECK (length(mark) = 16)) STRICT, WITHOUT ROWID;
 
--- Limits on tries: points spent under a name, which is a keyed hash, until the window ends.
+-- Limits on tries: points spent under a name, which is a keyed hash, until the window ends. A nonce of a page whose button was
+-- pressed is spent under its own name.
 CREATE TABLE spent_points (
   name TEXT PRIMARY KEY NOT NULL,
   points INT NOT NULL CHECK (points >= 0),
@@ -353,14 +354,6 @@ CREATE TABLE spent_points (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX spent_points_until ON spent_points (until);
-
--- Nonces of pages whose button was pressed.
-CREATE TABLE used_nonces (
-  nonce TEXT PRIMARY KEY NOT NULL,
-  lapses_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX used_nonces_lapse ON used_nonces (lapses_at);
 
 -- How many events an account was ever told. Its lock keeps the events of an account in the order of their commits.
 CREATE TABLE event_counts (

@@ -143,7 +143,7 @@ postgres.describe('two nodes share', () => {
   })
 
   test('what has lapsed is removed, also beside another node that sweeps', async () => {
-    await opened.query(`INSERT INTO used_nonces SELECT n::text, 0 FROM generate_series(1, 2500) AS n`)
+    await opened.query(`INSERT INTO spent_points SELECT n::text, 1, 0 FROM generate_series(1, 2500) AS n`)
     const [{ nonces, budgets, removeLapsed }, other] = opened.shared
     const at = opened.clock.now()
     await nonces.use({ nonce: 'new', lapsesAt: at + DAY })
@@ -155,7 +155,9 @@ postgres.describe('two nodes share', () => {
     }
     const removed = await Promise.all([sweep(removeLapsed), sweep(other.removeLapsed)])
     expect(removed.reduce((sum, some) => sum + some)).toBe(2500)
-    expect(await opened.query('SELECT nonce FROM used_nonces')).toEqual([{ nonce: 'new' }])
+    expect(await opened.query("SELECT name FROM spent_points WHERE name LIKE 'nonce %'")).toEqual([
+      { name: 'nonce new' },
+    ])
     opened.clock.advance(2 * DAY)
     expect(await other.removeLapsed()).toBe(2)
   })

@@ -15,7 +15,7 @@ import { requireAlone } from '../instance/instance.ts'
 const PATIENT = { within: DAY }
 
 /** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
-const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'used_nonces', 'files_read', 'nodes']
+const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'files_read', 'nodes']
 
 const LIVE = 'SELECT count(*) AS count FROM pushes WHERE expired_on IS NULL'
 const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
