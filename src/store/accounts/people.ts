@@ -3,7 +3,7 @@
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../domain/account.ts'
 import type { PageOfPeople, PeopleStore, Usage } from '../accounts-face.ts'
 import { select, statement } from '../statements.ts'
-import { all, first, type Steps } from '../steps.ts'
+import { all, breathe, first, type Steps } from '../steps.ts'
 import { accounts } from '../tables.ts'
 import { type AccountRow, presentAccount } from './accounts.ts'
 
@@ -59,7 +59,7 @@ export function createPeople({ read }: Steps): PeopleStore {
       usage.bytes += step.bytes
       after = step.last
       if (step.pushes < STEP) return usage
-      await new Promise((resolve) => setImmediate(resolve))
+      await breathe()
     }
   }
 

@@ -6,7 +6,7 @@ import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-fa
 import { lockPushes } from '../pushes/push-locks.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, only, type Parts, run, type Step } from '../steps.ts'
-import { accounts, type eventCounts, events, type soonTold } from '../tables.ts'
+import { accounts, eventCounts, events, type soonTold } from '../tables.ts'
 import { lockCounts, tell, tellAccount } from './events.ts'
 
 /** Events of one answer. */
@@ -21,11 +21,7 @@ const RANGE = statement<EventRange>(
   `SELECT coalesce((SELECT min(n) FROM events WHERE account_id = $1), 0) AS first,
     coalesce((SELECT last FROM event_counts WHERE account_id = $1), 0) AS last`,
 )
-const LAST = forSome((ids) =>
-  statement<RowOf<typeof eventCounts>>(
-    `SELECT account_id AS "accountId", last FROM event_counts WHERE account_id IN (${ids})`,
-  ),
-)
+const LAST = forSome((ids) => select(eventCounts, `WHERE account_id IN (${ids})`))
 const VALID = forSome((ids) =>
   statement<{ id: number }>(
     `SELECT id FROM api_tokens WHERE id IN (${ids})

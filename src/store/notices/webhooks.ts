@@ -15,10 +15,9 @@ const LOCK_ACCOUNT = locked(select(accounts, 'WHERE id = $1'))
 const FIND = select(webhooks, 'WHERE id = $1')
 const COUNTED = `(SELECT count(*) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS`
 const LIST = `SELECT ${namesOf(webhooks, 'w.')}, ${COUNTED} NULL) AS waiting, ${COUNTED} NOT NULL) AS failed FROM webhooks w`
-const listing = (whose: string) =>
-  statement<Row & { waiting: number; failed: number }>(`${LIST} WHERE ${whose} ORDER BY w.id`)
-const OF_ACCOUNT = listing('w.account_id = $1')
-const OF_ALL = listing('w.account_id IS NULL')
+const LIST_OF = statement<Row & { waiting: number; failed: number }>(
+  `${LIST} WHERE w.account_id IS NOT DISTINCT FROM $1 ORDER BY w.id`,
+)
 const insert = insertInto(webhooks)
 const REMOVE = statement<{ id: number }>(
   'DELETE FROM webhooks WHERE id = $1 AND account_id IS NOT DISTINCT FROM $2 RETURNING id',
@@ -81,7 +80,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
       const account = yield* first(LOCK_ACCOUNT, accountId)
       if (account === null || account.disabledAt !== null) throw inactiveAccount()
     }
-    if ((yield* listOf(accountId)).length >= MOST_WEBHOOKS) throw tooMany()
+    if ((yield* all(LIST_OF, accountId)).length >= MOST_WEBHOOKS) throw tooMany()
     return present(yield* insert({ ...webhook, events: `,${events.join()},`, createdAt: now() }))
   }
 
@@ -93,10 +92,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
 
   return {
     addWebhook: (webhook) => write(() => add(webhook), { grows: true }),
-    async listWebhooks(accountId) {
-      const rows = await read(() => listOf(accountId))
-      return rows.map(({ waiting, failed, ...row }) => ({ ...present(row), waiting, failed }))
-    },
+    listWebhooks: async (accountId) => (await read(() => all(LIST_OF, accountId))).map(present),
     async findWebhook(id) {
       const row = await read(() => first(FIND, id))
       return row && present(row)
@@ -106,9 +102,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 }
 
-const listOf = (accountId: number | null) => (accountId === null ? all(OF_ALL) : all(OF_ACCOUNT, accountId))
-
-function present({ events, ...row }: Row): StoredWebhook {
+function present<R extends Row>({ events, ...row }: R) {
   return { ...row, events: events.slice(1, -1).split(',') }
 }
 

@@ -12,7 +12,7 @@ import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
 import { MIGRATIONS, migrate } from '../sqlite/engine/migrate.ts'
 import { createDrive } from '../sqlite/engine/run-steps.ts'
 import { statement } from '../statements.ts'
-import { all, first, run } from '../steps.ts'
+import { all, breathe, first, run } from '../steps.ts'
 
 export type BackupToken = { email: string; name: string; prefix: string; lastUsedAt: number | null }
 
@@ -108,7 +108,7 @@ function createOperations(database: Database, leftOut: number) {
       done += some.found
       lost += some.lost
       onProgress(done, total)
-      await new Promise((resolve) => setImmediate(resolve))
+      await breathe()
     }
     const relinkNext = database.transaction((after: number) => drive(relinkSome(after, relink)))
     for (let after: number | null = 0; after !== null; ) after = relinkNext(after)

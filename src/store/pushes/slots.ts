@@ -6,18 +6,10 @@
 import { causing, locked, returningId, statement } from '../statements.ts'
 import { first, only, run, type Step } from '../steps.ts'
 
-export type Slots = {
-  /** Writes into a free slot, or a new one; returns its number. */
-  store(value: Uint8Array): Step<number>
-  destroy(slot: number): Step<void>
-}
-
-/** A table of slots, the column that holds the value, and the bytes of each value. */
-export type SlotTable = { table: string; column: string; bytes: number }
-
 type Slot = { slot: number }
 
-export function createSlots({ table, column, bytes }: SlotTable): Slots {
+/** A table of slots, the column that holds the value, and the bytes of each value. */
+export function createSlots({ table, column, bytes }: { table: string; column: string; bytes: number }) {
   const free = locked(
     statement<Slot>(`SELECT slot FROM ${table} WHERE is_free ORDER BY slot LIMIT 1`),
     'FOR UPDATE SKIP LOCKED',
@@ -33,6 +25,7 @@ export function createSlots({ table, column, bytes }: SlotTable): Slots {
   )
   const nothing = new Uint8Array(bytes)
 
+  /** Writes into a free slot, or a new one; returns its number. */
   function* store(value: Uint8Array): Step<number> {
     const found = yield* first(free)
     if (found !== null) {
@@ -42,5 +35,5 @@ export function createSlots({ table, column, bytes }: SlotTable): Slots {
     return (yield* only(append, value)).slot
   }
 
-  return { store, destroy: (slot) => run(wipe, slot, nothing) }
+  return { store, destroy: (slot: number) => run(wipe, slot, nothing) }
 }
