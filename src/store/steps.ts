@@ -105,6 +105,11 @@ export function first<Row>(statement: Statement<Row>, ...values: Value[]): One<R
   return new One<Row | null>({ statement, values, isBlind: false }, firstOf)
 }
 
+/** Whether there is a row. */
+export function has(statement: Statement<unknown>, ...values: Value[]): One<boolean> {
+  return new One<boolean>({ statement, values, isBlind: false }, (rows) => rows.length > 0)
+}
+
 /** The row of which there is always one. */
 export function only<Row>(statement: Statement<Row>, ...values: Value[]): One<Row> {
   return new One<Row>({ statement, values, isBlind: false }, (rows) => {

@@ -10,7 +10,7 @@ import { removeWebhooksOf } from '../notices/webhooks.ts'
 import { disown } from '../pushes/expiry.ts'
 import { removeRequestsOf } from '../requests/requests.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step } from '../steps.ts'
+import { all, first, has, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
 import { DISOWNING, insertAccount, lockAccount, presentAccount, startAnew } from './accounts.ts'
 import { requireSession } from './sessions.ts'
@@ -77,7 +77,7 @@ export function createAccountLinks({
     // A create that comes later sees that the account has begun anew.
     yield* lockFor(found, { alone: true })
     const link = yield* findLive(hash)
-    if (link === null || (yield* first(REMOVE, link.id)) === null) throw gone()
+    if (link === null || !(yield* has(REMOVE, link.id))) throw gone()
     const { accountId, isAdmin } = link
     if (accountId === null) {
       const account = { email: link.email ?? email, passwordHash, isAdmin, createdAt: now() }
@@ -124,8 +124,8 @@ function* lockFor({ accountId }: Pick<AccountLink, 'accountId'>, { alone = false
   else if ((yield* lockAccount(accountId, { alone })) === null) throw gone()
 }
 
-function* hasAdmin(): Step<boolean> {
-  return (yield* first(ADMIN)) !== null
+function hasAdmin(): Step<boolean> {
+  return has(ADMIN)
 }
 
 function presentLink({ hash: _, ...link }: RowOf<typeof accountLinks>): AccountLink {

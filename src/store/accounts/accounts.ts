@@ -6,7 +6,7 @@ import type { AccountStore, Credentials, NewAccount, NewPassword } from '../acco
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
 import { insertUnlessThere, locked, type RowOf, select, statement, tableName } from '../statements.ts'
-import { all, first, type Parts, run, type Step } from '../steps.ts'
+import { all, first, has, type Parts, run, type Step } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { accounts } from '../tables.ts'
 
@@ -98,8 +98,7 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
     findById,
     listAccounts: async () => (await read(() => all(LIST))).map(presentAccount),
     setPasswordHash: (password) => write(() => replacePassword(password)),
-    rehashPassword: async ({ id, tested, passwordHash }) =>
-      (await write(() => first(REHASH, id, tested, passwordHash))) !== null,
+    rehashPassword: ({ id, tested, passwordHash }) => write(() => has(REHASH, id, tested, passwordHash)),
     setDisabled: ({ id, disabled, keepAdmin = false }) =>
       write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
     setAdmin: (change) => write(() => setAdmin(change)),

@@ -5,7 +5,7 @@ import { MINUTE } from '../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { insertInto, type RowOf, select, statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step, together } from '../steps.ts'
+import { all, first, has, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, apiTokens } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 import { requireSession } from './sessions.ts'
@@ -66,7 +66,7 @@ export function* importToken(token: {
   hash: Uint8Array
   createdAt: number
 }): Step<void> {
-  if ((yield* first(BY_HASH, token.hash)) !== null) return
+  if (yield* has(BY_HASH, token.hash)) return
   const taken = new Set((yield* all(OF_ACCOUNT, token.accountId)).map(({ name }) => name))
   let name = token.name
   for (let number = 2; taken.has(name); number += 1) name = `${token.name} ${number}`

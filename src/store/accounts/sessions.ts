@@ -12,7 +12,7 @@ import { DAY, MINUTE } from '../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step, together } from '../steps.ts'
+import { all, first, has, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 
@@ -87,7 +87,7 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
     const session = yield* first(FIND, id)
     const account = session && (yield* lockAccount(session.accountId))
     if (account?.passwordHash !== tested) return false
-    return (yield* first(CONFIRM, id, now())) !== null
+    return yield* has(CONFIRM, id, now())
   }
 
   return {
@@ -106,7 +106,7 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
  * before the transaction does. Null, for operations without a session, always passes.
  */
 export function* requireSession(id: number | null): Step<void> {
-  if (id !== null && (yield* first(HOLD, id)) === null)
+  if (id !== null && !(yield* has(HOLD, id)))
     throw new DomainError('unauthenticated', 'This session has ended.')
 }
 

@@ -2,7 +2,7 @@
 
 import type { NewTwoFactor, TwoFactorStore } from '../accounts-face.ts'
 import { addTo, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, has, run, type Step, type Steps } from '../steps.ts'
 import { recoveryCodes } from '../tables.ts'
 
 const SET = statement<{ id: number }>(
@@ -24,15 +24,14 @@ export function createTwoFactor({ read, write }: Steps): TwoFactorStore {
   return {
     set: (factor) => write(() => setTwoFactor(factor)),
     remove: (accountId) => write(() => removeTwoFactor(accountId)),
-    useStep: async ({ accountId, step }) => (await write(() => first(USE_STEP, accountId, step))) !== null,
-    useRecoveryCode: async ({ accountId, hash }) =>
-      (await write(() => first(USE_CODE, accountId, hash))) !== null,
+    useStep: ({ accountId, step }) => write(() => has(USE_STEP, accountId, step)),
+    useRecoveryCode: ({ accountId, hash }) => write(() => has(USE_CODE, accountId, hash)),
     countRecoveryCodes: async (accountId) => (await read(() => all(CODES, accountId))).length,
   }
 }
 
 function* setTwoFactor({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Step<boolean> {
-  if ((yield* first(SET, accountId, sealedSecret, step)) === null) return false
+  if (!(yield* has(SET, accountId, sealedSecret, step))) return false
   yield* run(REMOVE_CODES, accountId)
   for (const hash of recoveryHashes) yield* addCode({ accountId, hash })
   return true
@@ -49,5 +48,5 @@ export function* importTwoFactor(imported: {
   sealedSecret: Uint8Array
   step: number | null
 }): Step<void> {
-  yield* first(SET, imported.accountId, imported.sealedSecret, imported.step)
+  yield* has(SET, imported.accountId, imported.sealedSecret, imported.step)
 }

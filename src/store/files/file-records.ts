@@ -3,7 +3,7 @@
 import { randomKey } from '../../crypto/random.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import { locked, select, statement } from '../statements.ts'
-import { all, first, run, type Step, type Steps } from '../steps.ts'
+import { all, first, has, run, type Step, type Steps } from '../steps.ts'
 import { filesDue, filesRead } from '../tables.ts'
 
 /** A file that is due is given to nobody else for so long, and is tried again then unless it is gone. */
@@ -55,7 +55,7 @@ export function createFileRecords({ steps: { read, write }, node, now }: FileRec
     const taken: DueFile[] = []
     for (const { id } of yield* all(DUE, now(), most)) {
       yield* run(TAKE, id, now() + TAKEN_MS)
-      taken.push({ id, isRead: (yield* first(READ, id)) !== null })
+      taken.push({ id, isRead: yield* has(READ, id) })
     }
     return taken
   }

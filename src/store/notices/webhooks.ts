@@ -6,7 +6,7 @@ import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } f
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
 import { insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step } from '../steps.ts'
+import { all, first, has, type Parts, run, type Step } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
 
 type Row = RowOf<typeof webhooks>
@@ -85,7 +85,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   function* remove({ id, accountId }: { id: number; accountId: number | null }): Step<boolean> {
-    if ((yield* first(REMOVE, id, accountId)) === null) return false
+    if (!(yield* has(REMOVE, id, accountId))) return false
     yield* run(REMOVE_WAITING, id)
     return true
   }

@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { grantLifetime } from '../../domain/files.ts'
 import type { SealedFile } from '../sealed-face.ts'
 import { addTo, causing, type RowOf, select, statement } from '../statements.ts'
-import { all, first, run, type Step } from '../steps.ts'
+import { all, has, run, type Step } from '../steps.ts'
 import { filesDue, pushFiles } from '../tables.ts'
 
 /** When the files of a push become due: at a time, or when the grants of its last view end, at most until the given time. */
@@ -30,7 +30,7 @@ export function listFiles(pushId: number): Step<RowOf<typeof pushFiles>[]> {
 /** Gives uploads to a push, so that they are not due any more. Throws `overloaded` when one was taken for abandoned. */
 export function* attachFiles(pushId: number, files: readonly SealedFile[]): Step<void> {
   for (const [n, file] of files.entries()) {
-    if ((yield* first(TAKE_UPLOAD, file.fileId)) === null) throw filesAreGone()
+    if (!(yield* has(TAKE_UPLOAD, file.fileId))) throw filesAreGone()
     yield* addFile({ pushId, n, ...file })
   }
 }
@@ -54,8 +54,8 @@ export function* releaseFiles(pushId: number, when: Release): Step<void> {
 }
 
 /** Whether grants of a last view are still valid. */
-export function* hasGranted(pushId: number, now: number): Step<boolean> {
-  return (yield* first(GRANTED, pushId, now)) !== null
+export function hasGranted(pushId: number, now: number): Step<boolean> {
+  return has(GRANTED, pushId, now)
 }
 
 /** Makes files that a last view kept for its grants due at once. */

@@ -6,7 +6,7 @@ import { importToken } from '../accounts/api-tokens.ts'
 import { importTwoFactor } from '../accounts/two-factor.ts'
 import type { Import, ImportLook, ImportStore, PushToImport } from '../import-face.ts'
 import { insertUnlessThere, select } from '../statements.ts'
-import { type Alone, first, type Parts, type Run, type Step } from '../steps.ts'
+import { type Alone, has, type Parts, type Run, type Step } from '../steps.ts'
 import { imported } from '../tables.ts'
 import { insertPush } from './push-rows.ts'
 
@@ -44,7 +44,7 @@ function createImport(run: Run, now: Now): Import {
 }
 
 function* isKnown(marks: readonly Uint8Array[]): Step<boolean> {
-  for (const mark of marks) if ((yield* first(FIND, mark)) !== null) return true
+  for (const mark of marks) if (yield* has(FIND, mark)) return true
   return false
 }
 
