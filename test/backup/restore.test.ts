@@ -376,7 +376,7 @@ describe('files that are no backup, or none of this program', () => {
     await makeBackup()
     edit(join(dataDir, 'oncebox.db'), (database) => database.run('PRAGMA user_version = 999'))
     writeFileSync(file, await backupOf(dataDir))
-    await expect(restore()).rejects.toThrow('it was written by a newer Oncebox (its schema is version 999')
+    await expect(restore()).rejects.toThrow('was written by a newer Oncebox (its schema is version 999')
     expect(leftovers()).toEqual([])
   })
 

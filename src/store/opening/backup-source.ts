@@ -22,7 +22,6 @@ import { besideServer } from '../folder/folder-lock.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { takeLog } from '../sqlite/engine/home.ts'
 import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
-import { MIGRATIONS } from '../sqlite/engine/migrate.ts'
 
 const MIB = 1024 * 1024
 const COPY_PREFIX = 'backup-copy-'
@@ -103,9 +102,7 @@ function openCopy(folder: DataFolder, { minFreeSpace, onStep }: Opening) {
     rmSync(path, { force: true })
   }
   try {
-    const copy = openKeylessCopy({ source: folder.database, path, maxBytes }, (schema) =>
-      newer(folder, schema),
-    )
+    const copy = openKeylessCopy({ source: folder.database, path, maxBytes })
     onStep('before the copy loses its name')
     if (process.platform !== 'win32') rmSync(path)
     return { copy, descriptor, close }
@@ -138,13 +135,6 @@ function noRoom({ path }: DataFolder, minFreeSpace: number): DomainError {
     'disk_full',
     `The disk of ${path} has no room for the copy of the database that a backup is made from: ` +
       `--min-free-space (${Math.ceil(minFreeSpace / MIB)} MiB) is kept free. Make room, or lower it. No backup was made.`,
-  )
-}
-
-function newer({ database }: DataFolder, schema: number): DomainError {
-  return conflict(
-    `${database} was written by a newer Oncebox (its schema is version ${schema}, this Oncebox knows ${MIGRATIONS.length}): ` +
-      'make the backup with that one.',
   )
 }
 

@@ -3,13 +3,14 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import type { Visit } from '../../domain/audit.ts'
-import { conflict, type DomainError } from '../../domain/errors.ts'
+import { conflict } from '../../domain/errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { type Keys, readClockMark, requireKeys, writeClockMark } from '../every-engine/instance.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { type Linked, type OwnedPush, relinkSome } from '../pushes/rekeying.ts'
 import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
-import { MIGRATIONS, migrate } from '../sqlite/engine/migrate.ts'
+import { migrate } from '../sqlite/engine/migrate.ts'
 import { createDrive } from '../sqlite/engine/run-steps.ts'
 import { statement } from '../statements.ts'
 import { all, breathe, first, run } from '../steps.ts'
@@ -58,7 +59,8 @@ export type RestoredStoreOptions = {
 export function openRestoredStore({ from, path, name }: RestoredStoreOptions) {
   closeSync(openSync(path, 'wx', 0o600))
   try {
-    const { database, schema, write } = openKeylessCopy({ source: from, path }, (found) => newer(name, found))
+    const place = { source: from, name: `The database in ${name}`, path }
+    const { database, schema, write } = openKeylessCopy(place)
     try {
       const leftOut = write({ isServed: false })
       database.run('DETACH source')
@@ -71,7 +73,7 @@ export function openRestoredStore({ from, path, name }: RestoredStoreOptions) {
     }
   } catch (cause) {
     if (isFull(cause) || explainFailure('', cause) === cause) throw cause
-    throw refuse(name, `SQLite cannot read it (${cause instanceof Error ? cause.message : cause})`)
+    throw conflict(`The database in ${name} cannot be restored: SQLite cannot read it (${reasonOf(cause)}).`)
   }
 }
 
@@ -128,13 +130,4 @@ function createOperations(database: Database, leftOut: number) {
     },
     close: () => database.close(true),
   }
-}
-
-function newer(name: string, schema: number): DomainError {
-  const known = `its schema is version ${schema}, this Oncebox knows ${MIGRATIONS.length}`
-  return refuse(name, `it was written by a newer Oncebox (${known}). Restore it with that one`)
-}
-
-function refuse(name: string, why: string): DomainError {
-  return conflict(`The database in ${name} cannot be restored: ${why}.`)
 }

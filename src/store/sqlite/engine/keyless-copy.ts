@@ -5,6 +5,7 @@
 // and each has to pass the checks of the new tables.
 
 import { Database } from 'bun:sqlite'
+import { conflict } from '../../../domain/errors.ts'
 import { LAST_TIME } from '../../../domain/time.ts'
 import { MIGRATIONS, migrate } from './migrate.ts'
 
@@ -69,6 +70,8 @@ const FIRST_SLICE = 500
 export type KeylessCopyOptions = {
   /** The database that is read; a server may be writing to it meanwhile. */
   source: string
+  /** Of the one that is read, for people. */
+  name?: string
   /** An empty file that only its owner may read. */
   path: string
   /** SQLite refuses to make the copy larger (`SQLITE_FULL`). */
@@ -89,11 +92,14 @@ export type KeylessCopy = {
   write(options: { isServed: boolean }): number
 }
 
-/** Opens both databases, and reads only the schema version. `refuse` makes the error for a later one than this program knows. */
-export function openKeylessCopy(
-  { source, path, maxBytes, keepsLinks = false }: KeylessCopyOptions,
-  refuse: (schema: number) => Error,
-): KeylessCopy {
+/** Opens both databases, and reads only the schema version. Throws `conflict` for a later one than this program knows. */
+export function openKeylessCopy({
+  source,
+  name = source,
+  path,
+  maxBytes,
+  keepsLinks = false,
+}: KeylessCopyOptions): KeylessCopy {
   const database = new Database(path, { readwrite: true, create: false, strict: true })
   try {
     for (const pragma of PRAGMAS) database.run(`PRAGMA ${pragma}`)
@@ -103,7 +109,10 @@ export function openKeylessCopy(
     }
     database.run('ATTACH ? AS source', [source])
     const schema = numberIn(database, 'PRAGMA source.user_version')
-    if (schema > MIGRATIONS.length) throw refuse(schema)
+    if (schema > MIGRATIONS.length)
+      throw conflict(
+        `${name} was written by a newer Oncebox (its schema is version ${schema}, this Oncebox knows ${MIGRATIONS.length}). Use that one.`,
+      )
     return { database, schema, write: ({ isServed }) => copyAll(database, { schema, keepsLinks, isServed }) }
   } catch (cause) {
     database.close()

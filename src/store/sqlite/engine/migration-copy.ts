@@ -97,10 +97,7 @@ function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
 
 /** The files of the pushes are due, and stay in the same folder of a bucket. */
 function writeCopy(path: string, { source, now }: { source: string; now: number }): void {
-  const { database, write } = openKeylessCopy(
-    { source, path, keepsLinks: true },
-    () => new Error('a newer schema'),
-  )
+  const { database, write } = openKeylessCopy({ source, path, keepsLinks: true })
   try {
     write({ isServed: false })
     database.run('UPDATE main.pushes SET expired_on = min(?, expires_at) WHERE expired_on IS NULL', [now])

@@ -36,7 +36,7 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 
 function copy({ maxBytes, isServed = false }: { maxBytes?: number; isServed?: boolean } = {}): number {
   const options = { source, path, ...(maxBytes === undefined ? {} : { maxBytes }) }
-  const { database, write } = openKeylessCopy(options, () => new Error('newer'))
+  const { database, write } = openKeylessCopy(options)
   try {
     return write({ isServed })
   } finally {
