@@ -5,10 +5,16 @@ import { randomBase32 } from '../../crypto/random.ts'
 import { conflict } from '../../domain/errors.ts'
 import { printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { type Keys, listKnownKeys, requireKeys } from '../every-engine/instance.ts'
+import {
+  explainCopy,
+  type Keys,
+  listKnownKeys,
+  readCopyState,
+  requireKeys,
+  writeCopyState,
+} from '../every-engine/instance.ts'
 import { type Alone, all, type Run, type Statement, type Step } from '../steps.ts'
 import { copyFiles, copyRows, destroy, findPlaces, type OnProgress, type PlacesOptions } from './content.ts'
-import { explainCopy, readCopyState, writeCopyState } from './state.ts'
 
 /** One end of a copy, which nobody else uses until it is closed. */
 export type CopyEnd = {

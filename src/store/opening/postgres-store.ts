@@ -5,8 +5,7 @@ import { type Doubt, explainDoubt } from '../../domain/clock.ts'
 import { HOUR, type Now, SECOND } from '../../domain/time.ts'
 import type { DatabaseLook } from '../database-face.ts'
 import { type Keys, writeClockMark } from '../every-engine/instance.ts'
-import { giveUpAbandoned } from '../files/file-records.ts'
-import { openFiles } from '../files/open-files.ts'
+import { giveUpAbandoned, openFiles } from '../files/open-files.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
@@ -22,8 +21,13 @@ import {
 import { createAlone, createSteps, drive } from '../postgres/engine/run-steps.ts'
 import type { Connect, Session } from '../postgres/engine/session.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
-import { enterInstance, LIVE_NODES, listOthers, refuseBesideNodes } from '../postgres/instance/instance.ts'
-import { readNodeKeys } from '../postgres/instance/keys.ts'
+import {
+  enterInstance,
+  LIVE_NODES,
+  listOthers,
+  readNodeKeys,
+  refuseBesideNodes,
+} from '../postgres/instance/instance.ts'
 import { createNode, type Node, type NodeLabel } from '../postgres/instance/node.ts'
 import { migrate } from '../postgres/schema/migrate.ts'
 import { setBackDates } from '../pushes/doubted-dates.ts'

@@ -12,9 +12,8 @@ import { lockFolder } from '../folder/folder-lock.ts'
 import { isReadableByOthers, readKeyring } from '../folder/key-file.ts'
 import { explainFailure, isBusy, isFull } from '../folder/sqlite-failures.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
-import { openDatabase } from '../sqlite/engine/database.ts'
+import { openDatabase, requireIntact } from '../sqlite/engine/database.ts'
 import { arrive, requireHome, takeLog } from '../sqlite/engine/home.ts'
-import { requireIntact } from '../sqlite/engine/instance.ts'
 import {
   MIGRATIONS,
   makeDatabase,

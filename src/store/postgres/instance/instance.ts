@@ -1,16 +1,18 @@
 // The row of the instance, the rows of its nodes, and whether a node that starts may serve the database.
 
+import { existsSync } from 'node:fs'
+import type { Keyring } from '../../../crypto/keyring.ts'
 import { conflict } from '../../../domain/errors.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
-import { explainCopy } from '../../copy/state.ts'
 import type { NodeReport } from '../../database-face.ts'
-import { enterKeys, type Keys } from '../../every-engine/instance.ts'
+import { enterKeys, explainCopy, type Keys, listKnownKeys, nameKeys } from '../../every-engine/instance.ts'
+import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
 import { serverText } from '../engine/failures.ts'
 import { drive } from '../engine/run-steps.ts'
-import type { Session } from '../engine/session.ts'
-import type { SchemaVersion } from '../schema/migrate.ts'
+import { type Connect, onOwnConnection, type Session, sessionOver } from '../engine/session.ts'
+import { readSchemaVersion, type SchemaVersion } from '../schema/migrate.ts'
 import type { DatabaseTime } from './clock.ts'
 
 /** The row of the instance, and what the server says of itself. */
@@ -157,3 +159,32 @@ export const SET_BACK =
   'a copy of this data folder is served elsewhere. Nothing is served here. After a restore, what was read, expired or deleted ' +
   'since could be opened again: stop all nodes and run "oncebox expire-all", which expires every push. A copied folder needs a new ' +
   'one in its place (--data-dir).'
+
+export type NodeKeysOptions = {
+  connect: Connect
+  keyFile: string
+  /** Whether the data folder never served a database. */
+  isNewFolder: boolean
+}
+
+/**
+ * Reads the key file. Makes one only for an empty database, because a new key opens nothing of another one. Throws `conflict` for
+ * a missing file of a database that has keys, and for an empty database that was not.
+ */
+export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
+  return onOwnConnection(connect, async (session) => {
+    const { version } = await readSchemaVersion(session)
+    if (version === 0 && !isNewFolder) throw conflict(EMPTIED)
+    if (existsSync(keyFile)) return readKeyFile(keyFile)
+    const known = version === 0 ? [] : await drive(listKnownKeys(), sessionOver(session))
+    if (known.length === 0) return makeKeyFile(keyFile)
+    throw conflict(
+      `The key file ${keyFile} is missing, and the database was written with ${nameKeys(known)}. Copy the file from another node, or name ` +
+        'it with --key-file. A new key would open nothing of it.',
+    )
+  })
+}
+
+const EMPTIED =
+  'The database of --database-url holds no Oncebox data, though this data folder served one. Restore the database, name the ' +
+  'right one, or begin anew with another folder (--data-dir).'

@@ -1,8 +1,9 @@
 // Stores the clock's mark while the server is idle, and its doubts at once, so that the next start knows the last time of use.
 
+import type { Database } from 'bun:sqlite'
 import { type Clock, type Doubt, explainBehind, explainDoubt } from '../../../domain/clock.ts'
 import type { Job } from '../../../domain/job.ts'
-import { HOUR, type Now } from '../../../domain/time.ts'
+import { HOUR, MINUTE, type Now } from '../../../domain/time.ts'
 import { setBackDates } from '../../pushes/doubted-dates.ts'
 import type { Steps } from '../../steps.ts'
 
@@ -69,4 +70,21 @@ export function createClockKeeping(options: ClockKeepingOptions) {
       return keep().catch(() => undefined)
     },
   }
+}
+
+/** `mark` runs within every transaction and stores the time at most once a minute. `undo` runs when it was rolled back. */
+export function createClockMarker(database: Database, clock: Clock): { mark(): void; undo(): void } {
+  const write = database.prepare('UPDATE instance SET clock_mark = ?, clock_doubted = ?')
+  let written = Number.NEGATIVE_INFINITY
+  function mark(): void {
+    const time = clock.now()
+    if (time - written < MINUTE) return
+    const doubt = clock.doubt()
+    write.run(doubt?.expected ?? time, doubt?.said ?? null)
+    written = time
+  }
+  const undo = () => {
+    written = Number.NEGATIVE_INFINITY
+  }
+  return { mark, undo }
 }

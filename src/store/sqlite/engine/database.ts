@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
-import { conflict } from '../../../domain/errors.ts'
+import { conflict, type DomainError } from '../../../domain/errors.ts'
 import { explainFailure } from '../../folder/sqlite-failures.ts'
 
 export type OpenOptions = {
@@ -66,3 +66,28 @@ const PRAGMAS = [
   `cache_size = -${CACHE_KIB}`,
   `wal_autocheckpoint = ${WAL_PAGES}`,
 ]
+
+/** Checking takes about five milliseconds for each MiB. */
+const MAX_CHECKED_BYTES = 64 * 1024 * 1024
+
+/** Throws when the database is damaged in its structure. A large one is not checked: starting must not take minutes. */
+export function requireIntact(database: Database, most = MAX_CHECKED_BYTES): void {
+  const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
+  const pageBytes = database.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0
+  if (isCutOff(database.filename, pageBytes)) throw damaged(database, 'it ends within a page')
+  if (pages * pageBytes > most) return
+  const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()
+  if (found === null || found.integrity_check === 'ok') return
+  throw damaged(database, found.integrity_check.replaceAll('\n', ' '))
+}
+
+/** SQLite reads the missing end of a page as zeros. While its write-ahead log holds pages, the file may be unfinished. */
+function isCutOff(path: string, pageBytes: number): boolean {
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return sizeOf(`${path}-wal`) === 0 && sizeOf(path) % Math.max(1, pageBytes) !== 0
+}
+
+function damaged({ filename }: Database, damage: string): DomainError {
+  const remedy = 'Restore it from a backup; nothing of it was changed.'
+  return conflict(`The database ${filename} is damaged (${damage}). ${remedy}`)
+}
