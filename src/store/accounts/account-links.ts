@@ -4,11 +4,7 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../dom
 import { DomainError } from '../../domain/errors.ts'
 import { DAY } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
-import { removeEventsOf } from '../notices/events.ts'
 import { enqueue } from '../notices/outbox.ts'
-import { removeWebhooksOf } from '../notices/webhooks.ts'
-import { disown } from '../pushes/expiry.ts'
-import { removeRequestsOf } from '../requests/requests.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
@@ -86,7 +82,6 @@ export function createAccountLinks({
     return yield* reset(link, { accountId, passwordHash })
   }
 
-  /** Its pushes become anonymous, and its requests, events and webhooks go. */
   function* reset(
     link: AccountLink,
     { accountId, passwordHash }: { accountId: number; passwordHash: string },
@@ -94,10 +89,6 @@ export function createAccountLinks({
     const row = yield* startAnew(accountId, passwordHash)
     if (row === null) throw gone()
     if (link.endsTwoFactor) yield* removeTwoFactor(accountId)
-    yield* removeRequestsOf(accountId)
-    yield* disown(accountId)
-    yield* removeEventsOf(accountId)
-    yield* removeWebhooksOf(accountId)
     return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null } : row)
   }
 

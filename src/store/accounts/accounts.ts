@@ -1,5 +1,6 @@
 // The rows of accounts, and what ends with a password, a right or an account.
 
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Account } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
@@ -38,10 +39,19 @@ const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1'
 const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
 /** Ids begin at 1. */
 const NO_SESSION = 0
+const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${tableName(table)} WHERE account_id = $1`)
 /** Rows of every table that names an account; its links are ended above. */
 const BELONGINGS = Object.values(tables)
   .filter((table) => 'accountId' in table && table !== tables.accountLinks)
-  .map((table) => statement(`DELETE FROM ${tableName(table)} WHERE account_id = $1`))
+  .map(rowsIn)
+/**
+ * What whoever had the account before may still know the links of, was told of, or is told: what waits to be sent to an address that
+ * somebody else may have entered, too.
+ */
+const FORMER = [
+  statement("DELETE FROM outbox WHERE account_id = $1 AND kind IN ('webhook', 'event_mail')"),
+  ...[tables.requests, tables.events, tables.webhooks].map(rowsIn),
+]
 
 /** Ten thousand pushes change their owner in about a second, and all of them at once. */
 export const DISOWNING = { within: 120_000 }
@@ -164,7 +174,8 @@ function* replacePassword({ id, passwordHash, keepSession = null, revoke = false
 
 /**
  * For a password that is set with a reset link. The administrator who made the link could use it themselves, so the account
- * loses its tokens, and what is under way for it as it was is refused from now on. Null when there is no such account.
+ * loses its tokens, requests, events and webhooks, its pushes become anonymous, and what is under way for it as it was is refused from
+ * now on. Null when there is no such account.
  */
 export function* startAnew(id: number, passwordHash: string): Step<AccountRow | null> {
   const row = yield* lockAccount(id)
@@ -172,6 +183,8 @@ export function* startAnew(id: number, passwordHash: string): Step<AccountRow | 
   yield* replacePassword({ id, passwordHash, revoke: true })
   const resets = row.resets + 1
   yield* run(SET_RESETS, id, resets)
+  for (const former of FORMER) yield* run(former, id)
+  yield* disown(id)
   return { ...row, passwordHash, resets }
 }
 

@@ -25,7 +25,6 @@ const TELL = statement(
 const ID_OF_PUSH = statement<{ eventId: string }>(
   'SELECT event_id AS "eventId" FROM push_labels WHERE push_id = $1',
 )
-const REMOVE_OF = statement('DELETE FROM events WHERE account_id = $1')
 
 /** Names a push in its events. */
 export function newEventId(): string {
@@ -55,11 +54,6 @@ export function* tellAccount(
   yield* run(COUNT, accountId)
   yield* run(TELL, accountId, event.type, event.at, JSON.stringify(event.data))
   yield* tellWebhooks(accountId, event, of)
-}
-
-/** For an account that begins anew: what became of its earlier pushes is not told to it any more. */
-export function removeEventsOf(accountId: number): Step<void> {
-  return run(REMOVE_OF, accountId)
 }
 
 /** For events of several accounts in one step: in one order, so that no two steps wait for each other. */

@@ -23,10 +23,6 @@ const REMOVE = statement<{ id: number }>(
   'DELETE FROM webhooks WHERE id = $1 AND account_id IS NOT DISTINCT FROM $2 RETURNING id',
 )
 const REMOVE_WAITING = statement('DELETE FROM outbox WHERE webhook_id = $1')
-const REMOVE_OF = [
-  statement("DELETE FROM outbox WHERE account_id = $1 AND kind IN ('webhook', 'event_mail')"),
-  statement('DELETE FROM webhooks WHERE account_id = $1'),
-]
 const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
 const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
 const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
@@ -58,11 +54,6 @@ export function tellWebhooks(
 ): Step<void> {
   const { type, at, data } = event
   return run(TELL, accountId, pushId, forEverybody, type, at, JSON.stringify({ type, at, data }))
-}
-
-/** For an account that begins anew: somebody else may have entered these addresses. Ends what waits to be sent to them, too. */
-export function* removeWebhooksOf(accountId: number): Step<void> {
-  for (const statement of REMOVE_OF) yield* run(statement, accountId)
 }
 
 export function* noteDelivery(

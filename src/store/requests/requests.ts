@@ -56,7 +56,6 @@ export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*)
 const ALL = select(requests, 'ORDER BY id')
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
 export const REMOVE_REQUESTS = 'DELETE FROM requests'
-const REMOVE_OF = statement(`${REMOVE_REQUESTS} WHERE account_id = $1`)
 
 export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): RequestStore {
   const { read, settled, write } = steps
@@ -143,11 +142,6 @@ export function* takeAnswer(
 function* countReserved(id: number, now: number, own = NO_RESERVATION): Step<number> {
   const latest = now + RESERVATION_LIFETIME + NODES_APART
   return (yield* first(RESERVED, id, own, now, latest))?.n ?? 0
-}
-
-/** For an account that begins anew: whoever it was before may still know their links. */
-export function* removeRequestsOf(accountId: number): Step<void> {
-  yield* run(REMOVE_OF, accountId)
 }
 
 /** Changes the links and texts of all requests; null leaves one as it is. */
