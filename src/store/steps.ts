@@ -93,6 +93,11 @@ export type Parts = {
 // Statements declare the columns of their rows; the type system cannot follow.
 const allOf = (rows: readonly unknown[]) => rows as never[]
 const firstOf = (rows: readonly unknown[]) => (rows[0] ?? null) as never
+const isAny = (rows: readonly unknown[]) => rows.length > 0
+const onlyOf = (rows: readonly unknown[]) => {
+  if (rows.length === 0) throw new Error('a statement that always has a row had none')
+  return rows[0] as never
+}
 const nothingOf = () => undefined
 
 /** All rows. */
@@ -107,15 +112,12 @@ export function first<Row>(statement: Statement<Row>, ...values: Value[]): One<R
 
 /** Whether there is a row. */
 export function has(statement: Statement<unknown>, ...values: Value[]): One<boolean> {
-  return new One<boolean>({ statement, values, isBlind: false }, (rows) => rows.length > 0)
+  return new One<boolean>({ statement, values, isBlind: false }, isAny)
 }
 
 /** The row of which there is always one. */
 export function only<Row>(statement: Statement<Row>, ...values: Value[]): One<Row> {
-  return new One<Row>({ statement, values, isBlind: false }, (rows) => {
-    if (rows.length === 0) throw new Error(`no row came of ${statement.text}`)
-    return rows[0] as never
-  })
+  return new One<Row>({ statement, values, isBlind: false }, onlyOf)
 }
 
 /** The results of several statements, none of which needs those of another. */
