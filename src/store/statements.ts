@@ -75,7 +75,7 @@ export function addTo<T extends SQLiteTable>(
   table: T,
   effect: Effect | null = null,
   computed: Computed = {},
-): (row: NewRow<T> & Partial<Pick<T['$inferInsert'], 'id'>>) => Step<void> {
+): (row: T['$inferInsert']) => Step<void> {
   const { text, values } = inserting(table, computed)
   const insert = { ...statement(text), effect }
   return (row) => blindly(insert, values(row))
