@@ -7,7 +7,7 @@ import { all, blindly, type Effect, first, only, type Statement, type Step, type
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
 /** Any statement. The sum of a column has to be cast to a number: PostgreSQL returns it as a text. */
-export function statement<Row = never>(text: string, _of?: object): Statement<Row> {
+export function statement<Row = never>(text: string): Statement<Row> {
   return { text, suffix: '', id: null, effect: null }
 }
 

@@ -19,7 +19,6 @@ const LINKED = '(SELECT push_id FROM links WHERE lookup = $1)'
 const FIND_WHOLE = statement<RowOf<typeof pushes> & RowOf<typeof pushState>>(
   `SELECT ${namesOf(pushes, 'p.')}, ${namesOf(pushState, 's.')}
     FROM pushes p JOIN push_state s ON s.push_id = p.id WHERE p.id = ${LINKED}`,
-  { of: [pushes, pushState] },
 )
 const LOCK = locked(select(pushState, 'WHERE push_id = $1'))
 const FIND_LINKED = select(pushes, `WHERE id = ${LINKED}`)

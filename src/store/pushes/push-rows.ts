@@ -22,7 +22,6 @@ const REMOVE_SECRETS = causing(
   'destroyed',
   statement<{ keySlot: number }>(
     'DELETE FROM push_secrets WHERE push_id = $1 RETURNING key_slot AS "keySlot"',
-    { of: [pushSecrets] },
   ),
 )
 const REMOVE = ['push_labels', 'push_state'].map((table) =>

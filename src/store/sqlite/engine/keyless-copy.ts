@@ -5,9 +5,8 @@
 // and each has to pass the checks of the new tables.
 
 import { Database } from 'bun:sqlite'
-import { conflict } from '../../../domain/errors.ts'
 import { LAST_TIME } from '../../../domain/time.ts'
-import { MIGRATIONS, migrate } from './migrate.ts'
+import { MIGRATIONS, migrate, newerSchema } from './migrate.ts'
 
 const OF_ACCOUNT = 'account_id IN (SELECT id FROM main.accounts)'
 /** Tables with few rows, and which rows; parents come first. All other tables stay empty, those of later versions too. */
@@ -109,10 +108,7 @@ export function openKeylessCopy({
     }
     database.run('ATTACH ? AS source', [source])
     const schema = numberIn(database, 'PRAGMA source.user_version')
-    if (schema > MIGRATIONS.length)
-      throw conflict(
-        `${name} was written by a newer Oncebox (its schema is version ${schema}, this Oncebox knows ${MIGRATIONS.length}). Use that one.`,
-      )
+    if (schema > MIGRATIONS.length) throw newerSchema(name, { version: schema, known: MIGRATIONS.length })
     return { database, schema, write: ({ isServed }) => copyAll(database, { schema, keepsLinks, isServed }) }
   } catch (cause) {
     database.close()

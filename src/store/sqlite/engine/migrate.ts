@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
-import { conflict } from '../../../domain/errors.ts'
+import { conflict, type DomainError } from '../../../domain/errors.ts'
 import { type DataFolder, explained } from '../../folder/data-folder.ts'
 import { writeWhole } from '../../folder/durable-files.ts'
 import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
@@ -76,7 +76,14 @@ export function requireOwnTables(database: Database): void {
 
 function refuseNewer(database: Database, migrations: readonly string[]): void {
   const version = schemaVersion(database)
-  if (version <= migrations.length) return
-  const known = `its schema is version ${version}, this Oncebox knows ${migrations.length}`
-  throw conflict(`${database.filename} was written by a newer Oncebox (${known}). Run that one.`)
+  if (version > migrations.length) throw newerSchema(database.filename, { version, known: migrations.length })
+}
+
+/** `name`: of the database. */
+export function newerSchema(
+  name: string,
+  { version, known }: Record<'version' | 'known', number>,
+): DomainError {
+  const versions = `its schema is version ${version}, this Oncebox knows ${known}`
+  return conflict(`${name} was written by a newer Oncebox (${versions}). Use that one.`)
 }
