@@ -45,8 +45,8 @@ const BELONGINGS = Object.values(tables)
   .filter((table) => 'accountId' in table && table !== tables.accountLinks)
   .map(rowsIn)
 /**
- * What whoever had the account before may still know the links of, was told of, or is told: what waits to be sent to an address that
- * somebody else may have entered, too.
+ * Rows that go when an account begins anew: requests, because somebody else may know their links; events; and webhooks, with what waits
+ * to be sent, because somebody else may have entered their addresses.
  */
 const FORMER = [
   statement("DELETE FROM outbox WHERE account_id = $1 AND kind IN ('webhook', 'event_mail')"),

@@ -30,14 +30,15 @@ export function createSteps({ read, transact, onEffect }: StepsOptions): Steps {
   return { read: (step) => read((session) => drive(step(), session)), settled, write, isRemote: true }
 }
 
-export type AloneOptions = Pick<PostgresDatabase, 'transact'> & {
-  /** Throws where somebody uses the rows. */
+/** `enter` throws where somebody uses the rows; `within`: milliseconds, however many rows there are. */
+export function createAlone({
+  transact,
+  enter,
+  within,
+}: Pick<PostgresDatabase, 'transact'> & {
   enter: (session: Session) => Promise<unknown>
-  /** Milliseconds, however many rows there are. */
   within: number
-}
-
-export function createAlone({ transact, enter, within }: AloneOptions): Alone {
+}): Alone {
   return (work) =>
     transact(
       async (session) => {

@@ -59,9 +59,10 @@ export function createCommandSteps(database: Database, drive: Drive): Steps {
   return { read: async (step) => drive(step()), settled: async () => undefined, write }
 }
 
-/** For a command. Nothing else in this process may change anything meanwhile. */
+/** For a command. Nothing else in this process may change anything meanwhile, and whatever tries to is refused. */
 export function createAlone(database: Database, drive: Drive): Alone {
   return async (work) => {
+    if (database.inTransaction) throw new Error('another work runs alone')
     try {
       database.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
       database.run('BEGIN IMMEDIATE')
