@@ -48,7 +48,7 @@ const ROOMS: Record<string, { imports: string[]; lines: number }> = {
     lines: 1427,
   },
   http: { imports: ['domain'], lines: 2801 },
-  lan: { imports: ['operating', 'crypto', 'domain'], lines: 369 },
+  lan: { imports: ['operating', 'crypto', 'domain'], lines: 383 },
   backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1178 },
   install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1100 },
   importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1248 },

@@ -23,6 +23,9 @@ export type AnnouncementOptions = {
   lookEveryMs?: number
 }
 
+/** DNS's number of the record that holds an IPv4 address. */
+const A_RECORD = 1
+
 export function announce(options: AnnouncementOptions) {
   const { name, log, retryMs = 3 * MINUTE, lookEveryMs = 4 * SECOND } = options
   let state: State = 'waiting'
@@ -30,7 +33,9 @@ export function announce(options: AnnouncementOptions) {
   /** Of the latest try. */
   let addresses: readonly string[] = []
   let retryAt = 0
-  let isConflictTold = false
+  /** The address in the latest record with this name, and the one that the log has named. */
+  let claimant = 'unknown'
+  let toldClaimant: string | null = null
   let isStopped = false
   let running = Promise.resolve()
   const then = (step: () => Promise<void>) => {
@@ -50,6 +55,7 @@ export function announce(options: AnnouncementOptions) {
     state = 'waiting'
     if (found.length === 0) return
     responder = getResponder({ interface: [...found] })
+    noteClaims(responder)
     await advertise(responder)
   }
 
@@ -69,8 +75,21 @@ export function announce(options: AnnouncementOptions) {
     // The library reports a conflict while it announces the name.
     if (state !== 'waiting' || isStopped) return
     state = 'announced'
-    isConflictTold = false
+    toldClaimant = null
     log.info({ name: `${name}.local` }, 'announced on the local network')
+  }
+
+  /** The library tells of a conflict, but not with whom. */
+  function noteClaims(responder: Responder): void {
+    const handleResponse = responder.handleResponse.bind(responder)
+    const ours = [`${name}.local.`, `${name}._${options.isTls ? 'https' : 'http'}._tcp.local.`]
+    responder.handleResponse = (packet, from) => {
+      const records = [...packet.answers.values(), ...packet.additionals.values()]
+      const claims = records.filter((record) => ours.includes(record.getLowerCasedName()))
+      const address = claims.find(({ type }) => type === A_RECORD)?.dataAsString() ?? from.address
+      if (claims.length > 0) claimant = address
+      handleResponse(packet, from)
+    }
   }
 
   /** Certificate and links depend on the name, so another name than the chosen one is never announced. */
@@ -81,10 +100,10 @@ export function announce(options: AnnouncementOptions) {
     // The library would otherwise announce another name that it has chosen itself.
     const destroyed = service.destroy()
     then(() => destroyed.then(withdraw))
-    if (isConflictTold) return
-    isConflictTold = true
+    if (toldClaimant === claimant) return
+    toldClaimant = claimant
     log.error(
-      { name: `${name}.local` },
+      { name: `${name}.local`, claimant },
       'another server on this network has this name: nothing is announced, and the name is tried again every few minutes. ' +
         'Choose another one with --mdns, or free this one there',
     )

@@ -44,7 +44,7 @@ test.if(multicast !== null)(
     expect(first.stdout()).toContain(`https://${name}.local:${first.port}`)
     const second = await stage.start({ flags })
     expect(second.stdout()).not.toContain('.local')
-    await second.untilLogged('another server on this network has this name')
+    await second.untilLogged(`name="${name}.local" claimant=`)
     // Its end gives the name back.
     expect(await first.end()).toBe(0)
   },
