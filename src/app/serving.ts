@@ -9,25 +9,20 @@ import {
   readServingNote,
   readSetupLink,
   removeServingNote,
-  type ServingNote,
   writeServingNote,
   writeSettingsNote,
   writeSetupLink,
 } from '../store/folder/notes.ts'
 import { asOwner } from '../store/folder/ownership.ts'
 
-export type Serving = ServingNote & {
-  /** The link that makes the first administrator; null when there is one already, or when a terminal shows the link. */
-  setupLink: string | null
-  /** Whether it answers, and its database works. */
-  isUp: () => Promise<boolean>
-}
+export type Serving = NonNullable<ReturnType<typeof findServing>>
 
 /**
- * Null when no server holds the folder, or when it does not listen yet. Throws DomainError for a folder of somebody else; root looks
+ * `setupLink` makes the first administrator; null when there is one already, or when a terminal shows the link. `isUp`: whether it
+ * answers, and its database works. Null when no server holds the folder, or when it does not listen yet. Throws DomainError for a folder of somebody else; root looks
  * into it as its owner.
  */
-export function findServing(dataDir: string): Serving | null {
+export function findServing(dataDir: string) {
   return asOwner(dataDir, () => {
     const note = readServingNote(dataDir)
     return note && { ...note, setupLink: readSetupLink(dataDir), isUp: () => isUp(note) }

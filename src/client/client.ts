@@ -12,7 +12,7 @@ import {
   type RemotePush,
   type RemoteRequest,
 } from './answers.ts'
-import { createDial } from './dial.ts'
+import { createDial, type DialOptions } from './dial.ts'
 import { createDownloadPart } from './download.ts'
 import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
@@ -55,16 +55,12 @@ const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
 /** Enough for fifty pushes with their notes or requests with their messages, or 500 events. */
 const MAX_LIST_BYTES = 16 * MIB
 
-export type ClientOptions = Omit<RequestsOptions, 'dial'> & {
-  userAgent: string
-  /** Additional trusted certificates in PEM. */
-  caCerts: string | null
-  /** The only authority that may vouch for the server, in PEM; null for those that this computer trusts. */
-  authority: string | null
-  /** Whether the environment names a proxy for requests. */
-  hasProxy: boolean
-  newBoundary: () => string
-}
+export type ClientOptions = Omit<RequestsOptions, 'dial'> &
+  DialOptions & {
+    /** Whether the environment names a proxy for requests. */
+    hasProxy: boolean
+    newBoundary: () => string
+  }
 
 /** The options that differ between commands. */
 export type ServerToAsk = Pick<

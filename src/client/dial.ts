@@ -2,7 +2,7 @@
 
 import { ClientFailure, UnknownAuthority, unreachable } from './failure.ts'
 
-type DialOptions = {
+export type DialOptions = {
   userAgent: string
   /** Additional trusted certificates in PEM. */
   caCerts: string | null

@@ -77,14 +77,9 @@ type DownloadOptions = {
   onRetry: (problem: string) => void
 }
 
-type PartRequest = {
-  /** Bytes already received. */
-  from: number
-  address: string | undefined
-  dial: Dial
-  patienceMs: number
-  onProgress: DownloadOptions['onProgress']
-}
+/** `from`: bytes already received. */
+type PartRequest = Pick<DownloaderOptions, 'dial' | 'patienceMs'> &
+  Pick<DownloadOptions, 'onProgress'> & { from: number; address: string | undefined }
 
 const MAX_REFUSAL_BYTES = 64 * 1024
 /** The limit for a file without an announced size, so that it cannot fill the disk. */

@@ -3,16 +3,6 @@
 import { lacksScheme, withScheme } from '../domain/server-address.ts'
 import { authorityOf } from '../domain/web-address.ts'
 
-type Address = {
-  /** Null for a bare token, which belongs to the server of the login. */
-  server: string | null
-  /** Whether the link lacked http or https. */
-  isSchemeGuessed: boolean
-  urlToken: string
-  /** Whether the link is that of a request. */
-  isRequest: boolean
-}
-
 const TOKEN = /^[\w-]{4,128}$/
 /** A secret link of any version, an API address of a push, or the link of a request. */
 const LINK =
@@ -39,8 +29,11 @@ export function acceptLink(link: string, server: string): string | null {
   return isStepDown ? null : new URL(link).href
 }
 
-/** Null when the text is neither a link nor a token. */
-export function parseLinkOrToken(text: string): Address | null {
+/**
+ * `server` is null for a bare token, which belongs to the server of the login. `isSchemeGuessed`: whether the link lacked http or
+ * https; `isRequest`: whether it is that of a request. Null when the text is neither a link nor a token.
+ */
+export function parseLinkOrToken(text: string) {
   if (text.length > MAX_LINK_CHARACTERS) return null
   const given = text.trim().replace(/^<(.*)>$/, '$1')
   if (TOKEN.test(given))

@@ -8,19 +8,7 @@ import { type EnvFile, parseEnvFile, type Variables } from './env-file.ts'
 import { placesFor } from './places.ts'
 import type { Scope } from './service-system.ts'
 
-export type InstalledService = {
-  scope: Scope
-  /** Unit, property list or task description. */
-  definition: string
-  /** Null when the definition names none. */
-  envFile: string | null
-  /** The executable that it starts; null where the definition does not say. */
-  executable: string | null
-  /** Its settings, including those from flags in its command line. */
-  variables: Variables
-  /** A sentence for each line of its files of settings that has no effect. */
-  problems: string[]
-}
+export type InstalledService = NonNullable<ReturnType<typeof findUnit>>
 
 /** The folders in which systemd looks for units of the machine. The first unit that is found counts. */
 const UNIT_FOLDERS = ['/etc', '/run', '/usr/local/lib', '/usr/lib', '/lib'].map(
@@ -57,7 +45,11 @@ function findDefinition(scope: Scope, place: Place): InstalledService | null {
   }
 }
 
-function findUnit(scope: Scope, place: Place): InstalledService | null {
+/**
+ * `envFile` and `executable` are null where the unit names none; `variables` include the settings from flags in its command line;
+ * `problems` is a sentence for each line of its files of settings that has no effect.
+ */
+function findUnit(scope: Scope, place: Place) {
   const { definition } = placesFor(scope, { place, self: '' })
   const paths = scope === 'user' ? [definition] : UNIT_FOLDERS.map((folder) => join(folder, UNIT))
   const path = paths.find((candidate) => existsSync(candidate))
@@ -66,7 +58,7 @@ function findUnit(scope: Scope, place: Place): InstalledService | null {
   dropIns.sort((one, other) => (basename(one) < basename(other) ? -1 : 1))
   const unit = parseUnit([path, ...dropIns].map((file) => readFileSync(file, 'utf8')).join('\n'), place.home)
   const envFiles = unit.envFiles.map(readEnvFile)
-  const fromFiles = Object.assign({}, ...envFiles.map(({ variables }) => variables))
+  const fromFiles: Variables = Object.assign({}, ...envFiles.map(({ variables }) => variables))
   return {
     scope,
     definition: path,

@@ -33,7 +33,7 @@ type ServiceOptions = {
  */
 export function planService({ scope, flags, mayStart, ...given }: ServiceOptions) {
   const { place } = given
-  const self = ownExecutable(given.self)
+  const self = ownExecutable(given.self, NOT_BUILT)
   const here = serviceHere(scope, place, self)
   const { places } = here
   const envText = envTextFor(here, flags, place)
@@ -52,6 +52,9 @@ export function planService({ scope, flags, mayStart, ...given }: ServiceOptions
   return { warnings, facts, config }
 }
 
+const NOT_BUILT =
+  'Only the built executable can be installed: "npm run build", then dist/oncebox service install.'
+
 /** `self` is the running executable. */
 export function serviceHere(scope: Scope, place: Place, self: string): ServiceHere {
   return {
@@ -62,12 +65,14 @@ export function serviceHere(scope: Scope, place: Place, self: string): ServiceHe
   }
 }
 
-function ownExecutable([program = '', ...entry]: readonly string[]): string {
-  if (program === '' || entry.length > 0)
-    throw conflict(
-      'Only the built executable can be installed: "npm run build", then dist/oncebox service install.',
-    )
-  return existsSync(program) ? realpathSync(program) : program
+/** Throws `conflict` with the refusal where the runtime runs the sources. */
+export function ownExecutable([program = '', ...entry]: readonly string[], refusal: string): string {
+  if (program === '' || entry.length > 0) throw conflict(refusal)
+  return realOf(program)
+}
+
+export function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
 }
 
 function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, place: Place): string {

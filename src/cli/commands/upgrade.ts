@@ -1,11 +1,12 @@
 // `oncebox upgrade`: replaces this program by a signed release from a file, or returns to the former one.
 
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { ownExecutable, realOf } from '../../install/service.ts'
 import type { UpgradePlace } from '../../install/upgrade.ts'
 import { confirm } from '../ask.ts'
 import { command, some, toggle, valued } from '../command.ts'
-import { CommandFailure, UsageError } from '../failures.ts'
+import { UsageError } from '../failures.ts'
 import { anyPath } from '../paths.ts'
 import type { Shell } from '../shell.ts'
 import { restartService } from './service.ts'
@@ -30,7 +31,7 @@ export const UPGRADE = command({
     const place = {
       dataDir: config.dataDir,
       isInFolder: config.databaseUrl === null,
-      executable: ownExecutable(shell),
+      executable: ownExecutable(shell.self, 'Only the built executable can be upgraded.'),
       tell: (step: string) => shell.say(`… ${step}`),
     }
     if (file === undefined) await returnBack(place, flags.yes, shell)
@@ -75,15 +76,6 @@ async function readKeys(text: string | null, { place }: Shell) {
     ['--public-key: must be a public key of minisign (RW…), or name a file with one'],
     'oncebox upgrade',
   )
-}
-
-function ownExecutable({ self: [program = '', ...entry] }: Shell): string {
-  if (entry.length > 0) throw new CommandFailure('Only the built executable can be upgraded.')
-  return realOf(program)
-}
-
-function realOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
 }
 
 /** Restarts a service that runs this program. Any other server keeps running the program that it was started with. */
