@@ -40,6 +40,8 @@ export class ToldFailure extends Error {
 export type Ending = { lines: string[]; exitCode: number }
 
 export function presentFailure(cause: unknown): Ending {
+  // Closing failed as well, most likely for the same reason.
+  if (cause instanceof SuppressedError) return presentFailure(cause.suppressed)
   if (cause instanceof ToldFailure) return { lines: [], exitCode: cause.exitCode }
   if (cause instanceof UsageError) return { lines: presentProblems(cause), exitCode: WRONG_USAGE }
   // The password prompt throws this on Ctrl-C. Minifying removes its class name.

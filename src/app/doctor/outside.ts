@@ -1,7 +1,9 @@
 // What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket, the backups and the log file.
 
+import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { dirname } from 'node:path'
 import { findFolderFault } from '../../backup/own-backup.ts'
 import { graceOf } from '../../domain/backup-plan.ts'
@@ -56,19 +58,15 @@ async function lookAtCertificate({ config, now }: Place): Promise<Looked> {
   if (tls !== 'files') return null
   const files = { certPath: tlsCert ?? '', keyPath: tlsKey ?? '', now }
   const readText = (path: string) => readFile(path, 'utf8')
-  const { facts, authority } = await openCertificateFiles({ ...files, readFile: readText })
+  const { current, facts, authority } = await openCertificateFiles({ ...files, readFile: readText })
+  const leaf = new X509Certificate(current().certificate)
+  const isFor = (name: string) => (isIP(name) === 0 ? leaf.checkHost(name) : leaf.checkIP(name)) !== undefined
+  const name = baseUrl === null ? null : new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')
+  if (name === null || isFor(name)) return judgeCertificate({ facts, authority }, now())
   const { names, addresses } = facts()
-  const known = [...names, ...addresses]
-  const name = baseUrl === null ? null : new URL(baseUrl).hostname.toLowerCase().replace(/^\[|\]$/g, '')
-  if (name === null || known.some((one) => covers(one.toLowerCase(), name)))
-    return judgeCertificate({ facts, authority }, now())
-  const said = `The certificate is not for ${name}, the name of --base-url (it is for ${known.join(', ')}).`
+  const known = [...names, ...addresses].join(', ')
+  const said = `The certificate is not for ${name}, the name of --base-url (it is for ${known}).`
   return problem(said, 'Get one for that name, or correct --base-url.')
-}
-
-/** A wildcard stands for one label (RFC 9525, 6.3). */
-function covers(known: string, name: string): boolean {
-  return known === name || (known.startsWith('*.') && known.slice(2) === name.slice(name.indexOf('.') + 1))
 }
 
 async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict> {
