@@ -129,7 +129,7 @@ export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
   return (
     <ol class={isExplained ? 'next-steps' : 'setup'} aria-label={say('setup_steps')}>
       {steps.map(({ isDone, title, hint }, at) => (
-        <li class={[isExplained && 'card', isDone && 'good'].filter(Boolean).join(' ') || undefined}>
+        <li class={lookOf({ isDone, isExplained })}>
           <span class="mark">{isDone ? <Icon name="check" /> : guest.words.number(at + 1)}</span>
           <div>
             <span class="title">
@@ -142,6 +142,11 @@ export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
       ))}
     </ol>
   )
+}
+
+function lookOf({ isDone, isExplained }: { isDone: boolean; isExplained: boolean }): string | undefined {
+  if (!isExplained) return isDone ? 'good' : undefined
+  return isDone ? 'card good' : 'card'
 }
 
 function HowToReach({ guest }: { guest: Guest }) {

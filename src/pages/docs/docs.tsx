@@ -47,7 +47,10 @@ function Reference({ guest, document, title, only }: ReferenceProps) {
       <p class="lead">
         Version {document.info.version}, at <code>{baseUrl}</code>. For programs:{' '}
         <a href={`${basePath}${API.reference.href()}`}>the same as OpenAPI 3</a>.
-        {only !== undefined && <a href={`${basePath}${API.docs.href()}`}> All versions and operations.</a>}
+        {only !== undefined && [
+          ' ',
+          <a href={`${basePath}${API.docs.href()}`}>All versions and operations.</a>,
+        ]}
       </p>
       <Prose text={document.info.description} />
       <nav aria-label="Operations">
