@@ -1,11 +1,20 @@
 // Components that pages share: notices, cards, buttons that copy, states, times.
 
+import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Children } from './html.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
+
+/** The kinds of pushes look the same in the form and in lists. */
+export const KIND_ICONS: Record<PushKind, IconName> = {
+  text: 'message-square-text',
+  file: 'file',
+  url: 'link',
+  qr: 'qr-code',
+}
 
 /** good: it worked. low: take care. bad: it failed. refused: a form was, and the notice has the focus, to begin there. */
 export type NoticeKind = 'good' | 'low' | 'bad' | 'plain' | 'refused'

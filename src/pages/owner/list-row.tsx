@@ -7,17 +7,9 @@ import { PAGES, secretLink } from '../../http/urls.ts'
 import type { Labelled, OverviewPush } from '../../pushes/owner-lists.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
-import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Chip, CopyButton, nameForOwner, sayWhen } from '../frame/parts.tsx'
+import { Chip, CopyButton, KIND_ICONS, nameForOwner, sayWhen } from '../frame/parts.tsx'
 import { describeState, type StateText } from './push-view.tsx'
-
-const KIND_ICONS: Record<Labelled['push']['kind'], IconName> = {
-  text: 'file-text',
-  file: 'file',
-  url: 'link',
-  qr: 'qr-code',
-}
 
 /** Characters of a note that a row shows. The page of the push shows all. */
 const SHORT_NOTE = 140

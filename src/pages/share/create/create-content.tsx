@@ -2,21 +2,13 @@
 // shows those of the chosen kind.
 
 import { Input } from '../../frame/fields.tsx'
-import type { IconName } from '../../frame/icon-files.ts'
 import { Icon } from '../../frame/icons.tsx'
+import { KIND_ICONS } from '../../frame/parts.tsx'
 import { PayloadInput, UNTOUCHED } from '../../frame/push-fields.tsx'
 import { CreateFiles } from './create-files.tsx'
-import { type FormKind, formKinds, type PartProps } from './create-props.ts'
+import { formKinds, type PartProps } from './create-props.ts'
 import { CreateQr } from './create-qr.tsx'
 import { Generator } from './generator.tsx'
-
-const KIND_ICONS: Record<FormKind, IconName> = {
-  text: 'message-square-text',
-  file: 'file',
-  url: 'link',
-  qr: 'qr-code',
-  wifi: 'wifi',
-}
 
 export function Content(props: PartProps) {
   const { kinds } = props.limits
@@ -38,7 +30,7 @@ function Kinds({ words: { say }, limits, kind: chosen }: PartProps) {
       {formKinds(limits).map((kind) => (
         <label>
           <input type="radio" id={`kind-${kind}`} name="push[kind]" value={kind} checked={kind === chosen} />
-          <Icon name={KIND_ICONS[kind]} />
+          <Icon name={kind === 'wifi' ? kind : KIND_ICONS[kind]} />
           {say(kind === 'wifi' ? kind : `kind_${kind}`)}
         </label>
       ))}
