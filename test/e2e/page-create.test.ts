@@ -26,13 +26,14 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     isExpected: /status of 422|ERR_INTERNET_DISCONNECTED/,
   })
 
-  async function open(options: BrowserContextOptions = LAPTOP, openOne = it.open): Promise<Page> {
+  async function open(options: BrowserContextOptions = LAPTOP, openOne = it.openAgain): Promise<Page> {
     const page = await openOne(options)
     await page.goto(it.server.url)
     return page
   }
 
-  const openAsMember = (options: BrowserContextOptions = LAPTOP) => open(options, it.openAsMember)
+  const openAsMember = (options: BrowserContextOptions = LAPTOP) =>
+    open(options, (own) => it.openAsMember(own, it.openAgain))
 
   /** Creates it, and opens its link. */
   async function handOver(page: Page): Promise<Page> {
@@ -366,7 +367,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('leaving asks only while there is something to lose', async () => {
-    const page = await open()
+    const page = await open(LAPTOP, it.open)
     let asked = 0
     page.on('dialog', (dialog) => {
       asked += 1
@@ -392,7 +393,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const path = join(it.folder(), 'slow.bin')
     writeFileSync(path, '')
     truncateSync(path, 1_000_000)
-    const page = await openAsMember({ viewport: { width: 360, height: 500 } })
+    const page = await open({ viewport: { width: 360, height: 500 } }, it.openAsMember)
     const client = await page.context().newCDPSession(page)
     // Half a minute: enough to cancel it on a busy machine.
     const speed = { latency: 0, downloadThroughput: -1, uploadThroughput: 30_000 }

@@ -65,9 +65,13 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
   const open = (options: BrowserContextOptions): Promise<Page> =>
     visitors.open(running().browser, running().server.url, options)
 
+  /** The page that another test had with the same options, as good as new. */
+  const openAgain = (options: BrowserContextOptions): Promise<Page> =>
+    visitors.openAgain(running().browser, running().server.url, options)
+
   /** A browser of `MEMBER`, who signs in on its page only the first time. */
-  async function openAsMember(options: BrowserContextOptions): Promise<Page> {
-    const page = await open(options)
+  async function openAsMember(options: BrowserContextOptions, openOne = open): Promise<Page> {
+    const page = await openOne(options)
     if (session.length > 0) await page.context().addCookies(session)
     else await signIn(page, running().server.url, MEMBER)
     session = await page.context().cookies()
@@ -114,6 +118,7 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
     },
     folder: stage.folder,
     open,
+    openAgain,
     openAsMember,
     linkOf,
     createOn,
