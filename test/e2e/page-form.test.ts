@@ -12,7 +12,7 @@ import { waitUntil } from '../support/waiting.ts'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ flags: ['--max-file-bytes', '1GiB'], isExpected: /status of 422/ })
-  const { open, linkOf, press } = it
+  const { open: openNew, openAgain: open, linkOf, press } = it
 
   test('what was typed stays when something was wrong, with the problem beside its field', async () => {
     for (const options of [UNSCRIPTED, SCRIPTED]) {
@@ -160,7 +160,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const path = join(it.folder(), 'large.bin')
     writeFileSync(path, '')
     truncateSync(path, 200_000_000)
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     await signIn(page, it.server.url, MEMBER)
     const client = await page.context().newCDPSession(page)
     const throttle = (uploadThroughput: number) =>

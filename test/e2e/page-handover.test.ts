@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BrowserContextOptions } from 'playwright-core'
 import { measureLooks, skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
@@ -11,30 +12,26 @@ import { MODES, PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ isExpected: /status of (404|409)/ })
-  const { open, openAsMember, createOn, linkOf, press, readText, expectGone } = it
-
-  const onPhone: (typeof MODES)[number] = ['on a phone', PHONE]
+  const { open: openNew, openAgain: open, createOn, linkOf, press, readText, expectGone } = it
+  const openAsMember = (options: BrowserContextOptions) => it.openAsMember(options, open)
 
   const linkTo = async (push: Record<string, unknown>): Promise<string> =>
     (await (await it.server.create(push)).json()).html_url
 
-  test.each([...MODES, onPhone])(
-    'a text goes from hand to hand once, and is gone, %s',
-    async (_name, options) => {
-      const payload = '  pa$$ <b>&amp; \u202eליא 🔑\n\nsecond line\tend '
-      const link = await createOn(await open(options), { payload, views: 1 })
-      const reader = await open(options)
-      await reader.goto(link)
-      expect(await reader.content()).not.toContain('second line')
-      await press(reader)
-      expect(await readText(reader)).toBe(payload)
-      expect(await reader.textContent('.notice.last')).toContain('the last time it could be opened')
-      expect(await reader.context().cookies()).toEqual([])
-      await expectGone(reader, link)
-    },
-  )
+  test.each(MODES)('a text goes from hand to hand once, and is gone, %s', async (_name, options) => {
+    const payload = '  pa$$ <b>&amp; \u202eליא 🔑\n\nsecond line\tend '
+    const link = await createOn(await open(options), { payload, views: 1 })
+    const reader = await open(options)
+    await reader.goto(link)
+    expect(await reader.content()).not.toContain('second line')
+    await press(reader)
+    expect(await readText(reader)).toBe(payload)
+    expect(await reader.textContent('.notice.last')).toContain('the last time it could be opened')
+    expect(await reader.context().cookies()).toEqual([])
+    await expectGone(reader, link)
+  })
 
-  test.each([['on a desk', SCRIPTED] as const, onPhone])(
+  test.each([['on a desk', SCRIPTED] as const, ['on a phone', PHONE] as const])(
     'the lock opens on the card where it was, and nothing jumps, %s',
     async (_name, options) => {
       const wifi = { kind: 'qr', payload: 'WIFI:T:WPA;S:guests;P:welcome;;' }
@@ -57,7 +54,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   )
 
   test('the page of a new link tells when it is opened, and when it is used up', async () => {
-    const sender = await open(SCRIPTED)
+    const sender = await openNew(SCRIPTED)
     const link = await createOn(sender, { payload: 'to be opened', views: 2 })
     expect(await sender.textContent('#opened')).toBe('Not opened yet')
     const readOnce = async () => {
@@ -74,7 +71,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('without scripts the page of a new link tells it when it is asked again', async () => {
-    const sender = await open(UNSCRIPTED)
+    const sender = await openNew(UNSCRIPTED)
     const link = await createOn(sender, { payload: 'to be opened', views: 1 })
     const reader = await open(UNSCRIPTED)
     await reader.goto(link)
@@ -140,7 +137,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   test('going back, reloading and a second tab after revealing spend nothing', async () => {
     const link = await linkTo({ payload: 'kept', expire_after_views: 2 })
-    const first = await open(SCRIPTED)
+    const first = await openNew(SCRIPTED)
     const second = await first.context().newPage()
     await first.goto(link)
     await second.goto(link)

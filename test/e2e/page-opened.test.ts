@@ -12,7 +12,7 @@ import { readZip } from '../support/zip.ts'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover()
-  const { open, createOn, press } = it
+  const { open: openNew, openAgain: open, createOn, press } = it
   let headers: { authorization: string }
 
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   }
 
   test('a page from right to left shows a password as it was typed', async () => {
-    const page = await open({ ...UNSCRIPTED, locale: 'ar' })
+    const page = await openNew({ ...UNSCRIPTED, locale: 'ar' })
     const read = (selector: string) => page.locator(selector).first().evaluate(readAcross)
     await openOn(page, { payload: '!abc123?.' })
     await page.click('.field-of-dots > summary')
@@ -129,7 +129,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('a line that cannot be copied says so', async () => {
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     await page.addInitScript(
       'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
     )
@@ -172,7 +172,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('an address opens in a tab that does not know where it comes from', async () => {
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     const target = `${it.server.url}/up`
     await openOn(page, { kind: 'url', payload: target })
     const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('.secret a.primary')])
@@ -182,7 +182,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('the message is edited, copied, sent and shared', async () => {
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     await page.addInitScript('navigator.share = async (data) => { window.shared = data }')
     const { html_url, url_token } = await create({ payload: 'x' })
     await page.goto(`${it.server.url}/p/${url_token}/preview`)
@@ -201,7 +201,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('where a browser cannot share, no button says that it can', async () => {
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     await page.addInitScript('Object.defineProperty(navigator, "share", { value: undefined })')
     await page.goto(`${it.server.url}/p/${(await create({ payload: 'x' })).url_token}/preview`)
     await page.getByRole('button', { name: 'Copy link' }).waitFor()
@@ -227,7 +227,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('an account has a message of its own', async () => {
-    const page = await it.openAsMember(SCRIPTED)
+    const page = await it.openAsMember(SCRIPTED, open)
     await page.goto(`${it.server.url}/account/message`)
     await page.fill('#message', 'Hi! {link}\n({views}, until {expires})')
     expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 times, until .*UTC\)$/)
@@ -244,7 +244,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('the link is copied with one press, also where there is no clipboard API', async () => {
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     const link = await createOn(page, { payload: 'x' })
     const button = page.locator('[data-copies=link]')
     const copied = { label: 'Copied', told: 'Copied', isTold: false, isDone: true }
@@ -262,7 +262,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('a copy that fails says so', async () => {
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     await page.addInitScript(
       'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
     )
@@ -286,7 +286,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('a shown text is hidden again after a while', async () => {
-    const reader = await open(SCRIPTED)
+    const reader = await openNew(SCRIPTED)
     await reader.clock.install()
     await reader.goto((await create({ payload: 'kept' })).html_url)
     await press(reader)

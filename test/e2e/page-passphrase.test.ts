@@ -10,7 +10,7 @@ import { waitUntil } from '../support/waiting.ts'
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ isExpected: /status of (422|429)|ERR_CONNECTION_FAILED/ })
-  const { open, openAsMember, createOn, linkOf, press, readText } = it
+  const { open: openNew, openAgain: open, createOn, linkOf, press, readText } = it
 
   test.each(MODES)('a passphrase is asked for on the page, wrong and right, %s', async (_name, options) => {
     const link = await createOn(await open(options), { payload: 'opened', passphrase: 'sésame 🔑', views: 1 })
@@ -39,9 +39,10 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await styleOf(page)).toBe('none')
     await page.click(SUBMIT)
     await page.waitForURL('**/preview')
+    const link = await linkOf(page)
 
     const reader = await open(UNSCRIPTED)
-    await reader.goto(await linkOf(page))
+    await reader.goto(link)
     await reader.fill('#passphrase', 'sesam')
     expect(await styleOf(reader)).toBe('disc')
     await reader.check('.unseen .show input')
@@ -92,7 +93,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('files are sent with a passphrase that can be copied as well', async () => {
-    const page = await openAsMember(SCRIPTED)
+    const page = await it.openAsMember(SCRIPTED, open)
     await page.goto(it.server.url)
     await page.check('#kind-file')
     await page.setInputFiles('#files', { name: 'a', mimeType: 'x/y', buffer: Buffer.alloc(10) })
@@ -105,7 +106,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('a passphrase that was not sent, or with another push, is not offered and is forgotten', async () => {
-    const page = await open(SCRIPTED)
+    const page = await openNew(SCRIPTED)
     await createOn(page, { payload: 'x', passphrase: 'other' })
     const other = page.url()
     // Refused, so that it is typed still, but not kept.

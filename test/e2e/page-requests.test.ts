@@ -7,10 +7,16 @@ import { unfold } from '../support/create-page.ts'
 import { follow } from '../support/pressing.ts'
 import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 
-/** A stranger without scripts has the narrowest phone. */
-const MODES: [string, BrowserContextOptions][] = [
-  ['with scripts', SCRIPTED],
-  ['without scripts', { ...UNSCRIPTED, viewport: { width: 320, height: 640 } }],
+const PHONE = { width: 320, height: 640 }
+type Mode = { owner: BrowserContextOptions; stranger: BrowserContextOptions }
+
+/** Who has no scripts has the narrowest phone. */
+const MODES: [string, Mode][] = [
+  ['with scripts', { owner: { ...SCRIPTED }, stranger: { ...SCRIPTED } }],
+  [
+    'without scripts',
+    { owner: { ...UNSCRIPTED, viewport: PHONE }, stranger: { ...UNSCRIPTED, viewport: PHONE } },
+  ],
 ]
 
 const FILE = {
@@ -23,8 +29,9 @@ const ARRIVED = 'You can close this page. It has arrived.'
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const it = useHandover({ isExpected: /status of (410|422|429)/ })
 
-  /** Asks on the page of the owner, and opens the link elsewhere. */
-  async function askOn(owner: Page, options: BrowserContextOptions, passphrase = '') {
+  /** Asks on a page of the owner, and opens the link elsewhere. */
+  async function ask(mode: Mode, passphrase = '') {
+    const owner = await it.openAsMember(mode.owner, it.openAgain)
     await owner.goto(it.server.url)
     await follow(owner, () => owner.click('text=Ask for a secret'))
     await owner.fill('#message', 'The contract, please.\nAnd the door code.')
@@ -33,16 +40,15 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       await owner.fill('#passphrase', passphrase)
     }
     await follow(owner, () => owner.click('main form > button'))
-    const stranger = await it.open(options)
+    const stranger = await it.openAgain(mode.stranger)
     await stranger.goto(await it.linkOf(owner))
-    return stranger
+    return { owner, stranger }
   }
 
   const send = (stranger: Page) => follow(stranger, () => stranger.click('main form button.primary'))
 
-  test.each(MODES)('text and files go from a stranger to the owner, %s', async (_name, options) => {
-    const owner = await it.openAsMember(options)
-    const stranger = await askOn(owner, options)
+  test.each(MODES)('text and files go from a stranger to the owner, %s', async (_name, mode) => {
+    const { owner, stranger } = await ask(mode)
     expect(await stranger.textContent('pre.prose')).toBe('The contract, please.\nAnd the door code.')
     await stranger.fill('#payload', 'Door: 4711\nGate: <b>')
     await stranger.setInputFiles('#files', [FILE])
@@ -60,9 +66,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await owner.textContent('.downloads')).toContain(FILE.name)
   })
 
-  test.each(MODES)('a wrong passphrase keeps what was typed, %s', async (_name, options) => {
-    const owner = await it.openAsMember(options)
-    const stranger = await askOn(owner, options, 'sesame')
+  test.each(MODES)('a wrong passphrase keeps what was typed, %s', async (_name, mode) => {
+    const { stranger } = await ask(mode, 'sesame')
     await stranger.fill('#passphrase', 'open')
     await stranger.fill('#payload', 'kept')
     await stranger.setInputFiles('#files', [FILE])
@@ -75,9 +80,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(await stranger.textContent('main')).toContain(ARRIVED)
   })
 
-  test.each(MODES)('a request that closes while somebody fills it in says so, %s', async (_name, options) => {
-    const owner = await it.openAsMember(options)
-    const stranger = await askOn(owner, options)
+  test.each(MODES)('a request that closes while somebody fills it in says so, %s', async (_name, mode) => {
+    const { owner, stranger } = await ask(mode)
     await stranger.setInputFiles('#files', [FILE])
     await owner.locator('details', { hasText: 'Close the request' }).locator('summary').click()
     await follow(owner, () => owner.click('button.danger'))
