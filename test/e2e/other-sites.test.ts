@@ -108,6 +108,8 @@ function submitForm({ action, enctype }: { action: string; enctype: string }): v
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
   let browser: Browser
+  /** Goes from site to site: another page would be slower. */
+  let visitor: Page
   let server: Started
   let site: ReturnType<typeof startSite>
 
@@ -115,6 +117,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     site = startSite()
     server = await stage.start({ flags: ['--host', '0.0.0.0'] })
     browser = await launchBrowser(NAMES)
+    visitor = await browser.newPage()
   })
 
   afterAll(async () => {
@@ -137,9 +140,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   const createPush = async () => String((await (await server.create({ payload: 'x' })).json()).url_token)
   const at = (name: string) => `http://${name}:${server.port}`
   const visitSite = async (name: string): Promise<Page> => {
-    const page = await browser.newPage()
-    await page.goto(`http://${name}:${site.port}/`)
-    return page
+    await visitor.goto(`http://${name}:${site.port}/`)
+    return visitor
   }
 
   const PAIRS: [string, string, string][] = [
@@ -161,7 +163,6 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       await follow(page, () => page.evaluate(submitForm, { action: `${at(to)}${path}`, enctype }))
       expect({ path, status: (await answered).status() }).toEqual({ path, status: 403 })
     }
-    await page.close()
     expect(entries()).toEqual(before)
   })
 
@@ -172,7 +173,6 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     const page = await visitSite(from)
     for (const ask of Object.values({ ...RETRIEVALS, ...PREFETCHES }))
       await page.evaluate(ask, { server: at(to), urlToken })
-    await page.close()
     expect(entries()).toEqual(before)
   })
 
@@ -193,14 +193,13 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test.each(['localhost', 'nas', '127.0.0.1'])('people hand over and receive on %s', async (name) => {
-    const page = await browser.newPage()
+    const page = visitor
     await page.goto(at(name))
     await page.fill('#payload', 'correct horse')
     await page.click('form.create > .actions button[type=submit]')
     await page.waitForURL('**/preview')
     const link = ((await page.textContent('#link')) ?? '').trim()
     expect(link).toStartWith(at(name))
-    await page.close()
     // Followed from another site, as from a chat.
     const receiver = await visitSite('evil.example')
     await follow(receiver, () =>
@@ -209,7 +208,6 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(receiver.url()).toBe(link)
     await follow(receiver, () => receiver.click('main form button.primary'))
     expect(await receiver.textContent('.secret')).toContain('correct horse')
-    await receiver.close()
   })
 
   test('a page of a listed origin uses the API, and reads what is refused', async () => {
@@ -251,6 +249,5 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
       name: true,
       text: 'ello',
     })
-    await page.close()
   })
 })

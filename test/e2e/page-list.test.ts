@@ -8,7 +8,13 @@ import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chro
 import { follow } from '../support/pressing.ts'
 import { prepareTour, type Tour } from '../support/tour.ts'
 
-const PHONE = { width: 390, height: 844 }
+const VIEWPORT = { width: 390, height: 844 }
+const PHONE: BrowserContextOptions = { viewport: VIEWPORT }
+const UNSCRIPTED: BrowserContextOptions = { viewport: VIEWPORT, javaScriptEnabled: false }
+const MODES: [string, BrowserContextOptions][] = [
+  ['with scripts', PHONE],
+  ['without scripts', UNSCRIPTED],
+]
 
 describe.skipIf(skipBrowserTests)('in a browser', () => {
   const stage = createStage()
@@ -33,8 +39,8 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     await stage.clear()
   })
 
-  async function openList(options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await visitors.open(browser, server.url, { viewport: PHONE, ...options })
+  async function openList(options = PHONE, openOne = visitors.openAgain): Promise<Page> {
+    const page = await openOne(browser, server.url, options)
     await page.context().addCookies(await tour.people.member.cookies())
     await page.goto(`${server.url}/pushes`)
     return page
@@ -78,7 +84,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('the list renews itself, and keeps the focus', async () => {
-    const page = await openList()
+    const page = await openList(PHONE, visitors.open)
     await page.clock.install()
     await page.reload()
     await page.locator('.list .menu summary').first().focus()
@@ -91,7 +97,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('the list does not renew itself under a selection, an open menu or what is typed', async () => {
-    const page = await openList()
+    const page = await openList(PHONE, visitors.open)
     const asked: string[] = []
     page.on('request', (request) => {
       if (request.headers()['oncebox-look'] !== undefined) asked.push(request.url())
@@ -124,7 +130,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
   })
 
   test('the days are those of the reader’s time zone', async () => {
-    const page = await openList()
+    const page = await openList(PHONE, visitors.open)
     expect(await page.textContent('.list h2')).toBe('today')
     await page.clock.setFixedTime(Date.now() + 86_400_000)
     await page.reload()
@@ -160,20 +166,20 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     }
   })
 
-  test.each([true, false])('filters are a press away on a phone, scripts: %p', async (javaScriptEnabled) => {
-    const page = await openList({ javaScriptEnabled })
+  test.each(MODES)('filters are a press away on a phone, %s', async (_name, options) => {
+    const page = await openList(options)
     expect(await page.isVisible('select[name=sort]')).toBe(false)
     await page.click('.filters summary')
     await page.selectOption('select[name=sort]', 'name')
-    if (!javaScriptEnabled) await follow(page, () => page.click('.filters button[type=submit]'))
+    if (options === UNSCRIPTED) await follow(page, () => page.click('.filters button[type=submit]'))
     await page.waitForURL('**/pushes?*sort=name')
     expect(await page.textContent('.filters summary .count')).toBe('1')
   })
 
-  test.each([true, false])(
-    'the buttons for selected pushes come with the first one and move nothing, scripts: %p',
-    async (javaScriptEnabled) => {
-      const page = await openList({ javaScriptEnabled })
+  test.each(MODES)(
+    'the buttons for selected pushes come with the first one and move nothing, %s',
+    async (_name, options) => {
+      const page = await openList(options)
       const top = await topOf(page, '.list li')
       expect(await page.isVisible('.selected button')).toBe(false)
       await page.check('.list input')
@@ -207,7 +213,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
 
   test('without scripts a page asks before pushes expire', async () => {
     await tour.push({ name: 'Cellar' })
-    const page = await openList({ javaScriptEnabled: false })
+    const page = await openList(UNSCRIPTED)
     await page.check('.list input')
     await follow(page, () => page.click('[value=expire]'))
     expect(await page.textContent('h1')).toBe('Revoke 1 secret')
