@@ -1,7 +1,7 @@
 // A folder remembers where it was served: every way of copying one is tried, and everything that is no copy.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import {
   cpSync,
   existsSync,
@@ -18,12 +18,17 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFolderDatabase } from '../../../../src/store/opening/folder-database.ts'
+import { buildChild } from '../../../support/built-child.ts'
 import { createTestClock } from '../../../support/instance.ts'
 import { openTestStore, storePush } from '../../../support/store.ts'
 
+let program = ''
 let room = ''
 let data = ''
 
+beforeAll(async () => {
+  program = await buildChild('home-child.ts')
+})
 beforeEach(async () => {
   room = mkdtempSync(join(tmpdir(), 'oncebox-home-'))
   data = join(room, 'data')
@@ -142,15 +147,7 @@ test('a symbolic link to the folder is the folder', async () => {
 
 /** Starts in a process of its own, which is killed at this step: before or after the start unless it is one of the change. */
 async function killAt(step: string): Promise<void> {
-  const script = `
-    const { openTestStore } = await import(${JSON.stringify(join(import.meta.dir, '../../../support/store.ts'))})
-    const kill = () => process.kill(process.pid, 'SIGKILL')
-    const onStep = (step) => step === ${JSON.stringify(step)} && kill()
-    const { store } = await openTestStore({ dataDir: ${JSON.stringify(data)}, onStep })
-    ${step === 'clean end' ? 'await store.close()' : ''}
-    kill()
-  `
-  expect(await Bun.spawn([process.execPath, '-e', script]).exited).not.toBe(0)
+  expect(await Bun.spawn([process.execPath, program, data, step]).exited).toBe(137)
 }
 
 const CHANGES = [

@@ -1,0 +1,17 @@
+// A server's start that kills itself at the given step: `home-child.ts FOLDER STEP`. It is killed after the start unless the step
+// is one of the start's change of the mark, or `clean end`.
+
+import { openTestStore } from './store.ts'
+
+const [dataDir = '', killAt = ''] = process.argv.slice(2)
+
+function kill(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+const onStep = (step: string) => {
+  if (step === killAt) kill()
+}
+const { store } = await openTestStore({ dataDir, onStep })
+if (killAt === 'clean end') await store.close()
+kill()
