@@ -5,6 +5,8 @@
 // order of the index, where many share a page. A start reads those that are not filed from the rows of their pushes.
 
 import type { Database } from 'bun:sqlite'
+import { isFull } from '../../folder/sqlite-failures.ts'
+import { truncateLog } from './checkpoint.ts'
 import type { Transact } from './group-commit.ts'
 
 /** So many may stay in memory: some hundred KiB. */
@@ -38,8 +40,9 @@ export type Links = {
 export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   const filed = database.prepare<{ id: number }, []>('SELECT up_to AS id FROM links_filed')
   const newest = database.prepare<{ id: number }, []>(NEWEST)
-  const countNew = () => (newest.get()?.id ?? 0) - (filed.get()?.id ?? 0)
-  if (countNew() > mostNew) fileAll(database)
+  /** At least so many. Once the newest pushes are purged, the last one that is filed may be a later one than all that are left. */
+  const countNew = () => Math.max(0, (newest.get()?.id ?? 0) - (filed.get()?.id ?? 0))
+  if (countNew() > mostNew) fileAllIfRoom(database)
   for (const sql of IN_MEMORY) database.run(sql)
   const filePart = database.prepare(
     `${FILE} SELECT lookup, push_id FROM new_links WHERE lookup >= ?1 AND lookup < ?2 AND push_id <= ?3`,
@@ -48,9 +51,9 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   const forget = database.prepare('DELETE FROM new_links WHERE push_id <= ?')
   let filing: Promise<void> | null = null
   let isClosed = false
-  let most = mostNew
   /** A work adds one link, or none. What an import adds is counted with the links after it. */
   let added = countNew()
+  let most = added > mostNew ? added + mostNew : mostNew
 
   async function fileParts(transact: Transact): Promise<void> {
     const upTo = newest.get()?.id ?? 0
@@ -97,6 +100,17 @@ export function fileAll(database: Database): void {
     database.run(`${FILE} SELECT lookup, id FROM pushes ${unfiled} ORDER BY lookup`)
     database.run(`UPDATE links_filed SET up_to = (${NEWEST})`)
   })()
+}
+
+/** What a full disk refuses stays in memory, so that a server starts on it all the same. */
+function fileAllIfRoom(database: Database): void {
+  try {
+    fileAll(database)
+  } catch (cause) {
+    if (!isFull(cause)) throw cause
+    // The log took what room was left, which the rest of the start needs.
+    truncateLog(database)
+  }
 }
 
 /** Where the n-th part of the index begins. Nothing hashes to as much as the end of the last one. */

@@ -46,7 +46,9 @@ function addPushes(from: number, to: number): void {
       retrieval_step, shows_sender, passphrase_required, deleted, lost, files)
       VALUES (?, 1, 'text', 1, 2, 1, 1, 0, 0, 0, 0, 0, 0)`,
   )
-  for (let n = from; n <= to; n += 1) add.run(lookupOf(n))
+  database.transaction(() => {
+    for (let n = from; n <= to; n += 1) add.run(lookupOf(n))
+  })()
 }
 
 /** The ids of the pushes that the links from `from` to `to` open. */
@@ -139,6 +141,34 @@ test('a full disk or a crash between two parts loses no link', async () => {
   await file(again, 30)
   expect([count('push_links'), count('new_links')]).toEqual([70, 0])
   expect(idsOf(1, 70)).toEqual(range(1, 70))
+})
+
+test('a start on a full disk keeps in memory what it cannot file, until there is room', async () => {
+  addPushes(1, 1_000)
+  const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count
+  database.run(`PRAGMA max_page_count = ${pages}`)
+  const links = openLinks(database, MOST)
+  expect([count('push_links'), count('new_links')]).toEqual([0, 1_000])
+  expect(idsOf(1, 1_000)).toEqual(range(1, 1_000))
+  // Not tried again with the first commit, which needs what room there is.
+  await file(links, 1)
+  expect(count('push_links')).toBe(0)
+  database.run('PRAGMA max_page_count = 1000000')
+  addPushes(1_001, 1_030)
+  await file(links, 30)
+  expect([count('push_links'), count('new_links')]).toEqual([1_030, 0])
+  expect(idsOf(1, 1_030)).toEqual(range(1, 1_030))
+})
+
+test('once all pushes are purged, new links are filed no later than before', async () => {
+  const links = openLinks(database, MOST)
+  addPushes(1, 200)
+  await file(links, 200)
+  database.run('DELETE FROM pushes')
+  const again = reopen()
+  addPushes(201, 230)
+  await file(again, 30)
+  expect([count('push_links'), count('new_links')]).toEqual([30, 0])
 })
 
 test('a create that is undone leaves no link', () => {
