@@ -9,13 +9,11 @@ export type Reloadable = { name: string; reload(): Promise<boolean> }
 export type Reload = () => Promise<void>
 
 /** Calls during a reload make one more, however many they are. A part that fails is logged and does not keep the others from reloading. */
-export function createReload({
-  reloadables,
-  log,
-}: {
+export function createReload(options: {
   reloadables: readonly Reloadable[]
   log: Pick<Log, 'info' | 'error'>
 }): Reload {
+  const { reloadables, log } = options
   async function reloadAll(): Promise<void> {
     const parts: string[] = []
     for (const { name, reload } of reloadables) if (await attempt(name, reload)) parts.push(name)

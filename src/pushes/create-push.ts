@@ -14,10 +14,10 @@ import type { KeyToStore, Store } from '../store/face.ts'
 import { sealFile } from './content.ts'
 import { type Attempt, fingerprintOfPush, type Made, requireSameFields } from './idempotency.ts'
 import { sealLabels } from './labels.ts'
+import type { ShareOf } from './limits.ts'
 import type { LinkMails } from './link-mails.ts'
 import type { Labelled } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
-import type { ShareOf } from './shares.ts'
 import type { Upload } from './uploads.ts'
 
 export type Created = Labelled & { files: readonly StoredFile[] }

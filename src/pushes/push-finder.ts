@@ -7,7 +7,7 @@ import type { Viewer, Visit } from '../domain/audit.ts'
 import { DomainError, notFound } from '../domain/errors.ts'
 import { isOwner } from '../domain/push.ts'
 import type { SealedPush, Store, StoredPush } from '../store/face.ts'
-import type { ShortTokens } from './short-tokens.ts'
+import type { ShortTokens } from './limits.ts'
 
 export type PushFinder = ReturnType<typeof createPushFinder>
 

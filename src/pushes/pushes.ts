@@ -10,14 +10,13 @@ import type { Store, StoredPush } from '../store/face.ts'
 import { createCreatePush } from './create-push.ts'
 import { createEditPush } from './edit-push.ts'
 import { openLabels, placeOfPush } from './labels.ts'
+import type { ShareOf, ShortTokens } from './limits.ts'
 import { createNotify, type LinkMails } from './link-mails.ts'
 import { createOwnerExport, type OpenLog } from './owner-export.ts'
 import { type Addressed, createOwnerLists, type Labelled, type ListOptions } from './owner-lists.ts'
 import { createOwnerSelection } from './owner-selection.ts'
 import { createPushFinder } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
-import type { ShareOf } from './shares.ts'
-import type { ShortTokens } from './short-tokens.ts'
 
 /** The length of a log, and what is not in it. */
 export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }

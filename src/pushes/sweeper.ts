@@ -29,23 +29,16 @@ export type LastSweep = Swept & { at: number }
 /** What a sweep did, together with what was done since the sweep before. */
 export type Swept = { expired: number; purged: number; files: number }
 
-export function createSweeper({
-  expiry,
-  files,
-  idempotencyKeys,
-  shared,
-  requests,
-  events,
-  trusted,
-  purgeAfter,
-}: SweeperOptions) {
+const NOTHING: Swept = { expired: 0, purged: 0, files: 0 }
+
+export function createSweeper(options: SweeperOptions) {
+  const { expiry, files, idempotencyKeys, shared, requests, events, trusted, purgeAfter } = options
   let running: Promise<Swept> | null = null
   let expiring: Promise<void> | null = null
   let stopped = false
   let last: LastSweep | null = null
-  const totals: Swept = { expired: 0, purged: 0, files: 0 }
-  /** The totals at the end of the last sweep. */
-  let before: Swept = { ...totals }
+  const totals = { ...NOTHING }
+  let sinceLast = { ...NOTHING }
 
   /** One run at a time; a second call joins the one under way. */
   function sweep(): Promise<Swept> {
@@ -56,16 +49,13 @@ export function createSweeper({
   /** A part that fails does not stop the others. */
   async function collect(): Promise<Swept> {
     const time = trusted()
-    if (time === null) return { expired: 0, purged: 0, files: 0 }
+    if (time === null) return NOTHING
     const failures: unknown[] = []
     const attempt = (part: Promise<unknown>) => part.catch((cause) => void failures.push(cause))
-    const purge = (of: 'anonymous' | 'owned', age: number) =>
-      attempt(
-        count(
-          'purged',
-          repeat(() => expiry.purgeExpired({ of, until: time - age })),
-        ),
-      )
+    const purge = (of: 'anonymous' | 'owned', age: number) => {
+      const step = () => expiry.purgeExpired({ of, until: time - age })
+      return attempt(count('purged', repeat(step)))
+    }
     await attempt(count('expired', repeat(expiry.expireLapsed)))
     await purge('anonymous', ANONYMOUS_PURGE_AFTER)
     await purge('owned', purgeAfter)
@@ -73,12 +63,8 @@ export function createSweeper({
     for (const { removeLapsed } of [idempotencyKeys, shared]) await attempt(repeat(removeLapsed))
     for (const step of [events.tellExpiring, events.removeOld]) await attempt(repeat(step))
     await attempt(count('files', files.removeDue()))
-    const swept = {
-      expired: totals.expired - before.expired,
-      purged: totals.purged - before.purged,
-      files: totals.files - before.files,
-    }
-    before = { ...totals }
+    const swept = sinceLast
+    sinceLast = { ...NOTHING }
     last = { at: trusted() ?? time, ...swept }
     if (failures.length > 0) throw joined(failures)
     return swept
@@ -87,6 +73,7 @@ export function createSweeper({
   async function count(what: keyof Swept, work: Promise<number>): Promise<void> {
     const done = await work
     totals[what] += done
+    sinceLast[what] += done
   }
 
   /** When the next push or file ends by time, which may be in the past; null when there is none, or the clock is in doubt. */
