@@ -22,7 +22,7 @@ import type { Appearances } from '../operating/appearance.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
-import type { Meter, Metrics } from '../operating/metrics.ts'
+import type { Metrics } from '../operating/metrics.ts'
 import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import type { SettingInEffect } from '../pages/admin/appearance.tsx'
@@ -204,7 +204,7 @@ function createAcceptClock({ accept, log }: { accept: () => Promise<void>; log: 
 }
 
 /** Counts creates and retrievals. */
-function meterPushes(pushes: Pushes, meter: Meter): Pushes {
+function meterPushes(pushes: Pushes, meter: Metrics): Pushes {
   return {
     ...pushes,
     create: async (wanted, options) => {

@@ -22,27 +22,12 @@ export type Gauged = {
   read: () => Reading | Promise<Reading>
 }
 
-/** Counts what happens. Called on hot paths. */
-export type Meter = {
-  request(line: { routeClass: string; status: number; durationMs: number }): void
-  /** `reason` is a code of our own, such as `too_many`. */
-  refused(reason: string, times?: number): void
-  created(kind: string): void
-  /** `outcome` is that of a retrieval, such as `view` or `wrong_passphrase`. */
-  retrieved(outcome: string): void
-  committed(batch: { works: number; durationMs: number }): void
-  uploaded(bytes: number): void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
-export type Metrics = Meter & {
-  /** Added later, because the parts that are read are created after the meter, which they receive. */
-  addGauges(gauges: readonly Gauged[]): void
-  contentType: string
-  /** The text of a scrape. */
-  read(): Promise<string>
-}
+type RequestLine = { routeClass: string; status: number; durationMs: number }
 
-export function createMetrics(): Metrics {
+/** Counts what happens on hot paths, and reads the rest at each scrape. */
+export function createMetrics() {
   const registry = new Registry()
   const addRequest = createHistogram({
     name: 'oncebox_request_duration_seconds',
@@ -71,23 +56,27 @@ export function createMetrics(): Metrics {
   })
 
   return {
-    request: ({ routeClass: route, status, durationMs }) => {
+    request: ({ routeClass: route, status, durationMs }: RequestLine) => {
       const hundreds = Math.floor(status / 100)
       const labels = () => ({ route, status: `${hundreds}xx` })
       addRequest(`${route} ${hundreds}`, durationMs / 1000, labels)
     },
+    /** By a code of our own, such as `too_many`. */
     refused: countsOf('oncebox_refusals_total', 'Requests that were refused, by reason.', 'reason'),
     created: countsOf('oncebox_pushes_created_total', 'Pushes created, by kind.', 'kind'),
+    /** By the outcome of a retrieval, such as `view` or `wrong_passphrase`. */
     retrieved: countsOf('oncebox_retrievals_total', 'Retrievals, by outcome: view, expired …', 'outcome'),
-    committed: ({ works, durationMs }) => {
+    committed: ({ works, durationMs }: { works: number; durationMs: number }) => {
       addCommit('', durationMs / 1000, noLabels)
       addBatch('', works, noLabels)
     },
-    uploaded: (bytes) => uploaded.inc(bytes),
-    addGauges: (gauges) => {
+    uploaded: (bytes: number) => uploaded.inc(bytes),
+    /** Added later, because the parts that are read are created after the meter, which they receive. */
+    addGauges: (gauges: readonly Gauged[]) => {
       for (const gauged of gauges) addGauge(gauged, registry)
     },
     contentType: registry.contentType,
+    /** The text of a scrape. */
     read: () => registry.metrics(),
   }
 }

@@ -8,7 +8,6 @@ import {
   createListeningSocket,
   type Ending,
   IDLE_SECONDS,
-  type ListeningSocket,
   type Socket,
 } from './listening-socket.ts'
 import { listReachable } from './reachable.ts'
@@ -66,14 +65,7 @@ function unknownName(host: string, cause: unknown): DomainError {
   return new DomainError('conflict', `The name ${host} has no address here${code && ` (${code})`}: ${remedy}`)
 }
 
-export type Listener = {
-  /** The addresses that this process listens on. */
-  addresses: string[]
-  port: number
-  /** Resolves when every new connection gets the other certificate. Kept connections lose no request. */
-  renew(tls: TlsKeyPair): Promise<void>
-  stop(): Promise<void>
-}
+export type Listener = ReturnType<typeof listen>
 
 /** Both in PEM; the certificate with its chain. */
 export type TlsKeyPair = { certificate: string; key: string }
@@ -91,14 +83,16 @@ export type ListenOptions = {
   listAddresses: Network['listAddresses']
 }
 
-type Place = ListeningSocket<TlsKeyPair | null>
+type Place = ReturnType<typeof createListeningSocket<TlsKeyPair | null>>
 
 /** Listens on all bindings or on none. Throws the error of the system, with the `address` that failed. */
-export function listen(options: ListenOptions): Listener {
+export function listen(options: ListenOptions) {
   const places = bindAll(options)
+  /** Those that this process listens on. */
   const addresses = places.map(
     ({ socket }, index) => socket.hostname ?? options.bindings[index]?.address ?? '',
   )
+  /** Resolves when every new connection gets the other certificate. Kept connections lose no request. */
   const renew = async (tls: TlsKeyPair) => {
     await Promise.all(places.map((place) => place.renew(tls)))
   }

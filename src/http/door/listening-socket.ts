@@ -15,13 +15,6 @@ export type Socket = {
 /** Null until the socket is about to close. From then on answers wait until it is closed, and end their connections. */
 export type Ending = { closed: Promise<void> | null }
 
-export type ListeningSocket<Pair> = {
-  socket: Socket
-  /** Resolves when every new connection gets the new certificate. Throws if it cannot be served; the old one is then kept. */
-  renew(pair: Pair): Promise<void>
-  stop(): Promise<void>
-}
-
 /**
  * How long answers wait for the socket to close: 100 ms, and more when turns of the event loop are long. A client that waits for
  * its answer opens no connection, which closing would reset, and sends no request on an idle one, which Bun closes too.
@@ -36,10 +29,7 @@ const QUIET_MS = 500
 const LOOK_MS = 20
 
 /** Bun cannot change the certificate of a listening socket, so `open` listens anew, on the same port. */
-export function createListeningSocket<Pair>(
-  first: Pair,
-  open: (pair: Pair, ending: Ending) => Socket,
-): ListeningSocket<Pair> {
+export function createListeningSocket<Pair>(first: Pair, open: (pair: Pair, ending: Ending) => Socket) {
   /** Closed for new connections, while downloads go on. */
   const retired = new Set<Socket>()
   let current = start(first)
@@ -50,6 +40,7 @@ export function createListeningSocket<Pair>(
     return { socket: open(pair, ending), ending }
   }
 
+  /** Resolves when every new connection gets the new certificate. Throws if it cannot be served; the old one is then kept. */
   async function renew(pair: Pair): Promise<void> {
     const { socket, ending } = current
     const release = await holdAnswers(ending)

@@ -24,29 +24,23 @@ export type Table<Values> = {
   [Name in keyof Values]: Member<Values[Name]>
 }
 
-export type Fields<Values> = {
-  problems: Problems
-  blame(name: keyof Values & string, problem: Problem): null
-  /** Null for a member that was not given, and for one that has a problem. */
-  read<Name extends keyof Values & string>(name: Name): Values[Name] | null
-}
+export type Fields<Values> = ReturnType<typeof createFields<Values>>
 
-export function createFields<Values>(table: Table<Values>, wire: Wire): Fields<Values> {
+export function createFields<Values>(table: Table<Values>, wire: Wire) {
   const problems: Problems = {}
 
-  function blame(name: string, problem: Problem): null {
+  function blame(name: keyof Values & string, problem: Problem): null {
     problems[name] = [...(problems[name] ?? []), problem]
     return null
   }
 
-  return {
-    problems,
-    blame,
-    read: (name) => {
-      const value = wire[name]
-      return isGiven(value) ? table[name].read(value, (problem) => blame(name, problem)) : null
-    },
+  /** Null for a member that was not given, and for one that has a problem. */
+  function read<Name extends keyof Values & string>(name: Name): Values[Name] | null {
+    const value = wire[name]
+    return isGiven(value) ? table[name].read(value, (problem) => blame(name, problem)) : null
   }
+
+  return { problems, blame, read }
 }
 
 /** `""` and `null` mean "not given". */

@@ -8,16 +8,10 @@ import { type NewPush, type PushLimits, payloadProblem } from '../../domain/new-
 import type { Problems } from '../../domain/problems.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
-import { createFields, isGiven, type Wire } from './members.ts'
+import { createFields, type Fields, isGiven, type Wire } from './members.ts'
 import type { FilePart } from './multipart.ts'
 import { type PushBodyOptions, readPushFields } from './push-body.ts'
-import {
-  createParsePush,
-  createPushTable,
-  type NewPushOptions,
-  type PushFields,
-  requireFilesAllowed,
-} from './push-input.ts'
+import { createParsePush, createPushTable, type NewPushOptions, requireFilesAllowed } from './push-input.ts'
 
 /** Where the files of one request go. */
 export type FileSink = {
@@ -165,7 +159,10 @@ function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
 type Judged = AnswerSink['request'] & { payload: string; files: number; limits: PushLimits }
 
 /** Whether it is what the request asks for. */
-function judge({ blame }: Pick<PushFields, 'blame'>, { payload, files, ...asked }: Judged): void {
+function judge(
+  { blame }: Pick<Fields<Record<'payload' | 'files', unknown>>, 'blame'>,
+  { payload, files, ...asked }: Judged,
+): void {
   const isBlank = payload.trim() === ''
   const problem = payloadProblem(files === 0 ? 'text' : 'file', payload, asked.limits)
   if (isBlank && files === 0) blame(asked.acceptsText ? 'payload' : 'files', { code: 'blank' })
