@@ -2,7 +2,7 @@
 // API. pages/page-guards.ts enforces those of the pages.
 
 import { createAnswerDownload } from '../api/downloads.ts'
-import { createEventRoutes } from '../api/events.ts'
+import { createEventRoutes, createWebhookRoutes } from '../api/notices.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { type ApiRoute, createPushEndpoints, routesOfPushes } from '../api/pushes.ts'
 import { createReference } from '../api/reference.ts'
@@ -10,7 +10,6 @@ import { createRequestRoutes } from '../api/requests.ts'
 import { createPreviousRoutes, PREVIOUS_VERSION } from '../api/v1/pushes.ts'
 import { presentPreviousVersion, presentVersion, type VersionFacts } from '../api/version.ts'
 import { type ApiViewer, createGetViewer, type GetViewer } from '../api/viewer.ts'
-import { createWebhookRoutes } from '../api/webhooks.ts'
 import type { Backups } from '../backup/backups.ts'
 import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'

@@ -3,18 +3,17 @@
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import { countMissing, type Viewer } from '../domain/audit.ts'
-import { DomainError, notFound } from '../domain/errors.ts'
+import { DomainError, notFound, nullIfMissing } from '../domain/errors.ts'
 import { isUnseen } from '../domain/listing.ts'
-import { mayExpire } from '../domain/push.ts'
+import { isExpired, mayExpire, type Push } from '../domain/push.ts'
 import type { Store, StoredPush } from '../store/face.ts'
 import { createCreatePush } from './create-push.ts'
-import { createEditPush } from './edit-push.ts'
 import { openLabels, placeOfPush } from './labels.ts'
 import type { ShareOf, ShortTokens } from './limits.ts'
-import { createNotify, type LinkMails } from './link-mails.ts'
+import type { LinkMails } from './link-mails.ts'
+import { createOwnerActs } from './owner-acts.ts'
 import { createOwnerExport, type OpenLog } from './owner-export.ts'
 import { type Addressed, createOwnerLists, type Labelled, type ListOptions } from './owner-lists.ts'
-import { createOwnerSelection } from './owner-selection.ts'
 import { createPushFinder } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 
@@ -84,6 +83,12 @@ export function createPushes(options: PushesOptions) {
     if ((await store.pushes.unlockPush({ id, visit })) === null) throw notFound()
   }
 
+  /** The push whose link waits to be sent; null when it has ended or is gone. */
+  async function findToMail(urlToken: string): Promise<Push | null> {
+    const found = await getPush(urlToken, null).catch(nullIfMissing)
+    return found === null || isExpired(found.push, options.now()) ? null : found.push
+  }
+
   type Asked = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
 
   /** `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none of theirs. */
@@ -93,13 +98,9 @@ export function createPushes(options: PushesOptions) {
   }
 
   const exporting = createOwnerExport({ list: listOwn, logOf })
-  const several = createOwnerSelection({ store, finder })
-  const editing = createEditPush({ store, keyring, finder, now: options.now })
-  const notifying = createNotify({ ...options, finder })
   return {
-    ...editing,
-    ...notifying,
-    ...several,
+    ...createOwnerActs({ ...options, finder }),
+    findToMail,
     create,
     preview,
     retrieve,

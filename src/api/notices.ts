@@ -1,17 +1,45 @@
-// The webhooks of an account: made, listed, tried and deleted.
+// What an account is told: its events, for programs that ask for them, and its webhooks, made, listed, tried and deleted.
 
 import { DomainError } from '../domain/errors.ts'
-import { formatTime } from '../domain/time.ts'
+import { formatTime, SECOND } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { readPushFields } from '../http/intake/push-body.ts'
 import { createParseWebhook } from '../http/intake/webhook-input.ts'
-import { WEBHOOKS_API } from '../http/urls.ts'
+import { API, WEBHOOKS_API } from '../http/urls.ts'
+import type { Events } from '../notices/events.ts'
 import type { StoredWebhook, Webhooks } from '../notices/webhooks.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { OPERATIONS } from './operations.ts'
+import { PARAMETERS, readNumber } from './parameters.ts'
 import type { ApiRoute, Asked } from './pushes.ts'
 import { requireAccount } from './viewer.ts'
+
+const { after, wait } = PARAMETERS
+
+export function createEventRoutes(events: Pick<Events, 'poll'>): ApiRoute[] {
+  const answer: ApiRoute['answer'] = async ({ exchange, viewer }) => {
+    const { tokenId } = viewer
+    if (tokenId === null) throw new Error('no account without a token')
+    const asked = {
+      accountId: requireAccount(viewer).id,
+      tokenId,
+      after: readNumber(exchange, after),
+      wait: (readNumber(exchange, wait) ?? 0) * SECOND,
+      signal: exchange.request.signal,
+    }
+    exchange.stayOpen()
+    const { events: found, next } = await events.poll(asked)
+    const body: AnswerBody<'EventPage'> = {
+      events: found.map(({ n, type, at, data }) => ({
+        ...{ id: n, type, timestamp: formatTime(at), data: JSON.parse(data) },
+      })),
+      next,
+    }
+    return answerJson(200, body)
+  }
+  return [{ url: API.events, answer, detail: OPERATIONS.events }]
+}
 
 type Options = { webhooks: Webhooks; body: BodyLimits }
 

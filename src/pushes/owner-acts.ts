@@ -1,0 +1,121 @@
+// What the owner of a push does to it: changes name and note, lets it end sooner, sends its link by mail; and to several at once.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import type { Account } from '../domain/account.ts'
+import type { Viewer, Visit } from '../domain/audit.ts'
+import { decideEdit, type EditDecision, type LabelsToEdit, type WantedEdit } from '../domain/editing.ts'
+import { type DomainError, invalidFields, notFound, nullIfMissing } from '../domain/errors.ts'
+import type { LinkMail } from '../domain/new-push.ts'
+import type { Now } from '../domain/time.ts'
+import type { EditToPush, Store } from '../store/face.ts'
+import { type Labels, openLabels, type Place, placeOfPush, sealLabel } from './labels.ts'
+import type { LinkMails } from './link-mails.ts'
+import type { Addressed, Labelled } from './owner-lists.ts'
+import type { PushFinder } from './push-finder.ts'
+
+/** More than a page of a list holds. */
+const MAX_SELECTED = 200
+
+type Options = {
+  store: Pick<Store, 'pushes' | 'lists'>
+  keyring: Keyring
+  finder: PushFinder
+  linkMails: LinkMails
+  now: Now
+}
+
+type ReadEdit = () => WantedEdit | Promise<WantedEdit>
+type ReadMail = () => Promise<LinkMail>
+
+export function createOwnerActs({ store, keyring, finder, linkMails, now }: Options) {
+  /**
+   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, and `invalid` with every field whose new
+   * value is refused.
+   */
+  async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<Labelled> {
+    const { visit } = viewer
+    const { push, account: owner } = await finder.getOwn(urlToken, viewer, 'edit it')
+    const place = placeOfPush(push, keyring)
+    const wanted = await read()
+    if (Object.keys(wanted.problems).length > 0) throw refuse(wanted, decideEdit(push, wanted.edit, now()))
+    const sealed = await store.lists.findLabels(push.id)
+    if (sealed === null) throw notFound()
+    const present = openLabels(sealed, place)
+    const labels = sealChanged(wanted.edit, present, place)
+    const edited = await store.pushes.editPush({
+      id: push.id,
+      ownerId: owner.id,
+      edit: wanted.edit,
+      labels,
+      visit,
+    })
+    if (edited === null) throw notFound()
+    if (edited.outcome === 'refused') throw refuse(wanted, edited)
+    const { name, note } = wanted.edit
+    return {
+      push: edited.push,
+      urlToken,
+      name: name ?? present.name,
+      note: note ?? present.note,
+      request: present.request,
+    }
+  }
+
+  /**
+   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, `too_many`, and `invalid` for a push that
+   * has expired.
+   */
+  async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<Addressed> {
+    const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
+    const mails = await linkMails(await read(), { urlToken, account, push })
+    const mailed = await store.pushes.mailLink({
+      id: push.id,
+      ownerId: account.id,
+      mails,
+      visit: viewer.visit,
+    })
+    if (mailed === null) throw notFound()
+    if (mailed.outcome === 'ended') throw invalidFields({ notify_emails_to: [{ code: 'link_ended' }] })
+    return { push: mailed.push, urlToken }
+  }
+
+  /** Expires several in one step, and passes over what is not theirs; resolves to the number that this ended. */
+  async function expireSelected(
+    urlTokens: readonly string[],
+    { account, visit }: { account: Account; visit: Visit },
+  ): Promise<number> {
+    const ids = await findOwn(urlTokens, account)
+    return ids.length === 0 ? 0 : store.pushes.expirePushes({ ids, ownerId: account.id, visit })
+  }
+
+  /** Marks them as seen by their owner. Resolves to the number of pushes that had unseen views. */
+  async function markSeen(urlTokens: readonly string[], account: Account): Promise<number> {
+    const ids = await findOwn(urlTokens, account)
+    if (ids.length > 0) await store.lists.markSeen({ ownerId: account.id, ids })
+    return ids.length
+  }
+
+  async function findOwn(urlTokens: readonly string[], account: Account): Promise<number[]> {
+    const ids: number[] = []
+    for (const urlToken of new Set(urlTokens.slice(0, MAX_SELECTED))) {
+      const push = await finder.getOwnPush(urlToken, account).catch(nullIfMissing)
+      if (push !== null) ids.push(push.id)
+    }
+    return ids
+  }
+
+  return { edit, notify, expireSelected, markSeen }
+}
+
+function sealChanged(wanted: LabelsToEdit, present: Labels, place: Place): EditToPush['labels'] {
+  const changed = (['name', 'note'] as const).filter(
+    (field) => (wanted[field] ?? present[field]) !== present[field],
+  )
+  return Object.fromEntries(changed.map((field) => [field, sealLabel(field, wanted[field] ?? '', place)]))
+}
+
+/** Names every field at fault. */
+function refuse({ problems }: WantedEdit, decision: EditDecision): DomainError {
+  const ofPush = decision.outcome === 'refused' ? decision.problems : {}
+  return invalidFields({ ...ofPush, ...problems })
+}
