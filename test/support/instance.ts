@@ -96,9 +96,14 @@ export async function startInstance(
         ...(options.interpose ? { interpose: options.interpose } : {}),
       },
     )
-  let instance = await open()
-  // A later sweep would join the one of the start, which knows nothing of what came after it.
-  await instance.sweeper.sweep()
+  let instance = await openAndSweep()
+
+  async function openAndSweep(): Promise<Instance> {
+    const opened = await open()
+    // A later sweep would join the one of the start, which knows nothing of what came after it. The job reports what fails.
+    await opened.sweeper.sweep().catch(() => undefined)
+    return opened
+  }
 
   /** `path` may be a whole URL; the host is localhost otherwise. */
   function fetch(path: string, { from = '192.0.2.1', json, token, ...init }: Init = {}): Promise<Response> {
@@ -120,7 +125,7 @@ export async function startInstance(
 
   async function restart(): Promise<void> {
     await instance.close()
-    instance = await open()
+    instance = await openAndSweep()
   }
 
   async function close(): Promise<void> {
