@@ -58,8 +58,9 @@ export async function startTestPostgres(flags: readonly string[] = []): Promise<
   async function newDatabase(): Promise<TestDatabase> {
     const template = templates.get(port) ?? makeTemplate()
     templates.set(port, template)
+    const of = await template
     made += 1
-    const address = await copy(await template, `made_${made}`)
+    const address = await copy(of, `made_${made}`)
     return { address, connect: connectTo(address), close: async () => undefined }
   }
 
