@@ -37,6 +37,11 @@ describe('a urlencoded body', () => {
     expect(await payloadOf(await sendForm(text))).toBe('a')
   })
 
+  test('keeps a question mark that begins the name of its first field', async () => {
+    expect((await sendForm('?push[payload]=a')).status).toBe(400)
+    expect(await payloadOf(await sendForm('?a=1&push[payload]=?b'))).toBe('?b')
+  })
+
   test('gives every member to the push', async () => {
     const text = `push[payload]=a&push[expire_after_days]=3&push[expire_after_views]=2&push[retrieval_step]=0
       &push[deletable_by_viewer]=off&push[name]=N+1&push[note]=%C3%A9&push[passphrase]=&push[kind]=qr`

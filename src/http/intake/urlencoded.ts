@@ -16,7 +16,8 @@ export function parseUrlencoded(bytes: Uint8Array, place: Place): Field[] {
   const sent = decodeUtf8(bytes, `The ${place} holds bytes that are not UTF-8`)
   if (sent.split('&', MAX_FIELDS + 1).length > MAX_FIELDS)
     throw malformed(`has more than ${MAX_FIELDS} fields`)
-  const fields = [...new URLSearchParams(sent)]
+  // The parser takes one question mark away, which would otherwise be that of a name.
+  const fields = [...new URLSearchParams(`?${sent}`)]
   if (fields.some(([name]) => name.length > MAX_FIELD_NAME))
     throw malformed(`has a field whose name is longer than ${MAX_FIELD_NAME} characters`)
   // Escaped bytes that are not UTF-8 become replacement characters, as the ones that were sent are.
