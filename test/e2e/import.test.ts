@@ -201,7 +201,7 @@ async function readPage(push: ExpectedPush, at: Started): Promise<Read> {
   const fields = Object.fromEntries(hidden.map(([, name, value]) => [name, value ?? '']))
   const shown = await people.post(`/p/${push.url_token}`, { ...fields, passphrase: push.passphrase ?? '' })
   expect({ label: push.label, status: shown.status }).toEqual({ label: push.label, status: 200 })
-  const files = [...shown.text.matchAll(/<a [^>]*class="button file"[^>]*>/g)].map(([link]) => ({
+  const files = [...shown.text.matchAll(/<a [^>]*class="button file [^"]*"[^>]*>/g)].map(([link]) => ({
     filename: unescapeHtml(/ download="([^"]*)"/.exec(link)?.[1] ?? ''),
     url: new URL(/ href="([^"]*)"/.exec(link)?.[1] ?? '', at.url).href,
   }))
