@@ -16,7 +16,7 @@ export function parseUrlencoded(bytes: Uint8Array, place: Place): Field[] {
   const sent = decodeUtf8(bytes, `The ${place} holds bytes that are not UTF-8`)
   if (sent.split('&', MAX_FIELDS + 1).length > MAX_FIELDS)
     throw malformed(`has more than ${MAX_FIELDS} fields`)
-  // The parser takes one question mark away, which would otherwise be that of a name.
+  // The parser drops a question mark at the beginning: this one, and none that belongs to a name.
   const fields = [...new URLSearchParams(`?${sent}`)]
   if (fields.some(([name]) => name.length > MAX_FIELD_NAME))
     throw malformed(`has a field whose name is longer than ${MAX_FIELD_NAME} characters`)

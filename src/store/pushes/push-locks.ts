@@ -61,7 +61,7 @@ export function* lockPlain(lookup: Uint8Array, isRemote: boolean): Step<SealedPu
 
 type Locked = readonly [RowOf<typeof pushState> | null, RowOf<typeof pushes> | null, SealedSecrets | null]
 
-/** The trip to a server takes longer than it does to follow the link three times. */
+/** In one trip to the server, which takes longer than to follow the link three times. */
 function lockAtOnce(lookup: Uint8Array): Step<Locked> {
   return together(first(LOCK_LINKED, lookup), first(FIND_LINKED, lookup), first(SECRETS_LINKED, lookup))
 }

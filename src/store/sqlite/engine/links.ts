@@ -1,8 +1,8 @@
 // The index of links: which push a link opens, by what the link hashes to.
 //
-// Rows of such an index lie at random places: in its pushes' own transactions each would cost a create a page of 4 KiB, a sixth of its
-// time. So new links stay in memory, in a table that is never on the disk, until there are some thousands; then they are filed in the
-// order of the index, where many share a page. A start reads those that are not filed from the rows of their pushes.
+// The rows of this index lie at random places. A row that was written with its push would cost the create a page of 4 KiB, and a sixth
+// of its time. So new links stay in memory, in a table that is never on the disk, until there are some thousands. Then they are filed
+// in the order of the index, where many share a page. A start reads those that are not filed from the rows of their pushes.
 
 import type { Database } from 'bun:sqlite'
 import { isFull } from '../../folder/sqlite-failures.ts'
@@ -26,7 +26,7 @@ const IN_MEMORY = [
     SELECT lookup, push_id FROM new_links UNION ALL SELECT lookup, push_id FROM main.push_links`,
 ]
 const NEWEST = 'SELECT coalesce(max(id), 0) AS id FROM pushes'
-/** After a crash between two parts some of these are there already. */
+/** Some are there already when a crash came between two parts. */
 const FILE = 'INSERT OR IGNORE INTO push_links'
 
 export type Links = {
