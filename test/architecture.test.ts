@@ -7,60 +7,38 @@ import { Glob } from 'bun'
 
 const SRC = resolve(import.meta.dir, '../src')
 
-/** What a room may import besides itself, and how many lines of code it may have at most: neither blank nor comment. */
-const ROOMS: Record<string, { imports: string[]; lines: number }> = {
-  main: { imports: ['env', 'cli'], lines: 14 },
-  env: { imports: [], lines: 2 },
-  'embedded-files': { imports: [], lines: 28 },
-  app: {
-    imports: [
-      ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
-      ...['operating', 'pushes', 'accounts', 'requests', 'notices', 'store', 'crypto', 'domain'],
-    ],
-    lines: 2126,
-  },
-  cli: {
-    imports: [
-      'app',
-      'settings',
-      'client',
-      'selftest',
-      'install',
-      'backup',
-      'importing',
-      'accounts',
-      'domain',
-    ],
-    lines: 4029,
-  },
-  client: { imports: ['domain'], lines: 1145 },
-  requests: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 355 },
-  notices: { imports: ['pushes', 'accounts', 'words', 'store', 'crypto', 'domain'], lines: 734 },
-  pages: {
-    imports: [
-      ...['api', 'http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'lan', 'backup', 'words'],
-      'domain',
-    ],
-    lines: 12219,
-  },
-  api: {
-    imports: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
-    lines: 1420,
-  },
-  http: { imports: ['domain'], lines: 2777 },
-  lan: { imports: ['operating', 'crypto', 'domain'], lines: 383 },
-  backup: { imports: ['operating', 'pushes', 'store', 'crypto', 'domain'], lines: 1178 },
-  install: { imports: ['settings', 'store', 'crypto', 'domain'], lines: 1095 },
-  importing: { imports: ['pushes', 'accounts', 'store', 'crypto', 'domain'], lines: 1248 },
-  operating: { imports: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'], lines: 1136 },
-  pushes: { imports: ['store', 'crypto', 'domain'], lines: 1656 },
-  accounts: { imports: ['pushes', 'store', 'crypto', 'domain'], lines: 724 },
-  store: { imports: ['crypto', 'domain'], lines: 9655 },
-  settings: { imports: ['domain'], lines: 1103 },
-  selftest: { imports: ['domain'], lines: 349 },
-  words: { imports: ['domain'], lines: 157 },
-  crypto: { imports: [], lines: 693 },
-  domain: { imports: [], lines: 2148 },
+/** The rooms that a room may import besides itself. */
+const ROOMS: Record<string, readonly string[]> = {
+  main: ['env', 'cli'],
+  env: [],
+  'embedded-files': [],
+  app: [
+    ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
+    ...['operating', 'pushes', 'accounts', 'requests', 'notices', 'store', 'crypto', 'domain'],
+  ],
+  cli: ['app', 'settings', 'client', 'selftest', 'install', 'backup', 'importing', 'accounts', 'domain'],
+  client: ['domain'],
+  requests: ['pushes', 'store', 'crypto', 'domain'],
+  notices: ['pushes', 'accounts', 'words', 'store', 'crypto', 'domain'],
+  pages: [
+    ...['api', 'http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'lan', 'backup', 'words'],
+    'domain',
+  ],
+  api: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
+  http: ['domain'],
+  lan: ['operating', 'crypto', 'domain'],
+  backup: ['operating', 'pushes', 'store', 'crypto', 'domain'],
+  install: ['settings', 'store', 'crypto', 'domain'],
+  importing: ['pushes', 'accounts', 'store', 'crypto', 'domain'],
+  operating: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'],
+  pushes: ['store', 'crypto', 'domain'],
+  accounts: ['pushes', 'store', 'crypto', 'domain'],
+  store: ['crypto', 'domain'],
+  settings: ['domain'],
+  selftest: ['domain'],
+  words: ['domain'],
+  crypto: [],
+  domain: [],
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }
@@ -94,7 +72,7 @@ test('rooms import only what the table allows', () => {
         room,
         to: roomOf(relative(SRC, resolve(SRC, dirname(path), from))),
       }))
-      .filter(({ room, to }) => to !== room && !ROOMS[room]?.imports.includes(to)),
+      .filter(({ room, to }) => to !== room && !ROOMS[room]?.includes(to)),
   )
   expect(sources.length).toBeGreaterThan(50)
   expect(wrong).toEqual([])
@@ -122,13 +100,15 @@ function linesOfCode(path: string): number {
   return text.split('\n').filter((line) => !/^\s*(\/\/|--|$)/.test(line)).length
 }
 
-test('no room holds more lines of code than the table allows', () => {
+test('every room stands in the table; prints the code lines of each', () => {
   const counted = new Map<string, number>()
   for (const path of new Glob('**/*.{ts,tsx,sql,css,js}').scanSync(SRC)) {
     counted.set(roomOf(path), (counted.get(roomOf(path)) ?? 0) + linesOfCode(path))
   }
-  const tooLarge = [...counted].filter(([room, lines]) => lines > (ROOMS[room]?.lines ?? 0))
-  expect(tooLarge).toEqual([])
+  const total = [...counted.values()].reduce((sum, lines) => sum + lines, 0)
+  const rooms = [...counted].sort(([, a], [, b]) => b - a).map(([room, lines]) => `${room} ${lines}`)
+  console.log(`${total} code lines: ${rooms.join(', ')}`)
+  expect([...counted.keys()].filter((room) => ROOMS[room] === undefined)).toEqual([])
 })
 
 /** Told and not refused: what is small and read by one file may belong to that file. */
