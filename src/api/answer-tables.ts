@@ -199,7 +199,12 @@ export const ANSWERS = {
       ...about,
       features,
       extensions: closed(
-        { requests: flag('Requests for secrets.'), events: flag('Events of an account.') },
+        {
+          requests: flag('Requests for secrets.'),
+          events: flag('Events of an account.'),
+          webhooks: flag('Webhooks of an account; false where the operator lists no host for them.'),
+          mail: flag('Links of pushes by mail; false where the operator names no mail server.'),
+        },
         'What Oncebox has beyond.',
       ),
       limits: closed(

@@ -6,12 +6,19 @@ import type { AnswerBody } from './answer-tables.ts'
 export const API_VERSION = '2.1'
 const PREVIOUS_API_VERSION = '1.5'
 
-export type VersionFacts = { applicationVersion: string; anonymousAccess: boolean; limits: PushLimits }
+export type VersionFacts = {
+  applicationVersion: string
+  anonymousAccess: boolean
+  limits: PushLimits
+  /** Whether accounts can have webhooks. */
+  webhooks: boolean
+}
 
 export function presentVersion({
   applicationVersion,
   anonymousAccess,
   limits,
+  webhooks,
 }: VersionFacts): AnswerBody<'Version'> {
   return {
     application_version: applicationVersion,
@@ -30,7 +37,7 @@ export function presentVersion({
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true, events: true },
+    extensions: { requests: true, events: true, webhooks, mail: limits.mail },
     limits: {
       payload_bytes: limits.payloadBytes,
       file_bytes: limits.fileBytes,

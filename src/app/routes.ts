@@ -57,7 +57,11 @@ const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'
 export function createRoutes(options: RoutesOptions) {
   const { services, config, presentError, basePath } = options
   const { anonymousAccess } = config
-  const facts = { applicationVersion: options.version, anonymousAccess, limits: services.limits }
+  const { limits, webhooks } = services
+  const facts = {
+    ...{ applicationVersion: options.version, anonymousAccess, limits },
+    webhooks: webhooks.isOn,
+  }
   const apiRoutes = createApiRoutes(options, facts)
   const reference = createReference({ ...facts, routes: apiRoutes, version: options.version })
   return createRouter({

@@ -28,7 +28,7 @@ test('the version answer has the API version, the edition, the features and the 
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true, events: true },
+    extensions: { requests: true, events: true, webhooks: false, mail: false },
     limits: {
       payload_bytes: 2 ** 20,
       file_bytes: 4 * 2 ** 30,
@@ -59,14 +59,22 @@ test('the version follows the settings of the instance', async () => {
       'expire-after-views-min': '5',
       'expire-after-views-default': '6',
       'expire-after-views-max': '7',
+      'webhook-hosts': 'ntfy.sh',
+      'smtp-url': 'smtps://127.0.0.1:1',
+      'mail-from': 'once@example.org',
+      'base-url': 'http://localhost',
     },
   })
   try {
     expect((await other.call('/api/v2/version')).body).toMatchObject({
       features: {
         anonymous_access: false,
-        pushes: { url_pushes: { enabled: false }, qr_code_pushes: { enabled: false } },
+        pushes: {
+          email_auto_dispatch: true,
+          ...{ url_pushes: { enabled: false }, qr_code_pushes: { enabled: false } },
+        },
       },
+      extensions: { webhooks: true, mail: true },
       limits: {
         payload_bytes: 2000,
         file_bytes: 3000,
