@@ -74,7 +74,7 @@ export function createRoutes(options: RoutesOptions) {
       },
       ...createFileRoutes(options),
       ...apiRoutes,
-      ...createMovedRoutes(basePath),
+      ...createMovedRoutes(basePath, { mail: limits.mail, signups: config.signups }),
       ...createFormAddressRoutes(basePath),
       ...createServedPages(options),
     ],

@@ -233,8 +233,9 @@ const STEPS = [
 const OLDER_PAGES = [
   [PAGES.create, '/p/new', '/f/new', '/r/new'],
   [PAGES.pushes, '/p', '/f', '/r'],
-  // The page to sign in says how to get an account here, and a new password.
-  [PAGES.signIn, '/login', '/users/sign_in', '/users/sign_up', '/users/password/new'],
+  [PAGES.signIn, '/login', '/users/sign_in'],
+  [PAGES.signUp, '/users/sign_up'],
+  [PAGES.forgot, '/users/password/new'],
   [PAGES.account, '/users/edit'],
   [PAGES.tokens, '/api_tokens'],
   [API.docs, '/help/api'],

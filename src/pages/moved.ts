@@ -25,9 +25,14 @@ const FORM_ADDRESSES: readonly Moved[] = [
   ...moved(() => PAGES.admin.href(), PAGES.resetAccount, PAGES.removeAccount),
 ]
 
+type PagesOn = { mail: boolean; signups: boolean }
+
 /** Keeps the query of the request, and the language of the path as a part of it. */
-export function createMovedRoutes(basePath: string): Route[] {
-  return redirect(MOVED, (path) => answerMoved(`${basePath}${path}`))
+export function createMovedRoutes(basePath: string, { mail, signups }: PagesOn): Route[] {
+  const absent = new Set([...(mail ? [] : [PAGES.forgot.href()]), ...(signups ? [] : [PAGES.signUp.href()])])
+  // The page to sign in says how to get an account or a new password on this server.
+  const served = MOVED.map((url) => (absent.has(url.to('')) ? { ...url, to: PAGES.signIn.href } : url))
+  return redirect(served, (path) => answerMoved(`${basePath}${path}`))
 }
 
 /** Redirects a GET of a form's address to the page of that form, and keeps the query. */

@@ -27,14 +27,14 @@ const named = (urls: Endpoint[]) => urls.map((url) => [`${url.method} ${url.path
 let open: Api
 let closed: Api
 let people: People
+/** With mail, and so with the paths that need it. None is sent. */
+const MAIL_FLAGS = {
+  ...{ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' },
+  'base-url': 'http://localhost',
+}
 beforeAll(async () => {
-  // With mail, and so with the paths that need it. None is sent.
-  const flags = {
-    ...{ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' },
-    'base-url': 'http://localhost',
-  }
-  open = await startApi({ flags })
-  closed = await startApi({ flags: { ...flags, 'anonymous-access': 'false' } })
+  open = await startApi({ flags: MAIL_FLAGS })
+  closed = await startApi({ flags: { ...MAIL_FLAGS, 'anonymous-access': 'false' } })
   people = createPeople(open)
   await open.addAccount('bob@example.org')
 })
@@ -51,6 +51,22 @@ test.each(named(ALL))('%s is served', async (_, url) => {
 
 const statusOf = async (api: Api, url: Endpoint) =>
   (await api.fetch(pathOf(url), { method: url.method, redirect: 'manual' })).status
+
+test('older links to a new password or account lead to these pages where the server has them', async () => {
+  const full = await startApi({ flags: { ...MAIL_FLAGS, signups: 'true' } })
+  const locationOf = async (api: Api, path: string) =>
+    (await api.fetch(path, { redirect: 'manual' })).headers.get('location')
+  try {
+    expect(await locationOf(open, '/users/password/new')).toBe('/sign-in/forgot')
+    expect(await locationOf(open, '/users/sign_up')).toBe('/sign-in')
+    expect(await locationOf(full, '/de/users/password/new?a=b')).toBe('/sign-in/forgot?a=b&locale=de')
+    expect(await locationOf(full, '/users/sign_up')).toBe('/sign-up')
+    for (const path of ['/users/password/new', '/users/sign_up'])
+      expect((await full.fetch((await locationOf(full, path)) ?? '')).status).toBe(200)
+  } finally {
+    await full.close()
+  }
+})
 
 describe('without a token', () => {
   test.each(named(OF_API.filter(({ guard }) => guard === 'account')))('%s is 401', async (_, url) => {
