@@ -1,6 +1,6 @@
 // What an account is told: its events, for programs that ask for them, and its webhooks, made, listed, tried and deleted.
 
-import { DomainError } from '../domain/errors.ts'
+import { notFound } from '../domain/errors.ts'
 import { formatTime, SECOND } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
@@ -70,7 +70,7 @@ export function createWebhookRoutes({ webhooks, body }: Options): ApiRoute[] {
 
 function readId({ id = '' }: Asked['params']): number {
   if (/^[1-9]\d{0,14}$/.test(id)) return Number(id)
-  throw new DomainError('not_found', 'There is no such webhook.')
+  throw notFound()
 }
 
 function present({ id, host, format, events, ...webhook }: StoredWebhook): AnswerBody<'Webhook'> {

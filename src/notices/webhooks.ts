@@ -5,7 +5,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
 import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import { newRandomToken } from '../crypto/tokens.ts'
-import { conflict, DomainError } from '../domain/errors.ts'
+import { conflict, notFound } from '../domain/errors.ts'
 import type { EventType } from '../domain/events.ts'
 import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
@@ -52,7 +52,7 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
 
   async function get(owner: Owner, id: number): Promise<ListedWebhook> {
     const found = (await webhooks.listWebhooks(owner)).find((webhook) => webhook.id === id)
-    if (found === undefined) throw new DomainError('not_found', 'There is no such webhook.')
+    if (found === undefined) throw notFound()
     return found
   }
 
