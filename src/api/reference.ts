@@ -62,8 +62,8 @@ function makeDocument(options: ReferenceOptions): object {
   const document = {
     openapi: '3.0.3',
     info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
-    // Relative to this document, so that it works behind every proxy and below every sub-path.
-    servers: [{ url: '..' }],
+    // Relative to this document (RFC 3986, 5.2), so that it works behind every proxy and below every sub-path.
+    servers: [{ url: '../..' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     components: {
       schemas: { ...createRequests(limits), ...ANSWERS },
