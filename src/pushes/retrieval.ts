@@ -46,9 +46,14 @@ export function createRetrieve(options: RetrieveDependencies) {
 
   /** Hands out the payload only after the view has been counted durably. */
   async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
-    const { viewer, ownLook, makeRoom } = options
+    const { passphrase, viewer, ownLook, makeRoom } = options
     const lookBy = ownLook ? viewer.account : null
     const asking = { viewer, makeRoom, lookBy }
+    if (passphrase !== null) {
+      const found = await finder.getSealedPush(urlToken, viewer.visit)
+      return retrieveGuarded(found, { passphrase, asking })
+    }
+    // Misses of short tokens are counted.
     const isThere = finder.requireShort(urlToken, viewer.visit)
     if (isThere !== null) await isThere
     for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
@@ -59,8 +64,9 @@ export function createRetrieve(options: RetrieveDependencies) {
       }
       // Finds, opens and claims in one store operation, without a passphrase and files.
       const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, open })
-      if (claimed === 'not_plain') return retrieveGuarded(urlToken, { ...options, asking })
       if (claimed === null) continue
+      if (claimed.outcome === 'not_plain')
+        return retrieveGuarded({ ...claimed, urlToken, instanceKey }, { passphrase, asking })
       const { outcome, push, content } = claimed
       if (outcome !== 'view' || content === null) return { outcome: 'expired', push, urlToken }
       return { outcome, push, urlToken, payload: content.payload, files: [], archives: [] }
@@ -68,16 +74,17 @@ export function createRetrieve(options: RetrieveDependencies) {
     throw notFound()
   }
 
-  /** Finds and opens first, because the passphrase and the files must be checked before a view is counted. */
+  /** Opens first, because the passphrase and the files must be checked before a view is counted. */
   async function retrieveGuarded(
-    urlToken: string,
-    { asking, ...options }: RetrieveOptions & { asking: Asking },
+    found: FoundPush,
+    { passphrase, asking }: { passphrase: string | null; asking: Asking },
   ): Promise<Retrieval> {
-    const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
     if (!found.push.passphraseRequired || found.sealed === null)
       return claim(found, openPush(found, null), asking)
     // No view is counted before the claim.
-    const opening = await openWithPassphrase(found, options).catch(rethrowWithoutDoubt)
+    const opening = await openWithPassphrase(found, { passphrase, viewer: asking.viewer }).catch(
+      rethrowWithoutDoubt,
+    )
     return opening.outcome === 'opened' ? claim(opening.found, opening.content, asking) : opening
   }
 

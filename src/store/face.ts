@@ -112,10 +112,10 @@ export type PushStore = {
    */
   claimView(claim: Claim): Promise<Claimed | null>
   /**
-   * Finds, opens and claims in one step, which is faster. Returns `not_plain`, with no effect, for a push with a passphrase
-   * or files, because these must be checked before the claim. `content` is null when the push has expired.
+   * Finds, opens and claims in one step, which is faster. Returns a live push with a passphrase or files as it is
+   * (`not_plain`), because these must be checked before the claim. `content` is null when the push has expired.
    */
-  claimPlain<T>(claim: PlainClaim<T>): Promise<(Claimed & { content: T | null }) | 'not_plain' | null>
+  claimPlain<T>(claim: PlainClaim<T>): Promise<PlainClaimed<T> | null>
   /** Audits a missing or wrong passphrase, and counts a wrong one. `limited`: no more are checked for now; nothing was written. The last of `maxTries` (0: no limit) expires or locks the push. */
   refusePassphrase(
     options: VisitToPush & { wrong: boolean; maxTries: number },
@@ -162,6 +162,10 @@ export type PlainClaim<T> = {
 
 /** A used key with its sealed answer; times in milliseconds since 1970. */
 export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
+
+export type PlainClaimed<T> =
+  | (Claimed & { content: T | null })
+  | { outcome: 'not_plain'; push: StoredPush; sealed: SealedContent }
 
 export type IdempotencyStore = {
   /** Null for a key that was not used or has lapsed; a null `answer` means that its push has ended. */

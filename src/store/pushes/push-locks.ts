@@ -2,7 +2,7 @@
 // push are read after it.
 
 import { DamageError } from '../../domain/errors.ts'
-import type { SealedContent, SealedPush, StoredPush } from '../face.ts'
+import type { SealedContent, StoredPush } from '../face.ts'
 import { lockCounts } from '../notices/events.ts'
 import type { SealedSecrets } from '../sealed-face.ts'
 import { forSome, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
@@ -50,13 +50,13 @@ export function* lockPush(id: number): Step<StoredPush | null> {
   return push && state && presentPush(push, state)
 }
 
-/** The same by its link, with its content; without for a push that has expired, or has a passphrase or files. */
-export function* lockPlain(lookup: Uint8Array, isRemote: boolean): Step<SealedPush | null> {
+/** Locks a push by its link. `secrets` are null once they were destroyed. */
+export function* lockLinked(
+  lookup: Uint8Array,
+  isRemote: boolean,
+): Step<{ push: StoredPush; secrets: SealedSecrets | null } | null> {
   const [state, row, secrets] = yield* isRemote ? lockAtOnce(lookup) : lockOneByOne(lookup)
-  if (state === null || row === null) return null
-  const push = presentPush(row, state)
-  const isPlain = !push.passphraseRequired && push.files === 0
-  return { push, sealed: isPlain && secrets !== null ? { secrets, files: [] } : null }
+  return state && row && { push: presentPush(row, state), secrets }
 }
 
 type Locked = readonly [RowOf<typeof pushState> | null, RowOf<typeof pushes> | null, SealedSecrets | null]
@@ -91,9 +91,16 @@ export function* lockPushes(ids: readonly number[], { skips = false } = {}): Ste
   })
 }
 
-/** Null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing. */
-export function* findContent({ id, files: number }: StoredPush): Step<SealedContent | null> {
-  const secrets = yield* first(SECRETS, id)
+/** Returns null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing. */
+export function* findContent(push: StoredPush): Step<SealedContent | null> {
+  return yield* withFiles(push, yield* first(SECRETS, push.id))
+}
+
+/** Adds the rows of its files to the secrets of a push, as `findContent` does. */
+export function* withFiles(
+  { id, files: number }: StoredPush,
+  secrets: SealedSecrets | null,
+): Step<SealedContent | null> {
   const files = number === 0 ? [] : yield* listFiles(id)
   if (secrets !== null && files.length === number)
     return { secrets, files: files.map(({ pushId: _, n: __, ...file }) => file) }

@@ -21,6 +21,7 @@ import type {
   Edited,
   EditToPush,
   PlainClaim,
+  PlainClaimed,
   PushStore,
   PushToStore,
   SealedPush,
@@ -37,7 +38,7 @@ import { run, type Step, type Steps } from '../steps.ts'
 import { requireRoom, takeShare } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'
 import { useKey } from './idempotency-keys.ts'
-import { findContent, findPush, lockPlain, lockPush, lockPushes } from './push-locks.ts'
+import { findContent, findPush, lockLinked, lockPush, lockPushes, withFiles } from './push-locks.ts'
 import { insertPush, write as writeDecided } from './push-rows.ts'
 
 const GROWS = { grows: true }
@@ -92,17 +93,20 @@ export function createPushes({
     return { outcome, push: yield* writeDecided(before, step, room()) }
   }
 
-  function* claimPlain<T>(
-    asked: PlainClaim<T>,
-  ): Step<(Claimed & { content: T | null }) | 'not_plain' | null> {
-    const found = yield* lockPlain(asked.lookup, isRemote)
+  function* claimPlain<T>(asked: PlainClaim<T>): Step<PlainClaimed<T> | null> {
+    const found = yield* lockLinked(asked.lookup, isRemote)
     if (found === null) return null
-    const before = found.push
-    if (before.passphraseRequired || before.files > 0) return 'not_plain' as const
-    const isOver = isExpired(before, timeOf(before))
-    if (!isOver && found.sealed === null) throw new DamageError(`push ${before.id}`)
-    const content = isOver ? null : asked.open(found)
-    const { outcome, step } = decideClaim(before, asked, timeOf(before))
+    const { push: before, secrets } = found
+    const time = timeOf(before)
+    const isOver = isExpired(before, time)
+    if (!isOver && (before.passphraseRequired || before.files > 0)) {
+      const sealed = yield* withFiles(before, secrets)
+      return sealed && { outcome: 'not_plain', push: before, sealed }
+    }
+    if (!isOver && secrets === null) throw new DamageError(`push ${before.id}`)
+    const content =
+      secrets === null || isOver ? null : asked.open({ push: before, sealed: { secrets, files: [] } })
+    const { outcome, step } = decideClaim(before, asked, time)
     return { outcome, push: yield* writeDecided(before, step, room()), content }
   }
 

@@ -64,7 +64,7 @@ postgres.describe('two nodes', () => {
   async function read(n: number, { lookup }: StoredPush): Promise<boolean> {
     const claim = { lookup, visit: VISIT, lookBy: null, open: () => 'payload' }
     const claimed = await nodeOf(n).pushes.claimPlain(claim)
-    return claimed !== null && claimed !== 'not_plain' && claimed.content === 'payload'
+    return claimed?.outcome === 'view' && claimed.content === 'payload'
   }
 
   async function act(n: number, what: Act, push: StoredPush): Promise<boolean> {
