@@ -23,6 +23,7 @@ import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
 import { configOf, START, startInstance } from '../support/instance.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 let dataDir = ''
@@ -258,6 +259,31 @@ test.skipIf(process.geteuid?.() !== 0)('a log file of another user', async () =>
 
 test('a log file that cannot be written', async () => {
   expect(await theOnly({ flags: { 'log-file': '/no/such/folder/x.log' } })).toContain('--log-file')
+})
+
+test.skipIf(skipDiskTests)('a disk that is open for writing and takes no byte', async () => {
+  const disk = mountSmallDisk('4m')
+  const [data, backups] = ['data', 'backups'].map((name) => join(disk.path, name)) as [string, string]
+  cpSync(dataDir, data, { recursive: true, filter: (path) => !path.endsWith('reserve') })
+  mkdirSync(backups)
+  const flags = { 'data-dir': data, 'backup-dir': backups, 'log-file': join(disk.path, 'x.log') }
+  const toldOf = async () => {
+    const found = await look({ flags })
+    return ['folder', 'backup', 'log'].map((name) => found.find(({ part }) => part === name)?.said)
+  }
+  const [, , log] = await toldOf()
+  expect(log).toContain('The log goes to')
+  expect(() => writeFileSync(join(disk.path, 'rest'), Buffer.alloc(8 * 1024 * 1024))).toThrow()
+  expect(await toldOf()).toEqual([
+    `Nothing can be written to ${data}: the disk is full.`,
+    `${backups} cannot take backups: the disk is full.`,
+    `The log file ${flags['log-file']} cannot be written: the disk is full.`,
+  ])
+  expect(readdirSync(disk.path).sort()).toEqual(['backups', 'data', 'rest'])
+  expect([data, backups].flatMap((path) => readdirSync(path)).filter((name) => /trial/.test(name))).toEqual(
+    [],
+  )
+  disk.remove()
 })
 
 test('a folder of backups that cannot be used, one on the same disk, and a last backup that is too old', async () => {

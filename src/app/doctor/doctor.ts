@@ -1,5 +1,5 @@
 // The doctor: asks the server that runs for its checks, looks at the same parts of the folder itself, and adds what only somebody
-// beside a server sees. Changes nothing.
+// beside a server sees. Leaves everything as it was.
 
 import { existsSync, statSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
@@ -15,7 +15,7 @@ import {
   holdsData,
   requireOwnContents,
 } from '../../store/folder/data-folder.ts'
-import { createFreeSpace, findWriteProblem } from '../../store/folder/disk-space.ts'
+import { createFreeSpace, findTrialProblem, findWriteProblem } from '../../store/folder/disk-space.ts'
 import { isServed } from '../../store/folder/folder-lock.ts'
 import { isReadableByOthers } from '../../store/folder/key-file.ts'
 import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts'
@@ -74,7 +74,8 @@ async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promis
   becomeOwner(path)
   requireOwn(path, FOLDER)
   requireOwnContents(folder)
-  const written = judgeFolder(path, await findWriteProblem([path, folder.database].filter(existsSync)))
+  const refused = await findWriteProblem([path, folder.database].filter(existsSync))
+  const written = judgeFolder(path, refused ?? (await findTrialProblem(path)))
   if (written.state !== 'ok') return written
   if (isReadableByOthers(path))
     return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)

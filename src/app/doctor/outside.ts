@@ -1,8 +1,8 @@
 // What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket, the backups and the log file.
 
 import { X509Certificate } from 'node:crypto'
-import { accessSync, constants, existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { open, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { dirname } from 'node:path'
 import { findFolderFault } from '../../backup/own-backup.ts'
@@ -14,6 +14,7 @@ import { judgeBackup, judgeCertificate, judgeMail } from '../../operating/checks
 import { fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
 import { requireLogPlace } from '../../operating/log-file.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
+import { findTrialProblem } from '../../store/folder/disk-space.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
 import { probeBucket } from '../../store/s3/probe.ts'
 import type { Place, PlaceChecks } from './place.ts'
@@ -78,6 +79,8 @@ async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict>
   if (fault?.isMissing && !note.folders.includes(folder))
     return warning(`There is no ${folder} yet.`, 'Start the server, which makes it, or mount its disk first.')
   if (fault !== null) return problem(fault.said, fault.remedy)
+  const refused = await findTrialProblem(folder)
+  if (refused !== null) return problem(`${folder} cannot take backups: ${refused}.`)
   const last = note.last?.folder === folder ? note.last : null
   if (last === null)
     return warning(`There is no backup in ${folder} yet.`, 'Start the server; it makes one soon after.')
@@ -103,14 +106,23 @@ async function lookAtMail({ config }: Place): Promise<Looked> {
   return mailer && judgeMail(mailer.name, await mailer.test())
 }
 
-function lookAtLogFile({ config: { logFile: path } }: Place): Looked {
+async function lookAtLogFile({ config: { logFile: path } }: Place): Promise<Looked> {
   if (path === null) return null
   requireLogPlace(path)
+  const refused = existsSync(path) ? await findSyncProblem(path) : await findTrialProblem(dirname(path))
+  if (refused === null) return fine(`The log goes to ${path}.`)
+  const remedy = 'Make its folder and let the user of the server write there, or name another --log-file.'
+  return problem(`The log file ${path} cannot be written: ${refused}.`, remedy)
+}
+
+/** Why nothing can be appended to a file; null when it can. Writes nothing: a sync fails on a disk that an error has made read-only. */
+async function findSyncProblem(path: string): Promise<string | null> {
   try {
-    accessSync(existsSync(path) ? path : dirname(path), constants.W_OK)
-    return fine(`The log goes to ${path}.`)
+    await using file = await open(path, 'a')
+    // Devices have nothing to sync.
+    if ((await file.stat()).isFile()) await file.sync()
+    return null
   } catch (cause) {
-    const remedy = 'Make its folder and let the user of the server write there, or name another --log-file.'
-    return problem(`The log file ${path} cannot be written: ${reasonOf(cause)}.`, remedy)
+    return reasonOf(cause)
   }
 }

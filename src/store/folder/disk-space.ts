@@ -2,14 +2,15 @@
 // and expiring still work.
 
 import { constants, existsSync, statfsSync, statSync, truncateSync } from 'node:fs'
-import { access, open, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { access, open, rm, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { fillRandomly } from '../../crypto/random.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Job, JobReport } from '../../domain/job.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { SECOND } from '../../domain/time.ts'
 import type { FreeSpace } from '../files-face.ts'
+import { NEW } from './durable-files.ts'
 
 const MIB = 1024 * 1024
 /** Twice the usual size of the write-ahead log, because emptying the log first writes the same amount to the database. */
@@ -82,6 +83,24 @@ export async function findWriteProblem(written: readonly string[]): Promise<stri
     return null
   } catch (cause) {
     return reasonOf(cause)
+  }
+}
+
+/**
+ * Why a folder takes no new file; null when it does. Writes one byte, syncs it and removes it: access(2) says yes on a disk that an
+ * error has made read-only.
+ */
+export async function findTrialProblem(folder: string): Promise<string | null> {
+  const path = join(folder, `trial.${process.pid}${NEW}`)
+  try {
+    await using trial = await open(path, 'w', 0o600)
+    await trial.write('x')
+    await trial.sync()
+    return null
+  } catch (cause) {
+    return reasonOf(cause)
+  } finally {
+    await rm(path, { force: true }).catch(() => undefined)
   }
 }
 
