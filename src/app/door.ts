@@ -3,6 +3,7 @@
 import { createAnswerReady } from '../api/health.ts'
 import { createGetViewer } from '../api/viewer.ts'
 import { createRequestIds } from '../crypto/random.ts'
+import { DamageError } from '../domain/errors.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { SECOND } from '../domain/time.ts'
 import { createSecure } from '../http/answers.ts'
@@ -121,7 +122,9 @@ function createGuests(options: DoorOptions, basePath: string) {
     logFailure: ({ requestId, cause }) => {
       const why = explainSystemError(cause)
       const message = why === null ? 'a request failed' : `a request failed: ${why}`
-      log.error({ requestId, err: placeDamage(cause, config) }, message)
+      const err = placeDamage(cause, config)
+      log.error({ requestId, err }, message)
+      if (err instanceof DamageError) options.store.damage.report(err)
     },
     answerRefusal: createAnswerRefusal({ answer, getGuest }),
   })

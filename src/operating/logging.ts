@@ -1,6 +1,7 @@
 // Opens the log of a server where its settings say: on standard error, or in a file.
 
 import { DamageError, isDomainError } from '../domain/errors.ts'
+import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { createLog, type Log, type LogFormat } from './log.ts'
 import { openLogFile } from './log-file.ts'
@@ -40,8 +41,9 @@ export function noteFailure(log: Log, message: string): (cause: unknown) => void
   }
 }
 
-/** Services open rows without knowing which engine keeps them. */
+/** Services open rows without knowing which engine keeps them, and SQLite says only that a page of its file is damaged. */
 export function placeDamage(cause: unknown, { databaseUrl }: { databaseUrl: unknown }): unknown {
+  if (codeOf(cause).startsWith('SQLITE_CORRUPT')) return new DamageError(`its database (${reasonOf(cause)})`)
   const isElsewhere = cause instanceof DamageError && cause.medium === null && databaseUrl !== null
   return isElsewhere ? new DamageError(cause.place, 'server') : cause
 }

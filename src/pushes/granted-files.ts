@@ -9,7 +9,7 @@ import {
   segmentCount,
   segmentPosition,
 } from '../crypto/sealed-stream.ts'
-import { DamageError, type Medium, notFound } from '../domain/errors.ts'
+import { DamageError, notFound } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store, StoredPush } from '../store/face.ts'
 import type { OpenedFile } from '../store/files-face.ts'
@@ -48,15 +48,15 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
   /** Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered. */
   async function openFile(wanted: FileOfPush): Promise<ReadableFile> {
     const { id } = await findPush(wanted.push)
-    const name = `a file of push ${id}`
+    const damage = damageOfFile({ file: wanted.file, push: id }, store)
     const opened = await store.files.open(wanted.file)
     if (opened === null) {
       // The file of an expired push may have been removed meanwhile.
-      throw (await findPush(wanted.push)).expiredOn === null ? altered(name) : notFound()
+      throw (await findPush(wanted.push)).expiredOn === null ? damage : notFound()
     }
-    await requireIntact(opened, { size: wanted.size, damage: altered(name) })
+    await requireIntact(opened, { size: wanted.size, damage })
     const look = lookingFor(wanted.push)
-    return { read: (span) => read({ ...wanted, opened, name, look }, span), close: () => opened.close() }
+    return { read: (span) => read({ ...wanted, opened, damage, look }, span), close: () => opened.close() }
   }
 
   /** Reads the push again, unless that was a moment ago. Throws `not_found` once it was deleted. */
@@ -70,14 +70,14 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
   }
 
   async function* read(wanted: OpenFileOfPush, { start, end }: Span): AsyncGenerator<Uint8Array> {
-    const { look, opened, size, name } = wanted
+    const { look, opened, size, damage } = wanted
     const sealed = { id: wanted.file, key: Buffer.from(wanted.key, 'base64') }
     const last = segmentCount(size) - 1
     for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
       await look()
       const bytes = await opened.read(segmentPosition(index, size))
       const plain = openSegment(bytes, sealed, { index, isLast: index === last })
-      if (plain === null) throw reported(altered(name))
+      if (plain === null) throw reported(damage)
       relieve(plain.length)
       const from = index * SEGMENT_BYTES
       yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
@@ -104,19 +104,17 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     return cause
   }
 
-  function altered(name: string): DamageError {
-    return new DamageError(name, mediumOfFiles(store))
-  }
-
   return { openFile, findPush }
 }
 
-/** `name` tells the operator what it is. */
-type OpenFileOfPush = FileOfPush & { opened: OpenedFile; name: string; look: () => Promise<void> }
+type OpenFileOfPush = FileOfPush & { opened: OpenedFile; damage: DamageError; look: () => Promise<void> }
 
-/** Where the sealed files are. */
-export function mediumOfFiles({ bucket }: Pick<Store, 'bucket'>): Medium {
-  return bucket === null ? 'disk' : 'bucket'
+/** Names each file of a push, so that every damaged one is counted. */
+export function damageOfFile(
+  { file, push }: { file: string; push: number },
+  { bucket }: Pick<Store, 'bucket'>,
+): DamageError {
+  return new DamageError(`a file of push ${push} (${file})`, bucket === null ? 'disk' : 'bucket')
 }
 
 /** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */

@@ -2,11 +2,11 @@
 
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
-import { DamageError, notFound, rethrowWithoutDoubt } from '../domain/errors.ts'
+import { type DamageError, notFound, rethrowWithoutDoubt } from '../domain/errors.ts'
 import type { SealedPush, Store } from '../store/face.ts'
 import { type Content, openPush } from './content.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
-import { mediumOfFiles } from './granted-files.ts'
+import { damageOfFile } from './granted-files.ts'
 import type { Addressed } from './owner-lists.ts'
 import {
   createPassphraseTries,
@@ -101,20 +101,27 @@ export function createRetrieve(options: RetrieveDependencies) {
     const { outcome, push } = claimed
     if (outcome === 'limited') return presentLimit({ push, urlToken }, now())
     if (outcome === 'expired' || content === null) return { outcome: 'expired', push, urlToken }
-    const isWhole = there.every(Boolean)
-    if (!isWhole) store.damage.report(damageOf(id, store))
+    const lost = content.files.filter((_, at) => !there[at])
+    reportLost(id, lost)
     const { payload } = content
     const granted = grantAll({ push, ...content, viewedAt: now() })
     const files = granted.files.map((file, at) => ({ ...file, isThere: there[at] === true }))
     // An archive that lacks a file would look whole.
-    return { outcome, push, urlToken, payload, files, archives: isWhole ? granted.archives : [] }
+    return { outcome, push, urlToken, payload, files, archives: lost.length === 0 ? granted.archives : [] }
   }
 
   /** Looks for each file before a view is counted. Throws DamageError when nothing of the push is left. */
   async function findFiles(id: number, { payload, files }: Content): Promise<boolean[]> {
     const there = await Promise.all(files.map(store.files.has))
-    if (payload === '' && files.length > 0 && !there.some(Boolean)) throw damageOf(id, store)
+    if (payload === '' && files.length > 0 && !there.some(Boolean)) throw reportLost(id, files)
     return there
+  }
+
+  /** Returns the damage that it reported first. */
+  function reportLost(push: number, files: readonly { id: string }[]): DamageError | undefined {
+    const damages = files.map(({ id }) => damageOfFile({ file: id, push }, store))
+    for (const damage of damages) store.damage.report(damage)
+    return damages[0]
   }
 
   return retrieve
@@ -122,8 +129,4 @@ export function createRetrieve(options: RetrieveDependencies) {
 
 function sizeOf(content: Content | null): number {
   return content === null ? 0 : Buffer.byteLength(content.payload)
-}
-
-function damageOf(id: number, store: Pick<Store, 'bucket'>): DamageError {
-  return new DamageError(`a file of push ${id}`, mediumOfFiles(store))
 }

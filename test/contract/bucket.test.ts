@@ -110,7 +110,9 @@ test('an object that is gone is told as damage of the bucket, not of a disk', as
   const { body } = await api.retrieve(push.url_token)
   expect(body.payload).toBe('beside the file')
   const told = api.log.filter((line) => line.includes('damaged'))
-  expect(told).toEqual([expect.stringMatching(/damaged in the bucket: a file of push \d+ is missing there/)])
+  expect(told).toEqual([
+    expect.stringMatching(/damaged in the bucket: a file of push \d+ \(\w+\) is missing there/),
+  ])
   const ready = await api.fetch('/readyz', { headers: { authorization: `Bearer ${token}` } })
   expect(((await ready.json()) as { checks: Record<string, string> }).checks.damage).toBe(
     '1 place on the disk or in the bucket is damaged; the log names them, and docs/damage.md says what to do for each.',

@@ -12,6 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DamageError } from '../../src/domain/errors.ts'
+import { placeDamage } from '../../src/operating/logging.ts'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
 
@@ -29,8 +31,10 @@ const REMEDY = 'docs/damage.md says what to do; no backup holds what is inside a
 
 /** How often the log tells of a damaged place by itself, not as the cause of a failed request. */
 const toldOf = (place: string) =>
-  api.log.filter((line) =>
-    line.endsWith(`error damaged on disk: ${place} is not as it was written. ${REMEDY}`),
+  api.log.filter(
+    (line) =>
+      line.includes(` error damaged on disk: ${place}`) &&
+      line.endsWith(` is not as it was written. ${REMEDY}`),
   ).length
 
 /** How many descriptors of this process are of `path`. Only Linux tells. */
@@ -81,6 +85,31 @@ test.each([
   },
 )
 
+test('/readyz counts each damaged place, also those that only a request met, and each once', async () => {
+  const damaged = async () => {
+    const answer = await api.fetch('/readyz', { from: '127.0.0.1' })
+    return ((await answer.json()) as { checks: { damage: string } }).checks.damage
+  }
+  const made: string[] = []
+  for (const payload of ['one', 'two', 'three']) made.push((await api.create({ payload })).url_token)
+  const body = new FormData()
+  body.set('push[kind]', 'file')
+  for (const name of ['a.txt', 'b.txt']) body.append('push[files][]', new File(['content'], name))
+  const files = await api.call<{ url_token: string }>(PUSHES, { method: 'POST', body, token: owner })
+  expect(await damaged()).toBe('ok')
+  alter("UPDATE push_secrets SET payload = x'0101' WHERE push_id < 3")
+  for (const urlToken of [...made, ...made]) await api.retrieve(urlToken)
+  expect(await damaged()).toStartWith('2 places on the disk are damaged')
+  rmSync(join(api.dataDir, 'files'), { recursive: true })
+  expect((await api.retrieve(files.body.url_token)).status).toBe(500)
+  expect(await damaged()).toStartWith('4 places on the disk are damaged')
+})
+
+test('a page of the database that SQLite calls malformed is a damaged place', () => {
+  const cause = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT_VTAB' })
+  expect(placeDamage(cause, { databaseUrl: null })).toBeInstanceOf(DamageError)
+})
+
 describe('a damaged file is reported', () => {
   const content = 'x'.repeat(3_000_000)
   async function pushFile(fields: Record<string, string> = {}) {
@@ -111,7 +140,7 @@ describe('a damaged file is reported', () => {
     expect(api.entries().map(({ kind }) => kind)).toEqual(['creation', 'view'])
     expect((await api.fetch(grant)).status).toBe(500)
     // For each request.
-    const told = api.log.filter((line) => line.includes('a file of push 1 is not as it was written'))
+    const told = api.log.filter((line) => /a file of push 1 \(\w+\) is not as it was written/.test(line))
     expect(told.length).toBeGreaterThanOrEqual(2)
   })
 
@@ -130,7 +159,7 @@ describe('a damaged file is reported', () => {
     rmSync(path)
     const { status, body } = await api.retrieve(urlToken)
     expect([status, body.payload]).toEqual([200, 'the rest'])
-    expect(toldOf('a file of push 1')).toBe(1)
+    expect(toldOf('a file of push 1 (')).toBe(1)
   })
 
   test('missing behind a passphrase: shown only with the right passphrase', async () => {
@@ -149,7 +178,7 @@ describe('a damaged file is reported', () => {
     const response = await api.fetch(await download(urlToken))
     expect(response.status).toBe(200)
     await expect(response.bytes()).rejects.toThrow()
-    expect(toldOf('a file of push 1')).toBe(1)
+    expect(toldOf('a file of push 1 (')).toBe(1)
   })
 
   test('gone with its push: that is no damage', async () => {

@@ -83,7 +83,7 @@ test('a missing files folder is reported when it is needed, and everything else 
   rmSync(join(server.dataDir, 'files'), { recursive: true })
   expect((await server.ask(new URL(granted[0].url).pathname)).status).toBe(500)
   expect((await server.retrieve(url_token)).status).toBe(500)
-  await server.untilLogged('a file of push 1 is not as it was written')
+  await server.untilLogged('damaged on disk: a file of push 1 (')
   expect((await server.create({ payload: 'x' })).status).toBe(201)
   expect((await server.create({ files }, auth)).status).toBe(201)
   expect(server.isRunning()).toBe(true)
