@@ -1,7 +1,7 @@
 // Builds the statements of steps, mostly from the tables.
 
-import { getTableColumns } from 'drizzle-orm'
-import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { getTableColumns, getTableName } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { all, blindly, type Effect, first, only, type Statement, type Step, type Value } from './steps.ts'
 
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
@@ -13,7 +13,7 @@ export function statement<Row = never>(text: string): Statement<Row> {
 
 /** Whole rows of a table; `rest` is what follows FROM. */
 export function select<T extends SQLiteTable>(table: T, rest: string): Statement<RowOf<T>> {
-  return statement(`SELECT ${namesOf(table)} FROM ${tableName(table)} ${rest}`)
+  return statement(`SELECT ${namesOf(table)} FROM ${getTableName(table)} ${rest}`)
 }
 
 /** Locks the rows until the end of the transaction, against every change of them; `skipped`: leaves out what others hold. */
@@ -99,7 +99,7 @@ function insertingColumns(table: SQLiteTable, columns: readonly Column[], comput
   const values = [...columns.map((_, n) => `$${n + 1}`), ...Object.values(computed)].join(', ')
   const names = columns.map(nameOf)
   return {
-    text: `INSERT INTO ${tableName(table)} (${list}) VALUES (${values})`,
+    text: `INSERT INTO ${getTableName(table)} (${list}) VALUES (${values})`,
     values: (row: object) => valuesOf(row, names),
   }
 }
@@ -114,7 +114,7 @@ export function updateOf<T extends SQLiteTable & { id: SQLiteColumn }, Name exte
   const keys = columnsOf(table).filter(([name]) => name === 'id')
   const values = columns.map(([, { name }], n) => `${name} = $${n + 2}`)
   const changes = [...values, ...Object.entries(computed).map(([name, sql]) => `${name} = ${sql}`)].join(', ')
-  const update = statement(`UPDATE ${tableName(table)} SET ${changes} WHERE ${keys[0]?.[1].name} = $1`)
+  const update = statement(`UPDATE ${getTableName(table)} SET ${changes} WHERE ${keys[0]?.[1].name} = $1`)
   const all = [...keys, ...columns].map(nameOf)
   return (row) => blindly(update, valuesOf(row, all))
 }
@@ -153,8 +153,4 @@ const nameOf = ([name]: Column) => name
 
 function columnsOf(table: SQLiteTable): Column[] {
   return Object.entries(getTableColumns(table))
-}
-
-export function tableName(table: SQLiteTable): string {
-  return getTableConfig(table).name
 }

@@ -1,37 +1,63 @@
-// The tables, declared once for every engine. The order is that in which transactions lock their rows.
+// The tables, declared once for every engine. The order is that in which transactions lock their rows. Times are milliseconds since
+// 1970. `npm run schema` writes migrations/0001-sqlite.sql and 0001-postgres.sql from here; 0001-indexes.sql has the indexes.
 
-import { customType, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { sql } from 'drizzle-orm'
+import { check, customType, integer, primaryKey, sqliteTable, unique } from 'drizzle-orm/sqlite-core'
 import type { AccountLinkPurpose } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
 import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 import type { PushKind } from '../domain/push.ts'
+import { LAST_TIME } from '../domain/time.ts'
 
+/** Makes a type of column that takes values as the driver returns them. `check` is a condition on every value. */
+const typed = <T>(type: string) =>
+  customType<{ data: T; driverData: T; config: { check: string } }>({
+    dataType: (config) => (config ? `${type} CHECK (${config.check})` : type),
+  })
+/** On PostgreSQL `int` has 32 bits; `long` and `integer` have 64. */
+const int = typed<number>('int')
+const long = typed<number>('integer')
+const text = typed<string>('text')
 /** drizzle's own type turns each value into a Buffer, which takes longer than reading it. */
-const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'blob' })
+const bytes = typed<Uint8Array>('blob')
+/** The id of the one row of a table. */
+const one = () => long('id', { check: 'id = 1' }).primaryKey()
+const count = (name: string) => int(name, { check: `${name} >= 0` })
+/** Milliseconds since 1970, up to the year 9999. */
+const time = (name: string) => long(name, { check: `${name} BETWEEN 0 AND ${LAST_TIME}` })
 /** True or false. */
 const flag = (name: string) => integer(name, { mode: 'boolean' })
+/** A condition on several columns. */
+const rule = (condition: string) => check(condition, sql.raw(condition))
+const CASCADE = { onDelete: 'cascade' } as const
+/** Goes with its account. */
+const ofAccount = () => integer('account_id').references(() => accounts.id, CASCADE)
+const ofPush = () => integer('push_id').references(() => pushes.id)
 
-/** One row; PostgreSQL has more columns. */
+/**
+ * One row; PostgreSQL has more columns. The last time of use, and the reading of a clock in doubt, until the clock is confirmed. And what
+ * `oncebox copy` did here last: how far it is, the mark that both of its ends have, and the name of the other end.
+ */
 export const instance = sqliteTable('instance', {
-  id: integer().primaryKey(),
+  id: one(),
   clockMark: integer('clock_mark').notNull(),
   clockDoubted: integer('clock_doubted'),
-  copyState: text('copy_state'),
+  copyState: text('copy_state', { check: "copy_state IN ('arrived', 'ready', 'left')" }),
   copyMark: text('copy_mark'),
   copyOther: text('copy_other'),
 })
 
 export const instanceKeys = sqliteTable('instance_keys', {
-  number: integer().primaryKey(),
-  verifier: bytes().notNull(),
+  number: long({ check: 'number BETWEEN 1 AND 255' }).primaryKey(),
+  verifier: bytes({ check: 'length(verifier) = 16' }).notNull(),
 })
 
 /** Only in a data folder. */
 export const home = sqliteTable('home', {
-  id: integer().primaryKey(),
-  mark: text().notNull(),
+  id: one(),
+  mark: text({ check: 'length(mark) = 32' }).notNull(),
   path: text().notNull(),
 })
 
@@ -43,21 +69,22 @@ export const pushLinks = sqliteTable('push_links', {
 
 /** One row. */
 export const linksFiled = sqliteTable('links_filed', {
-  id: integer().primaryKey(),
+  id: one(),
   upTo: integer('up_to').notNull(),
 })
 
-/** One row, or none. */
+/** One row, or none: how administrators let the server introduce itself. */
 export const appearance = sqliteTable('appearance', {
-  id: integer().primaryKey(),
-  name: text(),
-  contact: text(),
-  notice: text(),
+  id: one(),
+  name: text({ check: 'length(name) BETWEEN 1 AND 40' }),
+  contact: text({ check: 'length(contact) BETWEEN 1 AND 200' }),
+  notice: text({ check: 'length(notice) BETWEEN 1 AND 300' }),
 })
 
+/** Ids of accounts and pushes are never used again: a row that still names a removed one must not come to mean the next. */
 export const accounts = sqliteTable('accounts', {
-  id: integer().primaryKey(),
-  email: text().notNull(),
+  id: integer().primaryKey({ autoIncrement: true }),
+  email: text().notNull().unique(),
   passwordHash: text('password_hash').notNull(),
   isAdmin: flag('is_admin').notNull(),
   disabledAt: integer('disabled_at'),
@@ -65,182 +92,224 @@ export const accounts = sqliteTable('accounts', {
   totpSecret: bytes('totp_secret'),
   totpStep: integer('totp_step'),
   lastSignInAt: integer('last_sign_in_at').notNull(),
-  resets: integer().notNull().default(0),
+  /** How often a reset link was used: what began before that is refused. */
+  resets: int().notNull().default(0),
 })
 
 export const sessions = sqliteTable('sessions', {
   id: integer().primaryKey(),
-  accountId: integer('account_id').notNull(),
-  hash: bytes().notNull(),
+  accountId: ofAccount().notNull(),
+  hash: bytes({ check: 'length(hash) = 32' }).notNull().unique(),
   createdAt: integer('created_at').notNull(),
   lastSeenAt: integer('last_seen_at').notNull(),
-  ip: text().notNull(),
-  userAgent: text('user_agent').notNull(),
+  ip: text({ check: 'length(ip) <= 45' }).notNull(),
+  userAgent: text('user_agent', { check: 'length(user_agent) <= 255' }).notNull(),
+  /** When the password, and the code of a second factor, were last given. */
   confirmedAt: integer('confirmed_at').notNull(),
 })
 
-export const accountLinks = sqliteTable('account_links', {
-  id: integer().primaryKey(),
-  hash: bytes().notNull(),
-  purpose: text().$type<AccountLinkPurpose>().notNull(),
-  accountId: integer('account_id'),
-  email: text(),
-  isAdmin: flag('is_admin').notNull(),
-  endsTwoFactor: flag('ends_two_factor').notNull(),
-  createdBy: integer('created_by'),
-  createdAt: integer('created_at').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-})
+export const accountLinks = sqliteTable(
+  'account_links',
+  {
+    id: integer().primaryKey(),
+    hash: bytes({ check: 'length(hash) = 32' }).notNull().unique(),
+    purpose: text({ check: "purpose IN ('setup', 'invite', 'reset')" }).$type<AccountLinkPurpose>().notNull(),
+    accountId: ofAccount(),
+    email: text(),
+    isAdmin: flag('is_admin').notNull(),
+    /** Whether the reset also turns the second factor off. */
+    endsTwoFactor: flag('ends_two_factor').notNull(),
+    /** The administrator who made it, and with whose account it goes. Null for a setup link, which the server makes. */
+    createdBy: integer('created_by').references(() => accounts.id, CASCADE),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  () => [rule("(purpose = 'reset') = (account_id IS NOT NULL)")],
+)
 
-export const apiTokens = sqliteTable('api_tokens', {
-  id: integer().primaryKey(),
-  accountId: integer('account_id').notNull(),
-  name: text().notNull(),
-  prefix: text().notNull(),
-  hash: bytes().notNull(),
-  createdAt: integer('created_at').notNull(),
-  lastUsedAt: integer('last_used_at'),
-})
+export const apiTokens = sqliteTable(
+  'api_tokens',
+  {
+    id: integer().primaryKey(),
+    accountId: ofAccount().notNull(),
+    name: text().notNull(),
+    prefix: text().notNull(),
+    hash: bytes({ check: 'length(hash) = 32' }).notNull().unique(),
+    createdAt: integer('created_at').notNull(),
+    lastUsedAt: integer('last_used_at'),
+  },
+  (table) => [unique().on(table.accountId, table.name)],
+)
 
 export const recoveryCodes = sqliteTable(
   'recovery_codes',
-  { accountId: integer('account_id').notNull(), hash: bytes().notNull() },
+  { accountId: ofAccount().notNull(), hash: bytes({ check: 'length(hash) = 32' }).notNull() },
   (table) => [primaryKey({ columns: [table.accountId, table.hash] })],
 )
 
+/** The message and the options of an account, where they differ from the standard message and the defaults of the server. */
 export const preferences = sqliteTable('preferences', {
-  accountId: integer('account_id').primaryKey(),
-  template: text(),
-  lifetime: integer(),
-  views: integer(),
+  accountId: ofAccount().primaryKey(),
+  template: text({ check: "template <> ''" }),
+  lifetime: long({ check: 'lifetime > 0' }),
+  views: int({ check: 'views > 0' }),
   retrievalStep: flag('retrieval_step'),
   deletableByViewer: flag('deletable_by_viewer'),
-  recipient: text(),
-  mailEvents: text('mail_events'),
-  mailLanguage: text('mail_language').$type<Language>(),
+  /** The public key of age for which the answers to its requests are encrypted. */
+  recipient: text({ check: "recipient <> ''" }),
+  /** The types of events that it is told by mail, with a comma before and after each. */
+  mailEvents: text('mail_events', { check: "mail_events LIKE ',%,'" }),
+  mailLanguage: text('mail_language', { check: 'length(mail_language) = 2' }).$type<Language>(),
 })
 
 /** `name`, `message`, `urlToken` and `verifier` are sealed. */
-export const requests = sqliteTable('requests', {
-  id: integer().primaryKey(),
-  lookup: bytes().notNull(),
-  keyNumber: integer('key_number').notNull(),
-  accountId: integer('account_id').notNull(),
-  urlToken: bytes('url_token').notNull(),
-  name: bytes(),
-  message: bytes(),
-  acceptsText: flag('accepts_text').notNull(),
-  acceptsFiles: flag('accepts_files').notNull(),
-  maxAnswers: integer('max_answers').notNull(),
-  answers: integer().notNull(),
-  createdAt: integer('created_at').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-  closedAt: integer('closed_at'),
-  passphraseSalt: bytes('passphrase_salt'),
-  verifier: bytes('passphrase_verifier'),
-  wrongTries: integer('wrong_tries').notNull(),
-  wrongTriesSince: integer('wrong_tries_since').notNull(),
-  wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
-  recipient: text(),
-})
+export const requests = sqliteTable(
+  'requests',
+  {
+    id: integer().primaryKey(),
+    lookup: bytes({ check: 'length(lookup) = 16' }).notNull().unique(),
+    keyNumber: int('key_number').notNull(),
+    accountId: ofAccount().notNull(),
+    urlToken: bytes('url_token').notNull(),
+    name: bytes(),
+    message: bytes(),
+    acceptsText: flag('accepts_text').notNull(),
+    acceptsFiles: flag('accepts_files').notNull(),
+    maxAnswers: int('max_answers', { check: 'max_answers > 0' }).notNull(),
+    answers: int({ check: 'answers BETWEEN 0 AND max_answers' }).notNull(),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    closedAt: time('closed_at'),
+    passphraseSalt: bytes('passphrase_salt'),
+    verifier: bytes('passphrase_verifier'),
+    wrongTries: count('wrong_tries').notNull(),
+    wrongTriesSince: integer('wrong_tries_since').notNull(),
+    wrongTriesInAll: count('wrong_tries_in_all').notNull(),
+    recipient: text(),
+  },
+  () => [rule('(passphrase_salt IS NULL) = (passphrase_verifier IS NULL)')],
+)
 
 /** Answers that are being uploaded. */
 export const requestReservations = sqliteTable('request_reservations', {
   id: integer().primaryKey(),
-  requestId: integer('request_id').notNull(),
+  requestId: integer('request_id')
+    .notNull()
+    .references(() => requests.id, CASCADE),
   until: integer().notNull(),
 })
 
 /** One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that they expire soon. */
 export const soonTold = sqliteTable('soon_told', {
-  id: integer().primaryKey(),
+  id: one(),
   endsAt: integer('ends_at').notNull(),
   pushId: integer('push_id').notNull(),
 })
 
-/** The only row that a view changes. Whoever holds its lock may also change the push, and what belongs to it. */
+/**
+ * The only row that a view changes. A step that holds its lock may also change the push, and what belongs to it. Without a view,
+ * `lastViewedAt` is in the year 9999: store/pushes/stored-push.ts says why.
+ */
 export const pushState = sqliteTable('push_state', {
-  id: integer('push_id').primaryKey(),
-  updatedAt: integer('updated_at').notNull(),
-  views: integer().notNull(),
-  lastViewedAt: integer('last_viewed_at').notNull(),
-  wrongTries: integer('wrong_tries').notNull(),
+  id: ofPush().primaryKey(),
+  updatedAt: time('updated_at').notNull(),
+  views: count('views').notNull(),
+  lastViewedAt: time('last_viewed_at').notNull(),
+  wrongTries: count('wrong_tries').notNull(),
   wrongTriesSince: integer('wrong_tries_since').notNull(),
-  wrongTriesInAll: integer('wrong_tries_in_all').notNull(),
+  wrongTriesInAll: count('wrong_tries_in_all').notNull(),
   triesSpent: flag('tries_spent').notNull(),
+  /** The last entry of the log and how many there are, and all visits of the kinds of which only the first are entries. */
   lastEntry: integer('last_entry'),
-  auditEntries: integer('audit_entries').notNull(),
-  failures: integer().notNull(),
-  ownerViews: integer('owner_views').notNull(),
-  edits: integer().notNull(),
-  countedFailures: integer('counted_failures').notNull(),
+  auditEntries: count('audit_entries').notNull(),
+  failures: count('failures').notNull(),
+  ownerViews: count('owner_views').notNull(),
+  edits: count('edits').notNull(),
+  /** Failures without an entry, and the latest visit of any kind without one. */
+  countedFailures: int('counted_failures', { check: 'counted_failures BETWEEN 0 AND failures' }).notNull(),
   countedAt: integer('counted_at').notNull(),
-  countedFrom: text('counted_from').notNull(),
+  countedFrom: text('counted_from', { check: 'length(counted_from) <= 45' }).notNull(),
 })
 
-/** Only read, until an edit or the end. */
-export const pushes = sqliteTable('pushes', {
-  id: integer().primaryKey(),
-  lookup: bytes().notNull(),
-  keyNumber: integer('key_number').notNull(),
-  kind: text().$type<PushKind>().notNull(),
-  ownerId: integer('owner_id'),
-  createdAt: integer('created_at').notNull(),
-  expiresAt: integer('expires_at').notNull(),
-  expireAfterDays: integer('expire_after_days').notNull(),
-  expireAfterViews: integer('expire_after_views').notNull(),
-  deletableByViewer: flag('deletable_by_viewer'),
-  retrievalStep: flag('retrieval_step').notNull(),
-  showsSender: flag('shows_sender').notNull(),
-  passphraseRequired: flag('passphrase_required').notNull(),
-  expiredOn: integer('expired_on'),
-  deleted: flag('deleted').notNull(),
-  lost: flag('lost').notNull(),
-  files: integer().notNull(),
-})
+/** Only read, until an edit or the end. The view `links` finds a push by its lookup: an index on PostgreSQL, push_links in SQLite. */
+export const pushes = sqliteTable(
+  'pushes',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    lookup: bytes({ check: 'length(lookup) = 16' }).notNull(),
+    keyNumber: int('key_number').notNull(),
+    // SQLite builds a table for IN with more than two values, which takes a quarter of the time of the insert.
+    kind: text({ check: "kind = 'text' OR kind = 'file' OR kind = 'url' OR kind = 'qr'" })
+      .$type<PushKind>()
+      .notNull(),
+    ownerId: integer('owner_id'),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    expireAfterDays: int('expire_after_days', { check: 'expire_after_days > 0' }).notNull(),
+    expireAfterViews: int('expire_after_views', { check: 'expire_after_views > 0' }).notNull(),
+    deletableByViewer: flag('deletable_by_viewer'),
+    retrievalStep: flag('retrieval_step').notNull(),
+    showsSender: flag('shows_sender').notNull(),
+    passphraseRequired: flag('passphrase_required').notNull(),
+    expiredOn: time('expired_on'),
+    deleted: flag('deleted').notNull(),
+    /** Whether a restore of the server expired the push, since no backup holds what opens it. */
+    lost: flag('lost').notNull(),
+    files: count('files').notNull(),
+  },
+  () => [rule('NOT (deleted OR lost) OR expired_on IS NOT NULL')],
+)
 
-/** What must vanish: deleted with the push. The wrapped key lies in its slot of `push_keys`. */
+/** What must vanish: the commit that ends a push deletes the row and overwrites the wrapped key in its slot of `push_keys`. */
 export const pushSecrets = sqliteTable('push_secrets', {
-  pushId: integer('push_id').primaryKey(),
+  pushId: ofPush().primaryKey(),
   keySlot: integer('key_slot').notNull(),
   salt: bytes().notNull(),
   passphraseSalt: bytes('passphrase_salt'),
   payload: bytes().notNull(),
 })
 
+/** Slots of a fixed size, overwritten in place and never deleted: SQLite leaves copies of rows that it moves. */
 export const pushKeys = sqliteTable('push_keys', {
   slot: integer().primaryKey(),
   isFree: flag('is_free').notNull(),
-  wrappedKey: bytes('wrapped_key').notNull(),
+  wrappedKey: bytes('wrapped_key', { check: 'length(wrapped_key) = 62' }).notNull(),
 })
 
+/**
+ * An account's own pushes as it sees them, sealed, and how many views there were when it looked last. `request` is the token of the
+ * request that the push answers. `eventId` is random: events name the push by it, and say nothing of its link.
+ */
 export const pushLabels = sqliteTable('push_labels', {
-  pushId: integer('push_id').primaryKey(),
+  pushId: ofPush().primaryKey(),
   urlToken: bytes('url_token').notNull(),
   name: bytes(),
   note: bytes(),
   request: bytes(),
-  seenViews: integer('seen_views').notNull(),
-  eventId: text('event_id').notNull(),
+  seenViews: int('seen_views').notNull(),
+  eventId: text('event_id', { check: 'length(event_id) = 20' }).notNull(),
 })
 
-/** The logs of all pushes in the order of time. `previous` is the entry before it in the log of its push. */
+/**
+ * The logs of all pushes in the order of time, so that the visits of a batch share a page or two. `previous` is the entry before it in
+ * the log of its push: an index of the entries of each push would cost every visit a page of its own.
+ */
 export const auditEntries = sqliteTable('audit_entries', {
   id: integer().primaryKey(),
   pushId: integer('push_id').notNull(),
-  previous: integer(),
-  kind: text().$type<AuditKind>().notNull(),
+  previous: long({ check: 'previous < id' }),
+  kind: text({ check: 'length(kind) <= 30' }).$type<AuditKind>().notNull(),
   at: integer().notNull(),
-  ip: text().notNull(),
-  userAgent: text('user_agent').notNull(),
-  referrer: text().notNull(),
+  ip: text({ check: 'length(ip) <= 45' }).notNull(),
+  userAgent: text('user_agent', { check: 'length(user_agent) <= 255' }).notNull(),
+  referrer: text({ check: 'length(referrer) <= 300' }).notNull(),
 })
 
 /** What each live push without an account takes of the share of its creator's address, of which only a keyed hash is kept. */
 export const liveShares = sqliteTable('live_shares', {
-  pushId: integer('push_id').primaryKey(),
-  address: bytes().notNull(),
-  bytes: integer().notNull(),
+  pushId: ofPush().primaryKey(),
+  address: bytes({ check: 'length(address) = 16' }).notNull(),
+  bytes: long({ check: 'bytes >= 0' }).notNull(),
   expiresAt: integer('expires_at').notNull(),
 })
 
@@ -252,28 +321,33 @@ export const addressShares = sqliteTable('address_shares', {
 })
 
 /** Without push and slot once the push has ended: then the row says only that the key was used. */
-export const idempotencyKeys = sqliteTable('idempotency_keys', {
-  lookup: bytes().primaryKey().notNull(),
-  keyNumber: integer('key_number').notNull(),
-  lapsesAt: integer('lapses_at').notNull(),
-  pushId: integer('push_id'),
-  slot: integer(),
-})
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    lookup: bytes({ check: 'length(lookup) = 32' }).primaryKey().notNull(),
+    keyNumber: int('key_number').notNull(),
+    lapsesAt: integer('lapses_at').notNull(),
+    pushId: integer('push_id'),
+    slot: integer(),
+  },
+  () => [rule('(push_id IS NULL) = (slot IS NULL)')],
+)
 
+/** The sealed answers, in slots like the keys of pushes. */
 export const idempotencyAnswers = sqliteTable('idempotency_answers', {
   slot: integer().primaryKey(),
   isFree: flag('is_free').notNull(),
-  answer: bytes().notNull(),
+  answer: bytes({ check: 'length(answer) = 88' }).notNull(),
 })
 
-/** The files of a live push. */
+/** The files of a live push; names and types are sealed. */
 export const pushFiles = sqliteTable(
   'push_files',
   {
-    pushId: integer('push_id').notNull(),
-    n: integer().notNull(),
+    pushId: ofPush().notNull(),
+    n: count('n').notNull(),
     fileId: text('file_id').notNull(),
-    size: integer().notNull(),
+    size: long({ check: 'size >= 0' }).notNull(),
     filename: bytes().notNull(),
     contentType: bytes('content_type').notNull(),
   },
@@ -300,66 +374,87 @@ export const filesRead = sqliteTable('files_read', {
  * serves. `mark` tells that disk or bucket from others, and `address` names it to people.
  */
 export const bucketFolder = sqliteTable('bucket_folder', {
-  id: integer().primaryKey(),
+  id: one(),
   tag: text().notNull(),
   isUsed: flag('is_used').notNull(),
   mark: text().notNull(),
   address: text().notNull(),
 })
 
-/** How many events an account was ever told. */
+/** How many events an account was ever told. Its lock keeps the events of an account in the order of their commits. */
 export const eventCounts = sqliteTable('event_counts', {
-  accountId: integer('account_id').primaryKey(),
-  last: integer().notNull(),
+  accountId: ofAccount().primaryKey(),
+  last: long({ check: 'last >= 0' }).notNull(),
 })
 
-/** What accounts were told lately, numbered for each account. */
+/** Recent events, numbered for each account. `data` is JSON without secrets, names and links. */
 export const events = sqliteTable(
   'events',
   {
-    accountId: integer('account_id').notNull(),
+    accountId: ofAccount().notNull(),
     n: integer().notNull(),
-    type: text().$type<EventType>().notNull(),
+    type: text({ check: 'length(type) <= 30' }).$type<EventType>().notNull(),
     at: integer().notNull(),
     data: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.n] })],
 )
 
-/** What was ever imported, by a keyed hash. */
-export const imported = sqliteTable('imported', { mark: bytes().primaryKey().notNull() })
+/**
+ * A keyed hash of everything that was ever imported. Rows are never deleted, so a repeated import adds nothing twice and brings nothing
+ * back that has gone here.
+ */
+export const imported = sqliteTable('imported', {
+  mark: bytes({ check: 'length(mark) = 16' }).primaryKey().notNull(),
+})
 
 /** Limits on tries: points spent under a name, until the window ends. A nonce of a page whose button was pressed is spent so, too. */
 export const spentPoints = sqliteTable('spent_points', {
   name: text().primaryKey().notNull(),
-  points: integer().notNull(),
+  points: count('points').notNull(),
   until: integer().notNull(),
 })
 
-/** Without an account: for the administrators, of the pushes of everybody. */
-export const webhooks = sqliteTable('webhooks', {
-  id: integer().primaryKey(),
-  accountId: integer('account_id'),
-  host: text().notNull(),
-  sealed: bytes().notNull(),
-  format: text().$type<WebhookFormat>().notNull(),
-  events: text().notNull(),
-  withName: flag('with_name').notNull(),
-  createdAt: integer('created_at').notNull(),
-  lastDelivery: integer('last_delivery'),
-  lastError: text('last_error').$type<DeliveryError>(),
-})
+/**
+ * Where an account is told of its events; without an account, the administrators of the events of all. `sealed` is the URL and the
+ * secret, and `events` lists types, with a comma before and after each.
+ */
+export const webhooks = sqliteTable(
+  'webhooks',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    accountId: ofAccount(),
+    host: text({ check: 'length(host) <= 300' }).notNull(),
+    sealed: bytes().notNull(),
+    format: text({ check: 'length(format) <= 30' }).$type<WebhookFormat>().notNull(),
+    events: text({ check: "events LIKE ',%,'" }).notNull(),
+    withName: flag('with_name').notNull(),
+    createdAt: integer('created_at').notNull(),
+    lastDelivery: integer('last_delivery'),
+    lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryError>(),
+  },
+  // The names of pushes are their owner's alone.
+  () => [rule('account_id IS NOT NULL OR NOT with_name')],
+)
 
-/** What is to be told outside, until it was delivered or given up. */
-export const outbox = sqliteTable('outbox', {
-  id: integer().primaryKey(),
-  kind: text().$type<OutboxKind>().notNull(),
-  accountId: integer('account_id'),
-  webhookId: integer('webhook_id'),
-  pushId: integer('push_id'),
-  at: integer().notNull(),
-  dueAt: integer('due_at').notNull(),
-  tries: integer().notNull(),
-  failedAt: integer('failed_at'),
-  body: text().notNull(),
-})
+/**
+ * Deliveries, from the commit that they tell of. `dueAt` is the next try, or the end of one that is under way. Once given up, at
+ * `failedAt`, the row is kept without its body until `dueAt`. `accountId`: null for all administrators. `body`: sealed in a mail; in a
+ * webhook the event as JSON, without names and links.
+ */
+export const outbox = sqliteTable(
+  'outbox',
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    kind: text({ check: 'length(kind) <= 30' }).$type<OutboxKind>().notNull(),
+    accountId: ofAccount(),
+    webhookId: integer('webhook_id').references(() => webhooks.id, CASCADE),
+    pushId: integer('push_id'),
+    at: integer().notNull(),
+    dueAt: integer('due_at').notNull(),
+    tries: count('tries').notNull(),
+    failedAt: integer('failed_at'),
+    body: text().notNull(),
+  },
+  () => [rule("(kind = 'webhook') = (webhook_id IS NOT NULL)"), rule("failed_at IS NULL OR body = ''")],
+)

@@ -1,12 +1,13 @@
 // The rows of accounts, and what ends with a password, a right or an account.
 
+import { getTableName } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Account } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
 import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
-import { insertUnlessThere, locked, type RowOf, select, statement, tableName } from '../statements.ts'
+import { insertUnlessThere, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, type Parts, run, type Step } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { accounts } from '../tables.ts'
@@ -39,7 +40,7 @@ const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1'
 const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
 /** Ids begin at 1. */
 const NO_SESSION = 0
-const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${tableName(table)} WHERE account_id = $1`)
+const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${getTableName(table)} WHERE account_id = $1`)
 /** Rows of every table that names an account; its links are ended above. */
 const BELONGINGS = Object.values(tables)
   .filter((table) => 'accountId' in table && table !== tables.accountLinks)

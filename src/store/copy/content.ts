@@ -1,7 +1,8 @@
 // What a copy carries: the rows of all tables, whose values are the same in every engine, and the sealed files.
 
 import { createHash } from 'node:crypto'
-import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { getTableName } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { conflict, type DomainError } from '../../domain/errors.ts'
@@ -30,7 +31,7 @@ const OWN: readonly SQLiteTable[] = [
   tables.linksFiled,
 ]
 const TABLES = Object.values<SQLiteTable>(tables).filter((table) => !OWN.includes(table))
-export const TABLE_NAMES: readonly string[] = TABLES.map((table) => getTableConfig(table).name)
+export const TABLE_NAMES: readonly string[] = TABLES.map(getTableName)
 
 /** Returns how many rows of each table were copied, and are there. */
 export async function copyRows(
@@ -42,7 +43,7 @@ export async function copyRows(
   if (places?.row) await put(addWhole(tables.bucketFolder)(places.row))
   const copied: Record<string, number> = {}
   for (const table of TABLES) {
-    const { name } = getTableConfig(table)
+    const name = getTableName(table)
     const add = addWhole(table)
     let done = 0
     for await (const rows of slicesOf(table, (step) => read(step()))) {

@@ -1,6 +1,6 @@
 // All rows of a table, some at a time: for a copy, and for a look at a whole database.
 
-import { getTableColumns } from 'drizzle-orm'
+import { getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { select } from '../statements.ts'
 import { all, type Steps, type Value } from '../steps.ts'
@@ -15,7 +15,7 @@ export async function* slicesOf<T extends SQLiteTable>(
 ): AsyncGenerator<T['$inferSelect'][]> {
   const keys = keysOf(table)
   const list = keys.map(({ column }) => column).join(', ')
-  const most = getTableConfig(table).name === 'push_secrets' ? PAYLOADS : SLICE
+  const most = getTableName(table) === 'push_secrets' ? PAYLOADS : SLICE
   const rest = `ORDER BY ${list} LIMIT ${most}`
   const start = select(table, rest)
   const after = select(table, `WHERE (${list}) > (${keys.map((_, n) => `$${n + 1}`).join(', ')}) ${rest}`)

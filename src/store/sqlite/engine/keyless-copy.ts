@@ -6,7 +6,12 @@
 
 import { Database } from 'bun:sqlite'
 import { LAST_TIME } from '../../../domain/time.ts'
+import type * as tables from '../../tables.ts'
 import { MIGRATIONS, migrate, newerSchema } from './migrate.ts'
+
+type TableName = (typeof tables)[keyof typeof tables]['_']['name']
+/** Table → condition on the rows that are copied. */
+type Rows = Partial<Record<TableName, string>>
 
 const OF_ACCOUNT = 'account_id IN (SELECT id FROM main.accounts)'
 /** Tables with few rows, and which rows; parents come first. All other tables stay empty, those of later versions too. */
@@ -20,7 +25,7 @@ const FEW = {
   preferences: OF_ACCOUNT,
   webhooks: `account_id IS NULL OR ${OF_ACCOUNT}`,
   imported: 'true',
-}
+} satisfies Rows
 /** Asks row by row: a list of all pushes would be made anew for each slice. */
 const OF_PUSH = 'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id)'
 /** The entries in the logs of these pushes, each log from its last entry backwards. */
@@ -40,7 +45,7 @@ const BY_PUSH = {
   push_labels:
     'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id AND owner_id IS NOT NULL)',
   audit_entries: `${IN_LOGS} AND ${OF_PUSH}`,
-}
+} satisfies Rows
 
 /** A push of an account that is missing becomes one of nobody. */
 const OWNER = 'CASE WHEN owner_id IN (SELECT id FROM main.accounts) THEN owner_id END'
@@ -155,7 +160,7 @@ type CopyTable = (range: readonly number[]) => number
 
 function prepareCopies(
   database: Database,
-  { tables, keepsLinks }: { tables: Record<string, string>; keepsLinks: boolean },
+  { tables, keepsLinks }: { tables: Rows; keepsLinks: boolean },
 ): CopyTable[] {
   const instead: Record<string, string> = { owner_id: OWNER, ...(keepsLinks ? {} : IN_BACKUPS) }
   return Object.entries(tables).flatMap(([table, rows]) => {

@@ -5,11 +5,12 @@ import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { conflict, type DomainError } from '../../../domain/errors.ts'
 import { type DataFolder, explained } from '../../folder/data-folder.ts'
 import { writeWhole } from '../../folder/durable-files.ts'
-import firstTables from '../../migrations/0001-tables.sql' with { type: 'text' }
+import firstIndexes from '../../migrations/0001-indexes.sql' with { type: 'text' }
+import firstTables from '../../migrations/0001-sqlite.sql' with { type: 'text' }
 import * as tables from '../../tables.ts'
-import ownTables from './migrations/0001-sqlite.sql' with { type: 'text' }
+import firstLinks from './migrations/0001-links.sql' with { type: 'text' }
 
-export const MIGRATIONS: readonly string[] = [firstTables + ownTables]
+export const MIGRATIONS: readonly string[] = [firstTables + firstIndexes + firstLinks]
 /** The version of the schema that this program makes, and the newest that it opens. */
 export const CURRENT_SCHEMA = MIGRATIONS.length
 

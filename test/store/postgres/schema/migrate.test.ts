@@ -1,7 +1,7 @@
 // Migrations of PostgreSQL: one node migrates, compatible nodes go on, and what is not ours stays as it is.
 
 import { expect, test } from 'bun:test'
-import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import {
   findSchemaProblem,
   MIGRATIONS,
@@ -32,6 +32,12 @@ async function withSession<T>(database: TestDatabase, work: (sql: Bun.SQL) => Pr
 
 const versionOf = (database: TestDatabase) => withSession(database, readSchemaVersion)
 
+const TYPES: Record<string, string> = { integer: 'bigint', int: 'integer', text: 'text', blob: 'bytea' }
+
+function typeOf(column: SQLiteColumn): string | undefined {
+  return column.dataType === 'boolean' ? 'boolean' : TYPES[column.getSQLType().replace(/ .*/, '')]
+}
+
 postgres.describe('migrations of PostgreSQL', () => {
   test('build the tables and columns that the program knows, and no others', async () => {
     const database = await postgres.newDatabase()
@@ -44,22 +50,15 @@ postgres.describe('migrations of PostgreSQL', () => {
     )
     const { home: _, instance: __, pushLinks: ___, linksFiled: ____, ...both } = tables
     const own = ['schema_versions', 'instance', 'changes', 'nodes']
-    // Of the tables of both engines only the types differ, such as bigint and boolean for an integer.
-    const shared = Object.values(both)
+    const places = found.map(({ place }: { place: string }) => place)
+    const known = Object.values(both)
       .map(getTableConfig)
-      .flatMap(({ name, columns }) => columns.map((column) => ({ name, column })))
-    const all: string[] = found.map(({ place }: { place: string }) => place)
-    const places = all.filter((place) => own.every((table) => !place.startsWith(`${table}.`)))
-    const typeOf = (start: string) => places.find((place) => place.startsWith(start))?.slice(start.length)
-    const sharedPlaces = shared.map(({ name, column }) => {
-      const start = `${name}.${column.name} `
-      const type = { integer: /^(integer|bigint|boolean)$/, text: /^text$/, blob: /^bytea$/ }[
-        column.getSQLType()
-      ]
-      const found = typeOf(start)?.replace('?', '') ?? ''
-      return `${start}${type?.test(found) ? found : column.getSQLType()}${column.notNull ? '' : '?'}`
-    })
-    expect(places.sort()).toEqual(sharedPlaces.sort())
+      .flatMap(({ name, columns }) =>
+        columns.map((column) => `${name}.${column.name} ${typeOf(column)}${column.notNull ? '' : '?'}`),
+      )
+    expect(
+      places.filter((place: string) => !own.some((table) => place.startsWith(`${table}.`))).sort(),
+    ).toEqual(known.sort())
     await database.close()
   })
 

@@ -13,14 +13,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { newKeyFile } from '../../../../src/crypto/keyring.ts'
 import { DAY, MINUTE } from '../../../../src/domain/time.ts'
 import { dataFolder } from '../../../../src/store/folder/data-folder.ts'
 import { besideServer, lockFolder } from '../../../../src/store/folder/folder-lock.ts'
 import { openFolderDatabase } from '../../../../src/store/opening/folder-database.ts'
 import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite/engine/migrate.ts'
-import * as tables from '../../../../src/store/tables.ts'
 import { createTestClock, START } from '../../../support/instance.ts'
 import { openTestStore, storePush, type TestStore, VISIT } from '../../../support/store.ts'
 import { awaitOthers, pass, passUntil } from '../../../support/timers.ts'
@@ -36,36 +34,6 @@ afterEach(() => opened.close().catch(() => undefined))
 async function reopen(options: Parameters<typeof openTestStore>[0] = {}): Promise<void> {
   opened = await openTestStore({ dataDir: opened.dataDir, clock: opened.clock, ...options })
 }
-
-test('the tables that drizzle knows are the tables that the migrations build', () => {
-  const database = new Database(':memory:')
-  migrate(database)
-  const built = database
-    .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence' ORDER BY name",
-    )
-    .all()
-  const known = Object.values(tables).map(getTableConfig)
-  expect(known.map(({ name }) => name).sort()).toEqual(built.map(({ name }) => name))
-  for (const { name, columns, primaryKeys } of known) {
-    type Column = { name: string; type: string; notnull: number; pk: number }
-    const inDatabase = database.query<Column, []>(`PRAGMA table_xinfo(${name})`).all()
-    const known = columns.map((column) => ({
-      name: column.name,
-      type: column.getSQLType().toUpperCase(),
-      // SQLite's own row number cannot be null and is not said to be so.
-      notnull: Number(column.notNull && !(column.primary && column.getSQLType() === 'integer')),
-      isKey: column.primary || primaryKeys.some((key) => key.columns.includes(column)),
-    }))
-    expect(known).toEqual(
-      inDatabase.map(({ name, type, notnull, pk }) => ({
-        ...{ name, notnull, isKey: pk > 0 },
-        // Another number of bits on PostgreSQL.
-        type: type === 'INT' ? 'INTEGER' : type,
-      })),
-    )
-  }
-})
 
 test('a migration that fails leaves the database as it was', () => {
   const database = new Database(':memory:')

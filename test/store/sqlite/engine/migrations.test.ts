@@ -5,9 +5,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import { MIGRATIONS, migrate, schemaVersion } from '../../../../src/store/sqlite/engine/migrate.ts'
-import * as tables from '../../../../src/store/tables.ts'
 import { openTestStore, storePush } from '../../../support/store.ts'
 
 const NEXT = 'ALTER TABLE pushes ADD COLUMN colour TEXT; UPDATE pushes SET colour = kind'
@@ -26,27 +24,6 @@ function openCurrent(): Database {
 
 const foreignKeys = (database: Database) =>
   database.query<{ foreign_keys: number }, []>('PRAGMA foreign_keys').get()?.foreign_keys
-
-test('they build the tables and columns that the program knows, and no others', () => {
-  const database = openCurrent()
-  const found = database
-    .query<{ place: string }, []>(
-      `SELECT t.name || '.' || c.name || ' ' || iif(c.type = 'INT', 'integer', lower(c.type)) || CASE WHEN c."notnull" OR c.pk THEN '' ELSE '?' END AS place
-       FROM pragma_table_list AS t JOIN pragma_table_info(t.name) AS c
-       WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'`,
-    )
-    .all()
-    .map(({ place }) => place)
-  const known = Object.values(tables)
-    .map(getTableConfig)
-    .flatMap(({ name, columns }) =>
-      columns.map(
-        (column) =>
-          `${name}.${column.name} ${column.getSQLType()}${column.notNull || column.primary ? '' : '?'}`,
-      ),
-    )
-  expect(found.sort()).toEqual(known.sort())
-})
 
 test('a database is brought up to date with everything in it, and references are held to again', () => {
   const database = openCurrent()
