@@ -5,7 +5,7 @@ import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
 import { wordsOf } from '../words/words.ts'
 
-export type MailText = { subject: string; text: string }
+export type MailText = { subject: string; text: string; language: Language }
 
 /** What every mail is made with: `name` and `home` are those of this server. */
 export type Writing = { language: Language; name: string; home: string }
@@ -61,6 +61,7 @@ export function writeTest(writing: Writing): MailText {
   return compose(say('mail_test_subject', { name: writing.name }), [say('mail_test')], writing)
 }
 
-function compose(subject: string, parts: readonly string[], { name, home }: Writing): MailText {
-  return { subject, text: `${parts.join('\n\n')}\n\n-- \n${name}\n${home}\n` }
+function compose(subject: string, parts: readonly string[], writing: Writing): MailText {
+  const { language, name, home } = writing
+  return { language, subject, text: `${parts.join('\n\n')}\n\n-- \n${name}\n${home}\n` }
 }

@@ -6,11 +6,10 @@ import { isIP } from 'node:net'
 import { isMailAddress, type MailAddress, type MailServer } from '../domain/mail-address.ts'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { inTime } from './in-time.ts'
+import type { MailText } from './mail-texts.ts'
 
-export type Mail = {
+export type Mail = MailText & {
   to: string
-  subject: string
-  text: string
   /** Letters and digits, the same at each try: a mail that arrives twice can be told by it. */
   id: string
 }
@@ -18,7 +17,7 @@ export type Mail = {
 export type MailerOptions = {
   server: MailServer
   from: MailAddress
-  /** The name of this server, in the ids of mails and in what it calls itself. */
+  /** The host of this server as URLs write it. */
   hostName: string
 }
 
@@ -29,11 +28,13 @@ const PATIENCE_MS = 15_000
 const ANSWER_MS = 10_000
 
 export function createMailer({ server, from, hostName }: MailerOptions) {
+  const name = mailNameOf(hostName)
+
   async function open() {
     const { createTransport } = await import('nodemailer')
     const { host, port, isTls, login, ca } = server
-    return createTransport({
-      ...{ host, port, secure: isTls, requireTLS: !isTls, name: hostName },
+    const transport = createTransport({
+      ...{ host, port, secure: isTls, requireTLS: !isTls, name },
       ...{ connectionTimeout: ANSWER_MS, greetingTimeout: ANSWER_MS, socketTimeout: ANSWER_MS },
       ...{ dnsTimeout: ANSWER_MS, disableFileAccess: true, disableUrlAccess: true },
       ...(login === null ? {} : { auth: login }),
@@ -43,13 +44,20 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         ...(ca === null ? {} : { ca: await readFile(ca) }),
       },
     })
+    // Sends lines as they are (RFC 6152): quoted-printable would break a long link, and base64 would hide it.
+    transport.use('stream', ({ data, message }, done) => {
+      message.getTransferEncoding = () => '8bit'
+      data.envelope = { ...message.getEnvelope(), use8BitMime: true }
+      done()
+    })
+    return transport
   }
 
   /** Why the server would not take a mail; null when it connects, verifies and lets us in. Sends none. */
   const test = () => attempt(async () => (await open()).verify())
 
   /** Null once the server has taken the mail. Ends the connection when `stopped` is aborted, and when it takes too long. */
-  async function send({ to, subject, text, id }: Mail, stopped?: AbortSignal): Promise<DeliveryError | null> {
+  async function send({ to, id, ...written }: Mail, stopped?: AbortSignal): Promise<DeliveryError | null> {
     if (!isMailAddress(to)) return 'not_allowed'
     return attempt(async (signal) => {
       const transport = await open()
@@ -57,17 +65,22 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         signal,
         from,
         to: { name: '', address: to },
-        subject: subject.replace(/\p{Cc}+/gu, ' '),
-        text,
-        messageId: `<${id}@${hostName}>`,
-        // Keeps out-of-office replies away (RFC 3834).
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        subject: written.subject.replace(/\p{Cc}+/gu, ' '),
+        text: written.text,
+        messageId: `<${id}@${name}>`,
+        // Auto-Submitted keeps out-of-office replies away (RFC 3834).
+        headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': written.language },
         xMailer: false,
       })
     }, stopped)
   }
 
   return { send, test, name: `${server.host}:${server.port}` }
+}
+
+/** An address stands in brackets (RFC 5321, 4.1.3), where URLs bracket only those of IPv6. */
+function mailNameOf(hostName: string): string {
+  return isIP(hostName) === 0 ? hostName.replace(/^\[/, '[IPv6:') : `[${hostName}]`
 }
 
 function attempt(work: (signal: AbortSignal) => Promise<unknown>, stopped?: AbortSignal) {

@@ -2,6 +2,14 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
+import { LANGUAGES } from '../../src/domain/language.ts'
+import {
+  type MailText,
+  type Writing,
+  writeAccountLink,
+  writeEvent,
+  writeLinkMail,
+} from '../../src/notices/mail-texts.ts'
 import { createMailer, type Mail } from '../../src/notices/mailer.ts'
 import { smtpUrl } from '../../src/settings/mail-parsers.ts'
 import { headerOf, type MailServer, type MailServerOptions, startMailServer } from '../support/mail-server.ts'
@@ -12,6 +20,7 @@ const MAIL: Mail = {
   subject: 'Grüße',
   text: 'Schöne Grüße\n\nhttps://x/p/y\n',
   id: 'abc',
+  language: 'de',
 }
 
 let server: MailServer | null = null
@@ -25,13 +34,13 @@ async function start(options: MailServerOptions = {}): Promise<MailServer> {
   return server
 }
 
-function mailerFor(url: string, name = 'Ärzte & Co') {
+function mailerFor(url: string, name = 'Ärzte & Co', hostName = 'once.example') {
   const parsed = smtpUrl(url, place)
   if (!('value' in parsed)) throw new Error(parsed.problem)
   return createMailer({
     server: parsed.value,
     from: { name, address: 'once@example.org' },
-    hostName: 'once.example',
+    hostName,
   })
 }
 
@@ -46,6 +55,51 @@ test.each([{ isTls: true }, { isTls: false }])('a mail arrives as it was written
   expect(headerOf(mail, 'message-id')).toBe('<abc@once.example>')
   expect(headerOf(mail, 'auto-submitted')).toBe('auto-generated')
   expect(headerOf(mail, 'x-mailer')).toBe('')
+  expect(headerOf(mail, 'content-language')).toBe('de')
+})
+
+test.each([
+  ['http://192.0.2.7:5100', '[192.0.2.7]'],
+  ['http://[2001:db8::7]', '[IPv6:2001:db8::7]'],
+  ['https://192.example', '192.example'],
+])('the server of %s calls itself %s', async (baseUrl, name) => {
+  const { url, mails, connections } = await start()
+  expect(await mailerFor(url, 'x', new URL(baseUrl).hostname).send(MAIL)).toBeNull()
+  // The test server keeps the name in lower case.
+  expect(connections).toMatchObject([{ openingCommand: 'EHLO', hostNameAppearsAs: name.toLowerCase() }])
+  const [mail] = mails
+  expect(mail && headerOf(mail, 'message-id')).toBe(`<abc@${name}>`)
+})
+
+const HOME = `https://secrets.${'department.'.repeat(9)}example/oncebox`
+const LINK = `${HOME}/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r`
+const MAILS: [string, (writing: Writing) => MailText][] = [
+  [
+    'the link of a push',
+    (writing) =>
+      writeLinkMail(
+        { link: LINK, sender: `${'s'.repeat(60)}@x`, views: 7, expiresAt: 0, passphraseRequired: true },
+        writing,
+      ),
+  ],
+  ['an invitation', (writing) => writeAccountLink({ purpose: 'invite', link: LINK, expiresAt: 0 }, writing)],
+  ['a reset', (writing) => writeAccountLink({ purpose: 'reset', link: LINK, expiresAt: 0 }, writing)],
+  ['an event', (writing) => writeEvent({ type: 'push.opened', at: 0, list: LINK }, writing)],
+]
+
+test.each(MAILS)('%s keeps its link on one line as it travels, in every language', async (_, write) => {
+  const { url, mails } = await start()
+  for (const language of LANGUAGES) {
+    const text = write({ language, name: 'x'.repeat(60), home: HOME })
+    expect(await mailerFor(url).send({ ...text, to: MAIL.to, id: language })).toBeNull()
+  }
+  expect(mails.map((mail) => headerOf(mail, 'content-language'))).toEqual([...LANGUAGES])
+  for (const { raw } of mails) {
+    const lines = raw.split('\r\n')
+    expect([lines.includes(LINK), lines.includes(HOME)]).toEqual([true, true])
+    // RFC 5322, 2.1.1.
+    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(998)
+  }
 })
 
 test('nothing that is written becomes a header, a recipient or a command of its own', async () => {
