@@ -131,7 +131,7 @@ export const OPERATIONS = {
   answer: {
     summary: 'Answer a request',
     description:
-      'For whoever has the link of the request. What is sent becomes a push of its owner; the sender learns only that it has arrived. An upload of files reserves its answer before the first byte, until it fails or for 10 minutes. `passphrase` is that of the request; give it before the files, so that they are not sent in vain. Any other member is 422.',
+      'For whoever has the link of the request. What is sent becomes a push of its owner; the sender learns only that it has arrived. An upload of files reserves its answer before the first byte, until it fails or for 10 minutes. `passphrase` is that of the request; give it before the files, so that they are not sent in vain. Any other member is 422. A form may send `payload` in place of `push[payload]`.',
     id: 'answerRequest',
     parameters: [...PASSPHRASE, idempotencyKey],
     body: 'Answer',

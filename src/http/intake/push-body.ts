@@ -17,6 +17,8 @@ export type PushBodyOptions = BodyLimits & {
    * it begins with `{`, else a form.
    */
   isLenient?: boolean
+  /** A member that a form may send without the brackets, too. */
+  plain?: string
   /** Without it files are refused. */
   onFile?: (file: FilePart) => Promise<unknown>
   /** Called after each part of a multipart body has been read, even if a later part fails. */
@@ -35,13 +37,13 @@ const OPENS_OBJECT = 0x7b
 /** Resolves to the members of the push. Throws `malformed`, `unsupported_type`, `too_large` or `too_slow`. */
 export async function readPushFields(exchange: Exchange, options: PushBodyOptions): Promise<Wire> {
   const { wrappers, isLenient = false } = options
-  const inQuery = isLenient ? fieldsInQuery(exchange.request.url, wrappers) : null
+  const inQuery = isLenient ? fieldsInQuery(exchange.request.url, options) : null
   const contentType = exchange.request.headers.get('content-type') ?? ''
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const body =
     type === 'multipart/form-data'
-      ? nest(await readParts(exchange, contentType, options))
-      : parserOf(type, isLenient)(await readBody(exchange, options))
+      ? nest(await readParts(exchange, contentType, options), options)
+      : parserOf(type, options)(await readBody(exchange, options))
   const inBody = findWrapper(body, wrappers)
   if (inQuery !== null) return { ...inQuery, ...onlyGiven(inBody ?? {}) }
   if (inBody !== undefined) return inBody
@@ -51,14 +53,15 @@ export async function readPushFields(exchange: Exchange, options: PushBodyOption
 }
 
 /** Throws `unsupported_type`, and `malformed` without a type, before the body is read. */
-function parserOf(type: string, isLenient: boolean): (body: Uint8Array) => unknown {
+function parserOf(type: string, options: PushBodyOptions): (body: Uint8Array) => unknown {
+  const { isLenient = false } = options
   switch (type) {
     case 'application/json':
       return (body) => parseJson(body, isLenient)
     case 'application/x-www-form-urlencoded':
-      return parseForm
+      return (body) => parseForm(body, options)
     case '':
-      if (isLenient) return parseUntyped
+      if (isLenient) return (body) => parseUntyped(body, options)
       throw malformed('The request needs a Content-Type: application/json')
     default:
       throw new DomainError(
@@ -81,13 +84,13 @@ async function readParts(exchange: Exchange, contentType: string, options: PushB
   return parts.map(({ name, value }): [string, unknown] => [name, value])
 }
 
-function parseUntyped(body: Uint8Array): unknown {
+function parseUntyped(body: Uint8Array, options: PushBodyOptions): unknown {
   const first = body.find((byte) => !BLANKS.has(byte))
-  return first === OPENS_OBJECT ? parseJson(body, true) : parseForm(body)
+  return first === OPENS_OBJECT ? parseJson(body, true) : parseForm(body, options)
 }
 
-function parseForm(body: Uint8Array): Wire {
-  return nest(parseUrlencoded(body, 'form'))
+function parseForm(body: Uint8Array, options: PushBodyOptions): Wire {
+  return nest(parseUrlencoded(body, 'form'), options)
 }
 
 function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefined {
@@ -95,11 +98,11 @@ function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefin
 }
 
 /** Merges the fields of all wrappers; the expected wrapper wins. Null if there are none. */
-function fieldsInQuery(url: string, wrappers: readonly string[]): Wire | null {
+function fieldsInQuery(url: string, options: PushBodyOptions): Wire | null {
   const mark = url.indexOf('?')
   if (mark === -1) return null
-  const query = nest(parseUrlencoded(Buffer.from(url.slice(mark + 1)), 'query'))
-  const given = wrappers.map((name) => query[name]).filter(isObject)
+  const query = nest(parseUrlencoded(Buffer.from(url.slice(mark + 1)), 'query'), options)
+  const given = options.wrappers.map((name) => query[name]).filter(isObject)
   return given.length === 0 ? null : Object.fromEntries(given.toReversed().flatMap(Object.entries))
 }
 
@@ -122,16 +125,20 @@ function parseJson(body: Uint8Array, isLenient: boolean): unknown {
   }
 }
 
+/** The members whose values are lists, which forms may send without `[]` at the end of their names. */
+const LISTS: ReadonlySet<string> = new Set(['files', 'accept', 'events'])
+
 /** Turns `push[name]` and `push[files][]` into nested objects. A later value replaces an earlier one, except in lists. */
-function nest(pairs: Iterable<[string, unknown]>): Wire {
+function nest(pairs: Iterable<[string, unknown]>, { wrappers, plain }: PushBodyOptions): Wire {
   const body: Record<string, Wire> = Object.create(null)
-  for (const [name, value] of pairs) {
+  for (const [sent, value] of pairs) {
+    const name = sent === plain ? `${wrappers[0]}[${plain}]` : sent
     const match = /^([^[\]]+)\[([^[\]]+)\](\[\d*\])?$/.exec(name)
     const [, wrapper, field, list] = match ?? []
     if (wrapper === undefined || field === undefined) continue
     const members: Wire = body[wrapper] ?? Object.create(null)
     body[wrapper] = members
-    const isList = list !== undefined || field === 'files'
+    const isList = list !== undefined || LISTS.has(field)
     // A file part has no value: its file is already stored. It still shows that the wrapper is there.
     if (value === undefined) continue
     members[field] = isList ? addToList(members[field], value) : value

@@ -127,7 +127,7 @@ export function createReceiveAnswer({ limits, body }: Receiving) {
       onPart?.(name, value)
     }
     try {
-      const options = { ...body, wrappers: ['push'], onFile: add, onPart: note }
+      const options = { ...body, wrappers: ['push'], plain: 'payload', onFile: add, onPart: note }
       const wire = await readPushFields(exchange, options)
       const fields = createFields(table, wire)
       given = passphrase ?? fields.read('passphrase')
