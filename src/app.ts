@@ -20,7 +20,7 @@ import { createAppearanceJob, openAppearance } from './operating/appearance.ts'
 import { createServerChecks } from './operating/checks.ts'
 import { createGauges } from './operating/gauges.ts'
 import { createLookAtHealth, tellHealth } from './operating/health.ts'
-import { openLogging } from './operating/logging.ts'
+import { type Logging, openLogging } from './operating/logging.ts'
 import { createReload } from './operating/reload.ts'
 import { announceReady } from './operating/service-manager.ts'
 import { nameDatabase } from './settings/database.ts'
@@ -80,8 +80,9 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
     const { listAddresses } = ports.network
     const { brandName: name, contact, notice } = config
     const appearance = await openAppearance({ ...served, store, started: { name, contact, notice } })
+    const { findLogProblem } = logging
     const base = { ...served, version, branding, appearance, store, log, metrics, listAddresses }
-    const { jobs, ...instance } = await serveStore(base, ports)
+    const { jobs, ...instance } = await serveStore({ ...base, findLogProblem }, ports)
     const close = () => {
       instance.events.stop()
       return jobs.stop().then(opened.store.close).finally(logging.close)
@@ -102,7 +103,7 @@ const FOR_ONE_START = ['acceptClock', 'acceptMove', 'acceptDatabase', 'backupAcc
 const loadMetrics = () => import('./operating/metrics.ts')
 
 /** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore(base: Base, ports: InstancePorts) {
+async function serveStore(base: Base & Pick<Logging, 'findLogProblem'>, ports: InstancePorts) {
   const { config, store, appearance, log, metrics } = base
   // After the store, because the authority and the note about backups lie in its folder.
   const tls = await openTls({ ...ports, config, log })
@@ -130,6 +131,7 @@ async function serveStore(base: Base, ports: InstancePorts) {
       // Pushes leave nothing on the disk of this machine when their rows and files are elsewhere.
       minFreeSpace: isAlone || store.bucket === null ? config.minFreeSpace : null,
       readBackups: backups?.status ?? null,
+      findLogProblem: base.findLogProblem,
     }),
   )
   const door = createDoor({

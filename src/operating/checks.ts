@@ -32,11 +32,13 @@ export type ServedOptions = {
   certificate: LastingCertificate | null
   /** Null without --backup-dir. */
   readBackups: (() => BackupState) | null
+  /** Null without --log-file. */
+  findLogProblem: (() => Promise<string | null>) | null
 }
 
 /** The parts of a server that runs. */
 export function createServerChecks(options: ServedOptions): Checks {
-  const { store, databaseName, dataDir, systemNow, certificate, readBackups } = options
+  const { store, databaseName, dataDir, systemNow, certificate, readBackups, findLogProblem } = options
   const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
@@ -55,6 +57,7 @@ export function createServerChecks(options: ServedOptions): Checks {
     clock: () => judgeClock({ doubt: clock.doubt(), here: systemNow(), was: store.now(), isOnServer }),
     certificate: () => certificate && judgeCertificate(certificate, systemNow()),
     backup: () => readBackups && judgeBackup(readBackups()),
+    log: async () => findLogProblem && judgeLog(await findLogProblem()),
   }
 }
 
@@ -216,6 +219,11 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
       ? 'See the log.'
       : `One that began at ${formatTime(making)} is not done yet: check the disk.`
   return warning(`The backup in ${folder} is overdue. ${good}`, why)
+}
+
+/** Never a problem: the server works, and standard error takes what the file does not. */
+function judgeLog(why: string | null): Verdict {
+  return why === null ? fine('The log file takes lines.') : warning(why)
 }
 
 /** `fault`: why the mail server would take no mail. Never a problem: everything but mail works. */

@@ -1,8 +1,9 @@
-// The log in a file: written in the background, and opened again after logrotate has moved it away. In a folder where others may
+// The log in a file: written in the background, opened again after logrotate has moved it away or after it was removed, and on standard
+// error while the file takes no lines. In a folder where others may
 // write, such as /tmp, another user may have put a file there to read the log, or a link to have the log written elsewhere.
 
 import { constants, lstatSync, type Stats, statSync, writeSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
 import { reasonOf } from '../domain/system-errors.ts'
 import { type Belonging, requireOwn } from '../store/folder/ownership.ts'
@@ -12,16 +13,19 @@ const MAX_WAITING = 4 * 1024 * 1024
 
 type LogFileOptions = {
   path: string
-  /** Called when lines are lost; not again until a write has succeeded. */
+  /** Tells the operator, outside the file, when it stops taking lines, when it takes them again, and how many are missing. */
   onError: (problem: string) => void
+  /** Takes the lines that the file does not, each with its newline. */
+  fallBack: (lines: string) => void
 }
 
 /** Throws `conflict` when the file cannot be opened. */
-export async function openLogFile({ path, onError }: LogFileOptions) {
+export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
   let file = await openLog(path)
   let waiting = ''
   let lost = 0
-  let isFailing = false
+  /** Why the file takes no lines, as a sentence; null while it does. */
+  let failure: string | null = null
   let writing: Promise<void> | null = null
 
   /** Takes one line without its newline. Never throws, and returns at once. */
@@ -43,14 +47,19 @@ export async function openLogFile({ path, onError }: LogFileOptions) {
 
   async function append(lines: string): Promise<void> {
     try {
+      // Nobody could ever read what is written to a file without a name.
+      if ((await file.stat()).nlink === 0) await replace(await openLog(path))
       await file.appendFile(lines)
       if (lost > 0) onError(`${lost} lines are missing in the log file ${path}.`)
+      if (failure !== null) onError(`The log file ${path} takes lines again.`)
       lost = 0
-      isFailing = false
+      failure = null
     } catch (cause) {
-      lost += lines.split('\n').length - 1
-      if (!isFailing) onError(`The log file ${path} cannot be written: ${reasonOf(cause)}. Lines are lost.`)
-      isFailing = true
+      const isTold = failure !== null
+      const why = cause instanceof DomainError ? cause.message : cannotWrite(path, reasonOf(cause))
+      failure = `${why} Until then standard error has the lines.`
+      if (!isTold) onError(failure)
+      fallBack(lines)
     }
   }
 
@@ -58,9 +67,21 @@ export async function openLogFile({ path, onError }: LogFileOptions) {
   async function reopen(): Promise<void> {
     const next = await openLog(path)
     await writing
+    await replace(next)
+  }
+
+  async function replace(next: FileHandle): Promise<void> {
     const before = file
     file = next
     await before.close()
+  }
+
+  /** Why what is logged now will not be found at the path; null when it will. */
+  async function findProblem(): Promise<string | null> {
+    if (failure !== null) return failure
+    const [own, there] = await Promise.all([file.stat(), stat(path).catch(() => null)])
+    if (there?.ino === own.ino && there.dev === own.dev) return null
+    return `The log file ${path} was moved or removed, and not opened again: send SIGHUP.`
   }
 
   /** Writes all waiting lines synchronously, for a process that ends without closing the log. */
@@ -79,7 +100,7 @@ export async function openLogFile({ path, onError }: LogFileOptions) {
     await file.close()
   }
 
-  return { write, reopen, flushNow, close }
+  return { write, reopen, findProblem, flushNow, close }
 }
 
 const MODE = 0o600
@@ -125,6 +146,9 @@ function isTrusted(opened: Stats): boolean {
   const me = process.geteuid?.()
   return me === undefined || opened.isCharacterDevice() || [me, 0].includes(opened.uid)
 }
+
+const cannotWrite = (path: string, reason: string) =>
+  `The log file ${path} cannot be written: ${reason}. Make room, or mend its disk.`
 
 function cannotOpen(path: string, reason: string): DomainError {
   const remedy = 'Make its folder, or let the user of this process write there; or name another --log-file.'

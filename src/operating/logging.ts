@@ -14,15 +14,25 @@ type LoggingOptions = {
   writeLine: (line: string) => void
 }
 
+export type Logging = Awaited<ReturnType<typeof openLogging>>
+
 /** Throws `conflict` when the file cannot be opened. */
 export async function openLogging({ config, now, writeLine }: LoggingOptions) {
   const logTo = (write: (line: string) => void) => createLog({ format: config.logFormat, now, write })
   const outer = logTo(writeLine)
   const path = config.logFile
-  const file = path === null ? null : await openLogFile({ path, onError: (problem) => outer.error(problem) })
+  const onError = (problem: string) => outer.error(problem)
+  const fallBack = (lines: string) => lines.trimEnd().split('\n').forEach(writeLine)
+  const file = path === null ? null : await openLogFile({ path, onError, fallBack })
   const log = file === null ? outer : logTo(file.write)
-  const reloadables: Reloadable[] =
-    file === null ? [] : [{ name: 'log file', reload: () => file.reopen().then(() => true) }]
+  const reload = async () => {
+    await file?.reopen().catch((cause) => {
+      onError(reasonOf(cause))
+      throw cause
+    })
+    return true
+  }
+  const reloadables: Reloadable[] = file === null ? [] : [{ name: 'log file', reload }]
 
   /** Logs an uncaught error, if the log is a file. The command writes it to standard error in any case. */
   function noteCrash(err: unknown): void {
@@ -31,7 +41,13 @@ export async function openLogging({ config, now, writeLine }: LoggingOptions) {
     file.flushNow()
   }
 
-  return { log, reloadables, noteCrash, close: async () => file?.close() }
+  return {
+    log,
+    reloadables,
+    findLogProblem: file?.findProblem ?? null,
+    noteCrash,
+    close: async () => file?.close(),
+  }
 }
 
 /** Logs what failed beside a request. While the database does not answer, the log says so already. */

@@ -1,7 +1,7 @@
 // Signals of the compiled binary: what reloads, what does nothing, and a log that stays parseable.
 
 import { afterEach, expect, test } from 'bun:test'
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, runBinary } from '../support/binary.ts'
 import { waitUntil } from '../support/waiting.ts'
@@ -56,6 +56,26 @@ test('with JSON every line of both outputs parses, refused starts included, and 
   const link = readFileSync(join(server.dataDir, 'setup-link'), 'utf8').trim()
   expect(link).toContain('/welcome/')
   for (const text of [server.stdout(), server.stderr()]) expect(text).not.toContain('welcome')
+})
+
+test('without the folder of its log a reload says so, and every line goes to standard error', async () => {
+  const folder = join(stage.folder(), 'logs')
+  mkdirSync(folder)
+  const server = await stage.start({ flags: ['--log-file', join(folder, 'oncebox.log')] })
+  const checks = async () =>
+    ((await (await server.ask('/readyz')).json()) as { checks: { log: string } }).checks.log
+  expect(await checks()).toBe('ok')
+  rmSync(folder, { recursive: true })
+  process.kill(server.pid, 'SIGHUP')
+  await server.untilLogged('error Cannot open the log file')
+  await (await server.ask('/robots.txt')).text()
+  await server.untilLogged('/robots.txt')
+  expect(await checks()).toContain('Until then standard error has the lines.')
+  mkdirSync(folder)
+  await (await server.ask('/sign-in')).text()
+  await server.untilLogged('takes lines again')
+  expect(readFileSync(join(folder, 'oncebox.log'), 'utf8')).toContain('/sign-in')
+  expect(await checks()).toBe('ok')
 })
 
 test('a log file that cannot be opened refuses the start and names the remedy', async () => {

@@ -74,6 +74,7 @@ const checksOf = (state: State) =>
     systemNow: () => state.here ?? NOON,
     certificate: null,
     readBackups: null,
+    findLogProblem: null,
   })
 
 async function look(part: string, state: State): Promise<string> {

@@ -22,20 +22,25 @@ import { waitUntil } from '../support/waiting.ts'
 let folder = ''
 let path = ''
 let problems: string[] = []
+let fallen = ''
 const onError = (problem: string) => problems.push(problem)
+const fallBack = (lines: string) => {
+  fallen += lines
+}
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'oncebox-log-'))
   path = join(folder, 'oncebox.log')
   problems = []
+  fallen = ''
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('only its owner may read the file, and earlier lines stay', async () => {
-  const first = await openLogFile({ path, onError })
+  const first = await openLogFile({ path, onError, fallBack })
   first.write('one')
   await first.close()
-  const second = await openLogFile({ path, onError })
+  const second = await openLogFile({ path, onError, fallBack })
   second.write('two')
   second.write('three')
   await second.close()
@@ -44,17 +49,17 @@ test('only its owner may read the file, and earlier lines stay', async () => {
 })
 
 test('a pipe is refused, at the start and at a reload, instead of waiting for its reader', async () => {
-  const log = await openLogFile({ path, onError })
+  const log = await openLogFile({ path, onError, fallBack })
   rmSync(path)
   expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
   await expect(log.reopen()).rejects.toThrow('is a pipe')
-  await expect(openLogFile({ path, onError })).rejects.toThrow('is a pipe')
+  await expect(openLogFile({ path, onError, fallBack })).rejects.toThrow('is a pipe')
   log.write('to the old file')
   await log.close()
 })
 
 test('after a rotation, lines go to the old file until the log is reopened, and none is lost', async () => {
-  const log = await openLogFile({ path, onError })
+  const log = await openLogFile({ path, onError, fallBack })
   log.write('before')
   renameSync(path, `${path}.1`)
   log.write('between')
@@ -66,7 +71,7 @@ test('after a rotation, lines go to the old file until the log is reopened, and 
 })
 
 test('when reopening fails, the log continues in the old file and says what to do', async () => {
-  const log = await openLogFile({ path, onError })
+  const log = await openLogFile({ path, onError, fallBack })
   renameSync(path, `${path}.1`)
   mkdirSync(path)
   await expect(log.reopen()).rejects.toThrow(/Cannot open the log file .*: it is a folder\. Make its folder/)
@@ -77,24 +82,64 @@ test('when reopening fails, the log continues in the old file and says what to d
 
 test('a path that cannot be opened is refused with a remedy', async () => {
   const missing = join(folder, 'nowhere', 'oncebox.log')
-  await expect(openLogFile({ path: missing, onError })).rejects.toThrow(
+  await expect(openLogFile({ path: missing, onError, fallBack })).rejects.toThrow(
     /Cannot open the log file .*there is no such file or folder\. Make its folder/,
   )
 })
 
-test('lost lines are reported once, and their number as soon as there is room', async () => {
+test('lines that the disk does not take go elsewhere, which is told once', async () => {
   if (!existsSync('/dev/full')) return
-  const log = await openLogFile({ path: '/dev/full', onError })
+  const log = await openLogFile({ path: '/dev/full', onError, fallBack })
   for (const line of ['a', 'b', 'c']) {
     log.write(line)
-    await waitUntil(() => problems.length > 0)
+    await waitUntil(() => fallen.endsWith(`${line}\n`))
   }
-  expect(problems).toEqual(['The log file /dev/full cannot be written: the disk is full. Lines are lost.'])
+  const failure =
+    'The log file /dev/full cannot be written: the disk is full. Make room, or mend its disk. Until then standard error has the lines.'
+  expect(problems).toEqual([failure])
+  expect(fallen).toBe('a\nb\nc\n')
+  expect(await log.findProblem()).toBe(failure)
   await log.close()
 })
 
+test('a removed file is made again with the next line', async () => {
+  const log = await openLogFile({ path, onError, fallBack })
+  log.write('before')
+  await waitUntil(() => readFileSync(path, 'utf8') !== '')
+  expect(await log.findProblem()).toBeNull()
+  rmSync(path)
+  expect(await log.findProblem()).toBe(
+    `The log file ${path} was moved or removed, and not opened again: send SIGHUP.`,
+  )
+  log.write('after')
+  await waitUntil(() => existsSync(path) && readFileSync(path, 'utf8') !== '')
+  expect([readFileSync(path, 'utf8'), fallen, await log.findProblem()]).toEqual(['after\n', '', null])
+  await log.close()
+})
+
+test('without its folder the log goes on elsewhere, and in the file once the folder is there again', async () => {
+  const inside = join(folder, 'logs', 'oncebox.log')
+  mkdirSync(join(folder, 'logs'))
+  const log = await openLogFile({ path: inside, onError, fallBack })
+  rmSync(join(folder, 'logs'), { recursive: true })
+  await expect(log.reopen()).rejects.toThrow('Cannot open the log file')
+  for (const line of ['one', 'two']) {
+    log.write(line)
+    await waitUntil(() => fallen.endsWith(`${line}\n`))
+  }
+  expect(await log.findProblem()).toContain('Cannot open the log file')
+  mkdirSync(join(folder, 'logs'))
+  log.write('three')
+  await log.close()
+  expect([fallen, readFileSync(inside, 'utf8')]).toEqual(['one\ntwo\n', 'three\n'])
+  expect(problems).toEqual([
+    expect.stringContaining('Until then standard error has the lines.'),
+    `The log file ${inside} takes lines again.`,
+  ])
+})
+
 test('waiting lines are written when the process ends without closing', async () => {
-  const log = await openLogFile({ path, onError })
+  const log = await openLogFile({ path, onError, fallBack })
   log.write('the last words')
   log.flushNow()
   expect(readFileSync(path, 'utf8')).toBe('the last words\n')
@@ -108,14 +153,14 @@ const NOBODY = 65534
 test.skipIf(!isRoot)(
   'a file of another user is refused, at the start and at a reload, and stays as it is',
   async () => {
-    const log = await openLogFile({ path, onError })
+    const log = await openLogFile({ path, onError, fallBack })
     rmSync(path)
     writeFileSync(path, 'of another\n')
     chownSync(path, NOBODY, NOBODY)
     await expect(log.reopen()).rejects.toThrow(
       /log file .* belongs to .*65534.*who put it there may read what is in it/,
     )
-    await expect(openLogFile({ path, onError })).rejects.toThrow('belongs to')
+    await expect(openLogFile({ path, onError, fallBack })).rejects.toThrow('belongs to')
     log.write('to the old file')
     await log.close()
     expect(readFileSync(path, 'utf8')).toBe('of another\n')
@@ -126,17 +171,17 @@ test.skipIf(!isRoot)('a link of another user is refused, also one that leads now
   const target = join(folder, 'target')
   symlinkSync(target, path)
   lchownSync(path, NOBODY, NOBODY)
-  await expect(openLogFile({ path, onError })).rejects.toThrow('belongs to')
+  await expect(openLogFile({ path, onError, fallBack })).rejects.toThrow('belongs to')
   expect(existsSync(target)).toBe(false)
   writeFileSync(target, 'mine\n')
-  await expect(openLogFile({ path, onError })).rejects.toThrow('belongs to')
+  await expect(openLogFile({ path, onError, fallBack })).rejects.toThrow('belongs to')
   expect(readFileSync(target, 'utf8')).toBe('mine\n')
 })
 
 test('a link of our own is followed', async () => {
   const target = join(folder, 'target')
   symlinkSync(target, path)
-  const log = await openLogFile({ path, onError })
+  const log = await openLogFile({ path, onError, fallBack })
   log.write('one')
   await log.close()
   expect(readFileSync(target, 'utf8')).toBe('one\n')
