@@ -5,11 +5,18 @@ import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 import { intactOrNull } from '../domain/damage.ts'
 import type { DatabaseAddress } from '../domain/database-address.ts'
+import { conflict } from '../domain/errors.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { reseal as resealRequest } from '../requests/request-texts.ts'
 import { enterKeys, requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
-import { makeKeyFile, readKeyFile, readKeyText, replaceKeyFile } from '../store/folder/key-file.ts'
+import {
+  makeKeyFile,
+  readKeyFile,
+  readKeyText,
+  removeLeftKeys,
+  replaceKeyFile,
+} from '../store/folder/key-file.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import type { CommandDatabase } from '../store/opening/opened-store.ts'
 import { openServerDatabase } from '../store/opening/server-database.ts'
@@ -51,18 +58,20 @@ export async function showKeys(place: KeyPlace) {
 /**
  * Puts a new key first, seals under it what accounts keep, and removes keys that nothing needs any more. Throws `conflict` while a
  * server runs. Each moment leaves a key file that opens everything in the database: the new key comes behind the others first, and
- * seals once the rows name it. What a killed run has left, the next one removes. `onStep` is called before and after each step.
+ * seals once the rows name it. What a killed run has left, the next one removes. `onStep` is called before and after each step and write.
  * `removed` are the keys that nothing needed any more.
  */
 export async function rotateKey(place: KeyPlace, onStep: (step: string) => void = () => undefined) {
   await using opened = await open(place, { isAlone: true })
   const { rows, file } = opened
+  const left = removeLeftKeys(dataFolder(place.dataDir), place.keyFile)
+  if (left !== null) throw conflict(left)
   const text = readKeyText(file)
   await rows.steps.read(() => requireKeys({ keyring: parseKeyFile(text), keyFile: file }))
   const added = addKey(text)
   const keyring = parseKeyFile(putKeyFirst(added.text, { first: added.number, dropped: [] }))
   onStep('before the key file has the new key')
-  replaceKeyFile(file, added.text)
+  replaceKeyFile(file, added.text, onStep)
   onStep('before the rows are sealed anew')
   const uses = await rows.alone(async (run) => {
     await run(enterKeys({ keyring, keyFile: file }))
@@ -72,7 +81,7 @@ export async function rotateKey(place: KeyPlace, onStep: (step: string) => void 
   const isNeeded = (number: number) => number === added.number || uses.some((use) => use.number === number)
   const unneeded = keyring.keys.filter(({ number }) => !isNeeded(number))
   const dropped = unneeded.map(({ number }) => number)
-  replaceKeyFile(file, putKeyFirst(added.text, { first: added.number, dropped }))
+  replaceKeyFile(file, putKeyFirst(added.text, { first: added.number, dropped }), onStep)
   onStep('after the new key is the first')
   const keys = present(keyring, uses).filter(({ number }) => isNeeded(number))
   return { file, keys, removed: present({ ...keyring, keys: unneeded }, []) }

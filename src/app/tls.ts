@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import type { Now } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
 import type { Certificate } from '../lan/certificate.ts'
@@ -11,7 +12,7 @@ import { ownNames } from '../lan/own-names.ts'
 import type { Log } from '../operating/log.ts'
 import type { Config } from '../settings/table.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
-import { createClosedFile } from '../store/folder/durable-files.ts'
+import { createClosedFile, removeUnfinished } from '../store/folder/durable-files.ts'
 import { isReadableByOthers } from '../store/folder/key-file.ts'
 
 export type Tls = { certificate: Certificate; watch: CertificateWatch }
@@ -42,6 +43,8 @@ async function openCertificate({ config, log, now, network }: TlsOptions): Promi
   if (existsSync(authorityPath) && isReadableByOthers(authorityPath)) {
     log.warn(`others on this machine can read the authority ${authorityPath}: close it with chmod 600`)
   }
+  // The start of the store looked in the data folder only.
+  removeUnfinished(dirname(authorityPath), basename(authorityPath))
   // Loaded only when needed, because loading it takes longer than the rest of a start.
   const { openOwnCertificate } = await import('../lan/own-certificate.ts')
   return openOwnCertificate({

@@ -96,6 +96,8 @@ function take(step: Exclude<Step, { do: 'run' }>): boolean {
   }
   const path = step.do === 'copy' ? step.to : step.path
   const content = step.do === 'copy' ? readFileSync(step.from) : encode(step)
+  // A killed run may have left it, with secrets of an environment file.
+  rmSync(unfinishedOf(path), { force: true })
   if (existsSync(path) && hasMode(path, step) && readFileSync(path).equals(content)) return false
   replace(path, content, step)
   return true
@@ -126,9 +128,8 @@ function makeParents(path: string): void {
 
 /** Replaces a file atomically: a reader finds the old file or the new one. */
 function replace(path: string, content: Buffer, { mode, group }: { mode: number; group?: string }): void {
-  const unfinished = `${path}.oncebox-new`
+  const unfinished = unfinishedOf(path)
   makeParents(path)
-  rmSync(unfinished, { force: true })
   try {
     writeFileSync(unfinished, content, { flag: 'wx', mode: 0o600 })
     if (group !== undefined) chownSync(unfinished, 0, idOf('group', group))
@@ -139,6 +140,8 @@ function replace(path: string, content: Buffer, { mode, group }: { mode: number;
     throw cause
   }
 }
+
+const unfinishedOf = (path: string) => `${path}.oncebox-new`
 
 function idOf(table: 'passwd' | 'group', name: string): number {
   const id = findId(table, name)

@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   cpSync,
+  existsSync,
+  mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -14,8 +17,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type KeyPlace, rotateKey, showKeys } from '../../src/app/keys.ts'
+import { basename, join } from 'node:path'
+import { type KeyPlace, makeNewKey, rotateKey, showKeys } from '../../src/app/keys.ts'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { startApi, type Wire } from '../support/api.ts'
 import { createTestClock, type TestClock } from '../support/instance.ts'
@@ -271,25 +274,95 @@ describe('a key file elsewhere', () => {
   })
 })
 
+/** Rotates in a process that ends itself at a step; 0 for none. Returns what it printed: nothing, or the number of steps. */
+async function rotateKilledAt(killAt: number, ...keyFile: string[]): Promise<string> {
+  const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt), ...keyFile], { stdout: 'pipe' })
+  await child.exited
+  return (await new Response(child.stdout).text()).trim()
+}
+
+/** Twice four writes of a key file, and four steps around them. */
+const STEPS = 12
+
 test('whatever moment it is killed at, everything opens, and the next run ends what it began', async () => {
   const filled = await fill()
   const whole = join(room, 'whole')
   cpSync(dataDir, whole, { recursive: true })
-  const run = async (killAt: number) => {
-    const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt)], { stdout: 'pipe' })
-    await child.exited
-    return (await new Response(child.stdout).text()).trim()
-  }
-  const steps = Number(await run(0))
-  expect(steps).toBe(4)
-  for (let killAt = 1; killAt <= steps; killAt += 1) {
+  expect(await rotateKilledAt(0)).toBe(String(STEPS))
+  for (let killAt = 1; killAt <= STEPS; killAt += 1) {
     rmSync(dataDir, { recursive: true })
     cpSync(whole, `${dataDir}.new`, { recursive: true, preserveTimestamps: true })
     renameSync(`${dataDir}.new`, dataDir)
-    expect(await run(killAt)).toBe('')
+    expect(await rotateKilledAt(killAt)).toBe('')
     await expectAllOpens(filled)
     await rotateKey(placeOf())
     expect(numbersIn()).toHaveLength(2)
     await expectAllOpens(filled)
   }
 }, 120_000)
+
+describe('a killed rotation leaves no key file behind', () => {
+  const unfinishedIn = (folder: string) => readdirSync(folder).filter((name) => name.includes('.key.'))
+
+  test.each([
+    ['in the data folder', false],
+    ['elsewhere, named by a symlink', true],
+  ])(
+    '%s: a start and a rotation both remove it',
+    async (_, isElsewhere) => {
+      const place = isElsewhere ? join(room, 'keys') : dataDir
+      const keyFile = isElsewhere ? join(room, 'link') : null
+      if (keyFile !== null) {
+        mkdirSync(place)
+        makeNewKey(join(place, 'my.key'))
+        symlinkSync(join(place, 'my.key'), keyFile)
+      }
+      const flags: Record<string, string> = keyFile === null ? {} : { 'key-file': keyFile }
+      const start = async () => (await startApi({ dataDir, clock, flags })).stop()
+      const stranger = join(place, 'other.key.1.oncebox-new.txt')
+      await start()
+      writeFileSync(stranger, '')
+      let left = 0
+      for (let killAt = 1; killAt <= STEPS; killAt += 1)
+        for (const next of [start, () => rotateKey(placeOf({ keyFile }))]) {
+          await rotateKilledAt(killAt, ...(keyFile === null ? [] : [keyFile]))
+          left += unfinishedIn(place).length - 1
+          await next()
+          expect(unfinishedIn(place)).toEqual([basename(stranger)])
+        }
+      expect(left).toBeGreaterThan(8)
+    },
+    120_000,
+  )
+
+  test('one that cannot be removed is named by a start and refused by a rotation', async () => {
+    const keys = join(room, 'keys')
+    mkdirSync(keys)
+    const keyFile = join(keys, 'my.key')
+    makeNewKey(keyFile)
+    await (await startApi({ dataDir, clock, flags: { 'key-file': keyFile } })).stop()
+    const left = `${keyFile}.7.oncebox-new`
+    // A folder is what no user can unlink.
+    mkdirSync(left)
+    const api = await startApi({ dataDir, clock, flags: { 'key-file': keyFile } })
+    expect(api.log.join('\n')).toContain(left)
+    await api.stop()
+    await expect(rotateKey(placeOf({ keyFile }))).rejects.toThrow(left)
+    expect(numbersIn(keyFile)).toEqual([1])
+  })
+
+  test('a start also removes what was left of other files that it keeps, and nothing else', async () => {
+    await (await startApi({ dataDir, clock })).stop()
+    const authority = join(room, 'authority.pem')
+    const left = ['serve.home.9', 'tls-certificate.pem.9', 'backups.json.9'].map((name) =>
+      join(dataDir, name),
+    )
+    const unfinished = [...left, `${authority}.9`].map((path) => `${path}.oncebox-new`)
+    const others = [join(room, 'other.pem.9.oncebox-new'), join(dataDir, 'mine.oncebox-new')]
+    for (const path of [...unfinished, ...others]) writeFileSync(path, 'left')
+    const api = await startApi({ dataDir, clock, flags: { tls: 'auto', 'tls-authority-key': authority } })
+    await api.stop()
+    expect(unfinished.filter(existsSync)).toEqual([])
+    expect(others.filter(existsSync)).toEqual(others)
+  })
+})

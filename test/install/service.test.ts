@@ -116,7 +116,7 @@ test('Windows gets a folder that is closed to users, and a task', () => {
   expect(steps.at(-1)).toBe('run schtasks /Run /TN Oncebox')
 })
 
-test('steps that were taken already change nothing and restart nothing', async () => {
+test('steps that were taken already change nothing, restart nothing, and remove what a killed run left', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
   writeFileSync(join(folder, 'from'), 'program')
   const marker = join(folder, 'ran')
@@ -137,8 +137,10 @@ test('steps that were taken already change nothing and restart nothing', async (
   expect(told).toHaveLength(4)
   rmSync(marker)
   told.length = 0
+  const left = join(folder, 'a/settings.oncebox-new')
+  writeFileSync(left, 'PASSWORD=of a killed run')
   await take()
-  expect([existsSync(marker), told]).toEqual([false, []])
+  expect([existsSync(marker), told, existsSync(left)]).toEqual([false, [], false])
   rmSync(folder, { recursive: true })
 })
 

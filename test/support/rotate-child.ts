@@ -1,10 +1,10 @@
-// A rotation of the instance key that ends itself at the given step: `rotate-child.ts FOLDER STEP`. Prints the number of steps.
+// A rotation of the instance key that ends itself at the given step: `rotate-child.ts FOLDER STEP [KEY-FILE]`. Prints the number of steps.
 
 import { rotateKey } from '../../src/app/keys.ts'
 
-const [dataDir = '', killAt = '0'] = process.argv.slice(2)
+const [dataDir = '', killAt = '0', keyFile = null] = process.argv.slice(2)
 let steps = 0
-await rotateKey({ dataDir, keyFile: null, address: null }, () => {
+await rotateKey({ dataDir, keyFile, address: null }, () => {
   steps += 1
   if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
 })

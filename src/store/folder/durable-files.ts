@@ -8,6 +8,7 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   type Stats,
@@ -15,13 +16,40 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { conflict } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
 
 /** The suffix of a file that is being written. */
 export const NEW = '.oncebox-new'
+const UNFINISHED = /\.\d+\.oncebox-new$/
+
+/** Called between the writes of a file, so that tests can end the process there. */
+type OnWrite = (step: string) => void
+
+/**
+ * Removes what killed processes left in a folder while they wrote the file `name`, or any file: it may hold a former key. Call while
+ * no other process may write there. Returns the paths that the system refuses to remove.
+ */
+export function removeUnfinished(folder: string, name: string | null = null): string[] {
+  // A key file can also be read in a folder that this user may not list.
+  const names = attempt(() => readdirSync(folder)) ?? []
+  const left = names.filter((entry) => {
+    const of = entry.replace(UNFINISHED, '')
+    return of !== entry && (name ?? of) === of
+  })
+  return left.map((entry) => join(folder, entry)).filter((path) => attempt(() => rmSync(path)) === null)
+}
+
+/** Returns null when the system refuses. */
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work()
+  } catch {
+    return null
+  }
+}
 
 /** Makes a new name in a folder survive a power cut. Windows and some network disks cannot synchronize folders. */
 export function syncFolder(path: string): void {
@@ -63,18 +91,25 @@ export function writeWhole(path: string, content: Uint8Array): void {
 }
 
 /** Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new one. */
-export function replaceText(path: string, text: string): void {
-  renameSync(writeBeside(path, text, statSync(path)), path)
+export function replaceText(path: string, text: string, onWrite?: OnWrite): void {
+  const unfinished = writeBeside(path, text, { like: statSync(path), onWrite })
+  onWrite?.('before the file has its name')
+  renameSync(unfinished, path)
+  onWrite?.('before the name is on the disk')
   syncFolder(dirname(path))
 }
 
-/** Returns the path of a file that is complete and has another name. `like`: whose owner and mode it gets. */
-function writeBeside(path: string, content: string | Uint8Array, like?: Stats): string {
+type Beside = { like?: Stats; onWrite?: OnWrite | undefined }
+
+/** Writes a temporary sibling and returns its path. `like`: copy its owner and mode. */
+function writeBeside(path: string, content: string | Uint8Array, { like, onWrite }: Beside = {}): string {
   const unfinished = `${path}.${process.pid}${NEW}`
   rmSync(unfinished, { force: true })
   const file = openSync(unfinished, 'wx', 0o600)
   try {
+    onWrite?.('before the text is written')
     writeFileSync(file, content)
+    onWrite?.('before the text is on the disk')
     if (like !== undefined && process.platform !== 'win32') {
       fchownSync(file, like.uid, like.gid)
       fchmodSync(file, like.mode & 0o777)

@@ -2,12 +2,12 @@
 
 import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../crypto/keyring.ts'
 import { conflict, type DomainError } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type DataFolder, explained } from './data-folder.ts'
-import { replaceText, writeNew } from './durable-files.ts'
+import { removeUnfinished, replaceText, writeNew } from './durable-files.ts'
 import { KEY_FILE, requireOwn } from './ownership.ts'
 
 /** The keyring of a data folder. Makes the file only where no database exists yet. */
@@ -61,10 +61,26 @@ export function readKeyText(path: string): string {
   }
 }
 
-/** Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text is there. */
-export function replaceKeyFile(path: string, text: string): void {
+/**
+ * Removes what killed processes left in the data folder and beside the key file, which may hold a former key. Call under the lock
+ * of the folder. Returns what cannot be removed in a sentence for the operator, or null.
+ */
+export function removeLeftKeys(folder: DataFolder, keyFile: string | null): string | null {
+  const given = keyFile ?? folder.key
+  const path = existsSync(given) ? realpathSync(given) : given
+  const left = [...removeUnfinished(folder.path), ...removeUnfinished(dirname(path), basename(path))]
+  return left.length === 0
+    ? null
+    : `A killed process left ${left.join(', ')}, which may hold a former key, and this user cannot remove it: remove it by hand.`
+}
+
+/**
+ * Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text is there. `onWrite` is
+ * called between the writes.
+ */
+export function replaceKeyFile(path: string, text: string, onWrite?: (step: string) => void): void {
   try {
-    replaceText(realpathSync(path), text)
+    replaceText(realpathSync(path), text, onWrite)
   } catch (cause) {
     throw conflict(
       `Cannot write the key file ${path}: ${reasonOf(cause)}. Run this as a user who may write in its folder.`,
@@ -79,6 +95,7 @@ export function makeKeyFile(path: string): Keyring {
       `${path} exists already, and was not changed, because a new key cannot open what the old one has sealed. Name another file, or use this one.`,
     )
   try {
+    removeUnfinished(dirname(path), basename(path))
     const text = newKeyFile()
     writeNew(path, text)
     return parseKeyFile(text)

@@ -9,7 +9,7 @@ import { giveUpAbandoned, openFiles } from '../files/open-files.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
-import { findKeyProblem } from '../folder/key-file.ts'
+import { findKeyProblem, removeLeftKeys } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
 import {
   type Changing,
@@ -93,6 +93,8 @@ async function openDatabase(options: PostgresStoreOptions, folder: DataFolder) {
   })
   try {
     const state = await enterInstance(database, { keys, note, acceptDatabase })
+    const left = removeLeftKeys(folder, keyFile)
+    if (left !== null) onWarning(left)
     const clock = createDatabaseClock({ ...options.clock, first: state, onChange: tellDoubt(onWarning) })
     node = createNode({
       ...{ state, note, save, clock, label, beatMs },

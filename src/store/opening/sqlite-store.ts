@@ -9,7 +9,7 @@ import { enterKeys, refuseCopied } from '../every-engine/instance.ts'
 import { dataFolder, holdsData, prepareDataFolder, refuseBereft } from '../folder/data-folder.ts'
 import { makeRoomToStart } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
-import { isReadableByOthers, readKeyring } from '../folder/key-file.ts'
+import { isReadableByOthers, readKeyring, removeLeftKeys } from '../folder/key-file.ts'
 import { explainFailure, isBusy, isFull } from '../folder/sqlite-failures.ts'
 import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openDatabase, requireIntact } from '../sqlite/engine/database.ts'
@@ -36,6 +36,8 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
   const lock = await lockFolder(folder, { onWarning })
   try {
     removeCopyPlaces(folder)
+    const left = removeLeftKeys(folder, keyFile)
+    if (left !== null) onWarning(left)
     const keys = { keyring: readKeyring(folder, keyFile), keyFile: keyFile ?? folder.key }
     if (!holdsData(folder)) makeDatabase(folder)
     const isLogLost = takeLog(folder)
