@@ -4,7 +4,7 @@ import type { DatabaseAddress } from '../domain/database-address.ts'
 import { type BucketConfig, bucketSettingsOf } from '../settings/bucket.ts'
 import type { Config } from '../settings/table.ts'
 import type { OnProgress } from '../store/copy/content.ts'
-import { type Copied, copyStore } from '../store/copy/copy.ts'
+import { type Counts, copyStore } from '../store/copy/copy.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
@@ -12,6 +12,8 @@ import { openFolderEnd, openServerEnd } from '../store/opening/copy-ends.ts'
 
 /** One of the two: the end that PostgreSQL is. */
 export type CopyEnds = { to: DatabaseAddress | null; from: DatabaseAddress | null }
+/** The names of both ends, and what was copied. */
+export type Copied = { from: string; to: string; counts: Counts }
 export type CopyConfig = BucketConfig & Pick<Config, 'dataDir' | 'databasePassword'>
 export type CopyPorts = { now: number; onWarning: (line: string) => void; onProgress: OnProgress }
 
@@ -28,12 +30,16 @@ export async function copyEverything(ends: CopyEnds, config: CopyConfig, ports: 
   const toServer = ends.to !== null
   becomeOwner(dataDir)
   const keys = { keyring: readKeyFile(keyFile), keyFile }
-  const openFolder = (create: boolean) => openFolderEnd(dataDir, { create, keyFile, ...ports })
-  const openServer = (create: boolean) => openServerEnd(address, create)
-  const [openSource, openTarget] = toServer ? [openFolder, openServer] : [openServer, openFolder]
-  const from = await openSource(false)
-  return copyStore({
-    ...{ ...ports, from, keys, toServer, bucket, path: dataFolder(dataDir).files },
-    openTarget: (isCopied) => openTarget(!isCopied),
-  }).finally(from.close)
+  const folderEnd = () => openFolderEnd(dataDir, { create: !toServer, keyFile, ...ports })
+  const serverEnd = () => openServerEnd(address, toServer)
+  const [openSource, openTarget] = toServer ? [folderEnd, serverEnd] : [serverEnd, folderEnd]
+  const from = await openSource()
+  try {
+    const to = await openTarget()
+    const options = { ...ports, from, to, keys, toServer, bucket, path: dataFolder(dataDir).files }
+    const counts = await copyStore(options).finally(to.close)
+    return { from: from.name, to: to.name, counts }
+  } finally {
+    await from.close()
+  }
 }

@@ -37,15 +37,14 @@ const ofAccount = () => integer('account_id').references(() => accounts.id, CASC
 const ofPush = () => integer('push_id').references(() => pushes.id)
 
 /**
- * One row; PostgreSQL has more columns. The last time of use, and the reading of a clock in doubt, until the clock is confirmed. And what
- * `oncebox copy` did here last: how far it is, the mark that both of its ends have, and the name of the other end.
+ * One row; PostgreSQL has more columns. The last time of use, and the reading of a clock in doubt, until the clock is confirmed. After
+ * `oncebox copy` the source has left (`copyState`) for the end that `copyOther` names.
  */
 export const instance = sqliteTable('instance', {
   id: one(),
   clockMark: integer('clock_mark').notNull(),
   clockDoubted: integer('clock_doubted'),
-  copyState: text('copy_state', { check: "copy_state IN ('arrived', 'ready', 'left')" }),
-  copyMark: text('copy_mark'),
+  copyState: text('copy_state', { check: "copy_state = 'left'" }),
   copyOther: text('copy_other'),
 })
 

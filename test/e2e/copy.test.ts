@@ -183,7 +183,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
 
   test('links, files, passphrases, tokens and logs go on in PostgreSQL and a bucket, and back in a folder', async () => {
     const room = await newRoom(LARGE)
-    const { folder, home, keyFile, address, database } = room
+    const { folder, home, keyFile, address } = room
     const running = await stage.start({ dataDir: folder })
     expect((await copy(...toServer(room), '--files-url', bucket.url)).stderr).toContain(
       'is already served by',
@@ -203,14 +203,6 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     )
     const doctor = await runBinary(['doctor', '--data-dir', folder, '--port', '0', '--min-free-space', '0'])
     expect(doctor.stdout).toContain('Everything here was copied to postgres://')
-    const left = new Database(join(folder, 'oncebox.db'), { readonly: true })
-    expect(left.query('SELECT count(*) AS n FROM push_secrets').get()).toEqual({ n: 0 })
-    expect(left.query('SELECT count(*) AS n FROM requests').get()).toEqual({ n: 0 })
-    expect(
-      left.query('SELECT count(*) AS n FROM push_keys WHERE hex(wrapped_key) <> hex(zeroblob(62))').get(),
-    ).toEqual({ n: 0 })
-    left.close()
-
     const second = await stage.start({ dataDir: join(home, 'node'), env: nodeOf(room, inBucket()) })
     await requireAll(second, room)
     const logs = await readLogs(second, room)
@@ -225,7 +217,6 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
       env: nodeOf(room, inBucket()),
     })
     expect(refused.stderr).toContain(`Everything here was copied to ${back}`)
-    expect((await database.sql`SELECT count(*)::int AS n FROM oncebox.push_secrets`)[0].n).toBe(0)
     const third = await stage.start({ dataDir: back, ...withKey(room) })
     expect(await readLogs(third, room)).toEqual(logs)
     await requireAll(third, room)
@@ -254,8 +245,8 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     await second.end()
   }, 600_000)
 
-  /** The commit that writes this state down hangs, so that a test can kill the copy there. */
-  async function hangAt({ address, database }: Room, state: string): Promise<() => Promise<void>> {
+  /** Makes a statement on the database of a copy hang, so that a test can kill the copy there. */
+  async function hangAt({ address, database }: Room, trigger: string): Promise<() => Promise<void>> {
     const parsed = parseDatabaseAddress(address)
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
     await migrate({
@@ -265,11 +256,14 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
       .unsafe(`
       CREATE OR REPLACE FUNCTION oncebox.hang() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         PERFORM pg_sleep(600); RETURN NEW; END $$;
-      CREATE TRIGGER hang BEFORE UPDATE ON oncebox.instance FOR EACH ROW WHEN (NEW.copy_state = '${state}')
-        EXECUTE FUNCTION oncebox.hang()`)
+      CREATE ${trigger} EXECUTE FUNCTION oncebox.hang()`)
       .simple()
     return async () => void (await database.sql.unsafe('DROP TRIGGER hang ON oncebox.instance').simple())
   }
+
+  const AT_UPDATE = 'TRIGGER hang BEFORE UPDATE ON oncebox.instance FOR EACH ROW'
+  const AT_COMMIT =
+    'CONSTRAINT TRIGGER hang AFTER UPDATE ON oncebox.instance DEFERRABLE INITIALLY DEFERRED FOR EACH ROW'
 
   async function killWhileHanging({ database }: Room, flags: string[]): Promise<void> {
     const child = Bun.spawn([BINARY, ...copyArgs(...flags)], {
@@ -284,10 +278,10 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     await waitUntil(async () => (await database.sql.unsafe(hangs)).length === 0)
   }
 
-  test('killed before the target is complete: nothing was destroyed, and the next run begins anew', async () => {
+  test('a copy that is killed before its commits changes neither end, and the same command copies', async () => {
     const room = await newRoom()
     const flags = [...toServer(room), '--files-url', bucket.url]
-    const goOn = await hangAt(room, 'arrived')
+    const goOn = await hangAt(room, AT_UPDATE)
     const before = bucket.listKeys()
     await killWhileHanging(room, flags)
     await goOn()
@@ -301,91 +295,44 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     await second.end()
   }, 600_000)
 
-  test('killed before the source is left: nothing was destroyed, and the next run says what to empty', async () => {
+  test('a copy that is killed between its two commits leaves a source that only copies to the same target', async () => {
     const room = await newRoom()
     const flags = [...toServer(room), '--files-url', bucket.url]
-    const aside = join(room.home, 'aside')
-    cpSync(room.folder, aside, { recursive: true })
-    expect(await copy(...flags)).toMatchObject({ code: 0 })
-    // As a process leaves both that is killed between the two commits.
-    rmSync(room.folder, { recursive: true })
-    cpSync(aside, room.folder, { recursive: true })
-    await room.database.sql.unsafe("UPDATE oncebox.instance SET copy_state = 'arrived'")
-    const env = nodeOf(room, inBucket())
-    const served = await runBinary(['serve', '--port', '0', '--data-dir', join(room.home, 'node')], { env })
-    expect(served.stderr).toContain(`This is the target of a copy from ${room.folder} that was broken off`)
-    const doctor = await runBinary(['doctor', '--port', '0', '--data-dir', join(room.home, 'other')], { env })
-    expect(doctor.stdout).toContain('that was broken off')
-    const again = await copy(...flags)
-    expect(again.code).toBe(1)
-    expect(again.stderr).toMatch(
-      /postgres:\S+ holds a copy that was broken off: empty it \(DROP SCHEMA oncebox CASCADE there\), and run this again/,
-    )
-    expect(again.stderr).toContain(`Nothing was destroyed: ${room.folder} is as it was`)
-    await room.database.sql.unsafe('DROP SCHEMA oncebox CASCADE').simple()
-    expect(await copy(...flags)).toMatchObject({ code: 0 })
-    const second = await stage.start({ dataDir: join(room.home, 'node'), env })
-    await requireAll(second, room)
-    await second.end()
-  }, 600_000)
-
-  test('killed once the source was left: the next run only completes the copy', async () => {
-    const room = await newRoom()
-    const flags = [...toServer(room), '--files-url', bucket.url]
-    const goOn = await hangAt(room, 'ready')
+    const goOn = await hangAt(room, AT_COMMIT)
     await killWhileHanging(room, flags)
     await goOn()
-    const env = nodeOf(room, inBucket())
-    const early = await runBinary(['serve', '--port', '0', '--data-dir', join(room.home, 'node')], { env })
-    expect(early.stderr).toContain('Run the same "oncebox copy" again')
-    expect((await stage.serve(room.folder)).stderr).toContain('Everything here was copied to')
+    const refused = 'If it is empty, because the copy was killed, run the same "oncebox copy" again'
+    expect((await stage.serve(room.folder)).stderr).toContain(refused)
     const other = await newRoom()
     const elsewhere = await copy(...toServer({ ...room, address: other.address }), '--files-url', bucket.url)
-    expect([elsewhere.code, elsewhere.stderr]).toEqual([
-      1,
-      expect.stringMatching(
-        /no Oncebox data.* was copied to postgres:\S+: run the command for that one again/,
-      ),
-    ])
-    const completed = await copy(...flags)
-    expect(completed).toMatchObject({
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining(refused)])
+    expect(await copy(...flags)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('already, which is ready now'),
+      stdout: expect.stringMatching(/^Copied 1 account/),
     })
-    expect(await copy(...flags)).toMatchObject({ code: 0 })
+    const again = await copy(...flags)
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining('everything was copied to it already. Serve it.'),
+    ])
+    const env = nodeOf(room, inBucket())
     const second = await stage.start({ dataDir: join(room.home, 'node'), env })
     await requireAll(second, room)
     await second.end()
   }, 600_000)
 
-  test('killed on the way back: the database serves on before it was left, and the folder is completed afterwards', async () => {
+  test('a copy that is killed on the way back leaves a database that serves on, and the same command copies', async () => {
     const room = await newRoom()
     expect(await copy(...toServer(room), '--files-url', bucket.url)).toMatchObject({ code: 0 })
     const back = join(stage.folder(), 'back')
     const flags = fromServer(room, back)
-    const goOn = await hangAt(room, 'left')
+    const goOn = await hangAt(room, `${AT_UPDATE} WHEN (NEW.copy_state = 'left')`)
     await killWhileHanging(room, flags)
     await goOn()
-    expect((await stage.serve(back, '--key-file', room.keyFile)).stderr).toContain(
-      'This is the target of a copy from postgres://',
-    )
-    expect((await runBinary(['doctor', '--data-dir', back])).stdout).toContain('that was broken off')
-    const again = await copy(...flags)
-    expect(again.stderr).toMatch(
-      /Nothing was destroyed: postgres:\S+ is as it was, and can be served as before/,
-    )
-    expect(again.stderr).toContain(`empty it (remove ${back})`)
-    rmSync(back, { recursive: true })
+    const node = await stage.start({ dataDir: join(room.home, 'node'), env: nodeOf(room, inBucket()) })
+    await requireAll(node, room)
+    await node.end()
     expect(await copy(...flags)).toMatchObject({ code: 0 })
-    // As a process leaves it that is killed after the source was left.
-    const folder = new Database(join(back, 'oncebox.db'))
-    folder.run("UPDATE instance SET copy_state = 'arrived'")
-    folder.close()
-    expect((await stage.serve(back, '--key-file', room.keyFile)).stderr).toContain('that was broken off')
-    expect(await copy(...flags)).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('already, which is ready now'),
-    })
     const third = await stage.start({ dataDir: back, ...withKey(room) })
     await requireAll(third, room)
     await third.end()
@@ -401,7 +348,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     )
     expect(await copy(...toServer(other), '--files-url', bucket.url)).toMatchObject({ code: 0 })
     const full = await copy(...toServer({ ...room, address: other.address }), '--files-url', bucket.url)
-    expect(full.stderr).toMatch(/^oncebox: postgres:\S+ is not empty/)
+    expect(full.stderr).toMatch(/^oncebox: postgres:\S+ is not empty: name an empty one\. \S+ is as it was/)
     const filled = stage.folder()
     writeFileSync(join(filled, 'letter.txt'), 'x')
     expect((await copy(...fromServer(other, filled))).stderr).toContain('letter.txt')
@@ -428,7 +375,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     )
     rmSync(join(files, name))
     const missing = await copy(...flags)
-    expect(missing.stderr).toMatch(/or let its push end first \(20.*Nothing was destroyed/)
+    expect(missing.stderr).toMatch(/or let its push end first \(20.* is as it was/)
     const source = await stage.start({ dataDir: room.folder })
     const [text] = room.shared
     expect((await (await source.retrieve(String(text?.token))).json()).payload).toBe('plain text')
@@ -465,7 +412,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
         const back = join(disk.path, 'back')
         const flags = fromServer(room, back)
         const full = await copy(...flags)
-        expect([full.code, full.stderr]).toEqual([1, expect.stringMatching(/full.*Nothing was destroyed/s)])
+        expect([full.code, full.stderr]).toEqual([1, expect.stringMatching(/full.* is as it was/s)])
         expect(existsSync(join(back, 'oncebox.db'))).toBe(true)
         const node = await stage.start({ dataDir: join(room.home, 'node'), env: nodeOf(room, inBucket()) })
         await requireAll(node, room)

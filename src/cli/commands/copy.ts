@@ -1,4 +1,4 @@
-// `oncebox copy`: brings everything of a data folder to PostgreSQL, or back into a folder, and leaves the source.
+// `oncebox copy`: brings everything of a data folder to PostgreSQL, or back into a folder. The source is not served again.
 
 import { credentialProblemsIn } from '../../settings/bucket.ts'
 import { databaseUrl } from '../../settings/database-parsers.ts'
@@ -24,8 +24,7 @@ export const COPY = command({
     consentProblem({ flags, shell }),
   ],
   act: async ({ flags, config, shell }) => {
-    if (!flags.yes)
-      await confirm(shell, 'What opens pushes is then destroyed at the source. Copy everything now?')
+    if (!flags.yes) await confirm(shell, 'The source is never served again. Copy everything now?')
     const tell = createTellProgress(shell)
     const { copyEverything } = await import('../../app/copy.ts')
     const { from, to, counts } = await copyEverything(flags, config, {
@@ -33,19 +32,17 @@ export const COPY = command({
       onWarning: shell.warn,
       onProgress: (what, done) => tell(`${done} ${what}`),
     })
-    const { accounts = 0, pushes = 0, audit_entries: entries = 0, files = 0 } = counts ?? {}
+    const { accounts = 0, pushes = 0, audit_entries: entries = 0, files = 0 } = counts
     const said = [
       formatCount(accounts, 'account'),
       formatCount(pushes, 'push', 'pushes'),
       formatCount(files, 'file'),
     ]
     shell.print(
-      counts === null
-        ? `Everything of ${from} was in ${to} already, which is ready now.`
-        : `Copied ${said.join(', ')} and ${formatCount(entries, 'log entry', 'log entries')} from ${from} to ${to}.`,
+      `Copied ${said.join(', ')} and ${formatCount(entries, 'log entry', 'log entries')} from ${from} to ${to}.`,
     )
     shell.say(
-      `Serve ${to} with the same --key-file. ${from} is never served again: remove it once that works.`,
+      `Serve ${to} with the same --key-file. ${from} still holds all secrets: remove it once that works.`,
     )
   },
 })

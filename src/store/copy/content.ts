@@ -12,10 +12,9 @@ import { slicesOf } from '../every-engine/all-rows.ts'
 import { readClockMark, writeClockMark } from '../every-engine/instance.ts'
 import { createDiskFiles } from '../files/disk.ts'
 import type { OpenedFile, SealedFiles } from '../files-face.ts'
-import { REMOVE_REQUESTS } from '../requests/requests.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { addWhole, type RowOf, select, statement } from '../statements.ts'
-import { first, type Run, run, type Step, type Steps } from '../steps.ts'
+import { first, type Run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
 
 /** Told often. */
@@ -132,7 +131,7 @@ async function damaged(read: Run, id: string, pushId: number): Promise<DomainErr
   return conflict(`The file ${id} is missing, or not as long as it was. ${remedy}`)
 }
 
-/** Replaces what a copy that was broken off has left. */
+/** Replaces what an earlier copy left behind when it failed. */
 async function copyFile(id: string, opened: OpenedFile, to: SealedFiles): Promise<void> {
   const [sent, found] = [createHash('sha256'), createHash('sha256')]
   await to.remove(id)
@@ -153,16 +152,4 @@ async function* hashed(file: OpenedFile, hash: ReturnType<typeof createHash>): A
     hash.update(bytes)
     yield bytes
   }
-}
-
-const EMPTIED = ['push_secrets', 'push_labels', 'idempotency_keys']
-const DELETE = [...EMPTIED.map((name) => `DELETE FROM ${name}`), REMOVE_REQUESTS]
-const WIPE_KEYS = statement('UPDATE push_keys SET is_free = TRUE, wrapped_key = $1')
-const WIPE_ANSWERS = statement('UPDATE idempotency_answers SET is_free = TRUE, answer = $1')
-
-/** Destroys what opens pushes, or tells their links. */
-export function* destroy(): Step<void> {
-  yield* each(DELETE, (text) => run(statement(text)))
-  yield* run(WIPE_KEYS, new Uint8Array(62))
-  yield* run(WIPE_ANSWERS, new Uint8Array(88))
 }

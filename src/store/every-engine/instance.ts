@@ -78,45 +78,31 @@ export function writeClockMark({ mark, doubted }: ClockMark): Step<void> {
   return run(WRITE_MARK, mark, doubted)
 }
 
-/** Throws `conflict` at an end of a copy that may not be served. */
+/** Throws `conflict` at the source of a copy. */
 export function* refuseCopied(): Step<void> {
-  const found = yield* readCopyState()
-  const why = found && explainCopy(found)
+  const why = explainCopy(yield* readCopiedTo())
   if (why !== null) throw conflict(why)
 }
 
-/** A complete target has arrived until its source was left, and is ready then. */
-export type CopyProgress = 'arrived' | 'ready' | 'left'
-
-/** `mark` is the same at both ends of one copy; `other` names the other end. */
-export type CopyState = { state: CopyProgress; mark: string; other: string }
-
-const COPY_STATE = statement<CopyState | { state: null }>(
-  'SELECT copy_state AS state, copy_mark AS mark, copy_other AS other FROM instance',
+const COPIED_TO = statement<{ name: string }>(
+  "SELECT copy_other AS name FROM instance WHERE copy_state = 'left'",
 )
-const WRITE_COPY_STATE = statement('UPDATE instance SET copy_state = $1, copy_mark = $2, copy_other = $3')
+const WRITE_COPIED_TO = statement("UPDATE instance SET copy_state = 'left', copy_other = $1")
 
-/** Null where nothing was ever copied from or to. */
-export function* readCopyState(): Step<CopyState | null> {
-  const found = yield* first(COPY_STATE)
-  return found === null || found.state === null ? null : found
+/** The name of the place to which everything here was copied; null if nothing was. */
+export function* readCopiedTo(): Step<string | null> {
+  return (yield* first(COPIED_TO))?.name ?? null
 }
 
-export function writeCopyState({ state, mark, other }: CopyState): Step<void> {
-  return run(WRITE_COPY_STATE, state, mark, other)
+export function writeCopiedTo(name: string): Step<void> {
+  return run(WRITE_COPIED_TO, name)
 }
 
-/** Why this may not be served, in whole sentences for the operator; null when it may. */
-export function explainCopy(found: { state: CopyProgress | null; other: string | null }): string | null {
-  const other = printableLine(found.other ?? '')
-  if (found.state === 'left')
-    return (
-      `Everything here was copied to ${other}, and what opens pushes was destroyed here. Serve that one; if it refuses to start, run ` +
-      'the same "oncebox copy" again, which completes it.'
-    )
-  if (found.state !== 'arrived') return null
+/** Why the source of a copy may not be served, for the operator; null when it may. */
+export function explainCopy(to: string | null): string | null {
+  if (to === null) return null
   return (
-    `This is the target of a copy from ${other} that was broken off. Run the same "oncebox copy" again: it completes the copy, or ` +
-    'says that this has to be emptied first.'
+    `Everything here was copied to ${printableLine(to)}: serve that one. If it is empty, because the copy was killed, run the same ` +
+    '"oncebox copy" again.'
   )
 }

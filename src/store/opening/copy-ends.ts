@@ -13,7 +13,6 @@ import { stateOf } from '../postgres/engine/failures.ts'
 import { createAlone } from '../postgres/engine/run-steps.ts'
 import { SCHEMA, type Session } from '../postgres/engine/session.ts'
 import { refuseBesideNodes } from '../postgres/instance/instance.ts'
-import { truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { openDatabase, requireIntact } from '../sqlite/engine/database.ts'
 import { requireHome, takeLog } from '../sqlite/engine/home.ts'
 import { migrate, requireCurrentSchema } from '../sqlite/engine/migrate.ts'
@@ -54,15 +53,12 @@ export async function openFolderEnd(
         database.run('PRAGMA defer_foreign_keys = ON')
         return work(run)
       })
-      const value = await copying.catch((cause) => {
-        throw isDomainError(cause, 'disk_full') ? conflict(`The disk of ${name} is full: make room`) : cause
+      return copying.catch((cause) => {
+        throw isDomainError(cause, 'disk_full') ? conflict(`The disk of ${name} is full: make room.`) : cause
       })
-      // Until then the file holds what was destroyed.
-      truncateLog(database)
-      return value
     }
     const ids = { lastIds: LAST_IDS, continueAfter: continueInFolder }
-    return { name, emptying: `remove ${name}`, alone, close, ...ids }
+    return { name, alone, close, ...ids }
   } catch (cause) {
     await close()
     throw explainFailure(folder.database, cause)
@@ -85,7 +81,7 @@ export async function openServerEnd(address: DatabaseAddress, create: boolean): 
   const { transact, close } = await openTables(address, create)
   const name = printableLine(presentDatabaseAddress(address))
   return {
-    ...{ name, emptying: `DROP SCHEMA ${SCHEMA} CASCADE there`, close },
+    ...{ name, close },
     ...{ lastIds: LAST_SERVER_IDS, continueAfter: continueOnServer },
     alone: createAlone({ transact, enter: (session) => lockAll(session, name), within: DAY }),
   }

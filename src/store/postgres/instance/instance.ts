@@ -19,7 +19,7 @@ import type { DatabaseTime } from './clock.ts'
 export type InstanceState = DatabaseTime &
   SchemaVersion & {
     /** What `oncebox copy` has written down. */
-    copy: Parameters<typeof explainCopy>[0]
+    copiedTo: string | null
     tag: string
     /** When `expire-all` ran last, in milliseconds since 1970; 0 for never. */
     expiredAllAt: number
@@ -39,7 +39,7 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
 
 /** Older nodes ask this too before they know whether they may serve the tables: keep these columns in each later schema. */
 const LOOK = `SELECT tag::text AS tag, expired_all_at AS "expiredAllAt", place, ${HERE} AS here,
-    json_build_object('state', copy_state, 'other', copy_other) AS copy, clock_mark AS "clockMark", clock_doubted AS "clockDoubted", ${DATABASE_TIME} AS time,
+    CASE WHEN copy_state = 'left' THEN copy_other END AS "copiedTo", clock_mark AS "clockMark", clock_doubted AS "clockDoubted", ${DATABASE_TIME} AS time,
     (SELECT max(version) FROM schema_versions) AS version,
     (SELECT max(compatible_from) FROM schema_versions) AS "compatibleFrom",
     (SELECT mark FROM nodes WHERE nodes.id = $1) AS mark
@@ -131,13 +131,13 @@ export function enterInstance(
 
 /** Why a node with this note may not serve the database; null when it may. */
 export function findRefusal(
-  state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here' | 'mark' | 'copy'>,
+  state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here' | 'mark' | 'copiedTo'>,
   note: NodeNote | null,
   acceptDatabase: boolean,
 ): string | null {
   if (note !== null && note.instance !== state.tag) return FOREIGN
   if (state.place !== null && state.place !== state.here && !acceptDatabase) return MOVED
-  const copied = explainCopy(state.copy)
+  const copied = explainCopy(state.copiedTo)
   if (copied !== null) return copied
   // What the node remembers from before every push was expired does not count.
   if (note === null || state.expiredAllAt > note.expiredAllAt) return null

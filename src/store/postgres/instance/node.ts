@@ -69,7 +69,7 @@ export function createNode(options: NodeOptions) {
     const isSetBack = hasRow && !marks.includes(found.mark)
     return {
       found,
-      why: findSchemaProblem(found) ?? explainCopy(found.copy) ?? (isSetBack ? SET_BACK : null),
+      why: findSchemaProblem(found) ?? explainCopy(found.copiedTo) ?? (isSetBack ? SET_BACK : null),
     }
   }
 
