@@ -90,7 +90,7 @@ test('use cases import only the faces of the store, and faces import only the do
       .filter(({ from, isType }) => !allowed.test(from) || (isFace && !isType))
       .map(({ from }) => [path, from])
   })
-  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(9)
+  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(10)
   expect(wrong).toEqual([])
 })
 

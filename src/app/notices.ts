@@ -47,7 +47,7 @@ export function createNotices(options: NoticesOptions) {
     mail,
     webhooks,
     countMessages: outbox.countOf,
-    countAllMessages: outbox.countAll,
+    countAllMessages: store.health.countMessages,
     deliveries: createDeliveries({ outbox, channels, now }),
   }
 }

@@ -182,7 +182,7 @@ function createUpkeepServices({ config, store, log, otherJobs }: Making, deliver
     log,
     isOut: store.database?.isOut,
   })
-  const countPushes = createCountPushes({ lists: store.lists, now })
+  const countPushes = createCountPushes({ health: store.health, now })
   return {
     sweeper,
     jobs,

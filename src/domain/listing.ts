@@ -3,6 +3,8 @@
 import type { Push, PushKind } from './push.ts'
 import { DAY } from './time.ts'
 
+export type PushCounts = { live: number; expired: number }
+
 /** What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last. */
 export type PushFacts = Pick<
   Push,

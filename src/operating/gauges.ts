@@ -1,11 +1,12 @@
 // The values that the metrics read from a running server whenever Prometheus asks.
 
+import type { PushCounts } from '../domain/listing.ts'
 import type { Sweeper } from '../pushes/sweeper.ts'
 import type { Uploads } from '../pushes/uploads.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
-import type { DamageReports, PushCounts } from '../store/face.ts'
+import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
-import type { OutboxStore } from '../store/notices-face.ts'
+import type { HealthStore } from '../store/health-face.ts'
 import type { LookAtHealth } from './health.ts'
 import type { JobStatus, Jobs } from './jobs.ts'
 import type { Gauged } from './metrics.ts'
@@ -25,7 +26,7 @@ export type GaugesOptions = {
   /** Null when rows are in the data folder. */
   database: DatabaseReport | null
   damage: DamageReports
-  outbox: Pick<OutboxStore, 'countAll'>
+  health: Pick<HealthStore, 'countMessages'>
   lookAtHealth: LookAtHealth
 }
 
@@ -37,7 +38,7 @@ export function createGauges(options: GaugesOptions): Gauged[] {
       (await lookAtHealth()).findings.map(({ part, state }) => [part, Number(state === 'ok')]),
     )
   const messages = (state: 'waiting' | 'failed') => async () => {
-    const counts = Object.entries(await options.outbox.countAll())
+    const counts = Object.entries(await options.health.countMessages())
     return Object.fromEntries(counts.map(([kind, count]) => [kind, count[state]]))
   }
   const inodes = async () => {

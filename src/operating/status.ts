@@ -1,10 +1,11 @@
 // Numbers about the instance for its administrators, without anything that was pushed.
 
 import type { Doubt } from '../domain/clock.ts'
+import type { PushCounts } from '../domain/listing.ts'
 import { MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Sweeper } from '../pushes/sweeper.ts'
 import type { DatabaseReport, NodeReport } from '../store/database-face.ts'
-import type { PushCounts, Store } from '../store/face.ts'
+import type { Store } from '../store/face.ts'
 
 export type Status = Awaited<ReturnType<ReturnType<typeof createReadStatus>>>
 
@@ -22,11 +23,11 @@ export type StatusOptions = {
 }
 
 /** Counts at most once a minute, because that walks an index. */
-export function createCountPushes({ lists, now }: Pick<Store, 'lists'> & { now: Now }) {
+export function createCountPushes({ health, now }: Pick<Store, 'health'> & { now: Now }) {
   let counted: { at: number; counts: PushCounts } | null = null
   return async (): Promise<PushCounts> => {
     if (counted === null || now() - counted.at >= MINUTE)
-      counted = { at: now(), counts: await lists.countPushes() }
+      counted = { at: now(), counts: await health.countPushes() }
     return counted.counts
   }
 }

@@ -10,6 +10,7 @@ import {
   fitsFilter,
   isUnseen,
   LIST_PAGE_SIZE,
+  type PushCounts,
   type PushFacts,
   type PushFilter,
   type PushList,
@@ -17,7 +18,7 @@ import {
 } from '../domain/listing.ts'
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
-import type { ListedPush, PushCounts, SealedTexts, Store, StoredPush } from '../store/face.ts'
+import type { ListedPush, SealedTexts, Store, StoredPush } from '../store/face.ts'
 import { openLabels, openTexts, placeOfPush } from './labels.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */

@@ -1,12 +1,13 @@
 // What a store promises to the services, in the words of the domain. Every operation is one atomic step: it happens as a whole or not at
-// all, also when the process dies in the middle. A change is durable when its promise resolves. Any operation may throw `overloaded`
-// (nothing was stored), and DamageError when what it read is not as it was written; one that stores something new also `disk_full`.
+// all, also when the process dies in the middle. A change is durable when its promise resolves, and so is what a read says has ended
+// (steps.ts). Any operation may throw `overloaded` (nothing was stored), and DamageError when what it read is not as it was written;
+// one that stores something new also `disk_full`.
 
 import type { Account } from '../domain/account.ts'
 import type { Appearance } from '../domain/appearance.ts'
 import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
 import type { LimitsToEdit } from '../domain/editing.ts'
-import type { PushFacts } from '../domain/listing.ts'
+import type { PushCounts, PushFacts } from '../domain/listing.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Push } from '../domain/push.ts'
 import type { ShareToTake } from '../domain/shares.ts'
@@ -20,6 +21,7 @@ import type {
   TwoFactorStore,
 } from './accounts-face.ts'
 import type { BucketReport, FileStore, FreeSpace } from './files-face.ts'
+import type { HealthStore } from './health-face.ts'
 import type { ImportStore } from './import-face.ts'
 import type { EventStore, OutboxStore, WebhookStore } from './notices-face.ts'
 import type { AnswerToStore, RequestStore } from './requests-face.ts'
@@ -45,6 +47,7 @@ export type Store = {
   events: EventStore
   outbox: OutboxStore
   webhooks: WebhookStore
+  health: HealthStore
   damage: DamageReports
   freeSpace: FreeSpace
   bucket: BucketReport | null
@@ -183,8 +186,6 @@ export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber' | 'owne
 
 type ListOf = { ownerId: number; expired: boolean }
 
-export type PushCounts = { live: number; expired: number }
-
 export type PushListStore = {
   /**
    * Newest first, 50 a page by default, from page 1. `until`: created by that time; `beforeId`: stored before that push; `skip`:
@@ -219,8 +220,6 @@ export type PushListStore = {
   /** Records that the owner has seen all views of these pushes so far. Ignores other owners' pushes. */
   markSeen(which: { ownerId: number; ids: readonly number[] }): Promise<void>
   findLabels(id: number): Promise<(SealedLabels & { seenViews: number }) | null>
-  /** Reads an index to its end, in steps between other requests. */
-  countPushes(): Promise<PushCounts>
 }
 
 export type AuditStore = {

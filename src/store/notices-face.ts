@@ -55,7 +55,6 @@ export type OutboxStore = {
    * wait for that as well, and are due at once after a delivery. Does nothing when it was removed meanwhile.
    */
   settleTry(message: DueMessage, error: DeliveryError | null): Promise<void>
-  countAll(): Promise<Partial<Record<OutboxKind, OutboxCounts>>>
   countOf(accountId: number): Promise<OutboxCounts>
 }
 

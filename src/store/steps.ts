@@ -58,15 +58,22 @@ class One<T> implements Step<T> {
 
 /** Runs steps. May throw `overloaded` and `disk_full`, and then nothing has happened. */
 export type Steps = {
-  /** Runs a step that only reads. What it saw may be undone by a power cut as long as it is not `settled`. */
-  read<T>(step: () => Step<T>): Promise<T>
-  /** Resolves once what was committed so far is durable: await this before an answer says that something has ended. */
-  settled(): Promise<void>
+  /**
+   * Runs a step that only reads, and resolves once everything that it may have seen is durable. Does not wait for a result that
+   * `isLive`: one that says of nothing that it has ended, was used, or is gone, so that a power cut makes no lie of it.
+   */
+  read<T>(step: () => Step<T>, isLive?: (found: T) => boolean): Promise<T>
   /** Runs a step in one transaction and resolves once it is durable. */
   write<T>(step: () => Step<T>, options?: WriteOptions): Promise<T>
   /** Whether another process runs the statements, so that each asks for a round trip. */
   isRemote?: boolean
 }
+
+/**
+ * Runs a step that only reads, and waits for nothing, because health is told while a disk hangs too. A power cut may undo what it
+ * saw, so no other operation is given it.
+ */
+export type Glance = <T>(step: () => Step<T>) => Promise<T>
 
 /** Runs a step within a transaction that is open. */
 export type Run = <T>(step: Step<T>) => Promise<T>
@@ -80,6 +87,7 @@ export type WriteOptions = { grows?: boolean; within?: number }
 /** What operations are made of. */
 export type Parts = {
   steps: Steps
+  glance: Glance
   now: Now
   trusted: Trusted
   keyring: Keyring
@@ -136,6 +144,11 @@ export function run(statement: Statement<unknown>, ...values: Value[]): Step<voi
 
 export function blindly(statement: Statement<unknown>, values: readonly Value[]): Step<void> {
   return new One<void>({ statement, values, isBlind: true }, nothingOf)
+}
+
+/** For reads: something that is there has not ended. */
+export function isThere<T>(found: T | null): boolean {
+  return found !== null
 }
 
 /** Other requests run between two pieces. */

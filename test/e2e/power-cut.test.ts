@@ -150,6 +150,7 @@ test.skipIf(recorder === null)('what was answered before a power cut is true aft
   await run(dataDir, 'a', { SYNC_MS })
   const events = readRecord(`${dataDir}.record`)
   expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(90)
+  expect(events.filter((event) => event.kind === 'answer' && event.text.includes('"list"'))).not.toBeEmpty()
   expect(events.filter(({ kind }) => kind === 'sync returns').length).toBeGreaterThan(10)
   const started = events.findIndex(({ kind }) => kind === 'answer')
   const syncs = events.slice(0, started).filter(({ kind }) => kind === 'sync returns')

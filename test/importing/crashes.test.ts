@@ -47,7 +47,7 @@ test('ended at any step, it brings everything or nothing', async () => {
     // A copy is at another place.
     const { store } = await openTestStore({ dataDir, acceptMove: true })
     await store.files.removeDue()
-    const { live } = await store.lists.countPushes()
+    const { live } = await store.health.countPushes()
     const accounts = (await store.accounts.listAccounts()).length
     await store.close()
     expect([step, live, accounts, filesIn(dataDir)]).toEqual([step, live, live / 2, live / 2])

@@ -77,7 +77,7 @@ describe.skipIf(!isInstalled)('into PostgreSQL', () => {
     const beside = { ...wish, ...bucket.config }
     await expect(imports.importReport(beside, START)).rejects.toThrow('Nodes serve the database (first)')
     expect(bucket.listKeys()).toEqual([])
-    expect(await node.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    expect(await node.health.countPushes()).toEqual({ live: 0, expired: 0 })
     await node.close()
     expect((await imports.importReport(beside, START)).pushes.live).toBe(1)
   })

@@ -104,7 +104,7 @@ test('databases of version 1, of something else, damaged ones and missing ones a
   writeFileSync(wish.database, bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 20_000))
   await expect(runImport({ ...wish, dataDir }, NOW)).rejects.toThrow(/Cannot read the database/)
   const { store } = await openTestStore({ dataDir })
-  expect(await store.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+  expect(await store.health.countPushes()).toEqual({ live: 0, expired: 0 })
   await store.close()
 })
 

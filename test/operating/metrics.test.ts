@@ -60,7 +60,7 @@ test('values of the parts are read at each scrape, and a failing part does not h
       bucket: null,
       database: null,
       damage: { report: () => undefined, count: () => 6 },
-      outbox: { countAll: async () => ({ link_mail: { waiting: 7, failed: 8 } }) },
+      health: { countMessages: async () => ({ link_mail: { waiting: 7, failed: 8 } }) },
       lookAtHealth: async () => ({
         isReady: false,
         findings: [

@@ -68,14 +68,14 @@ function patientPool(pool: PostgresDatabase): PostgresDatabase {
 }
 
 export function operationsOver(database: PostgresDatabase, keyring: Keyring, now: () => number) {
-  const steps = createSteps({ ...database, onEffect: () => undefined })
+  const { glance, ...steps } = createSteps({ ...database, onEffect: () => undefined })
   const onError = (cause: unknown) => {
     throw cause
   }
   const enter = (session: Session) => refuseBesideNodes(session, randomBytes(16))
   return {
     ...createOperations({
-      ...{ steps, keyring, now, trusted: now, hasRoom: () => true, onError, setupLinks: 10 },
+      ...{ steps, glance, keyring, now, trusted: now, hasRoom: () => true, onError, setupLinks: 10 },
     }),
     imports: createImports({
       ...{ steps, now },

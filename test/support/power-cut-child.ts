@@ -9,7 +9,7 @@ const [dataDir = '', story = ''] = process.argv.slice(2)
 
 /** An answer, or that requests are served from now on. `urlToken` of a create; `isOver` when it says that the push has ended. */
 export type Told = {
-  deed: 'open' | 'create' | 'view' | 'delete'
+  deed: 'open' | 'create' | 'view' | 'delete' | 'list'
   name: string
   urlToken?: string
   isOver?: boolean
@@ -41,8 +41,13 @@ void instance.failed.then(() => process.kill(process.pid, 'SIGKILL'))
 
 tell({ deed: 'open', name: story })
 
-async function ask(path: string, init: RequestInit = {}) {
-  const headers = { host: 'localhost', 'content-type': 'application/json' }
+const email = `${story}@example.org`
+await instance.accounts.addAccount({ email, password: 'correct horse battery', isAdmin: false })
+const { apiToken } = await instance.apiTokens.createApiToken({ email })
+const owner = { authorization: `Bearer ${apiToken}` }
+
+async function ask(path: string, { headers: more, ...init }: RequestInit & { headers?: object } = {}) {
+  const headers = { host: 'localhost', 'content-type': 'application/json', ...more }
   const request = new Request(`http://localhost/api/v2/pushes${path}`, { ...init, headers })
   const response = await instance.handle(request, '127.0.0.1')
   return response.json()
@@ -52,7 +57,9 @@ const tokens = new Map<string, string>()
 
 async function create(name: string, views: number): Promise<void> {
   const push = { payload: `payload ${name}`, expire_after_views: views, deletable_by_viewer: true }
-  const { url_token: urlToken } = await ask('', { method: 'POST', body: JSON.stringify({ push }) })
+  const { url_token: urlToken } = await ask('', {
+    ...{ method: 'POST', headers: owner, body: JSON.stringify({ push }) },
+  })
   tokens.set(name, urlToken)
   tell({ deed: 'create', name, urlToken })
 }
@@ -67,6 +74,28 @@ async function end(name: string): Promise<void> {
   tell({ deed: 'delete', name, isOver: expired === true })
 }
 
+/** Asks the lists of the owner while `ending` ends some of these pushes, and tells which have ended by them. */
+async function watchLists(names: readonly string[], ending: Promise<unknown>): Promise<void> {
+  let isDone = false
+  void ending.then(() => {
+    isDone = true
+  })
+  const left = new Set(names)
+  while (!isDone) {
+    const [expired, active] = await Promise.all(
+      ['/expired', '/active'].map((path) => ask(path, { headers: owner })),
+    )
+    const isIn = (list: { url_token: string }[], name: string) =>
+      list.some((push) => push.url_token === tokens.get(name))
+    for (const name of left)
+      if (isIn(expired, name) || !isIn(active, name)) {
+        left.delete(name)
+        tell({ deed: 'list', name, isOver: true })
+      }
+    await Bun.sleep(0)
+  }
+}
+
 const names = (count: number, of: string) => Array.from({ length: count }, (_, n) => `${story} ${of} ${n}`)
 
 const more = logBytes > 0 ? [1, 2, 1, 2, 1, 2, 1] : []
@@ -75,7 +104,8 @@ for (const [round, count] of [12, 1, 4, ...more].entries()) {
   const twice = names(count, `twice ${round}`)
   await Promise.all([...once.map((name) => create(name, 1)), ...twice.map((name) => create(name, 2))])
   await Promise.all([...once, ...once, ...twice].map(view))
-  await Promise.all([...twice.slice(0, 2).flatMap((name) => [end(name), view(name), end(name)])])
+  const ending = Promise.all(twice.slice(0, 2).flatMap((name) => [end(name), view(name), end(name)]))
+  await Promise.all([ending, watchLists(twice, ending)])
   // What was destroyed leaves the log within seconds.
   if (round === 0) await Bun.sleep(4_000)
 }

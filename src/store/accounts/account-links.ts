@@ -6,7 +6,7 @@ import { DAY } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
 import { enqueue } from '../notices/outbox.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, type Parts, run, type Step } from '../steps.ts'
+import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
 import { DISOWNING, insertAccount, lockAccount, presentAccount, startAnew } from './accounts.ts'
 import { requireSession } from './sessions.ts'
@@ -33,7 +33,7 @@ const ADMIN = select(accounts, 'WHERE is_admin LIMIT 1')
 const LOCK_INSTANCE = locked(statement('SELECT id FROM instance WHERE id = 1'))
 
 export function createAccountLinks({
-  steps: { read, settled, write },
+  steps: { read, write },
   now,
   setupLinks,
 }: Pick<Parts, 'steps' | 'now' | 'setupLinks'>): AccountLinkStore {
@@ -94,12 +94,7 @@ export function createAccountLinks({
 
   return {
     addLink: (link) => write(() => add(link)),
-    async findLink(hash) {
-      const found = await read(() => findLive(hash))
-      // One that is told to have been used must be so after a power cut too.
-      if (found === null) await settled()
-      return found
-    },
+    findLink: (hash) => read(() => findLive(hash), isThere),
     hasAdmin: () => read(hasAdmin),
     useLink: (given) => write(() => use(given), DISOWNING),
     listLinks: async () => (await read(() => all(LIST, now()))).map(presentLink),

@@ -75,7 +75,10 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   async function findById(id: number): Promise<Account | null> {
-    const row = await read(() => first(FIND, id))
+    const row = await read(
+      () => first(FIND, id),
+      (found) => found !== null && found.disabledAt === null,
+    )
     return row && presentAccount(row)
   }
 

@@ -5,7 +5,7 @@ import { MINUTE } from '../../domain/time.ts'
 import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { insertInto, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, type Parts, run, type Step, together } from '../steps.ts'
+import { all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, apiTokens } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 import { requireSession } from './sessions.ts'
@@ -39,7 +39,10 @@ export function createApiTokens({
   }
 
   async function findByHash(hash: Uint8Array): Promise<Authenticated | null> {
-    const [token, account] = await read(() => together(first(BY_HASH, hash), first(OWNER, hash)))
+    const [token, account] = await read(
+      () => together(first(BY_HASH, hash), first(OWNER, hash)),
+      (found) => found.every(isThere),
+    )
     if (token === null || account === null) return null
     return { tokenId: token.id, lastUsedAt: token.lastUsedAt, account: presentAccount(account) }
   }

@@ -3,7 +3,7 @@
 import { NO_CHOICES } from '../../domain/push-choices.ts'
 import type { PreferenceStore, Preferences } from '../accounts-face.ts'
 import { addTo, select, statement } from '../statements.ts'
-import { first, run, type Step, type Steps } from '../steps.ts'
+import { first, isThere, run, type Step, type Steps } from '../steps.ts'
 import { preferences } from '../tables.ts'
 import { lockAccount } from './accounts.ts'
 
@@ -25,7 +25,7 @@ export function createPreferences({ read, write }: Steps): PreferenceStore {
   }
 
   async function find(id: number): Promise<Preferences | null> {
-    const found = await read(() => first(FIND, id))
+    const found = await read(() => first(FIND, id), isThere)
     if (found === null) return null
     const { accountId: _, ...chosen } = found
     return chosen

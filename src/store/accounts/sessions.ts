@@ -12,7 +12,7 @@ import { DAY, MINUTE } from '../../domain/time.ts'
 import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, type Parts, run, type Step, together } from '../steps.ts'
+import { all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 
@@ -72,7 +72,10 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   async function findByHash(hash: Uint8Array): Promise<SignedIn | null> {
-    const [row, account] = await read(() => together(first(BY_HASH, hash), first(SIGNED_IN_BY, hash)))
+    const [row, account] = await read(
+      () => together(first(BY_HASH, hash), first(SIGNED_IN_BY, hash)),
+      (found) => found.every(isThere),
+    )
     if (row === null || account === null) return null
     const { accountId: _, hash: __, ...session } = row
     return isSessionEnded(session, now()) ? null : { account: presentAccount(account), session }

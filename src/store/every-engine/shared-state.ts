@@ -81,7 +81,10 @@ export function createSharedState({
     budgets: {
       // Looks first without a lock, so that a flood of refused tries writes nothing.
       take: async (attempt) => {
-        const seen = await read(() => look(attempt))
+        const seen = await read(
+          () => look(attempt),
+          ({ refusedBy }) => refusedBy === null,
+        )
         return seen.refusedBy === null ? write(() => take(attempt)) : seen
       },
       giveBack: (states) => write(() => giveBack(states)).catch(onError),

@@ -9,7 +9,7 @@ import type { OnStep } from '../every-engine/durable-steps.ts'
 import type { FileStore, OpenedFile, SealedFiles } from '../files-face.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { locked, select, statement } from '../statements.ts'
-import { all, first, has, run, type Step, type Steps } from '../steps.ts'
+import { all, first, has, isThere, run, type Step, type Steps } from '../steps.ts'
 import { filesDue, filesRead } from '../tables.ts'
 import { createDiskFiles } from './disk.ts'
 import { type FilePlace, settleFilePlace } from './file-place.ts'
@@ -196,7 +196,7 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
   }
 
   async function findNextDue(): Promise<number | null> {
-    return (await read(() => first(NEXT)))?.at ?? null
+    return (await read(() => first(NEXT), isThere))?.at ?? null
   }
 
   async function forget(ids: readonly string[]): Promise<void> {

@@ -49,7 +49,7 @@ export function createEventLog({
   now,
   trusted,
 }: Pick<Parts, 'steps' | 'now' | 'trusted'>): EventStore {
-  const { read, write, settled } = steps
+  const { read, write } = steps
 
   function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {
     const events = yield* all(AFTER, accountId, after)
@@ -80,12 +80,16 @@ export function createEventLog({
   }
 
   return {
-    async listEvents({ accountId, after }) {
-      const found = await read(() => list(accountId, after))
-      if (found.last > after) await settled()
-      return found
-    },
-    look: (at) => read(() => look(at)),
+    listEvents: ({ accountId, after }) =>
+      read(
+        () => list(accountId, after),
+        ({ last }) => last <= after,
+      ),
+    look: (at) =>
+      read(
+        () => look(at),
+        ({ validTokens }) => validTokens.size === at.tokenIds.length,
+      ),
     tellAdmins: (event) =>
       write(function* () {
         const admins = yield* all(ADMINS)

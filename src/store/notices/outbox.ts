@@ -1,17 +1,10 @@
 // Messages to the outside, from the commit that they tell of until they were delivered or given up. A node takes one for the time
 // of a lease, so that several nodes never try the same one at once, and one that dies in a try loses nothing.
 
-import {
-  type DeliveryError,
-  FAILED_KEPT,
-  GIVE_UP_AFTER,
-  LEASE,
-  nextTryAt,
-  type OutboxKind,
-} from '../../domain/outbox.ts'
+import { type DeliveryError, FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt } from '../../domain/outbox.ts'
 import type { DueMessage, OutboxCounts, OutboxStore } from '../notices-face.ts'
 import { addTo, forSome, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step } from '../steps.ts'
+import { first, isThere, type Parts, run, type Step } from '../steps.ts'
 import { outbox } from '../tables.ts'
 import { noteDelivery } from './webhooks.ts'
 
@@ -53,12 +46,10 @@ const HASTEN = statement(
 export const MAIL_KEYS = statement<{ head: string; rows: number }>(
   "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind IN ('link_mail', 'account_mail') AND body <> '' GROUP BY 1",
 )
-const COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
+/** Of messages that wait, and of those that were given up. */
+export const MESSAGE_COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
-const COUNT_ALL = statement<OutboxCounts & { kind: OutboxKind }>(
-  `SELECT kind, ${COUNTS} FROM outbox GROUP BY kind`,
-)
-const COUNT_OF = statement<OutboxCounts>(`SELECT ${COUNTS} FROM outbox WHERE account_id = $1`)
+const COUNT_OF = statement<OutboxCounts>(`SELECT ${MESSAGE_COUNTS} FROM outbox WHERE account_id = $1`)
 /** None that waits is due later than a day from now, unless the clock was ahead. */
 const SET_BACK = statement(
   `UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1
@@ -114,12 +105,8 @@ export function createOutbox({
 
   return {
     takeDue: (busy, { onlyMail = false } = {}) => write(() => takeDue(busy, onlyMail)),
-    findNextDue: async () => (await read(() => first(NEXT_DUE)))?.at ?? null,
+    findNextDue: async () => (await read(() => first(NEXT_DUE), isThere))?.at ?? null,
     settleTry: (message, error) => write(() => settleTry(message, error)),
-    async countAll() {
-      const counts = await read(() => all(COUNT_ALL))
-      return Object.fromEntries(counts.map(({ kind, waiting, failed }) => [kind, { waiting, failed }]))
-    },
     async countOf(accountId) {
       const counts = await read(() => first(COUNT_OF, accountId))
       return { waiting: counts?.waiting ?? 0, failed: counts?.failed ?? 0 }

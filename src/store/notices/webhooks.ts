@@ -6,7 +6,7 @@ import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } f
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
 import { insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, type Parts, run, type Step } from '../steps.ts'
+import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
 
 type Row = RowOf<typeof webhooks>
@@ -85,7 +85,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
     addWebhook: (webhook) => write(() => add(webhook), { grows: true }),
     listWebhooks: async (accountId) => (await read(() => all(LIST_OF, accountId))).map(present),
     async findWebhook(id) {
-      const row = await read(() => first(FIND, id))
+      const row = await read(() => first(FIND, id), isThere)
       return row && present(row)
     },
     removeWebhook: (of) => write(() => remove(of)),

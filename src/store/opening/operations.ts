@@ -9,6 +9,7 @@ import { createSessions } from '../accounts/sessions.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import { createAppearance } from '../every-engine/appearance.ts'
 import { createDamage } from '../every-engine/damage.ts'
+import { createHealth } from '../every-engine/health.ts'
 import { createSharedState } from '../every-engine/shared-state.ts'
 import { createEventLog } from '../notices/event-log.ts'
 import { createOutbox } from '../notices/outbox.ts'
@@ -31,6 +32,7 @@ export function createOperations(parts: Parts) {
     expiry: createExpiry(parts),
     events: createEventLog(parts),
     requests: createRequests(parts),
+    health: createHealth(parts),
     shared: createSharedState(parts),
     damage: createDamage(parts.onError),
     outbox: createOutbox(parts),

@@ -63,7 +63,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     else checkpointer.request()
   }
   const { transact, durable } = commits
-  const steps = createSteps({ drive, transact, onEffect, settled: durable })
+  const { glance, ...steps } = createSteps({ drive, transact, onEffect, settled: durable })
   await steps.write(() => giveUpAbandoned(() => false, now()))
   const place = { path: folder.files, address: 'the data folder', findOther: async () => null }
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })
@@ -88,6 +88,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     ...createOperations({
       ...options,
       steps,
+      glance,
       now,
       trusted,
       keyring,

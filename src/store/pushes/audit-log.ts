@@ -11,7 +11,7 @@ import {
 } from '../../domain/audit.ts'
 import type { AuditStore } from '../face.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
-import { all, breathe, first, run, type Step, type Steps } from '../steps.ts'
+import { all, breathe, first, isThere, run, type Step, type Steps } from '../steps.ts'
 import { auditEntries, pushState } from '../tables.ts'
 
 /** Entries that are read at once. */
@@ -53,7 +53,10 @@ export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
     const ids: number[] = []
     for (let next = lastEntry; next !== null && ids.length < most; ) {
       const from: number = next
-      const piece = await read(() => all(BACK_FROM, id, from, Math.min(PIECE, most - ids.length)))
+      const piece = await read(
+        () => all(BACK_FROM, id, from, Math.min(PIECE, most - ids.length)),
+        (found) => found.length > 0,
+      )
       for (const entry of piece) ids.push(entry.id)
       next = piece.at(-1)?.previous ?? null
       await breathe()
@@ -66,14 +69,14 @@ export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
   }
 
   async function listPage({ id }: { id: number }, pageNumber: number): Promise<AuditEntry[]> {
-    const state = await read(() => first(STATE, id))
+    const state = await read(() => first(STATE, id), isThere)
     const left = (state?.auditEntries ?? 0) - (pageNumber - 1) * PAGE_SIZE
     if (state === null || left <= 0) return []
     return find(id, (await listLastIds(state, left)).slice(-PAGE_SIZE))
   }
 
   async function* readAll({ id }: { id: number }): AsyncGenerator<AuditEntry[]> {
-    const state = await read(() => first(STATE, id))
+    const state = await read(() => first(STATE, id), isThere)
     if (state === null) return
     const ids = (await listLastIds(state, Number.POSITIVE_INFINITY)).reverse()
     for (let from = 0; from < ids.length; from += PIECE) {

@@ -5,7 +5,7 @@ import type { Visit } from '../../domain/audit.ts'
 import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
 import type { ExpiryStore } from '../face.ts'
 import { statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step, type Steps } from '../steps.ts'
+import { all, first, isThere, type Parts, run, type Step, type Steps } from '../steps.ts'
 import { shortenLog } from './audit-log.ts'
 import { lockPushes } from './push-locks.ts'
 import { removePush, write as writeDecided } from './push-rows.ts'
@@ -49,7 +49,7 @@ export function createExpiry({
   steps: { read, write },
   trusted,
 }: Pick<Parts, 'steps' | 'trusted'>): ExpiryStore {
-  const findNextLapse = async () => (await read(() => first(NEXT_LAPSE)))?.at ?? null
+  const findNextLapse = async () => (await read(() => first(NEXT_LAPSE), isThere))?.at ?? null
 
   /** Passes over pushes that are in use, if it `skips` them. */
   function* end(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number> {

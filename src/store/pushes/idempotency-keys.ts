@@ -53,12 +53,12 @@ export function createIdempotencyKeys({
   }
 
   return {
-    async findKey(lookup) {
-      const found = await steps.read(() => find(lookup))
-      // It is answered as the create itself was.
-      if (found !== null) await steps.settled()
-      return found
-    },
+    // A used key is answered as the create itself was; a new one says of nothing that it has ended.
+    findKey: (lookup) =>
+      steps.read(
+        () => find(lookup),
+        (found) => found === null,
+      ),
     removeLapsed: () => steps.write(removeLapsed),
   }
 }

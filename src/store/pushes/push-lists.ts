@@ -1,10 +1,10 @@
 // Pages, facts and numbers of pushes, read through an index.
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
-import { MOST_OPENED, MOST_UNSEEN, type PushFacts } from '../../domain/listing.ts'
-import type { ListedPush, PushCounts, PushListStore, SealedTexts } from '../face.ts'
+import { MOST_OPENED, MOST_UNSEEN, type PushCounts, type PushFacts } from '../../domain/listing.ts'
+import type { ListedPush, PushListStore, SealedTexts } from '../face.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
-import { all, breathe, first, type Parts, run, type Statement, type Step } from '../steps.ts'
+import { all, breathe, first, isThere, type Parts, run, type Statement, type Step } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
 import { NOT_VIEWED, presentPush } from './stored-push.ts'
 
@@ -14,9 +14,6 @@ const PIECE = 500
 const LOOKED_THROUGH = 500
 /** Of the live and of the ended pushes, those that `countUnseen` looks through: 0.1 ms with every page of a signed-in person. */
 const LOOKED_THROUGH_BY_PAGES = 100
-/** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
-const COUNT_STEP = 10_000
-
 type Listed = RowOf<typeof pushes> &
   RowOf<typeof pushState> &
   RowOf<typeof pushLabels> & { fileBytes: number }
@@ -105,25 +102,6 @@ const MARK_SEEN = statement(
   WHERE push_id = $2 AND EXISTS (SELECT 1 FROM pushes WHERE id = $2 AND owner_id = $1)`,
 )
 
-type Place = { at: number; id: number }
-
-/** Two statements: the place that ends a step, and the number of pushes in the last step. */
-function counting(time: string, where: string) {
-  const rest = `FROM pushes WHERE ${where} AND (${time}, id) > ($1, $2)`
-  return {
-    END: statement<Place>(
-      `SELECT ${time} AS at, id ${rest} ORDER BY ${time}, id LIMIT 1 OFFSET ${COUNT_STEP - 1}`,
-    ),
-    REST: statement<{ n: number }>(`SELECT count(*) AS n ${rest}`),
-  }
-}
-
-const LIVE = counting('expires_at', 'expired_on IS NULL')
-const [ANONYMOUS_ENDED, OWNED_ENDED] = [
-  counting('expired_on', 'expired_on IS NOT NULL AND owner_id IS NULL'),
-  counting('expired_on', 'expired_on IS NOT NULL AND owner_id IS NOT NULL'),
-]
-
 export function createPushLists({
   steps: { read, write },
   now,
@@ -177,33 +155,26 @@ export function createPushLists({
     for (const id of [...ids].sort((one, other) => one - other)) yield* run(MARK_SEEN, ownerId, id)
   }
 
-  /** In steps with other requests between them. */
-  async function count({ END, REST }: ReturnType<typeof counting>): Promise<number> {
-    let place: Place = { at: Number.MIN_SAFE_INTEGER, id: 0 }
-    for (let counted = 0; ; counted += COUNT_STEP) {
-      const { at, id } = place
-      const next = await read(() => first(END, at, id))
-      if (next === null) return counted + ((await read(() => first(REST, at, id)))?.n ?? 0)
-      place = next
-      await breathe()
-    }
-  }
-
-  async function countPushes(): Promise<PushCounts> {
-    return { live: await count(LIVE), expired: (await count(ANONYMOUS_ENDED)) + (await count(OWNED_ENDED)) }
-  }
-
   return {
     listPushes,
     readFacts,
     listOpened: async (ownerId) => (await read(() => all(OPENED, ownerId))).map(presentListed),
-    countUnseen: async (ownerId) => (await read(() => first(UNSEEN, ownerId)))?.n ?? 0,
-    readTexts: (ids) => read(() => TEXTS(ids)),
+    countUnseen: async (ownerId) =>
+      (
+        await read(
+          () => first(UNSEEN, ownerId),
+          (found) => found?.n === 0,
+        )
+      )?.n ?? 0,
+    readTexts: (ids) =>
+      read(
+        () => TEXTS(ids),
+        (texts) => texts.length === ids.length,
+      ),
     listByIds,
     countOwned,
     markSeen: (which) => write(() => markSeen(which)),
-    findLabels: (id) => read(() => first(LABELS, id)),
-    countPushes,
+    findLabels: (id) => read(() => first(LABELS, id), isThere),
   }
 }
 

@@ -54,7 +54,7 @@ export type PushesOptions = {
 }
 
 export function createPushes({
-  steps: { read, settled, write, isRemote = false },
+  steps: { read, write, isRemote = false },
   now,
   hasRoom,
 }: PushesOptions): PushStore {
@@ -173,23 +173,17 @@ export function createPushes({
     return { outcome: 'edited', push: yield* writeDecided(before, decision.step, room()) }
   }
 
-  /** What has ended, is gone or is locked for its reader must be so after a power cut too. */
-  const certain = async (push: StoredPush | null) => {
-    if (push === null || push.expiredOn !== null || isLocked(push)) await settled()
-  }
+  /** Neither gone nor ended nor locked for its reader. */
+  const isLive = (push: StoredPush | null) => push !== null && push.expiredOn === null && !isLocked(push)
 
   return {
     createPush: (push) => write(() => create(push), GROWS),
-    async findPush(lookup) {
-      const push = await read(() => findPush(lookup))
-      await certain(push)
-      return push
-    },
-    async findSealedPush(lookup) {
-      const found = await read(() => findSealed(lookup))
-      await certain(found?.push ?? null)
-      return found
-    },
+    findPush: (lookup) => read(() => findPush(lookup), isLive),
+    findSealedPush: (lookup) =>
+      read(
+        () => findSealed(lookup),
+        (found) => isLive(found?.push ?? null),
+      ),
     claimView: (asked) => write(() => claim(asked)),
     claimPlain: (asked) => write(() => claimPlain(asked)),
     refusePassphrase: (asked) => write(() => refuse(asked)),
@@ -198,11 +192,7 @@ export function createPushes({
     editPush: (asked) => write(() => edit(asked)),
     mailLink: (mailing) => write(() => mailLink(mailing), GROWS),
     unlockPush: (asked) => write(() => unlock(asked)),
-    async hasGrants(push) {
-      const has = await read(() => findGrants(push))
-      if (!has) await settled()
-      return has
-    },
+    hasGrants: (push) => read(() => findGrants(push), Boolean),
   }
 }
 

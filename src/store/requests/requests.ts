@@ -58,7 +58,7 @@ const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'm
 export const REMOVE_REQUESTS = 'DELETE FROM requests'
 
 export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): RequestStore {
-  const { read, settled, write } = steps
+  const { read, write } = steps
 
   function* add(request: RequestToStore, resets: number): Step<StoredRequest> {
     yield* requireActive(request.accountId, resets)
@@ -103,12 +103,11 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): Re
 
   return {
     addRequest: (request, resets) => write(() => add(request, resets), GROWS),
-    async findRequest(lookup) {
-      const found = await read(() => find(lookup))
-      // What is gone or over must be so after a power cut too.
-      if (found === null || isOver(found, now())) await settled()
-      return found
-    },
+    findRequest: (lookup) =>
+      read(
+        () => find(lookup),
+        (found) => found !== null && !isOver(found, now()),
+      ),
     listRequests: ({ accountId, pageNumber }) =>
       read(() => all(PAGE, accountId, (pageNumber - 1) * PAGE_SIZE)),
     closeRequest: (which) => write(() => close(which)),

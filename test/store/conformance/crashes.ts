@@ -80,7 +80,7 @@ async function look({ store }: Pick<OpenedEngine, 'store'>) {
   }
   const kept = await store.idempotencyKeys.findKey(KEY)
   const key = kept === null ? 'none' : (kept.answer?.length ?? 'ended')
-  return { pushes, key, count: await store.lists.countPushes() }
+  return { pushes, key, count: await store.health.countPushes() }
 }
 
 export function describeCrashes(open: () => Promise<CrashingEngine>): void {

@@ -34,7 +34,7 @@ export function describeLists(open: OpenEngine): void {
     await opened.store.pushes.expirePush({ id: ids[3] ?? 0, visit: VISIT })
     expect(await list(true)).toEqual([ids[3] ?? 0])
     expect(await list(false)).not.toContain(ids[3] ?? 0)
-    expect(await opened.store.lists.countPushes()).toEqual({ live: 52, expired: 1 })
+    expect(await opened.store.health.countPushes()).toEqual({ live: 52, expired: 1 })
   })
 
   test('what ended by its last view is listed as opened until its owner looks, and nothing else', async () => {
@@ -173,7 +173,7 @@ export function describeLists(open: OpenEngine): void {
     const idempotency = { lookup, lapsesAt: clock.now() + DAY, answer: Buffer.alloc(88, 3) }
     const tries = await Promise.allSettled([1, 2, 3].map(() => storePush(opened, {}, { idempotency })))
     expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
-    expect(await store.lists.countPushes()).toEqual({ live: 1, expired: 0 })
+    expect(await store.health.countPushes()).toEqual({ live: 1, expired: 0 })
     expect((await store.idempotencyKeys.findKey(lookup))?.answer).toEqual(new Uint8Array(88).fill(3))
     const [made] = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     await store.pushes.expirePush({ id: made?.id ?? 0, visit: VISIT })

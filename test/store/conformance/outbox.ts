@@ -203,7 +203,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await take()).toBeNull()
     const counts = () => opened.store.outbox.countOf(ann)
     expect(await counts()).toEqual({ waiting: 0, failed: 1 })
-    expect(await opened.store.outbox.countAll()).toEqual({ webhook: { waiting: 0, failed: 1 } })
+    expect(await opened.store.health.countMessages()).toEqual({ webhook: { waiting: 0, failed: 1 } })
     opened.clock.advance(7 * DAY)
     expect(await take()).toBeNull()
     expect(await counts()).toEqual({ waiting: 0, failed: 0 })

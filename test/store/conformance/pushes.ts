@@ -164,7 +164,7 @@ export function describePushes(open: OpenEngine): void {
       const { id: ownerId } = await opened.store.accounts.addAccount(ANN)
       await opened.store.accounts.setDisabled({ id: ownerId, disabled: true })
       await expect(storePush(opened, { ownerId })).rejects.toMatchObject({ code: 'unauthenticated' })
-      expect(await opened.store.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+      expect(await opened.store.health.countPushes()).toEqual({ live: 0, expired: 0 })
     })
 
     test('keeps its views after a restart', async () => {

@@ -134,7 +134,7 @@ test('what was live comes back as lost, with an entry in its log; what had ended
     ...RESTORE,
   })
   expect(await store.lists.countOwned(owner)).toEqual({ live: 0, expired: 3 })
-  expect(await store.lists.countPushes()).toEqual({ live: 0, expired: 4 })
+  expect(await store.health.countPushes()).toEqual({ live: 0, expired: 4 })
   expect(await store.expiry.findNextLapse()).toBeNull()
   await close()
 })

@@ -205,7 +205,7 @@ postgres.describe('files in one bucket', () => {
     await expect(late).rejects.toMatchObject({ code: 'overloaded' })
     expect(await second.files.removeDue()).toBe(1)
     expect(await first.files.has({ id: 'aa1', size: SIZE })).toBe(false)
-    expect(await first.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    expect(await first.health.countPushes()).toEqual({ live: 0, expired: 0 })
   }, 300_000)
 
   test('are in the same place for nodes that start for the first time at once', async () => {
@@ -335,7 +335,7 @@ postgres.describe('nodes that expire and purge at once', () => {
     ])
     const rest = await Promise.all(nodes.map((store) => drain(store.expiry.expireLapsed)))
     expect([...counts, ...rest].reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(301)
-    expect(await nodes[0].lists.countPushes()).toEqual({ live: 0, expired: 301 })
+    expect(await nodes[0].health.countPushes()).toEqual({ live: 0, expired: 301 })
     for (const table of ['push_secrets', 'live_shares', 'push_files'])
       expect(await query(`SELECT * FROM ${table}`)).toHaveLength(0)
     expect(await query('SELECT pushes, bytes FROM address_shares')).toEqual([])

@@ -66,7 +66,7 @@ type Opened = { store: OpenedStore; clock: TestClock }
 
 /** Uses each operation on pushes once. */
 async function useEverything({ store, clock }: Opened): Promise<void> {
-  const { pushes, lists, audit, expiry, files, idempotencyKeys, imports, accounts } = store
+  const { pushes, lists, health, audit, expiry, files, idempotencyKeys, imports, accounts } = store
   const { id: ownerId } = await accounts.addAccount({
     email: 'a@b.example',
     passwordHash: 'x',
@@ -114,7 +114,7 @@ async function useEverything({ store, clock }: Opened): Promise<void> {
   await lists.readTexts([owned.id, other.id])
   await lists.listOpened(103)
   await lists.countOwned(103)
-  await lists.countPushes()
+  await health.countPushes()
   await lists.markSeen({ ownerId, ids: [owned.id] })
   await lists.findLabels(owned.id)
   await audit.listPage({ id: other.id }, 1)

@@ -4,6 +4,7 @@ import {
   type Alone,
   type Ask,
   type Effect,
+  type Glance,
   LAST_ID,
   type Statement,
   type Step,
@@ -17,7 +18,7 @@ export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
   onEffect: (effect: Effect) => void
 }
 
-export function createSteps({ read, transact, onEffect }: StepsOptions): Steps {
+export function createSteps({ read, transact, onEffect }: StepsOptions): Steps & { glance: Glance } {
   async function write<T>(step: () => Step<T>, { within }: { within?: number } = {}): Promise<T> {
     const effects = new Set<Effect>()
     const work = (session: Changing) => drive(step(), session, effects)
@@ -26,8 +27,9 @@ export function createSteps({ read, transact, onEffect }: StepsOptions): Steps {
     return value
   }
 
-  const settled = async () => undefined
-  return { read: (step) => read((session) => drive(step(), session)), settled, write, isRemote: true }
+  // PostgreSQL shows no commit to others before it is durable.
+  const glance: Glance = (step) => read((session) => drive(step(), session))
+  return { read: glance, glance, write, isRemote: true }
 }
 
 /** `enter` throws where somebody uses the rows; `within`: milliseconds, however many rows there are. */

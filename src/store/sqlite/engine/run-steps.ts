@@ -3,7 +3,7 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { getTableColumns } from 'drizzle-orm'
 import { refusalOf } from '../../folder/sqlite-failures.ts'
-import type { Alone, Ask, Effect, Statement, Step, Steps } from '../../steps.ts'
+import type { Alone, Ask, Effect, Glance, Statement, Step, Steps } from '../../steps.ts'
 import * as tables from '../../tables.ts'
 import type { Transact, WorkOptions } from './group-commit.ts'
 
@@ -56,7 +56,7 @@ export function createCommandSteps(database: Database, drive: Drive): Steps {
     }
   }
 
-  return { read: async (step) => drive(step()), settled: async () => undefined, write }
+  return { read: async (step) => drive(step()), write }
 }
 
 /** For a command. Nothing else in this process may change anything meanwhile, and whatever tries to is refused. */
@@ -80,6 +80,7 @@ export type StepsOptions = {
   drive: Drive
   transact: Transact
   onEffect: OnEffect
+  /** Resolves once what was committed so far is durable. */
   settled?: () => Promise<void>
 }
 
@@ -88,7 +89,15 @@ export function createSteps({
   transact,
   onEffect,
   settled = async () => undefined,
-}: StepsOptions): Steps {
+}: StepsOptions): Steps & { glance: Glance } {
+  const glance: Glance = async (step) => drive(step())
+
+  async function read<T>(step: () => Step<T>, isLive?: (found: T) => boolean): Promise<T> {
+    const found = drive(step())
+    if (isLive?.(found) !== true) await settled()
+    return found
+  }
+
   async function write<T>(step: () => Step<T>, options?: WorkOptions): Promise<T> {
     let effects: Set<Effect> | undefined
     const note = (effect: Effect) => {
@@ -100,7 +109,7 @@ export function createSteps({
     return value
   }
 
-  return { read: async (step) => drive(step()), settled, write }
+  return { read, glance, write }
 }
 
 /** The columns that are true or false, which SQLite keeps as 1 and 0. A name means the same in each table. */

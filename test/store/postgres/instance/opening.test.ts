@@ -211,7 +211,7 @@ postgres.describe('tables of a newer program', () => {
     await migrate(1)
     await store.close()
     const again = await node.open()
-    expect(await again.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    expect(await again.health.countPushes()).toEqual({ live: 0, expired: 0 })
     await again.close()
   })
 
@@ -221,7 +221,7 @@ postgres.describe('tables of a newer program', () => {
     await migrate(99)
     while (store.database?.findRefusal() === null) await Bun.sleep(20)
     expect(store.database?.findRefusal()).toContain('was migrated by a newer Oncebox')
-    await expect(store.lists.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
+    await expect(store.health.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
     await store.close()
     await expect(node.open()).rejects.toThrow('Run that one.')
   })

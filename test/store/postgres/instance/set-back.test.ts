@@ -46,9 +46,9 @@ postgres.describe('a database that was set back', () => {
     await isRefused(one)
     expect(refusalOf(one)).toContain(SET_BACK)
     expect(refusalOf(one)).toContain('oncebox expire-all')
-    await expect(one.lists.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
+    await expect(one.health.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
     // The other one has written nothing since.
-    expect(await two.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    expect(await two.health.countPushes()).toEqual({ live: 0, expired: 0 })
     expect(refusalOf(two)).toBeNull()
     for (const store of [one, two]) await store.close()
   })
@@ -58,7 +58,7 @@ postgres.describe('a database that was set back', () => {
     await query("UPDATE nodes SET mark = 'of an earlier heartbeat'")
     await cutConnections()
     await waitUntil(async () => {
-      await store.lists.countPushes().catch(() => undefined)
+      await store.health.countPushes().catch(() => undefined)
       return refusalOf(store) !== null
     })
     expect(refusalOf(store)).toContain(SET_BACK)
@@ -139,12 +139,12 @@ postgres.describe('a data folder that was copied', () => {
     const second = await copy.open()
     await cutConnections()
     await waitUntil(async () => {
-      await original.lists.countPushes().catch(() => undefined)
+      await original.health.countPushes().catch(() => undefined)
       return refusalOf(original) !== null
     })
     expect(refusalOf(original)).toContain('a copy of this data folder is served elsewhere')
-    await untilDone(() => second.lists.countPushes())
-    await untilDone(() => neighbour.lists.countPushes())
+    await untilDone(() => second.health.countPushes())
+    await untilDone(() => neighbour.health.countPushes())
     expect([refusalOf(second), refusalOf(neighbour)]).toEqual([null, null])
     for (const store of [original, second, neighbour]) await store.close()
   })
@@ -176,7 +176,7 @@ postgres.describe('a restored copy of a database', () => {
     await served.close()
     // With the folder of the trial, a node of the original is refused, and no other one.
     await expect(trial.open()).rejects.toThrow(SET_BACK)
-    await untilDone(() => original.lists.countPushes())
+    await untilDone(() => original.health.countPushes())
     expect(refusalOf(original)).toBeNull()
     await original.close()
   }, 60_000)
@@ -188,7 +188,7 @@ postgres.describe('a restored copy of a database', () => {
     const connect = await postgres.copyDatabase(nodes.database, 'moved_for_good')
     await expect(node.open({ connect })).rejects.toThrow('--accept-database')
     const moved = await node.open({ connect, acceptDatabase: true })
-    expect(await moved.lists.countPushes()).toEqual({ live: 0, expired: 0 })
+    expect(await moved.health.countPushes()).toEqual({ live: 0, expired: 0 })
     await moved.close()
     await (await node.open({ connect })).close()
     // The place is right again, and the database lacks what was written elsewhere since.

@@ -5,12 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAccountLinks } from '../../../../src/store/accounts/account-links.ts'
-import { createPushes } from '../../../../src/store/pushes/pushes.ts'
 import { openLogEmptier, openLogSync } from '../../../../src/store/sqlite/engine/disk-threads.ts'
 import { createGroupCommit, type GroupCommit } from '../../../../src/store/sqlite/engine/group-commit.ts'
 import { createSyncs } from '../../../../src/store/sqlite/engine/syncs.ts'
-import type { Steps } from '../../../../src/store/steps.ts'
 import { waitUntil } from '../../../support/waiting.ts'
 
 /** Of a log, in bytes. */
@@ -182,22 +179,6 @@ test('a disk that does not return from a sync is told as a problem', async () =>
   await Bun.sleep(1_100)
   expect(await commits.findWriteProblem()).toContain('the disk does not answer')
   for (const sync of syncs) sync.resolve()
-})
-
-test('who is told that a push or a link is gone waits for the sync', async () => {
-  const told: string[] = []
-  const steps: Steps = {
-    read: async () => null as never,
-    settled: async () => void told.push('settled'),
-    write: () => Promise.reject(new Error('nothing is written')),
-  }
-  const pushes = createPushes({ steps, now: Date.now, hasRoom: () => true })
-  const links = createAccountLinks({ steps, now: Date.now, setupLinks: 1 })
-  const id = Buffer.alloc(32)
-  for (const find of [() => pushes.findPush(id), () => pushes.findSealedPush(id), () => links.findLink(id)]) {
-    expect(await find()).toBeNull()
-    expect(told.splice(0)).toEqual(['settled'])
-  }
 })
 
 test('works that wait for long behind quick syncs are told as overload', async () => {

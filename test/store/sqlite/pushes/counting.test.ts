@@ -30,7 +30,7 @@ test('each push is counted once, and other requests get their turn between the s
   const others = async () => {
     for (; isCounting; turns += 1) await new Promise((resolve) => setImmediate(resolve))
   }
-  const counting = opened.store.lists.countPushes().finally(() => {
+  const counting = opened.store.health.countPushes().finally(() => {
     isCounting = false
   })
   await Promise.all([counting, others()])
