@@ -11,7 +11,6 @@ const SRC = resolve(import.meta.dir, '../src')
 /** Files whose expressions read only what the operator of this machine wrote. */
 const OPERATORS: ReadonlySet<string> = new Set([
   'install/env-file.ts',
-  'install/installed.ts',
   // --contact and --notice.
   'pages/frame/brand.tsx',
 ])

@@ -116,8 +116,9 @@ function withService(shell: Shell, raw: GivenFlags): Shell {
   })
   const service = isNamed ? null : shell.findService()
   if (service === null) return shell
-  const from = service.envFile ?? service.definition
-  shell.say(`Using the settings of the installed service: ${from} (--data-dir names another folder)`)
+  shell.say(
+    `Using the settings of the installed service: ${service.envFile} (--data-dir names another folder)`,
+  )
   return withVariables(shell, service.variables)
 }
 

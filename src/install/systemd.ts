@@ -129,6 +129,11 @@ export function unitFor(facts: UnitFacts): string {
 /** A port below 1024 needs a capability on the machine's network, which PrivateUsers= takes away. */
 const LOW_PORT = 'AmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE'
 
+/** Whether `unitFor` wrote the unit. */
+export function isOwnUnit(text: string): boolean {
+  return text.startsWith(unit.slice(0, unit.indexOf(',')))
+}
+
 /** Opens for writing what the settings name outside the folder that systemd makes. */
 function foldersFor({ dataDir, backupDir, keyFile, tlsAuthorityKey, logFile }: UnitFacts): string[] {
   const files = [keyFile, tlsAuthorityKey, logFile].filter((path) => path !== null)

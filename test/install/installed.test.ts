@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { findIn, type InstalledService, parseUnit } from '../../src/install/installed.ts'
+import { dirname, join } from 'node:path'
+import { findIn, type InstalledService } from '../../src/install/installed.ts'
 import { unitFor } from '../../src/install/systemd.ts'
 import { createTrial } from '../cli/trial.ts'
 
@@ -12,69 +12,47 @@ const SERVICE: InstalledService = {
   scope: 'machine',
   definition: '/etc/systemd/system/oncebox.service',
   envFile: '/etc/oncebox/oncebox.env',
-  executable: '/usr/local/bin/oncebox',
   variables: { ONCEBOX_DATA_DIR: '/var/lib/oncebox' },
   problems: [],
 }
 
-test('an installed unit is read as it was written', () => {
-  const unit = unitFor({
-    scope: 'machine',
-    places: { executable: '/opt/once box/oncebox', envFile: '/etc/oncebox/oncebox.env' },
-    dataDir: '/srv/a b%',
-    ...{ keyFile: null, tlsAuthorityKey: null, logFile: null, backupDir: null },
-    usesLowPort: false,
-  })
-  expect(parseUnit(unit, '/root')).toEqual({
-    executable: '/opt/once box/oncebox',
-    envFiles: ['/etc/oncebox/oncebox.env'],
-    variables: { ONCEBOX_DATA_DIR: '/srv/a b%' },
-    flags: {},
-  })
-})
-
-test('a unit that an operator wrote may have flags for folder and key, and several files of variables', () => {
-  const text =
-    '[Service]\n# ExecStart=/no\nEnvironment=A=1 "B=two words"\nEnvironmentFile=-/etc/one\nEnvironmentFile=/etc/two\n' +
-    "ExecStart=-/usr/bin/oncebox serve \\\n  --data-dir /srv/box --key-file='/etc/keys/a b'\n"
-  expect(parseUnit(text, '/root')).toEqual({
-    executable: '/usr/bin/oncebox',
-    envFiles: ['-/etc/one', '/etc/two'],
-    variables: { A: '1', B: 'two words' },
-    flags: { ONCEBOX_DATA_DIR: '/srv/box', ONCEBOX_KEY_FILE: '/etc/keys/a b' },
-  })
-})
-
-test('a drop-in resets earlier values', () => {
-  const text = 'Environment=A=1\nEnvironmentFile=/etc/one\nEnvironment=\nEnvironmentFile=\nEnvironment=B=2\n'
-  expect(parseUnit(text, '')).toMatchObject({ variables: { B: '2' }, envFiles: [] })
-})
-
-test("a user's unit is found with its drop-ins and its file of settings, which wins over the unit", () => {
+/** A home with the unit of a user's service and its file of settings. */
+function newHome(unit: string): { home: string; definition: string; envFile: string } {
   const home = mkdtempSync(join(tmpdir(), 'oncebox-home-'))
-  const units = join(home, '.config/systemd/user')
-  mkdirSync(join(units, 'oncebox.service.d'), { recursive: true })
-  const envFile = join(home, 'oncebox.env')
-  writeFileSync(
-    join(units, 'oncebox.service'),
-    `[Service]\nExecStart=%h/oncebox serve\nEnvironmentFile=%h/oncebox.env\n`,
-  )
-  writeFileSync(
-    join(units, 'oncebox.service.d/10.conf'),
-    '[Service]\nEnvironment=ONCEBOX_PORT=1 ONCEBOX_HOST=::\n',
-  )
+  const definition = join(home, '.config/systemd/user/oncebox.service')
+  const envFile = join(home, '.config/oncebox/oncebox.env')
+  for (const path of [definition, envFile]) mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(definition, unit)
   writeFileSync(envFile, 'ONCEBOX_PORT=2\nexport ONCEBOX_LAN=true\nONCEBOX_DATA_DIR=/srv/mine\n')
+  return { home, definition, envFile }
+}
+
+const OWN_UNIT = unitFor({
+  scope: 'user',
+  places: { executable: '/opt/oncebox', envFile: '/opt/oncebox.env' },
+  ...{ dataDir: '/srv', keyFile: null, tlsAuthorityKey: null, logFile: null, backupDir: null },
+  usesLowPort: false,
+})
+
+test("a user's service is found with the file of settings that it runs with", () => {
+  const { home, definition, envFile } = newHome(OWN_UNIT)
   const place = { env: {}, platform: 'linux' as const, home, cwd: '/' }
   expect(findIn('user', place)).toEqual({
     scope: 'user',
-    definition: join(units, 'oncebox.service'),
-    envFile,
-    executable: join(home, 'oncebox'),
-    variables: { ONCEBOX_PORT: '2', ONCEBOX_HOST: '::', ONCEBOX_DATA_DIR: '/srv/mine' },
+    ...{ definition, envFile },
+    variables: { ONCEBOX_PORT: '2', ONCEBOX_DATA_DIR: '/srv/mine' },
     problems: [expect.stringContaining(`${envFile}: line 2: `)],
   })
+  writeFileSync(envFile, '')
+  expect(findIn('user', place)?.variables).toEqual({ ONCEBOX_DATA_DIR: join(home, '.local/share/oncebox') })
   rmSync(envFile)
   expect(findIn('user', place)).toBeNull()
+  rmSync(home, { recursive: true })
+})
+
+test('a unit that the operator wrote is not taken for the installed one', () => {
+  const { home } = newHome('[Service]\nExecStart=/usr/bin/oncebox serve --data-dir /srv/box\n')
+  expect(findIn('user', { env: {}, platform: 'linux', home, cwd: '/' })).toBeNull()
   rmSync(home, { recursive: true })
 })
 

@@ -64,13 +64,12 @@ export const SERVICE = [
       if (flags.dryRun) return shell.print(...steps.flatMap(presentStep))
       requireScope(scope, platform, 'uninstall')
       await take(steps, shell)
-      const program = service?.executable ?? places.executable
       shell.print(
         'The service is removed.',
         `Kept: the data in ${service?.variables.ONCEBOX_DATA_DIR ?? places.dataDir}`,
         `Kept: the settings in ${places.envFile}`,
         // That of a package is the package's matter.
-        ...(program === PACKAGED ? [] : [`Kept: the program ${program}`]),
+        ...(places.executable === PACKAGED ? [] : [`Kept: the program ${places.executable}`]),
       )
     },
   }),
@@ -83,22 +82,19 @@ export const SERVICE = [
       const service = findIn(scope, shell.place)
       if (service === null && !existsSync(places.definition)) throw notInstalled(here)
       const { isRunning, reason } = await readState(here, shell.place.platform)
-      const definition = service?.definition ?? places.definition
-      shell.print(`The service is installed (${definition}) and ${isRunning ? 'runs' : 'does not run'}.`)
+      shell.print(
+        `The service is installed (${places.definition}) and ${isRunning ? 'runs' : 'does not run'}.`,
+      )
       if (service === null)
-        shell.say(`Its settings in ${places.envFile} are closed to you: run this as root to see them.`)
+        shell.say(
+          `Its settings in ${places.envFile} are closed to you (run this as root), or its unit is your own.`,
+        )
       else {
         const { config, problems = [], ...read } = readServiceConfig(here, service.variables, shell)
         const wrong = service.problems.map((problem) => `${problem} (this line has no effect)`)
         shell.warn(...wrong, ...read.warnings)
         if (config === undefined) throw new UsageError(problems, 'oncebox service install')
-        const { envFile, executable } = service
-        const found = {
-          ...places,
-          envFile: envFile ?? definition,
-          executable: executable ?? places.executable,
-        }
-        shell.print(...serviceLines({ scope, places: found, config, shell }))
+        shell.print(...serviceLines({ scope, places, config, shell }))
       }
       if (!isRunning) throw new CommandFailure(`The service does not run${reason}: its log says why.`)
     },

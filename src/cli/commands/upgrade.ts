@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { placesFor } from '../../install/places.ts'
 import { ownExecutable, realOf } from '../../install/service.ts'
 import type { UpgradePlace } from '../../install/upgrade.ts'
 import { confirm } from '../ask.ts'
@@ -80,8 +81,10 @@ async function readKeys(text: string | null, { place }: Shell) {
 
 /** Restarts a service that runs this program. Any other server keeps running the program that it was started with. */
 async function restart(executable: string, shell: Shell): Promise<void> {
-  const service = shell.findService()
-  const isOurs = service?.executable != null && realOf(service.executable) === executable
-  if (service !== null && isOurs && (await restartService(service.scope, shell))) return
+  const scope = shell.findService()?.scope
+  if (scope !== undefined) {
+    const { executable: program } = placesFor(scope, { place: shell.place, self: executable })
+    if (realOf(program) === executable && (await restartService(scope, shell))) return
+  }
   shell.print('A server that runs goes on with the program that it was started with: restart it.')
 }
