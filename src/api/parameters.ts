@@ -31,6 +31,12 @@ export const PATH_PARAMETERS: readonly Parameter[] = [
   { ...inPath('id'), description: 'The id of the webhook.', schema: Type.Integer({ minimum: 1 }) },
 ]
 
+/** A percent-encoded character of UTF-8 (RFC 3629, 4). T stands for a byte after the first, X for a digit. */
+const ESCAPED =
+  '%[0-7]X|%(?:[Cc][2-9A-Fa-f]|[Dd]X)T|%[Ee](?:0%[ABab]X|[1-9A-CEFa-cef]T|[Dd]%[89]X)T|%[Ff](?:0%[9ABab]X|[1-3]T|4%8X)TT'
+    .replaceAll('T', '%[89ABab]X')
+    .replaceAll('X', '[0-9A-Fa-f]')
+
 export const PARAMETERS = {
   page: {
     ...inQuery('page'),
@@ -47,7 +53,7 @@ export const PARAMETERS = {
     ...inQuery('after'),
     description:
       '`next` of the answer before: only later events are listed. Without it, all that are kept. 410 when events after it are not kept any more.',
-    schema: Type.Integer({ minimum: 0 }),
+    schema: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   },
   wait: {
     ...inQuery('wait'),
@@ -58,7 +64,7 @@ export const PARAMETERS = {
     ...inHeader('X-Push-Passphrase'),
     description:
       'The passphrase, percent-encoded UTF-8. Better than the query parameter, which histories keep.',
-    schema: Type.String({ pattern: '^([ -$&-~]|%[0-9A-Fa-f]{2})*$' }),
+    schema: Type.String({ pattern: `^(?:[ -$&-~]|${ESCAPED})*$` }),
   },
   passphrase: { ...inQuery('passphrase'), description: 'The passphrase.', schema: Type.String() },
   idempotencyKey: {

@@ -3,7 +3,13 @@
 import type { PushLimits } from '../domain/new-push.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
-import { createMailTable, createPushTable } from '../http/intake/push-input.ts'
+import {
+  createMailTable,
+  createPushTable,
+  SOME_FILES,
+  someText,
+  waysToPush,
+} from '../http/intake/push-input.ts'
 import { createAnswerTable } from '../http/intake/receiving.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
 import { createWebhookTable } from '../http/intake/webhook-input.ts'
@@ -14,31 +20,41 @@ type Body = {
   /** The name of the object around the members. */
   wrapper: string
   tableOf: (limits: PushLimits) => Record<string, { schema: TSchema }>
+  /** The members that are needed; one of the ways is enough. */
+  waysTo?: (limits: PushLimits) => Record<string, TSchema>[]
+  /** Whether members that it does not name are refused, of JSON and in the brackets of a form. */
+  isClosed?: true
+  /** A member that a form may send without the brackets, too. */
+  plain?: string
   /** Another body that has the same members. */
   like?: 'Push'
   example: object
 }
 
-const OF_PUSH = { tableOf: createPushTable, like: 'Push' } as const
+const OF_PUSH = { tableOf: createPushTable, waysTo: waysToPush, like: 'Push' } as const
 
 /** By the name that the reference gives them. */
 const BODIES = {
-  Push: { wrapper: 'push', tableOf: createPushTable, example: TEXT_EXAMPLE },
+  Push: { wrapper: 'push', tableOf: createPushTable, waysTo: waysToPush, example: TEXT_EXAMPLE },
   PushEdit: {
-    ...{ wrapper: 'push', tableOf: createEditTable },
+    ...{ wrapper: 'push', tableOf: createEditTable, isClosed: true },
     example: { name: 'VPN for Cleo', expire_after_views: 1 },
   },
   LinkMail: {
-    ...{ wrapper: 'push', tableOf: createMailTable },
+    ...{ wrapper: 'push', tableOf: createMailTable, waysTo: () => [{ notify_emails_to: someText({}) }] },
     example: { notify_emails_to: 'ann@example.org, bob@example.org', notify_emails_to_locale: 'de' },
   },
-  Answer: { wrapper: 'push', tableOf: createAnswerTable, example: TEXT_EXAMPLE },
+  Answer: {
+    ...{ wrapper: 'push', tableOf: createAnswerTable, isClosed: true, plain: 'payload' },
+    waysTo: () => [{ payload: someText({}) }, { files: SOME_FILES }],
+    example: TEXT_EXAMPLE,
+  },
   Request: {
     ...{ wrapper: 'request', tableOf: createRequestTable },
     example: { accept: ['text'], message: 'The password of the old router, please.' },
   },
   Webhook: {
-    ...{ wrapper: 'webhook', tableOf: () => createWebhookTable([]) },
+    ...{ wrapper: 'webhook', tableOf: () => createWebhookTable([]), waysTo: () => [{ url: someText({}) }] },
     example: { url: 'https://ntfy.sh/my-topic', format: 'ntfy', events: ['push.opened'] },
   },
   PreviousPush: { ...OF_PUSH, wrapper: 'password', example: TEXT_EXAMPLE },
@@ -51,19 +67,24 @@ const BODIES = {
 
 export type BodyName = keyof typeof BODIES
 
-const LIBERAL =
-  'Unknown members are ignored. Values are read liberally: `"7"` is 7, `"on"` and 1 are true, and `null` means "not given".'
+const LIBERAL = 'Values are read liberally: `"7"` is 7, `"on"` and 1 are true, and `null` means "not given".'
 
 type Members = [string, TSchema][]
 
 /** The schemas to which `describeBody` refers. */
 export function createRequests(limits: PushLimits) {
-  const schemas = Object.entries<Body>(BODIES).flatMap(([name, { wrapper, tableOf, like }]) => {
+  const schemas = Object.entries<Body>(BODIES).flatMap(([name, body]) => {
+    const { wrapper, tableOf, waysTo = () => [], isClosed = false, like } = body
     const members = schemasOf(tableOf(limits))
-    const fields = { ...objectOf(members), description: LIBERAL }
+    const ways = waysTo(limits).map((way) => Object.entries(way))
+    const plain = members.filter(([member]) => member === body.plain)
+    const plainWays = plain.map(([member]): Members => [[member, someText({})]])
+    const waysOfForm = [...ways.map((way) => inBrackets(wrapper, way)), ...plainWays]
+    const others = isClosed ? 'Other members are refused.' : 'Unknown members are ignored.'
+    const fields = { ...objectOf(members, ways), description: `${others} ${LIBERAL}` }
     return [
-      ...(like === undefined ? [[`${name}Fields`, fields]] : []),
-      [`${name}Form`, formIn(wrapper, members)],
+      ...(like === undefined ? [[`${name}Fields`, { ...fields, additionalProperties: !isClosed }]] : []),
+      [`${name}Form`, objectOf([...inBrackets(wrapper, members), ...plain], waysOfForm)],
     ]
   })
   return Object.fromEntries(schemas)
@@ -73,22 +94,24 @@ function schemasOf(table: Record<string, { schema: TSchema }>): Members {
   return Object.entries(table).map(([name, { schema }]) => [name, schema])
 }
 
-function objectOf(members: Members) {
-  return Type.Partial(Type.Object(Object.fromEntries(members)))
+/** All members are optional, but for those of one of the ways. */
+function objectOf(members: Members, ways: Members[]) {
+  const anyOf = ways.map((way) => Type.Object(Object.fromEntries(way)))
+  const needed = anyOf.length > 1 ? { anyOf } : { required: anyOf[0]?.required }
+  return { ...Type.Partial(Type.Object(Object.fromEntries(members))), ...needed }
 }
 
 /** The same members under names with brackets, and files as parts. */
-function formIn(wrapper: string, members: Members) {
-  return objectOf(
-    members.map(([name, schema]) =>
-      name === 'files' ? [`${wrapper}[files][]`, partsFor(schema)] : [`${wrapper}[${name}]`, schema],
-    ),
+function inBrackets(wrapper: string, members: Members): Members {
+  return members.map(([name, schema]) =>
+    name === 'files' ? [`${wrapper}[files][]`, partsFor(schema)] : [`${wrapper}[${name}]`, schema],
   )
 }
 
-function partsFor({ maxItems, description }: TSchema) {
+function partsFor({ minItems, maxItems, description }: TSchema) {
   const file = Type.String({ format: 'binary' })
-  return Type.Array(file, { maxItems, description: `Only as multipart/form-data. ${description}` })
+  const options = { minItems, maxItems, description: `Only as multipart/form-data. ${description ?? ''}` }
+  return Type.Array(file, options)
 }
 
 /** The `requestBody` member of an OpenAPI operation: an object in the wrapper, or the same fields as a form. */

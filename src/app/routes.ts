@@ -58,10 +58,7 @@ export function createRoutes(options: RoutesOptions) {
   const { services, config, presentError, basePath } = options
   const { anonymousAccess } = config
   const { limits, webhooks } = services
-  const facts = {
-    ...{ applicationVersion: options.version, anonymousAccess, limits },
-    webhooks: webhooks.isOn,
-  }
+  const facts = { applicationVersion: options.version, anonymousAccess, limits, webhooks: webhooks.isOn }
   const apiRoutes = createApiRoutes(options, facts)
   const reference = createReference({ ...facts, routes: apiRoutes, version: options.version })
   return createRouter({

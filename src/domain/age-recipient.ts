@@ -6,6 +6,11 @@ import { bech32 } from '@scure/base'
 /** Bytes of the key by the prefix of its kind: X25519, post-quantum, and both for hardware keys. */
 const KINDS: Record<string, number> = { age: 32, age1pq: 1216, age1tag: 33, age1tagpq: 1249 }
 
+/** All that a regular expression can tell of a key: not its checksum, which follows the bytes in 6 characters. */
+export const RECIPIENT_PATTERN = `^\\s*(${Object.entries(KINDS)
+  .map(([kind, bytes]) => `${kind}1[02-9ac-hj-np-z]{${Math.ceil((bytes * 8) / 5) + 6}}`)
+  .join('|')})\\s*$`
+
 const PROBLEM = 'must be a public key of age, which begins with age1, such as age-keygen prints'
 
 /** Refuses a key with a typing error: it has a checksum. Never repeats a secret key. */

@@ -34,6 +34,12 @@ export function isMailAddress(text: string): boolean {
   return more.length === 0 && isLocal && domain.split('.').every((label) => LABEL.test(label))
 }
 
+/** The same as a pattern of JSON Schema, which takes every character that is not ASCII for a letter. */
+const ATOM = "[A-Za-z0-9#$&'*+/=^_`{|}~-]+"
+const PART = '[A-Za-z0-9\\u0080-\\uffff](?:[A-Za-z0-9\\u0080-\\uffff-]{0,61}[A-Za-z0-9\\u0080-\\uffff])?'
+const ADDRESS = `(?=[^@]{1,64}@[^\\s,]{1,189}(?:[\\s,]|$))${ATOM}(?:\\.${ATOM})*@${PART}(?:\\.${PART})*`
+export const RECIPIENTS_PATTERN = `^[\\s,]*${ADDRESS}(?:\\s*,[\\s,]*${ADDRESS}){0,${MAX_RECIPIENTS - 1}}[\\s,]*$`
+
 /** Addresses separated by commas, each once. */
 export function parseRecipients(text: string): { recipients: string[] } | { problem: Problem } {
   if (text.length > MAX_RECIPIENTS_TEXT)

@@ -13,6 +13,10 @@ export type Authority = Pick<
  */
 const START = /^https?:\/\/[^\p{Cc}/?#\\]{1,253}(?:[/?#\\]|$)/iu
 
+/** The same for JSON Schema, of a whole address without control characters. */
+export const WEB_ADDRESS_PATTERN =
+  '^[Hh][Tt]{2}[Pp][Ss]?://[^\\x00-\\x20\\x7f-\\x9f/?#\\\\]{1,253}(?:[/?#\\\\][^\\x00-\\x1f\\x7f-\\x9f]*)?$'
+
 /**
  * The authority of an absolute http or https URL; null for any other text. What follows the authority is not looked at: it
  * cannot make a URL invalid (WHATWG URL, 4.4).

@@ -1,29 +1,33 @@
 // Files in a JSON body: `{filename, content_type?, data}` with `data` in base64.
 
 import { type ArrayOptions, Type } from '@sinclair/typebox'
-import { ANY_TYPE } from '../../domain/files.ts'
+import { ANY_TYPE, MAX_FILENAME_CHARACTERS } from '../../domain/files.ts'
 import type { Member } from './members.ts'
 
 export type JsonFile = { filename: string; contentType: string; data: Buffer }
 
-const JSON_FILE = Type.Object(
-  {
-    filename: Type.String(),
-    content_type: Type.Optional(Type.String()),
-    data: Type.String({ format: 'byte', description: 'base64' }),
-  },
-  {
-    description: 'A file, within the size of a JSON body. Larger ones go as multipart/form-data.',
-  },
-)
-
 /** Of a text whose length is a multiple of four. A pattern that repeats groups of four takes 180 MB for six of text. */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
+const BASE64_PATTERN = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
+
+const jsonFile = (maxBytes: number) =>
+  Type.Object(
+    {
+      filename: Type.String({ maxLength: MAX_FILENAME_CHARACTERS }),
+      content_type: Type.Optional(Type.String()),
+      data: Type.String({
+        ...{ format: 'byte', pattern: BASE64_PATTERN, maxLength: 4 * Math.ceil(maxBytes / 3) },
+        description: 'base64',
+      }),
+    },
+    { description: 'A file, within the size of a JSON body. Larger ones go as multipart/form-data.' },
+  )
+
 /** Reads the entries that are well-formed. Notes one problem for all the others together. */
-export function filesInJson(options: ArrayOptions): Member<JsonFile[]> {
+export function filesInJson(maxBytes: number, options: ArrayOptions): Member<JsonFile[]> {
   return {
-    schema: Type.Array(JSON_FILE, options),
+    schema: Type.Array(jsonFile(maxBytes), options),
     read: (value, blame) => {
       const files = Array.isArray(value) ? value.map(readEntry) : [null]
       const read = files.filter((file) => file !== null)

@@ -10,7 +10,7 @@ import {
   Type,
 } from '@sinclair/typebox'
 import { LANGUAGES, type Language, languageOf } from '../../domain/language.ts'
-import { MAX_RECIPIENTS_TEXT, parseRecipients } from '../../domain/mail-address.ts'
+import { MAX_RECIPIENTS_TEXT, parseRecipients, RECIPIENTS_PATTERN } from '../../domain/mail-address.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import { hasMoreBytes, hasMoreCharacters } from '../../domain/text-length.ts'
 
@@ -49,7 +49,7 @@ export function isGiven(value: unknown): boolean {
 }
 
 /** The only room that names the library, so that its next major version is a change to one room. */
-export { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+export { type Static, type StringOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
 /** Notes what is wrong with a value, and returns null in its place. */
 export type Blame = (problem: Problem) => null
@@ -162,7 +162,8 @@ export function someOf<Word extends string>(known: readonly Word[], options: Arr
 
 /** Addresses for mail, separated by commas. */
 export function mailAddresses(description: string): Member<readonly string[]> {
-  return refined(anyText({ maxLength: MAX_RECIPIENTS_TEXT, description }), (given, blame) => {
+  const schema = { maxLength: MAX_RECIPIENTS_TEXT, pattern: RECIPIENTS_PATTERN, description }
+  return refined(anyText(schema), (given, blame) => {
     const parsed = parseRecipients(given)
     return 'problem' in parsed ? blame(parsed.problem) : parsed.recipients
   })
@@ -174,7 +175,8 @@ export function mailLanguage(description: string): Member<Language> {
     const tag = typeof value === 'string' && value.length <= MAX_WORD ? value.trim().replace('_', '-') : null
     return languageOf(tag) ?? blame({ code: 'unknown_kind', kinds: LANGUAGES.join(', ') })
   }
-  return { schema: Type.String({ description }), read }
+  const pattern = `^(?:${LANGUAGES.join('|')})(?:[-_][A-Za-z0-9_-]*)?$`
+  return { schema: Type.String({ pattern, maxLength: MAX_WORD, description }), read }
 }
 
 /** Refuses every value, for a feature that this server lacks. */

@@ -22,6 +22,7 @@ import {
 import type { Problems } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
+import { WEB_ADDRESS_PATTERN } from '../../domain/web-address.ts'
 import { filesInJson, type JsonFile } from './json-files.ts'
 import {
   anyText,
@@ -33,6 +34,9 @@ import {
   type Member,
   mailAddresses,
   mailLanguage,
+  type StringOptions,
+  type TSchema,
+  Type,
   text,
   textOfBytes,
   unavailable,
@@ -50,11 +54,12 @@ export function createPushTable(limits: PushLimits) {
   return {
     payload: anyText({ maxLength: payloadBytes, description: describePayload(limits) }),
     kind: text({ enum: [...kinds], description: 'file when there are files, else text.' }),
-    files: filesInJson(describeFiles(limits)),
+    files: filesInJson(limits.fileBytes, describeFiles(limits)),
     expire_after_days: integer(rangeOf(days, 'Days until it expires.')),
     expire_after_views: integer(rangeOf(views, 'Retrievals until it expires.')),
     expire_after_duration: integer({
       ...{ minimum: 0, maximum: DURATIONS.length - 1 },
+      enum: [...DURATIONS.keys()].filter((index) => durationProblem(DURATIONS[index] ?? 0, days) === null),
       description: describeDurations(days),
     }),
     deletable_by_viewer: boolean({
@@ -74,6 +79,21 @@ export function createPushTable(limits: PushLimits) {
     ...createMailTable(limits),
   }
 }
+
+/** The members that a push of each kind needs, as JSON Schema; a text or files need not name their kind. */
+export function waysToPush({ kinds }: PushLimits): Record<string, TSchema>[] {
+  const named = (kind: PushKind) => Type.String({ enum: [kind] })
+  const ways: Record<PushKind, Record<string, TSchema>> = {
+    text: { payload: someText({}), kind: Type.Optional(named('text')) },
+    file: { files: SOME_FILES, kind: Type.Optional(named('file')) },
+    url: { payload: someText({ pattern: WEB_ADDRESS_PATTERN }), kind: named('url') },
+    qr: { payload: someText({ maxLength: MAX_QR_CHARACTERS }), kind: named('qr') },
+  }
+  return [...kinds].map((kind) => ways[kind])
+}
+
+export const someText = (options: StringOptions) => Type.String({ pattern: '\\S', ...options })
+export const SOME_FILES = Type.Array(Type.Any(), { minItems: 1 })
 
 export const MAIL_MEMBERS = ['notify_emails_to', 'notify_emails_to_locale'] as const
 

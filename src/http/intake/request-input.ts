@@ -1,6 +1,6 @@
 // Reads a new request for a secret.
 
-import { ageRecipient } from '../../domain/age-recipient.ts'
+import { ageRecipient, RECIPIENT_PATTERN } from '../../domain/age-recipient.ts'
 import { invalidFields } from '../../domain/errors.ts'
 import {
   MAX_NAME_CHARACTERS,
@@ -50,7 +50,7 @@ function acceptedBy({ kinds }: PushLimits): readonly (typeof ACCEPTED)[number][]
 
 const recipient = refined(
   text({
-    maxLength: MAX_RECIPIENT_CHARACTERS,
+    ...{ maxLength: MAX_RECIPIENT_CHARACTERS, pattern: RECIPIENT_PATTERN },
     description:
       'A public key of age (`age1…`) that answers are encrypted for; that of the account when not given.',
   }),

@@ -3,7 +3,7 @@
 import { invalidFields } from '../../domain/errors.ts'
 import { EVENT_TYPES } from '../../domain/events.ts'
 import { type NewWebhook, WEBHOOK_FORMATS } from '../../domain/outbox.ts'
-import { isListed, webPlaceOf } from '../../domain/web-address.ts'
+import { isListed, WEB_ADDRESS_PATTERN, webPlaceOf } from '../../domain/web-address.ts'
 import {
   boolean,
   createFields,
@@ -31,7 +31,9 @@ export function createWebhookTable(listed: readonly string[]) {
 function urlAt(listed: readonly string[]): Member<string> {
   const description =
     'Where to send to, at a host that the operator lists. Shown to nobody again, but its host.'
-  return refined(text({ maxLength: MAX_URL_LENGTH, description }), (given, blame) => {
+  // A user in it is refused.
+  const pattern = WEB_ADDRESS_PATTERN.replace('[^', '[^@')
+  return refined(text({ maxLength: MAX_URL_LENGTH, pattern, description }), (given, blame) => {
     const place = webPlaceOf(given.trim())
     if (place === null) return blame({ code: 'not_webhook_url' })
     return isListed(place, listed) ? given.trim() : blame({ code: 'host_not_listed' })
