@@ -6,7 +6,6 @@ import { parseArgs } from 'node:util'
 import { createDraw } from '../src/selftest/load.ts'
 import { BINARY } from '../test/support/binary.ts'
 import { openOffice } from '../test/support/nodes.ts'
-import { findPostgres } from '../test/support/postgres-programs.ts'
 import { bucket, silentBucket } from './chaos/bucket.ts'
 import { clocks } from './chaos/clocks.ts'
 import { commits } from './chaos/commits.ts'
@@ -17,6 +16,7 @@ import { buildNextVersion } from './chaos/next-version.ts'
 import { readers } from './chaos/readers.ts'
 import type { Scenario } from './chaos/scenario.ts'
 import { upgrade } from './chaos/upgrade.ts'
+import { findPostgres } from './programs.ts'
 
 const SCENARIOS: readonly Scenario[] = [
   readers,

@@ -23,7 +23,8 @@ import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
 import { configOf, START, startInstance } from '../support/instance.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { needs } from '../support/needs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 let dataDir = ''
@@ -250,7 +251,7 @@ test('a copy of the folder, which the next start refuses', async () => {
   expect(wrong(await look())).toEqual([])
 })
 
-test.skipIf(process.geteuid?.() !== 0)('a log file of another user', async () => {
+needs('root').test('a log file of another user', async () => {
   const path = join(outside, 'x.log')
   writeFileSync(path, '')
   chownSync(path, 65534, 65534)
@@ -261,7 +262,7 @@ test('a log file that cannot be written', async () => {
   expect(await theOnly({ flags: { 'log-file': '/no/such/folder/x.log' } })).toContain('--log-file')
 })
 
-test.skipIf(skipDiskTests)('a disk that is open for writing and takes no byte', async () => {
+needs('mount').test('a disk that is open for writing and takes no byte', async () => {
   const disk = mountSmallDisk('4m')
   const [data, backups] = ['data', 'backups'].map((name) => join(disk.path, name)) as [string, string]
   cpSync(dataDir, data, { recursive: true, filter: (path) => !path.endsWith('reserve') })

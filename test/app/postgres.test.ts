@@ -8,10 +8,10 @@ import { openAccounts } from '../../src/app/account-commands.ts'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { wholeMilliseconds } from '../../src/domain/time.ts'
-import { installedEngines } from '../support/database-servers.ts'
 import { importReport, newFolder, verification } from '../support/import.ts'
 import { live } from '../support/import-cases.ts'
 import { configOf } from '../support/instance.ts'
+import { needs } from '../support/needs.ts'
 import { writeSource } from '../support/password-pusher.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder, openPostgresEngine } from '../support/postgres-store.ts'
@@ -21,7 +21,7 @@ const fail = (cause: unknown) => {
   throw cause
 }
 
-describe.skipIf(!installedEngines().includes('postgres'))('beside the nodes', () => {
+needs('postgres').describe('beside the nodes', () => {
   let postgres: TestPostgres
   let database: TestDatabase
   beforeAll(async () => {

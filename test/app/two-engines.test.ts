@@ -1,11 +1,11 @@
 // The same calls of the API, drawn at random, at a server over SQLite and at two nodes over PostgreSQL, each at either node: status,
 // headers and answers are the same but for what is random.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
-import { installedEngines } from '../support/database-servers.ts'
 import { type Init, startInstance, type TestInstance } from '../support/instance.ts'
+import { needs } from '../support/needs.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder } from '../support/postgres-store.ts'
 
@@ -18,7 +18,7 @@ const STEPS = 250
 type World = { nodes: TestInstance[]; auth: Record<string, string>; urlTokens: string[]; downloads: string[] }
 type Call = { path(world: World): string; init(world: World): Init; makesPush?: boolean }
 
-describe.skipIf(!installedEngines().includes('postgres'))('SQLite and PostgreSQL', () => {
+needs('postgres').describe('SQLite and PostgreSQL', () => {
   let postgres: TestPostgres
   let database: TestDatabase
   let bucket: TestBucket

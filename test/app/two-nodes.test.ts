@@ -1,10 +1,10 @@
 // Two nodes behind a balancer that sends each request to either: what one process kept in memory, both know.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
-import { installedEngines } from '../support/database-servers.ts'
 import { type Init, startInstance, type TestInstance } from '../support/instance.ts'
+import { needs } from '../support/needs.ts'
 import { createPeople, type People } from '../support/people.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { makeNodeFolder } from '../support/postgres-store.ts'
@@ -23,7 +23,7 @@ const count = <T>(all: readonly T[]) =>
     [...new Set(all)].map((one) => [String(one), all.filter((other) => other === one).length]),
   )
 
-describe.skipIf(!installedEngines().includes('postgres'))('two nodes', () => {
+needs('postgres').describe('two nodes', () => {
   let postgres: TestPostgres
   let database: TestDatabase
   let bucket: TestBucket

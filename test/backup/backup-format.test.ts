@@ -12,6 +12,7 @@ import {
 import { type Opening, openBackup, type Seal, sealStream } from '../../src/backup/sealing.ts'
 import { piecesOf } from '../../src/backup/streams.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
+import { needs } from '../support/needs.ts'
 import { type RawMember, rawMember, rawTar, sha256Hex } from '../support/tar.ts'
 
 const FACTS = { version: '3.1.0', madeAt: '2026-11-22T02:46:54.000Z' }
@@ -91,7 +92,7 @@ test('what is written is read again, member by member', async () => {
   expect(manifest).toEqual({ format: 1, program: 'oncebox', ...FACTS, members: describeMembers(BODIES) })
 })
 
-test('a backup is a tar that other programs list', async () => {
+needs('tar').test('a backup is a tar that other programs list', async () => {
   const bytes = await bytesOf(writeBackup(sources()))
   const tar = Bun.spawnSync(['tar', '-tvf', '-'], { stdin: bytes })
   expect(tar.exitCode).toBe(0)

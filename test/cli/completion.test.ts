@@ -1,6 +1,7 @@
 // Completion scripts, run by the shells that are installed here.
 
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { needs } from '../support/needs.ts'
 import { createTrial } from './trial.ts'
 
 async function scriptFor(shell: string): Promise<string> {
@@ -38,7 +39,7 @@ const CASES: [string[], string[], string[]][] = [
   [['oncebox', 'completion', ''], ['bash', 'fish'], ['push']],
 ]
 
-describe.skipIf(Bun.which('bash') === null)('bash', () => {
+needs('bash').describe('bash', () => {
   test.each(CASES)('%p', async (words, offered, not) => {
     const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
 _oncebox 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -53,7 +54,7 @@ _oncebox 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
   })
 })
 
-describe.skipIf(Bun.which('fish') === null)('fish', () => {
+needs('fish').describe('fish', () => {
   test.each(CASES)('%p', async (words, offered, not) => {
     const line = words.join(' ')
     const script = `${await scriptFor('fish')}\ncomplete -C '${line}'`
@@ -65,7 +66,7 @@ describe.skipIf(Bun.which('fish') === null)('fish', () => {
   })
 })
 
-describe.skipIf(Bun.which('zsh') === null)('zsh', () => {
+needs('zsh').describe('zsh', () => {
   // What zsh itself does with the words, it does for every program: it filters them, and completes values.
   const untyped = CASES.filter(([words]) => /^-*$/.test(words.at(-1) ?? '') && !words.includes('--kind'))
 

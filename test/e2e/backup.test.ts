@@ -1,6 +1,6 @@
 // Backups made by the compiled program: beside a server, by root for another user, to where the disk or the reader gives up.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
@@ -17,14 +17,11 @@ import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { countPushes, readMembers } from '../support/backup.ts'
 import { BINARY, createStage, runBinary, type Started } from '../support/binary.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { needs } from '../support/needs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 
 const stage = createStage()
 const disks: { remove(): void }[] = []
-const isRoot = process.getuid?.() === 0
-const hasAge = Bun.which('age') !== null
-
-if (!hasAge) console.log('The program age is not installed: the test that it opens backups is skipped.')
 
 afterEach(async () => {
   await stage.clear()
@@ -66,7 +63,7 @@ test('a backup beside a server holds what was acknowledged, and the settings tha
   expect(again.stderr).toContain('a backup overwrites nothing')
 })
 
-test.skipIf(!hasAge)('the program age opens an encrypted backup', async () => {
+needs('age').test('the program age opens an encrypted backup', async () => {
   const server = await stage.start()
   await fill(server, 3)
   const room = stage.folder()
@@ -80,7 +77,7 @@ test.skipIf(!hasAge)('the program age opens an encrypted backup', async () => {
   expect(await countPushes(join(room, 'b.tar'))).toBe(3)
 })
 
-test('a backup is streamed to a reader, and one that goes away ends it', async () => {
+needs('bash', 'tar').test('a backup is streamed to a reader, and one that goes away ends it', async () => {
   const server = await stage.start()
   await fill(server)
   const shell = (pipeline: string) => Bun.spawnSync(['bash', '-c', `set -o pipefail; ${pipeline}`])
@@ -117,7 +114,7 @@ test('a reader that stalls holds up no server, and leaves nothing in its folder'
   await child.exited
 })
 
-describe.skipIf(skipDiskTests)('on small disks', () => {
+needs('mount').describe('on small disks', () => {
   test('a full destination is told, and keeps nothing', async () => {
     const server = await stage.start()
     await fill(server)
@@ -147,7 +144,7 @@ describe.skipIf(skipDiskTests)('on small disks', () => {
   })
 })
 
-describe.skipIf(!isRoot)('run by root', () => {
+needs('root', 'setpriv').describe('run by root', () => {
   const NOBODY = 65_534
   const as = (...command: string[]) => [
     'setpriv',

@@ -14,7 +14,8 @@ import {
 import { join } from 'node:path'
 import { makeOld } from '../support/backup.ts'
 import { BINARY, createStage, runBinary, type Started } from '../support/binary.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { needs } from '../support/needs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 
 const isLinux = process.platform === 'linux'
 const stage = createStage()
@@ -254,7 +255,7 @@ describe('a folder', () => {
     expect(server.stderr().match(/no backup was made/g)?.length).toBeWithin(1, 3)
   }, 600_000)
 
-  test.skipIf(skipDiskTests)(
+  needs('mount').test(
     'whose disk is not mounted stays empty, also with another disk in its place, until that one is accepted',
     async () => {
       const disk = mountSmallDisk('8m')
@@ -284,7 +285,7 @@ describe('a folder', () => {
     600_000,
   )
 
-  test.skipIf(skipDiskTests)(
+  needs('mount').test(
     'that is full is told, hurts nothing, and is used again once there is room',
     async () => {
       const disk = mountSmallDisk('128k')
@@ -303,7 +304,7 @@ describe('a folder', () => {
     600_000,
   )
 
-  test.skipIf(skipDiskTests)(
+  needs('mount').test(
     'that is read-only is told with what to do',
     async () => {
       const disk = mountSmallDisk('8m')

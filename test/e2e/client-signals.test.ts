@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BINARY } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 import { type SocketServer, serveFake } from '../support/socket.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const SIZE = 200_000
@@ -110,7 +111,7 @@ test.skipIf(!existsSync('/dev/full'))(
   120_000,
 )
 
-test.skipIf(skipDiskTests)(
+needs('mount').test(
   'a text that a full disk refuses is printed, and no part of it is left there',
   async () => {
     const payload = 'x'.repeat(SIZE)

@@ -2,7 +2,7 @@
 // served at both ends, and whatever ends a copy, it says what to do.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   cpSync,
   existsSync,
@@ -20,13 +20,9 @@ import { connectTo } from '../../src/store/postgres/reaching/address.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { BINARY, createStage, runBinary, runOnDatabase, type Started } from '../support/binary.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
-import {
-  type DatabaseServer,
-  installedEngines,
-  type ServerDatabase,
-  startDatabaseServer,
-} from '../support/database-servers.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { type DatabaseServer, type ServerDatabase, startDatabaseServer } from '../support/database-servers.ts'
+import { needs } from '../support/needs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -35,7 +31,7 @@ const SMALL = 'x'.repeat(20_000)
 /** A bucket takes it in two parts. */
 const LARGE = 'x'.repeat(6_000_000)
 
-describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => {
+needs('postgres').describe('oncebox copy', () => {
   const stage = createStage()
   let server: DatabaseServer
   let bucket: TestBucket
@@ -402,7 +398,7 @@ describe.skipIf(!installedEngines().includes('postgres'))('oncebox copy', () => 
     await third.end()
   }, 600_000)
 
-  test.skipIf(skipDiskTests)(
+  needs('mount').test(
     'a full disk at the target breaks the copy off, and the database serves on',
     async () => {
       const room = await newRoom(LARGE)

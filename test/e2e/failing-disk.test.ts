@@ -1,10 +1,11 @@
 // A disk that lets nobody write any more, and folders that were closed: told, and nothing acknowledged is lost.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage } from '../support/binary.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { needs } from '../support/needs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 
 const stage = createStage()
 const disks: { remove(): void }[] = []
@@ -19,7 +20,7 @@ const remount = (path: string, how: 'ro' | 'rw') => {
   if (!success) throw new Error(`remounting was refused: ${stderr}`)
 }
 
-describe.skipIf(skipDiskTests)('on a disk that becomes read-only', () => {
+needs('mount').describe('on a disk that becomes read-only', () => {
   test('a start is refused, naming the folder; afterwards it starts as if nothing had been', async () => {
     const disk = mountSmallDisk('64m')
     disks.push(disk)

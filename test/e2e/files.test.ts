@@ -5,7 +5,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { BINARY, makeFolder, removeFolder, runBinary, type Started, startBinary } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 import { sendRaw, thenLeave } from '../support/raw.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const MIB = 1024 * 1024
@@ -166,21 +168,18 @@ test('hundreds of small files come and go', async () => {
   await waitUntil(() => stored().length === 0)
 })
 
-test('a full disk refuses an upload and keeps nothing of it', async () => {
-  const mount = makeFolder()
-  const isMounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', mount]).exitCode === 0
-  if (!isMounted) return console.log('skipped: mounting a small disk needs root')
+needs('mount').test('a full disk refuses an upload and keeps nothing of it', async () => {
+  const disk = mountSmallDisk('24m')
   try {
     await server.end('SIGKILL')
     removeFolder(server.dataDir)
-    await start({ dataDir: join(mount, 'data') })
+    await start({ dataDir: join(disk.path, 'data') })
     expect((await upload(bodyOf(40))).status).toBe(507)
     await waitUntil(() => stored().length === 0)
     expect((await upload(bodyOf(2))).status).toBe(201)
   } finally {
     await server.end('SIGKILL')
-    Bun.spawnSync(['umount', '-l', mount])
-    removeFolder(mount)
+    disk.remove()
   }
 })
 

@@ -1,7 +1,7 @@
 // Copies of a data folder, made with the tools that people use, and everything that is no copy.
 
 import { afterEach, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
 
@@ -21,13 +21,9 @@ async function usedFolder() {
 
 const copyOf = (dataDir: string) => {
   const copy = join(stage.folder(), 'copy')
-  run('cp', '-a', dataDir, copy)
+  cpSync(dataDir, copy, { recursive: true, preserveTimestamps: true })
+  chmodSync(copy, 0o700)
   return copy
-}
-
-function run(...command: string[]): void {
-  const { exitCode, stderr } = Bun.spawnSync(command)
-  if (exitCode !== 0) throw new Error(stderr.toString())
 }
 
 async function expectRefused(dataDir: string, ...words: string[]): Promise<void> {
@@ -61,7 +57,7 @@ test('an older database that was put back hands nothing out again', async () => 
   const server = await stage.start({ dataDir })
   expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
   await server.end()
-  run('cp', join(copy, 'oncebox.db'), dataDir)
+  copyFileSync(join(copy, 'oncebox.db'), join(dataDir, 'oncebox.db'))
   await expectRefused(dataDir, 'are from different times')
   rmSync(join(dataDir, 'serve.home'))
   await expectRefused(dataDir, 'are from different times')

@@ -1,11 +1,12 @@
 // A disk that is full: nothing acknowledged is lost, nothing is handed out uncounted, and the server goes on.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { needs } from '../support/needs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 import { untilTaken, waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
@@ -88,7 +89,7 @@ async function withPatience(ask: () => Promise<number>): Promise<number> {
   }
 }
 
-describe.skipIf(skipDiskTests)('on a small disk', () => {
+needs('mount').describe('on a small disk', () => {
   test('a full disk refuses, loses nothing and recovers', async () => {
     const disk = mountSmallDisk('40m')
     disks.push(disk)
@@ -123,7 +124,7 @@ describe.skipIf(skipDiskTests)('on a small disk', () => {
   })
 })
 
-describe.skipIf(skipDiskTests)('on a disk that others fill', () => {
+needs('mount', 'dd').describe('on a disk that others fill', () => {
   test('retrieving, deleting and expiring use the reserved space; creating works again once there is space', async () => {
     const disk = mountSmallDisk('160m')
     disks.push(disk)
@@ -156,7 +157,7 @@ describe.skipIf(skipDiskTests)('on a disk that others fill', () => {
   })
 })
 
-test.skipIf(skipDiskTests)(
+needs('mount').test(
   'a server starts on a full disk, in the reserved space, and one without it names the file',
   async () => {
     const disk = mountSmallDisk('64m')
@@ -184,7 +185,7 @@ test.skipIf(skipDiskTests)(
   },
 )
 
-test.skipIf(skipDiskTests)('the largest visits to other pushes leave room to read a push', async () => {
+needs('mount').test('the largest visits to other pushes leave room to read a push', async () => {
   const disk = mountSmallDisk('64m')
   disks.push(disk)
   const server = await stage.start({ dataDir: join(disk.path, 'data') })

@@ -1,19 +1,17 @@
 // A new instance key comes to two nodes of the compiled binary, which open the links of the former key with it.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { makeFolder, removeFolder } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 import { type Office, openOffice } from '../support/nodes.ts'
-import { findPostgres } from '../support/postgres-programs.ts'
 import { untilTaken } from '../support/waiting.ts'
 
-const isMissing = findPostgres() === null
-if (isMissing) console.warn('\nSKIPPED: a new key for nodes over PostgreSQL: apt-get install postgresql\n')
 const START_MS = 300_000
 
-describe.skipIf(isMissing)('a new instance key', () => {
+needs('postgres').describe('a new instance key', () => {
   const folder = makeFolder()
   const files = [0, 1].map((node) => join(folder, `${node}.key`))
   const old = newKeyFile()

@@ -1,7 +1,7 @@
 // Three nodes of the compiled binary over one PostgreSQL server and one bucket: a short part of `npm run chaos`, which has
 // the long ones.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { bucket } from '../../scripts/chaos/bucket.ts'
 import { database } from '../../scripts/chaos/database.ts'
 import { kills } from '../../scripts/chaos/kills.ts'
@@ -11,18 +11,16 @@ import type { Scenario } from '../../scripts/chaos/scenario.ts'
 import { createDraw } from '../../src/selftest/load.ts'
 import { BINARY } from '../support/binary.ts'
 import { listAskedMetrics, readMetrics } from '../support/monitoring.ts'
+import { needs } from '../support/needs.ts'
 import { type Office, openOffice } from '../support/nodes.ts'
-import { findPostgres } from '../support/postgres-programs.ts'
 import { untilTaken } from '../support/waiting.ts'
 
-const isMissing = findPostgres() === null
-if (isMissing) console.warn('\nSKIPPED: nodes over PostgreSQL: apt-get install postgresql\n')
 /** A machine that runs other tests beside these is slow. */
 const RECOVERY_MS = 40_000
 /** Dozens of requests a second are under way at a failure too, and leave the processor to other tests. */
 const PAUSE_MS = 500
 
-describe.skipIf(isMissing)('three nodes', () => {
+needs('postgres').describe('three nodes', () => {
   let office: Office
   beforeAll(async () => {
     office = await openOffice({ nodes: 3, isDurable: false, flags: ['--metrics-listen', '127.0.0.1:0'] })

@@ -1,11 +1,12 @@
 // Other web sites in a real browser: what they can make it send, against the binary, on localhost and on a network without TLS.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { launchBrowser } from '../support/chromium.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 
 /** Names as a network has them, which the browser does not count as secure. */
@@ -105,7 +106,7 @@ function submitForm({ action, enctype }: { action: string; enctype: string }): v
   form.submit()
 }
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
   /** Goes from site to site: another page would be slower. */

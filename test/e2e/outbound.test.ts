@@ -1,9 +1,10 @@
 // A server connects to nothing outside, unless a setting names where to.
 
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createStage, type Started } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 import { buildPreload } from '../support/preload.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { startReceiver } from '../support/webhooks.ts'
@@ -45,25 +46,22 @@ async function useAll(server: Started, url: string) {
   return status
 }
 
-test.skipIf(recorder === null)(
-  'without the settings that name a receiver there is no connection',
-  async () => {
-    const receiver = await startReceiver()
-    try {
-      const { server, places } = await startRecorded('without', [])
-      expect(await useAll(server, receiver.url())).toBe(422)
-      // Longer than the job that delivers waits before it looks again.
-      await Bun.sleep(3_000)
-      expect(await server.end()).toBe(0)
-      expect(places()).toEqual([])
-      expect(receiver.received).toEqual([])
-    } finally {
-      receiver.close()
-    }
-  },
-)
+needs('cc').test('without the settings that name a receiver there is no connection', async () => {
+  const receiver = await startReceiver()
+  try {
+    const { server, places } = await startRecorded('without', [])
+    expect(await useAll(server, receiver.url())).toBe(422)
+    // Longer than the job that delivers waits before it looks again.
+    await Bun.sleep(3_000)
+    expect(await server.end()).toBe(0)
+    expect(places()).toEqual([])
+    expect(receiver.received).toEqual([])
+  } finally {
+    receiver.close()
+  }
+})
 
-test.skipIf(recorder === null)('with --webhook-hosts there is one to these hosts alone', async () => {
+needs('cc').test('with --webhook-hosts there is one to these hosts alone', async () => {
   const receiver = await startReceiver()
   try {
     const { server, places } = await startRecorded('with', ['--webhook-hosts', receiver.host])

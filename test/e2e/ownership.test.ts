@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 
 /** Not in the list of users, as with containers; and one that is. */
 const ANN = 54321
@@ -24,8 +25,6 @@ const PASSWORD = { input: 'correct horse battery' }
 
 const stage = createStage()
 afterEach(stage.clear)
-
-const isRoot = process.getuid?.() === 0
 
 /** Runs the binary as another user, who may enter the folder above. */
 async function runAs(uid: number, args: string[]) {
@@ -124,7 +123,7 @@ describe('user add before the first start', () => {
   })
 })
 
-describe.skipIf(!isRoot)('as root', () => {
+needs('root').describe('as root', () => {
   test.each([
     ['a folder', ''],
     ['a key file', 'instance.key'],

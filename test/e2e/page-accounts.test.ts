@@ -1,11 +1,12 @@
 // Accounts on the pages, against the binary: the first start, signing in, a second factor, tokens, administration.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { createVisitors, launchBrowser } from '../support/chromium.ts'
 import { alterDatabase } from '../support/damage.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { ADMIN, codeOf, MEMBER, PASSWORD, setupLinkOf, signIn } from '../support/tour.ts'
 
@@ -17,7 +18,7 @@ const MODES: [string, BrowserContextOptions][] = [
 ]
 
 // Signing in is told in both modes. Every other story has the mode in which more can go wrong: without scripts, unless one helps.
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
   const visitors = createVisitors()
@@ -232,7 +233,7 @@ describe.skipIf(skipBrowserTests)('in a browser', () => {
     expect(other.url()).toBe(`${server.url}/`)
   })
 
-  test('a token is made, shown once, used and revoked', async () => {
+  needs('curl').test('a token is made, shown once, used and revoked', async () => {
     const server = await stage.start()
     await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
     const page = await open(server)

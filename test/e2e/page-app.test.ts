@@ -1,12 +1,13 @@
 // The pages as an app: Chromium reads the manifest, and what is shared is in the form.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { createVisitors, launchBrowser } from '../support/chromium.ts'
+import { needs } from '../support/needs.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   const visitors = createVisitors()
   let browser: Browser

@@ -1,12 +1,12 @@
 // The form that creates a push, in a real browser: what is at hand at once, what works without scripts, and what is checked
 // before anything is sent.
 
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { readQr } from '../support/qr.ts'
 import { MEMBER, PASSWORD } from '../support/tour.ts'
@@ -20,7 +20,7 @@ const MODES: [string, BrowserContextOptions][] = [
   ['without scripts', UNSCRIPTED],
 ]
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const it = useHandover({
     flags: ['--max-payload-bytes', '2KiB', '--max-file-bytes', '1MiB', '--max-files', '2'],
     isExpected: /status of 422|ERR_INTERNET_DISCONNECTED/,

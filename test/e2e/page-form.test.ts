@@ -1,16 +1,16 @@
 // Filling in the form that creates a push, in a real browser: texts, generated passwords and files.
 
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { skipBrowserTests } from '../support/chromium.ts'
 import { fillCreateForm, generateWords, SUBMIT, unfold } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { MEMBER, signIn } from '../support/tour.ts'
 import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const it = useHandover({ flags: ['--max-file-bytes', '1GiB'], isExpected: /status of 422/ })
   const { open: openNew, openAgain: open, linkOf, press } = it
 

@@ -1,16 +1,17 @@
 // Handing over and receiving in a real browser, against the binary: with scripts and without, on a desk and on a phone.
 
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContextOptions } from 'playwright-core'
-import { measureLooks, skipBrowserTests } from '../support/chromium.ts'
+import { measureLooks } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { readQr } from '../support/qr.ts'
 import { MODES, PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const it = useHandover({ isExpected: /status of (404|409)/ })
   const { open: openNew, openAgain: open, createOn, linkOf, press, readText, expectGone } = it
   const openAsMember = (options: BrowserContextOptions) => it.openAsMember(options, open)

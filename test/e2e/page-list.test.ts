@@ -1,10 +1,11 @@
 // The list of an owner in a browser: what is seen first on a phone, and what is done with its rows.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { LANGUAGES } from '../../src/words/words.ts'
 import { createStage, type Started } from '../support/binary.ts'
-import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { createVisitors, launchBrowser } from '../support/chromium.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { prepareTour, type Tour } from '../support/tour.ts'
 
@@ -16,7 +17,7 @@ const MODES: [string, BrowserContextOptions][] = [
   ['without scripts', UNSCRIPTED],
 ]
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   const visitors = createVisitors()
   let browser: Browser

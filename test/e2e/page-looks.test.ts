@@ -1,17 +1,18 @@
 // How the pages are made: for keyboards, light to load and quick to be usable.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { launchBrowser } from '../support/chromium.ts'
 import { fillCreateForm, generateWords } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { follow, hear } from '../support/pressing.ts'
 import { PASSWORD } from '../support/tour.ts'
 
 const KIB = 1024
 const MOST_WORK_MS = 300
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
 

@@ -1,16 +1,16 @@
 // An opened push and a new secret link in a real browser: what is hidden, copied, saved, sent and shared.
 
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { skipBrowserTests } from '../support/chromium.ts'
+import { needs } from '../support/needs.ts'
 import { follow, hear } from '../support/pressing.ts'
 import { MEMBER } from '../support/tour.ts'
 import { FAILED, MODES, PHONE, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { readZip } from '../support/zip.ts'
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const it = useHandover()
   const { open: openNew, openAgain: open, createOn, press } = it
   let headers: { authorization: string }

@@ -2,16 +2,16 @@
 // there, and a secret link opens with one view once the lock is free.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { skipBrowserTests } from '../support/chromium.ts'
 import { SUBMIT } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { MEMBER, signIn } from '../support/tour.ts'
 import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const it = useHandover({ isExpected: /status of 503/ })
   let other: Database
   beforeEach(() => {

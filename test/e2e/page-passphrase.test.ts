@@ -1,14 +1,14 @@
 // The passphrase of a push in a real browser: how it is typed, asked for and refused, and where the focus is then.
 
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { skipBrowserTests } from '../support/chromium.ts'
 import { SUBMIT } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { MODES, SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 import { waitUntil } from '../support/waiting.ts'
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const it = useHandover({ isExpected: /status of (422|429)|ERR_CONNECTION_FAILED/ })
   const { open: openNew, openAgain: open, createOn, linkOf, press, readText } = it
 

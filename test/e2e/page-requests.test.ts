@@ -1,9 +1,10 @@
 // Asking for a secret and answering in a real browser, against the binary: with scripts and without.
 
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { measureLooks, skipBrowserTests } from '../support/chromium.ts'
+import { measureLooks } from '../support/chromium.ts'
 import { unfold } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 
@@ -26,7 +27,7 @@ const FILE = {
 }
 const ARRIVED = 'You can close this page. It has arrived.'
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const it = useHandover({ isExpected: /status of (410|422|429)/ })
 
   /** Asks on a page of the owner, and opens the link elsewhere. */

@@ -1,14 +1,15 @@
 // The form that creates a push, in a real browser, when its answer is lost, when it is sent twice, and when its session ends.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { createVisitors, launchBrowser, skipBrowserTests } from '../support/chromium.ts'
+import { createVisitors, launchBrowser } from '../support/chromium.ts'
 import { SUBMIT } from '../support/create-page.ts'
+import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
@@ -47,7 +48,7 @@ async function startWire(port: number) {
   }
 }
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
   let server: Started

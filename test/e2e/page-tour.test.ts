@@ -1,12 +1,13 @@
 // Every page in each of its states: for screen readers, phones and fingers, in the light and in the dark.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { createStage } from '../support/binary.ts'
-import { launchBrowser, measureLooks, skipBrowserTests, watch } from '../support/chromium.ts'
+import { launchBrowser, measureLooks, watch } from '../support/chromium.ts'
+import { needs } from '../support/needs.ts'
 import { createWalkers, prepareTour, STOPS, type Stop, TOUR_OPTIONS } from '../support/tour.ts'
 
 /** The tour takes a minute; other work of the machine may make it ten. */
@@ -108,7 +109,7 @@ const readStyles = () =>
     .map((path) => readFileSync(join(FRAME, path), 'utf8'))
     .join('\n')
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
 

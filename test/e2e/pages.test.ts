@@ -1,9 +1,10 @@
 // The pages in a real browser, with the network cut.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
-import { launchBrowser, openPage, skipBrowserTests } from '../support/chromium.ts'
+import { launchBrowser, openPage } from '../support/chromium.ts'
+import { needs } from '../support/needs.ts'
 
 const ENDPOINTS = [
   ['GET', '/api/v2/version'],
@@ -39,7 +40,7 @@ const ENDPOINTS = [
 
 const NOTHING_WRONG = { outside: [], complaints: [] }
 
-describe.skipIf(skipBrowserTests)('in a browser', () => {
+needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   const proxies: ReturnType<typeof Bun.serve>[] = []
   let browser: Browser

@@ -1,7 +1,7 @@
 // The compiled binary on PostgreSQL with files in a bucket: two nodes as one, the commands beside them, and a database that
 // comes late, hangs, or cannot be used.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -13,14 +13,10 @@ import {
   type Started,
 } from '../support/binary.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
-import {
-  type DatabaseServer,
-  installedEngines,
-  type ServerDatabase,
-  startDatabaseServer,
-} from '../support/database-servers.ts'
+import { type DatabaseServer, type ServerDatabase, startDatabaseServer } from '../support/database-servers.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { TestInstance } from '../support/instance.ts'
+import { needs } from '../support/needs.ts'
 import { createPeople } from '../support/people.ts'
 import { untilTaken, waitUntil } from '../support/waiting.ts'
 
@@ -28,7 +24,7 @@ const PASSWORD = 'correct horse battery'
 const ANN = 'ann@example.org'
 const BOB = 'bob@example.org'
 
-describe.skipIf(!installedEngines().includes('postgres'))('on PostgreSQL', () => {
+needs('postgres').describe('on PostgreSQL', () => {
   const stage = createStage()
   const home = makeFolder()
   let server: DatabaseServer

@@ -1,13 +1,14 @@
 // A power cut at any moment: what an answer has told is true afterwards, whatever the disk kept of the rest.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect } from 'bun:test'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lookupOf } from '../../src/crypto/url-token.ts'
 import { dataFolder } from '../../src/store/folder/data-folder.ts'
 import { readKeyring } from '../../src/store/folder/key-file.ts'
 import { buildChild } from '../support/built-child.ts'
+import { needs } from '../support/needs.ts'
 import type { Told } from '../support/power-cut-child.ts'
 import {
   buildRecorder,
@@ -145,7 +146,7 @@ function* everyThird(all: Iterable<Cut>): Generator<Cut> {
   }
 }
 
-test.skipIf(recorder === null)('what was answered before a power cut is true after it', async () => {
+needs('cc').test('what was answered before a power cut is true after it', async () => {
   const dataDir = join(room, 'cut')
   await run(dataDir, 'a', { SYNC_MS })
   const events = readRecord(`${dataDir}.record`)
@@ -160,18 +161,15 @@ test.skipIf(recorder === null)('what was answered before a power cut is true aft
   console.log(`${checked} leftovers of ${events.length} events`)
 })
 
-test.skipIf(recorder === null)(
-  'so it is while the log begins anew in the same file again and again',
-  async () => {
-    const dataDir = join(room, 'anew')
-    await run(dataDir, 'a', { SYNC_MS, LOG_BYTES: '20000' })
-    const events = readRecord(`${dataDir}.record`)
-    expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(90)
-    expect(countBeginnings(events)).toBeGreaterThan(2)
-    const checked = checkCuts(dataDir, everyThird(cuts(events)))
-    console.log(`${checked} leftovers of ${events.length} events`)
-  },
-)
+needs('cc').test('so it is while the log begins anew in the same file again and again', async () => {
+  const dataDir = join(room, 'anew')
+  await run(dataDir, 'a', { SYNC_MS, LOG_BYTES: '20000' })
+  const events = readRecord(`${dataDir}.record`)
+  expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(90)
+  expect(countBeginnings(events)).toBeGreaterThan(2)
+  const checked = checkCuts(dataDir, everyThird(cuts(events)))
+  console.log(`${checked} leftovers of ${events.length} events`)
+})
 
 /** How often a log that was not truncated was written from its beginning. */
 function countBeginnings(events: readonly Event[]): number {
@@ -188,18 +186,15 @@ function countBeginnings(events: readonly Event[]): number {
   return count
 }
 
-test.skipIf(recorder === null)(
-  'after a sync that failed, the next start loses nothing that it acknowledges',
-  async () => {
-    const dataDir = join(room, 'failed')
-    await run(dataDir, 'a', { SYNC_MS, FAIL_SYNC: '9' })
-    const before = readRecord(`${dataDir}.record`)
-    expect(before.filter(({ kind }) => kind === 'sync fails')).toHaveLength(1)
-    const answered = before.filter(({ kind }) => kind === 'answer').length
-    await run(dataDir, 'b', { SYNC_MS })
-    const events = readRecord(`${dataDir}.record`)
-    expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(answered + 90)
-    // A cut before that, while a start writes again what the disk has lost, is found by the check of the start after it.
-    checkCuts(dataDir, everyThird(laterThan(answered, cuts(events))))
-  },
-)
+needs('cc').test('after a sync that failed, the next start loses nothing that it acknowledges', async () => {
+  const dataDir = join(room, 'failed')
+  await run(dataDir, 'a', { SYNC_MS, FAIL_SYNC: '9' })
+  const before = readRecord(`${dataDir}.record`)
+  expect(before.filter(({ kind }) => kind === 'sync fails')).toHaveLength(1)
+  const answered = before.filter(({ kind }) => kind === 'answer').length
+  await run(dataDir, 'b', { SYNC_MS })
+  const events = readRecord(`${dataDir}.record`)
+  expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(answered + 90)
+  // A cut before that, while a start writes again what the disk has lost, is found by the check of the start after it.
+  checkCuts(dataDir, everyThird(laterThan(answered, cuts(events))))
+})

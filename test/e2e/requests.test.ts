@@ -2,12 +2,13 @@
 
 import { afterAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { $ } from 'bun'
+import { armor, Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { createStage, type Started } from '../support/binary.ts'
 import { findNeedles, readTraces } from '../support/needles.ts'
 import { untilTaken, waitUntil } from '../support/waiting.ts'
+import { readZip } from '../support/zip.ts'
 
 const stage = createStage()
 afterAll(stage.clear)
@@ -122,10 +123,8 @@ test('killed in the middle of an upload: nothing of it is left, and its answer i
 test('what is encrypted for a key of age is on the disk in no other way, and needs no more memory when it is large', async () => {
   const asking = await addAccount(await stage.start())
   const { server, headers } = asking
-  const room = stage.folder()
-  const identity = join(room, 'key.txt')
-  await $`age-keygen -o ${identity}`.quiet()
-  const recipient = /public key: (age1\w+)/.exec(readFileSync(identity, 'utf8'))?.[1]
+  const identity = await generateX25519Identity()
+  const recipient = await identityToRecipient(identity)
   const urlToken = await ask(asking, { recipient })
   const secret = `needle-${randomUUID()}`
   const large = Buffer.alloc(128 * MIB, secret)
@@ -141,13 +140,12 @@ test('what is encrypted for a key of age is on the disk in no other way, and nee
   const [push] = await listReceived(asking, urlToken)
   const retrieved = await (await server.ask(`/api/v2/pushes/${push?.url_token}`, { headers })).json()
   expect(findNeedles(readTraces(server), [{ name: 'the secret', bytes: Buffer.from(secret) }])).toEqual([])
-  const sealed = join(room, '1.age')
-  await Bun.write(sealed, await server.ask(new URL(retrieved.files[0].url).pathname))
-  writeFileSync(join(room, 'text.age'), retrieved.payload)
-  expect(await $`age --decrypt -i ${identity} ${join(room, 'text.age')}`.text()).toBe(secret)
-  await $`age --decrypt -i ${identity} -o ${join(room, '1.zip')} ${sealed}`
-  expect((await $`unzip -Z1 ${join(room, '1.zip')}`.text()).trim()).toBe(`${secret}.bin`)
-  await $`unzip -q ${join(room, '1.zip')} -d ${room}`
-  expect(large.equals(readFileSync(join(room, `${secret}.bin`)))).toBe(true)
+  const sealed = await (await server.ask(new URL(retrieved.files[0].url).pathname)).bytes()
+  const decrypter = new Decrypter()
+  decrypter.addIdentity(identity)
+  expect(await decrypter.decrypt(armor.decode(retrieved.payload), 'text')).toBe(secret)
+  const [entry] = readZip(Buffer.from(await decrypter.decrypt(sealed)))
+  expect(entry?.name).toBe(`${secret}.bin`)
+  expect(entry?.content.equals(large)).toBe(true)
   await server.end()
 }, 120_000)

@@ -1,12 +1,13 @@
 // Restores and verifications on a disk that is too small: refused in a sentence, and nothing is left behind.
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStage, makeFolder, removeFolder, runBinary } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 import { backupOf } from '../support/packed-backup.ts'
 import { openTestStore, storePush } from '../support/store.ts'
-import { mountSmallDisk, skipDiskTests } from '../support/tmpfs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 
 const PUSHES = 3_000
 const KIB = 1024
@@ -42,7 +43,7 @@ function mount(size: number): string {
 /** Neither the entries of what is expired nor anything else fits: every stage is cut short at some size. */
 const SIZES = [0.3, 0.9, 1.02, 1.1, 1.2]
 
-test.skipIf(skipDiskTests)(
+needs('mount').test(
   'a restore that finds no room leaves the disk as it was',
   async () => {
     let refused = 0
@@ -68,7 +69,7 @@ test.skipIf(skipDiskTests)(
   600_000,
 )
 
-test.skipIf(skipDiskTests)(
+needs('mount').test(
   'a verification that finds no room leaves the disk as it was',
   async () => {
     const disk = mount(0.5 * bytes)

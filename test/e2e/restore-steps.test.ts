@@ -1,7 +1,7 @@
 // A restore that is killed at every step: the folder is complete or not there, and the next restore succeeds.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApi } from '../support/api.ts'
@@ -74,8 +74,7 @@ test.each([
       if (isThere) {
         // All that may be left is a folder that is empty.
         for (const name of readdirSync(dataDir).filter((other) => other.startsWith('.oncebox-restore-')))
-          expect(readdirSync(join(dataDir, name))).toEqual([])
-        await Bun.$`rmdir ${join(dataDir, '.oncebox-restore-')}*`.quiet().nothrow()
+          rmdirSync(join(dataDir, name))
       } else expect(await runChild(dataDir, 0)).toBe(steps)
       await expectWhole(dataDir)
       expect({ step, left: readdirSync(parent) }).toEqual({ step, left: ['new'] })

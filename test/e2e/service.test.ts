@@ -1,16 +1,17 @@
 // The installed service of a machine, in a private view of /etc, with the unit's command run as systemd would run it.
 
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 
 const stage = createStage()
 
 /** Changes to these folders are seen by the script alone. */
 const PRIVATE = ['/etc', '/usr/local/bin', '/var/lib']
 
-const canTry = process.getuid?.() === 0 && Bun.which('systemctl') !== null && Bun.which('unshare') !== null
+const inPrivate = needs('mount', 'systemctl', 'unshare', 'bash', 'setpriv', 'curl')
 
 async function runPrivately(script: string) {
   const room = stage.folder()
@@ -32,7 +33,7 @@ async function runPrivately(script: string) {
   return { out, err }
 }
 
-test.skipIf(!canTry)(
+inPrivate.test(
   'a service is installed, serves, is found by commands, and goes without its data',
   async () => {
     const { out, err } = await runPrivately(`
@@ -72,11 +73,9 @@ test.skipIf(!canTry)(
   },
 )
 
-test.skipIf(!canTry || existsSync('/run/systemd/system'))(
-  'where systemd does not run, nothing is touched',
-  async () => {
+if (!existsSync('/run/systemd/system'))
+  inPrivate.test('where systemd does not run, nothing is touched', async () => {
     const { out, err } = await runPrivately(`${BINARY} service install; ls /usr/local/bin /etc/oncebox 2>&1`)
     expect(err).toContain('systemd does not run on this machine')
     expect(out).toContain("cannot access '/etc/oncebox'")
-  },
-)
+  })

@@ -1,16 +1,13 @@
 // A browser that trusts the authority of a server: no warning by name or address, and no trust beyond its names.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { makeLeaf } from '../../src/crypto/certificates.ts'
 import { makeFolder, removeFolder, type Started, startBinary } from '../support/binary.ts'
-import { launchBrowser, skipBrowserTests } from '../support/chromium.ts'
-
-const certutil = Bun.which('certutil')
-if (certutil === null) console.log('No certutil was found (libnss3-tools): TLS is not tried in a browser.')
-const isSkipped = skipBrowserTests || (certutil === null && process.env.CI !== 'true')
+import { launchBrowser } from '../support/chromium.ts'
+import { needs } from '../support/needs.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const home = makeFolder()
@@ -32,7 +29,7 @@ async function trust(pem: string): Promise<void> {
   }
 }
 
-describe.skipIf(isSkipped)('a browser', async () => {
+needs('chromium', 'certutil').describe('a browser', async () => {
   beforeAll(async () => {
     server = await startBinary({ flags: ['--lan', '--mdns', 'off', '--http-port', '0', '--host', '0.0.0.0'] })
     await trust(join(server.dataDir, 'tls-authority.pem'))

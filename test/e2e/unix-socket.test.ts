@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const stage = createStage()
@@ -127,11 +128,9 @@ while True:
     if state == 'STOPPING=1': break
 `
 
-test.each(['path', 'abstract name'])(
-  'systemd is told of readiness, life, reloads and the end, at a %s',
-  async (kind) => {
+needs('python3').describe('systemd is told of readiness, life, reloads and the end', () => {
+  test.each(['path', 'abstract name'])('at a %s', async (kind) => {
     const name = kind === 'path' ? join(stage.folder(), 'notify') : `@oncebox-test-${process.pid}`
-    if (Bun.which('python3') === null) return
     const hearing = await listenForStates(name)
     const server = await stage.start({ env: { NOTIFY_SOCKET: name, WATCHDOG_USEC: '200000' } })
     await waitUntil(() => hearing.count('WATCHDOG=1') > 2)
@@ -142,8 +141,8 @@ test.each(['path', 'abstract name'])(
     expect(hearing.states().filter((state) => state !== 'WATCHDOG=1')).toEqual([
       ...['READY=1', 'RELOADING=1', 'READY=1', 'STOPPING=1'],
     ])
-  },
-)
+  })
+})
 
 test('an address of systemd that leads nowhere does not matter', async () => {
   const server = await stage.start({ env: { NOTIFY_SOCKET: '/no/such/socket' } })

@@ -1,26 +1,26 @@
 // Imports into PostgreSQL: all that holds for imports into a data folder.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeNewKey } from '../../src/app/keys.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
-import { installedEngines } from '../support/database-servers.ts'
 import { type Destination, importsInto, newFolder } from '../support/import.ts'
 import { importCases, live } from '../support/import-cases.ts'
 import { createTestClock, START } from '../support/instance.ts'
+import { needs } from '../support/needs.ts'
 import { writeSource } from '../support/password-pusher.ts'
 import { startTestPostgres, type TestDatabase, type TestPostgres } from '../support/postgres.ts'
 import { openTestNode } from '../support/postgres-store.ts'
 
-const isInstalled = installedEngines().includes('postgres')
+const postgresTests = needs('postgres')
 let postgres: TestPostgres
 const databases = new Map<string, Promise<TestDatabase>>()
 let bucket: TestBucket
 beforeAll(async () => {
   bucket = await openTestBucket()
-  if (isInstalled) postgres = await startTestPostgres()
+  if (postgresTests.isMet) postgres = await startTestPostgres()
 }, 300_000)
 afterAll(async () => {
   await bucket.close()
@@ -50,7 +50,7 @@ const destination: Destination = {
   },
 }
 
-describe.skipIf(!isInstalled)('into PostgreSQL', () => {
+postgresTests.describe('into PostgreSQL', () => {
   const imports = importsInto(destination)
 
   importCases(() => null, imports)

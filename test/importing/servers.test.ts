@@ -7,19 +7,20 @@ import { join } from 'node:path'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { openPasswordPusher } from '../../src/importing/source/password-pusher.ts'
 import { openServerDatabase } from '../../src/importing/source/server-database.ts'
-import { type DatabaseServer, installedEngines, startDatabaseServer } from '../support/database-servers.ts'
+import { type DatabaseServer, startDatabaseServer } from '../support/database-servers.ts'
 import { fixtureCases } from '../support/fixture-cases.ts'
 import { copyFixture } from '../support/fixture-copy.ts'
 import { importReport, newFolder, runImport } from '../support/import.ts'
 import { importCases, live } from '../support/import-cases.ts'
 import { START } from '../support/instance.ts'
+import { needs } from '../support/needs.ts'
 import { MASTER_KEY, writeSource } from '../support/password-pusher.ts'
 import { serverSink } from '../support/password-pusher-sinks.ts'
 
 const START_MS = 300_000
 
-for (const engine of installedEngines())
-  describe(`from ${engine}`, () => {
+for (const engine of ['postgres', 'mariadb'] as const)
+  needs(engine).describe(`from ${engine}`, () => {
     let server: DatabaseServer
 
     beforeAll(async () => {

@@ -124,7 +124,11 @@ test('steps that were taken already change nothing, restart nothing, and remove 
     { do: 'folder', path: join(folder, 'a'), mode: 0o750 },
     { do: 'copy', from: join(folder, 'from'), to: join(folder, 'a/b/program'), mode: 0o755 },
     { do: 'write', path: join(folder, 'a/settings'), mode: 0o640, text: 'A=1\n' },
-    { do: 'run', command: ['touch', marker], onlyIf: 'changed' },
+    {
+      do: 'run',
+      command: [process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(marker)}, '')`],
+      onlyIf: 'changed',
+    },
   ]
   const told: string[] = []
   const take = () => takeSteps(steps, (line) => told.push(line))
@@ -145,7 +149,9 @@ test('steps that were taken already change nothing, restart nothing, and remove 
 })
 
 test('the message for a failed command contains the command and its output', async () => {
-  const steps: Step[] = [{ do: 'run', command: ['sh', '-c', 'echo no such unit >&2; exit 5'] }]
+  const steps: Step[] = [
+    { do: 'run', command: [process.execPath, '-e', 'console.error("no such unit"); process.exit(5)'] },
+  ]
   await expect(takeSteps(steps, () => undefined)).rejects.toThrow('failed: no such unit')
 })
 

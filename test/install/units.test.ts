@@ -1,12 +1,13 @@
 // What service managers are given, checked with systemd's own tools where they are installed.
 
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { launchdJob } from '../../src/install/launchd.ts'
 import { unitFor } from '../../src/install/systemd.ts'
 import { windowsTask } from '../../src/install/windows.ts'
+import { needs } from '../support/needs.ts'
 
 const FACTS = {
   scope: 'machine' as const,
@@ -18,7 +19,6 @@ const FACTS = {
 }
 const systemUnit = (facts: Partial<Parameters<typeof unitFor>[0]> = {}) => unitFor({ ...FACTS, ...facts })
 const userUnit = () => unitFor({ ...FACTS, scope: 'user' })
-const hasSystemd = Bun.which('systemd-analyze') !== null
 
 function analyze(words: string[], unit: string) {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-unit-'))
@@ -35,7 +35,7 @@ const UNITS: [string, string][] = [
   ['with folders of its own', systemUnit({ dataDir: '/srv/once 100%', logFile: '/var/log/oncebox/x.log' })],
 ]
 
-describe.skipIf(!hasSystemd)('systemd', () => {
+needs('systemd-analyze').describe('systemd', () => {
   test.each(UNITS)('finds no fault in the unit %s', (_, unit) => {
     const { exitCode, said } = analyze(['verify', '--man=no'], unit)
     expect(said.split('\n').filter((line) => line.includes('oncebox.service'))).toEqual([])

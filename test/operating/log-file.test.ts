@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLogFile } from '../../src/operating/log-file.ts'
+import { needs } from '../support/needs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 let folder = ''
@@ -48,15 +49,18 @@ test('only its owner may read the file, and earlier lines stay', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a pipe is refused, at the start and at a reload, instead of waiting for its reader', async () => {
-  const log = await openLogFile({ path, onError, fallBack })
-  rmSync(path)
-  expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
-  await expect(log.reopen()).rejects.toThrow('is a pipe')
-  await expect(openLogFile({ path, onError, fallBack })).rejects.toThrow('is a pipe')
-  log.write('to the old file')
-  await log.close()
-})
+needs('mkfifo').test(
+  'a pipe is refused, at the start and at a reload, instead of waiting for its reader',
+  async () => {
+    const log = await openLogFile({ path, onError, fallBack })
+    rmSync(path)
+    expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
+    await expect(log.reopen()).rejects.toThrow('is a pipe')
+    await expect(openLogFile({ path, onError, fallBack })).rejects.toThrow('is a pipe')
+    log.write('to the old file')
+    await log.close()
+  },
+)
 
 test('after a rotation, lines go to the old file until the log is reopened, and none is lost', async () => {
   const log = await openLogFile({ path, onError, fallBack })
@@ -147,10 +151,9 @@ test('waiting lines are written when the process ends without closing', async ()
   expect(readFileSync(path, 'utf8')).toBe('the last words\n')
 })
 
-const isRoot = process.geteuid?.() === 0
 const NOBODY = 65534
 
-test.skipIf(!isRoot)(
+needs('root').test(
   'a file of another user is refused, at the start and at a reload, and stays as it is',
   async () => {
     const log = await openLogFile({ path, onError, fallBack })
@@ -167,7 +170,7 @@ test.skipIf(!isRoot)(
   },
 )
 
-test.skipIf(!isRoot)('a link of another user is refused, also one that leads nowhere', async () => {
+needs('root').test('a link of another user is refused, also one that leads nowhere', async () => {
   const target = join(folder, 'target')
   symlinkSync(target, path)
   lchownSync(path, NOBODY, NOBODY)

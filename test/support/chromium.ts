@@ -7,18 +7,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core'
-
-/**
- * The headless shell is the same engine without the windows, the services and the start pages of a whole browser: each page
- * that it opens takes less than half of the processor time.
- */
-const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
-const executablePath = NAMES.map((name) => Bun.which(name)).find((path) => path !== null)
-
-/** Browser tests are skipped without one, except where continuous integration must have it. */
-export const skipBrowserTests = executablePath === undefined && process.env.CI !== 'true'
-
-if (skipBrowserTests) console.log('No Chromium was found: the tests in a browser are skipped.')
+import { findBrowser } from '../../scripts/programs.ts'
 
 /** For whatever a page does; it is much slower on a machine that is busy with others. */
 const PATIENCE_MS = 120_000
@@ -60,7 +49,8 @@ export async function launchBrowser(
   names: readonly string[] = [],
   { home }: { home?: string } = {},
 ): Promise<Browser> {
-  if (!executablePath) throw new Error('Chromium is missing: apt-get install chromium-headless-shell')
+  const executablePath = findBrowser()
+  if (executablePath === null) throw new Error('Chromium is missing: npm run test:tools')
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',')
   const args = names.length === 0 ? [] : [`--host-resolver-rules=${rules}`]
   const bypass = ['127.0.0.1', 'localhost', ...names].join(';')

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { fastPlace } from '../../scripts/fast-folder.ts'
+import { findPostgres } from '../../scripts/programs.ts'
 import { freePort } from './free-port.ts'
-import { findPostgres } from './postgres-programs.ts'
 import { signalTree } from './process-tree.ts'
 
 export type Cluster = {

@@ -5,9 +5,9 @@ import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { makeFastFolder } from '../../scripts/fast-folder.ts'
+import { findMariadb, findPostgres } from '../../scripts/programs.ts'
 import { testCertificate, testKey } from './certificate.ts'
 import { freePort } from './free-port.ts'
-import { findPostgres } from './postgres-programs.ts'
 
 export type Engine = 'postgres' | 'mariadb'
 
@@ -30,18 +30,6 @@ export type DatabaseServer = {
 
 export type ServerDatabase = { name: string; address: string; sql: SQL; close(): Promise<void> }
 
-/** Those that can be started here. The others are named, because skipped tests are easily overlooked. */
-export function installedEngines(): Engine[] {
-  return (['postgres', 'mariadb'] as const).filter((engine) => {
-    if (programsOf(engine) !== null) return true
-    console.warn(
-      `\nSKIPPED: ${engine} is not installed, so its tests do not run: apt-get install ${PACKAGES[engine]}\n`,
-    )
-    return false
-  })
-}
-
-const PACKAGES = { postgres: 'postgresql', mariadb: 'mariadb-server' }
 const LATIN1 = " ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
 const PASSWORD = "p@ss:w/o#rd ü'"
 const USER = 'pwpush'
@@ -231,8 +219,9 @@ function postgres(): Programs | null {
 }
 
 function mariadb(): Programs | null {
-  const [install, server] = [Bun.which('mariadb-install-db'), whichServer('mariadbd')]
-  if (install === null || server === null) return null
+  const found = findMariadb()
+  if (found === null) return null
+  const { install, server } = found
   const small = ['--innodb-log-file-size=8M', '--innodb-buffer-pool-size=32M']
   const quick = [...small, '--innodb-flush-log-at-trx-commit=0', '--innodb-doublewrite=0']
   const data = (folder: string) => `--datadir=${join(folder, 'data')}`
@@ -272,11 +261,6 @@ function mariadb(): Programs | null {
     newDatabase: (name, latin1) =>
       `CREATE DATABASE ${name} DEFAULT COLLATE ${latin1 ? 'latin1_german1_ci' : 'utf8mb4_bin'}`,
   }
-}
-
-/** Debian keeps servers where only root looks. */
-function whichServer(name: string): string | null {
-  return Bun.which(name, { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` })
 }
 
 type OtherUser = { prefix: string[]; uid: number; gid: number }

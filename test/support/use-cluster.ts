@@ -1,6 +1,6 @@
 // One PostgreSQL server for the tests of a file, which they may stop, start and set otherwise.
 
-import { afterAll, beforeAll, describe } from 'bun:test'
+import { afterAll, beforeAll } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { type DatabaseAddress, parseDatabaseAddress } from '../../src/domain/database-address.ts'
@@ -9,7 +9,7 @@ import type { Connect } from '../../src/store/postgres/engine/session.ts'
 import { connectTo } from '../../src/store/postgres/reaching/address.ts'
 import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { installedEngines } from './database-servers.ts'
+import { type Needing, needs } from './needs.ts'
 
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 const START_MS = 300_000
@@ -18,8 +18,8 @@ const START_MS = 300_000
  * Starts a server with the tables of Oncebox and a table `notes (n int PRIMARY KEY)` before the tests of this file, and removes
  * it after them. `cluster()` is for use within tests. What `describe` describes is skipped where PostgreSQL is not installed.
  */
-export function useCluster(): { cluster: () => Cluster; describe: ReturnType<typeof describe.skipIf> } {
-  const isInstalled = installedEngines().includes('postgres')
+export function useCluster(): { cluster: () => Cluster; describe: Needing['describe'] } {
+  const { isMet: isInstalled, describe } = needs('postgres')
   let started: Cluster | undefined
   beforeAll(async () => {
     if (!isInstalled) return
@@ -36,7 +36,7 @@ export function useCluster(): { cluster: () => Cluster; describe: ReturnType<typ
     return started
   }
 
-  return { cluster, describe: describe.skipIf(!isInstalled) }
+  return { cluster, describe }
 }
 
 export function addressOf(text: string): DatabaseAddress {

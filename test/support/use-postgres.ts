@@ -1,20 +1,20 @@
 // PostgreSQL for the tests of one file.
 
-import { afterAll, beforeAll, describe } from 'bun:test'
-import { installedEngines } from './database-servers.ts'
+import { afterAll, beforeAll } from 'bun:test'
+import { type Needing, needs } from './needs.ts'
 import { startTestPostgres, type TestPostgres } from './postgres.ts'
 
 export type UsedPostgres = Omit<TestPostgres, 'stop'> & {
   isInstalled: boolean
   /** Describes tests that need it: they are skipped where it is not installed. */
-  describe: ReturnType<typeof describe.skipIf>
+  describe: Needing['describe']
 }
 
 const START_MS = 300_000
 
 /** Starts a server before the tests of this file, or of the `describe` around it, and stops it after them. `flags`: for its command line. */
 export function usePostgres(flags: readonly string[] = []): UsedPostgres {
-  const isInstalled = installedEngines().includes('postgres')
+  const { isMet: isInstalled, describe } = needs('postgres')
   let started: TestPostgres | undefined
   beforeAll(async () => {
     if (isInstalled) started = await startTestPostgres(flags)
@@ -28,7 +28,7 @@ export function usePostgres(flags: readonly string[] = []): UsedPostgres {
 
   return {
     isInstalled,
-    describe: describe.skipIf(!isInstalled),
+    describe,
     get server() {
       return running().server
     },

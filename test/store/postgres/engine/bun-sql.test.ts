@@ -3,6 +3,7 @@
 
 import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { findPostgres } from '../../../../scripts/programs.ts'
 import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
 import { databaseClientOptions } from '../../../../src/domain/database-client.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
@@ -39,7 +40,7 @@ postgres.describe('the client of Bun', () => {
   function endAtOnce(pids: readonly number[]): void {
     const server = new URL(url)
     const { exitCode, stderr } = Bun.spawnSync(
-      ['psql', '-XAtqc', END_AT_ONCE.replaceAll('$1', String(pids))],
+      [`${findPostgres()}/psql`, '-XAtqc', END_AT_ONCE.replaceAll('$1', String(pids))],
       {
         env: {
           PATH: process.env.PATH ?? '',

@@ -12,12 +12,12 @@ import { explainUnreachable } from '../../../../src/store/postgres/reaching/unre
 import { testCertificate } from '../../../support/certificate.ts'
 import {
   type DatabaseServer,
-  installedEngines,
   type ServerDatabase,
   startDatabaseServer,
 } from '../../../support/database-servers.ts'
 import { startFaultProxy } from '../../../support/fault-proxy.ts'
 import { freePort } from '../../../support/free-port.ts'
+import { needs } from '../../../support/needs.ts'
 
 type Options = { patience?: number; onWait?: (why: string) => void; abandoned?: AbortSignal }
 
@@ -141,7 +141,7 @@ test('files that hold no certificate, or the key of another one, are named', () 
   rmSync(folder, { recursive: true })
 })
 
-describe.skipIf(!installedEngines().includes('postgres'))('with a server', () => {
+needs('postgres').describe('with a server', () => {
   let server: DatabaseServer
   let database: ServerDatabase
   beforeAll(async () => {

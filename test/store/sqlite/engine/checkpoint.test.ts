@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCheckpointer } from '../../../../src/store/sqlite/engine/checkpoint.ts'
 import { openLogEmptier } from '../../../../src/store/sqlite/engine/disk-threads.ts'
+import { needs } from '../../../support/needs.ts'
 import { awaitOthers, pass } from '../../../support/timers.ts'
 
 const opened: { database: Database; folder: string }[] = []
@@ -163,7 +164,7 @@ test('the thread starts with the first request, because a start would wait for i
   }
 })
 
-test.skipIf(process.platform === 'win32')(
+needs('sh').test(
   'the log is emptied while connections have taken every file descriptor, because those of the thread are held',
   async () => {
     const { database } = openDatabase()

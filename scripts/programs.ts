@@ -1,0 +1,79 @@
+// The programs that tests start beside Bun, and the Debian packages that have them.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The packages of each program, or null where a package alone does not help: a system that systemd has booted. */
+export const PACKAGES = {
+  age: 'age',
+  bash: 'bash',
+  cc: 'gcc libc6-dev',
+  certutil: 'libnss3-tools',
+  chromium: 'chromium-headless-shell',
+  curl: 'curl',
+  dd: 'coreutils',
+  fish: 'fish',
+  mariadb: 'mariadb-server',
+  mkfifo: 'coreutils',
+  mount: 'mount',
+  postgres: 'postgresql',
+  python3: 'python3-minimal',
+  setpriv: 'util-linux',
+  sh: 'dash',
+  systemctl: null,
+  'systemd-analyze': null,
+  tar: 'tar',
+  unshare: 'util-linux',
+  zsh: 'zsh',
+} as const satisfies Record<string, string | null>
+
+export type Program = keyof typeof PACKAGES
+
+/** The headless shell takes less than half of the processor time of a whole browser; older releases of Debian lack it. */
+export const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+
+export function isInstalled(program: Program): boolean {
+  switch (program) {
+    case 'chromium':
+      return findBrowser() !== null
+    case 'cc':
+      return findCompiler() !== null
+    case 'postgres':
+      return findPostgres() !== null && ['setpriv', 'id', 'sh'].every(isThere)
+    case 'mariadb':
+      return findMariadb() !== null && ['setpriv', 'id', 'sh'].every(isThere)
+    default:
+      return isThere(program)
+  }
+}
+
+const isThere = (name: string) => Bun.which(name) !== null
+
+export function findBrowser(): string | null {
+  return BROWSERS.map((name) => Bun.which(name)).find((path) => path !== null) ?? null
+}
+
+export function findCompiler(): string | null {
+  return process.platform === 'linux' ? (Bun.which('cc') ?? Bun.which('gcc')) : null
+}
+
+/** The paths of the program that makes a data folder and of the server, which Debian keeps where only root looks. */
+export function findMariadb(): { install: string; server: string } | null {
+  const install = Bun.which('mariadb-install-db')
+  const server = Bun.which('mariadbd', { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` })
+  return install === null || server === null ? null : { install, server }
+}
+
+/** The folder of `initdb` and `postgres`: the newest of Debian's packages, or the one of ONCEBOX_TEST_POSTGRES_BIN. */
+export function findPostgres(): string | null {
+  const given = process.env.ONCEBOX_TEST_POSTGRES_BIN
+  if (given !== undefined) return requirePostgres(given)
+  const [initdb] = [...new Bun.Glob('/usr/lib/postgresql/*/bin/initdb').scanSync('/')].sort().reverse()
+  return initdb?.slice(0, -'/initdb'.length) ?? null
+}
+
+/** Throws where it is missing: tests of a version that was named must not be skipped. */
+function requirePostgres(folder: string): string {
+  if (existsSync(join(folder, 'initdb'))) return folder
+  throw new Error(`ONCEBOX_TEST_POSTGRES_BIN=${folder} holds no initdb`)
+}
