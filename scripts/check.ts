@@ -2,7 +2,7 @@
 // The last line sums up the tests, `N passed, M failed`. Any other failed step counts as one failure.
 
 import { delimiter, join } from 'node:path'
-import { BY_THEMSELVES, commandOf, QUICK, SIDE_BY_SIDE } from './tests.ts'
+import { BY_THEMSELVES, commandOf, QUICK, WHOLE } from './tests.ts'
 
 const PROJECT = join(import.meta.dir, '..')
 const TOOLS = join(PROJECT, 'node_modules', '.bin')
@@ -20,7 +20,7 @@ const steps = {
   licenses: { command: [BUN, 'scripts/licenses.ts', '--check'], tests: false },
   quick: { command: commandOf(QUICK, BUN), tests: true },
   build: { command: [BUN, 'scripts/build.ts'], tests: false },
-  slow: { command: commandOf(SIDE_BY_SIDE, BUN), tests: true },
+  slow: { command: commandOf(WHOLE, BUN), tests: true },
   alone: { command: commandOf(BY_THEMSELVES, BUN), tests: true },
 }
 

@@ -1,22 +1,33 @@
-// Runs all tests in their phases: `npm test`, or the quick ones alone: `npm run test:quick`. Arguments are handed on to Bun,
-// such as `npm run test:quick -- -t purge`.
+// Runs the tests in their phases: `npm test`; `npm run test:slow`, `npm run test:quick`; or all of them, with `all`. Other arguments
+// are handed on to Bun, such as `npm run test:quick -- -t purge`. The end is a table of what was skipped for want of a program.
 
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFastFolder } from './fast-folder.ts'
-import { BY_THEMSELVES, commandOf, type Phase, QUICK, SIDE_BY_SIDE } from './tests.ts'
+import { createSkips } from './skips.ts'
+import { BY_THEMSELVES, commandOf, LONG, type Phase, QUICK, SIDE_BY_SIDE, WHOLE } from './tests.ts'
 
-const [only, ...rest] = process.argv.slice(2)
-const isQuick = only === 'quick'
-const handedOn = isQuick ? rest : process.argv.slice(2)
+const PLANS: Record<string, readonly Phase[]> = {
+  quick: [QUICK],
+  slow: [LONG],
+  all: [QUICK, WHOLE, BY_THEMSELVES],
+}
+const EVERY_DAY = [QUICK, SIDE_BY_SIDE, BY_THEMSELVES]
+
+const [word = '', ...rest] = process.argv.slice(2)
+const named = PLANS[word]
+const [plan, handedOn] = named === undefined ? [EVERY_DAY, process.argv.slice(2)] : [named, rest]
+const skips = createSkips()
 
 async function run(phase: Phase, env: Record<string, string>): Promise<boolean> {
   console.log(`\n== ${phase.name}: ${phase.files.length} files`)
+  const colour: Record<string, string> = process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}
   const child = Bun.spawn([...commandOf(phase, process.execPath), ...handedOn], {
     cwd: join(import.meta.dir, '..'),
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...colour, ...env },
+    stdio: ['ignore', 'inherit', 'pipe'],
   })
+  await skips.passOn(child.stderr)
   return (await child.exited) === 0
 }
 
@@ -25,8 +36,7 @@ const folder = makeFastFolder('oncebox-tests-')
 // Servers of databases run as users of their own.
 chmodSync(folder, 0o711)
 const outcomes: boolean[] = []
-for (const phase of isQuick ? [QUICK] : [QUICK, SIDE_BY_SIDE])
-  outcomes.push(await run(phase, { TMPDIR: folder }))
+for (const phase of plan) outcomes.push(await run(phase, phase === BY_THEMSELVES ? {} : { TMPDIR: folder }))
 rmSync(folder, { recursive: true, force: true })
-if (!isQuick) outcomes.push(await run(BY_THEMSELVES, {}))
+console.log(skips.table())
 process.exitCode = outcomes.every(Boolean) ? 0 : 1

@@ -1,15 +1,22 @@
-// Which tests run together: the quick ones, the slow ones side by side, and those that measure alone.
+// Which tests run together: the quick ones, those that wait side by side, the long ones, and those that measure alone.
 
 import { join } from 'node:path'
 import { Glob } from 'bun'
+import recorded from './test-timings.json'
 
 const PROJECT = join(import.meta.dir, '..')
 /** About how long files take, in milliseconds; `bun test --timings=FILE --update-timings` writes such a file. */
 const TIMINGS = join(import.meta.dir, 'test-timings.json')
+const timings: { files: Record<string, number> } = recorded
+/** Tests that need a desktop. */
+const DESKTOP = 'test/desktop/'
+/** Files that take longer, and tests that need a desktop, are left to `npm run test:slow`. */
+const LONG_MS = 20_000
 /** Folders and files that start processes, browsers or servers, try thousands of cases, or wait. */
 const SLOW = [
   'test/e2e/',
   'test/fuzz/',
+  DESKTOP,
   'test/selftest/',
   'test/cli/',
   'test/client/',
@@ -36,6 +43,10 @@ export type Phase = { name: string; files: readonly string[]; workers: number }
 const ALL: readonly string[] = [...new Glob('test/**/*.test.ts').scanSync(PROJECT)].sort()
 const isSlow = (path: string) => ALONE.includes(path) || SLOW.some((place) => path.startsWith(place))
 
+const WAITING = ALL.filter((path) => isSlow(path) && !ALONE.includes(path))
+/** The time is that of a file beside six others, on two cores. */
+const isLong = (path: string) => path.startsWith(DESKTOP) || (timings.files[path] ?? 0) > LONG_MS
+
 /** Everything that needs neither the compiled binary nor a browser nor a server: the rules, the store and the contract. */
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
 
@@ -43,9 +54,13 @@ export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 4 }
 /** Most of them wait for two thirds of their time, so seven of them keep two cores busy. */
 export const SIDE_BY_SIDE: Phase = {
   name: 'side by side',
-  files: ALL.filter((path) => isSlow(path) && !ALONE.includes(path)),
+  files: WAITING.filter((path) => !isLong(path)),
   workers: 7,
 }
+/** These are `npm run test:slow`. */
+export const LONG: Phase = { name: 'slow', files: WAITING.filter(isLong), workers: 7 }
+/** Both in one phase, in which the short ones fill the gaps of the long ones. */
+export const WHOLE: Phase = { name: 'side by side, with the slow ones', files: WAITING, workers: 7 }
 export const BY_THEMSELVES: Phase = { name: 'alone', files: ALONE, workers: 1 }
 
 /** The command that runs one phase; `bun` is the path of Bun. */
