@@ -7,6 +7,7 @@ import type { Config } from '../settings/table.ts'
 import {
   type NotedSetting,
   readServingNote,
+  readSettingsNote,
   readSetupLink,
   removeServingNote,
   writeServingNote,
@@ -19,13 +20,14 @@ export type Serving = NonNullable<ReturnType<typeof findServing>>
 
 /**
  * `setupLink` makes the first administrator; null when there is one already, or when a terminal shows the link. `isUp`: whether it
- * answers, and its database works. Null when no server holds the folder, or when it does not listen yet. Throws DomainError for a folder of somebody else; root looks
+ * answers, and its database works. Null when no server holds the folder, or when it does not listen yet. `settings`: those that it runs with, without secrets; null when they cannot be read. Throws DomainError for a folder of somebody else; root looks
  * into it as its owner.
  */
 export function findServing(dataDir: string) {
   return asOwner(dataDir, () => {
     const note = readServingNote(dataDir)
-    return note && { ...note, setupLink: readSetupLink(dataDir), isUp: () => isUp(note) }
+    const settings = readSettingsNote(dataDir)?.settings ?? null
+    return note && { ...note, settings, setupLink: readSetupLink(dataDir), isUp: () => isUp(note) }
   })
 }
 

@@ -5,6 +5,7 @@ import type { Parser } from '../settings/parsers.ts'
 import { type GivenFlags, off, type Setting, type Table, type Values } from '../settings/setting.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
+import { anyPath } from './paths.ts'
 import type { Shell } from './shell.ts'
 
 /** What an action gets: the command line, read and checked. */
@@ -32,6 +33,8 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   flags?: F
   /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
   settings?: S
+  /** The settings that its help shows, where it takes all that `serve` takes. */
+  helped?: readonly (keyof typeof settings)[]
   /** Only handed on as they were given, for a service that reads them later. */
   keepsSettings?: true
   /** Whether the settings of an installed service count, unless the command line names a folder or a database. */
@@ -87,7 +90,7 @@ export function operandsOf({ operands = '' }: Command): Operand[] {
 }
 
 /** The settings that have a flag. */
-export function shownSettings(row: Command | undefined): Setting[] {
+export function shownSettings(row: Pick<Command, 'settings'> | undefined): Setting[] {
   return Object.values<Setting>(row?.settings ?? {}).filter(({ variableOnly }) => !variableOnly)
 }
 
@@ -114,4 +117,10 @@ export function valued<T>(words: `${string} <${string}>`, parse: Parser<T>) {
 /** A flag that may be repeated. */
 export function repeated<T>(words: `${string} <${string}>`, parse: Parser<T>) {
   return { ...valued(words, parse), list: true } as const
+}
+
+/** Of every command that works on a data folder: the settings of a service, for one and by hand. */
+export const envFile = {
+  ...valued('env-file <file>', anyPath),
+  help: 'File of settings as variables, a line each, such as ONCEBOX_PORT=8080; variables that are set win',
 }

@@ -1,6 +1,6 @@
 // The table of commands, in the order of the help. Help, completion and the manual page are made of it.
 
-import type { Command } from './command.ts'
+import { type Command, envFile } from './command.ts'
 import { BACKUP } from './commands/backup.ts'
 import { COPY } from './commands/copy.ts'
 import { EXPIRE_ALL } from './commands/expire-all.ts'
@@ -22,9 +22,15 @@ import { UPGRADE } from './commands/upgrade.ts'
 import { USERS } from './commands/users.ts'
 import { WATCH } from './commands/watch.ts'
 
-export const COMMANDS: readonly Command[] = [
+const ROWS: readonly Command[] = [
   ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
   ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
   ...[PUSH, GET, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST],
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]
+
+/** With the flag of every command that works on a data folder or a database. A service reads a file of its own. */
+export const COMMANDS = ROWS.map((row) => {
+  const isOnData = row.isOnData !== undefined || 'dataDir' in (row.settings ?? {})
+  return isOnData && !row.keepsSettings ? { ...row, flags: { ...row.flags, envFile } } : row
+})

@@ -14,7 +14,10 @@ const VERSION_ITEM: Item = ['-V, --version', 'print the version']
 export function helpOf(row: Command | undefined, width: number): string {
   const children = childrenOf(COMMANDS, row?.name ?? '')
   const own = (row === undefined ? [] : ownFlagsOf(row)).map((flag): Item => [termOf(flag), flag.help])
-  const variables = Object.values<Setting>(row?.settings ?? {}).filter(({ variableOnly }) => variableOnly)
+  const all = row?.settings ?? {}
+  const helped: readonly string[] = row?.helped ?? Object.keys(all)
+  const settings = Object.fromEntries(Object.entries(all).filter(([key]) => helped.includes(key)))
+  const variables = Object.values<Setting>(settings).filter(({ variableOnly }) => variableOnly)
   const { help, examples } = pageOf(row?.name ?? '')
   return [
     `Usage: oncebox ${row === undefined ? '[COMMAND] [flags]' : usageOf(row)}`,
@@ -22,7 +25,10 @@ export function helpOf(row: Command | undefined, width: number): string {
     ...grouped(
       [
         ...[...own, HELP_ITEM, VERSION_ITEM].map((item) => ({ title: 'Options:', item })),
-        ...shownSettings(row).map((setting) => ({ title: `${setting.group}:`, item: describe(setting) })),
+        ...shownSettings({ settings }).map((setting) => ({
+          title: `${setting.group}:`,
+          item: describe(setting),
+        })),
         ...children.map((child) => ({ title: child.heading ?? 'Commands:', item: listed(child) })),
         ...variables.map((setting) => ({
           title: 'Variables without a flag:',

@@ -36,5 +36,5 @@ export function summaryOf(name: string): string {
 /** The command's own flags, each with what it does. */
 export function ownFlagsOf({ name, flags = {} }: Command): Setting[] {
   const said = pageOf(name).flags
-  return Object.values<Setting>(flags).map((flag) => ({ ...flag, help: said.get(flag.flag) ?? '' }))
+  return Object.values<Setting>(flags).map((flag) => ({ ...flag, help: said.get(flag.flag) ?? flag.help }))
 }

@@ -53,7 +53,11 @@ function stop(serving: Serving | null, { config, shell }: Shown): void {
   if (!isStopped) throw new CommandFailure(`No server runs on ${config.dataDir}.`)
 }
 
-export async function tellHealth({ config, shell, app }: Given<unknown, Config>): Promise<void> {
+export async function tellHealth({
+  config,
+  shell,
+  app,
+}: Given<unknown, Pick<Config, 'dataDir'>>): Promise<void> {
   const serving = await app.findServing(config.dataDir)
   if (serving === null) throw new CommandFailure(`No server runs on ${config.dataDir}.${hintOf(shell)}`)
   if (!(await serving.isUp())) throw new CommandFailure(`The server on ${config.dataDir} does not answer.`)

@@ -1,7 +1,7 @@
 // Plans a service of this machine or user: from flags and the file of settings to the steps that install it.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { posix, win32 } from 'node:path'
 import { conflict } from '../domain/errors.ts'
@@ -157,7 +157,7 @@ export function requireScope(scope: Scope, platform: NodeJS.Platform, command: s
 
 /** Throws `conflict` when the steps cannot be taken here. */
 export function requireRights(
-  { scope, isManaged, mayStart, dataDir }: InstallFacts,
+  { scope, isManaged, mayStart, dataDir, backupDir }: InstallFacts,
   platform: NodeJS.Platform,
 ): void {
   requireScope(scope, platform, 'install')
@@ -166,16 +166,20 @@ export function requireRights(
       'systemd does not run on this machine, so it has no service to start. Start "oncebox serve" by what starts programs here ' +
         '(OpenRC, runit, a container), or add --no-start to install the unit only. Nothing was changed.',
     )
-  if (platform === 'linux' && scope === 'machine') requireOwner(dataDir)
+  if (platform !== 'linux' || scope !== 'machine') return
+  requireOwner(dataDir, '-R ')
+  if (backupDir !== null) requireOwner(backupDir, '')
 }
 
-/** systemd gives its state folder to the user of the service. Any other folder must belong to that user already. */
-function requireOwner(dataDir: string): void {
-  const found = statSync(dataDir, { throwIfNoEntry: false })
-  if (dataDir === STATE_FOLDER || found === undefined || found.uid === findId('passwd', SERVICE_USER)) return
+/** systemd gives its state folder to the user of the service, and the installation an empty one. Others must belong to that user. */
+function requireOwner(folder: string, recursive: '-R ' | ''): void {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (folder === STATE_FOLDER || found === undefined || found.uid === findId('passwd', SERVICE_USER)) return
+  // A disk of its own has lost+found.
+  if (found.isDirectory() && readdirSync(folder).every((name) => name === 'lost+found')) return
   throw conflict(
-    `${dataDir} does not belong to the user ${SERVICE_USER}, whom the service runs as. Stop what uses it, then: ` +
-      `chown -R ${SERVICE_USER}: ${dataDir} (the user is made by "oncebox service install --no-start"). Nothing was changed.`,
+    `${folder} does not belong to the user ${SERVICE_USER}, whom the service runs as. Stop what uses it, then: ` +
+      `chown ${recursive}${SERVICE_USER}: ${folder} (the user is made by "oncebox service install --no-start"). Nothing was changed.`,
   )
 }
 

@@ -93,12 +93,14 @@ const addUser = run(
   ...['--home-dir', STATE_FOLDER, '--shell', '/usr/sbin/nologin', SERVICE_USER],
 )
 
-/** systemd makes its state folder itself. Other folders have to exist before the service starts. */
+/** systemd makes its state folder itself. Other folders have to exist before the service starts, as the service's own. */
 function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
   if (scope === 'user') return []
   const owned = { mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }
   return [dataDir, backupDir].flatMap((path): Step[] =>
-    path === null || path === STATE_FOLDER ? [] : [{ do: 'folder', path, ...owned }],
+    path === null || path === STATE_FOLDER
+      ? []
+      : [{ do: 'folder', path, ...owned }, run('chown', `${SERVICE_USER}:`, path)],
   )
 }
 

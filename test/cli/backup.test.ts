@@ -1,10 +1,11 @@
 // `oncebox backup` at the command line: what is refused before anything is written, and what is told at the end.
 
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import type { Serving } from '../../src/app/serving.ts'
 import { readMembers } from '../support/backup.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
 import { openTestStore } from '../support/store.ts'
@@ -70,6 +71,53 @@ test('without FILE, one more is made in --backup-dir, sealed as its settings say
   expect(trial.err.at(-1)).toContain('start the server once with --backup-accept-folder')
   expect(await trial.run('backup', '--backup-accept-folder')).toBe(0)
   expect(readdirSync(folder)).toHaveLength(3)
+})
+
+describe('without FILE beside a running server', () => {
+  const serving = (settings: Serving['settings']): Serving => ({
+    ...{ pid: 1, url: 'http://localhost:5100', socket: null, setupLink: null, settings },
+    isUp: async () => true,
+  })
+  const noted = (values: Record<string, string>) =>
+    Object.entries(values).map(([flag, value]) => ({ flag, value, from: `--${flag}` }))
+
+  test('one more is made in its --backup-dir, sealed for all of its keys', async () => {
+    const identities = await Promise.all([generateX25519Identity(), generateX25519Identity()])
+    const recipients = await Promise.all(identities.map(identityToRecipient))
+    const folder = join(room, 'of, the server')
+    const trial = createBackupTrial()
+    trial.state.serving = serving(
+      noted({ 'backup-dir': folder, 'backup-keep': '1', 'backup-recipient': recipients.join(', ') }),
+    )
+    for (const _ of [1, 2]) expect(await trial.run('backup')).toBe(0)
+    const sealed = readdirSync(folder).filter((name) => name.endsWith('.tar.age'))
+    expect(sealed).toHaveLength(1)
+    for (const identity of identities)
+      await readMembers(readFileSync(join(folder, sealed[0] ?? '')), { identities: [identity] })
+    expect(trial.err).toContain(`Using the settings of the running server: --backup-dir ${folder}`)
+    expect(readdirSync(room)).toEqual(['of, the server'])
+  })
+
+  test('the current folder is taken where it makes none, and a FILE or folder that is named wins', async () => {
+    const trial = createBackupTrial()
+    trial.state.serving = serving([{ flag: 'backup-dir', value: 'none', from: 'default' }])
+    expect(await trial.run('backup')).toBe(0)
+    trial.state.serving = serving(noted({ 'backup-dir': join(room, 'server') }))
+    expect(await trial.run('backup', 'x.tar')).toBe(0)
+    expect(await trial.run('backup', '--backup-dir', join(room, 'own'))).toBe(0)
+    expect(readdirSync(room).sort()).toEqual(['oncebox-backup-1970-01-01T00-00-00Z.tar', 'own', 'x.tar'])
+  })
+
+  test.each<[string, Serving['settings']]>([
+    ['cannot be read', null],
+    ['make no sense', noted({ 'backup-dir': '/mnt/b', 'backup-keep': 'x' })],
+  ])('nothing is made when its settings %s, and the way out is named', async (_, settings) => {
+    const trial = createBackupTrial()
+    trial.state.serving = serving(settings)
+    expect(await trial.run('backup')).toBe(1)
+    expect(trial.err.at(-1)).toContain('name a FILE, or the folder of its backups with --backup-dir')
+    expect(readdirSync(room)).toEqual([])
+  })
 })
 
 test.each([

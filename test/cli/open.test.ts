@@ -6,6 +6,7 @@ const RUNNING: Serving = {
   pid: 4711,
   url: 'http://localhost:5200',
   socket: null,
+  settings: [],
   setupLink: null,
   isUp: async () => true,
 }

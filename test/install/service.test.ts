@@ -4,7 +4,9 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { placesFor, systemOf } from '../../src/install/places.ts'
+import { requireRights } from '../../src/install/service.ts'
 import type { InstallFacts, Scope } from '../../src/install/service-system.ts'
 import { presentStep, type Step, takeSteps } from '../../src/install/steps.ts'
 import { createTrial } from '../cli/trial.ts'
@@ -85,7 +87,12 @@ describe('on Linux', () => {
     }
     const lines = installSteps('linux', factsOf('linux', 'machine', facts)).flatMap(presentStep)
     for (const path of ['/srv/box', '/mnt/backup/box'])
-      expect(lines).toContain(`make the folder ${path} (0700, oncebox:oncebox)`)
+      expect(lines).toEqual(
+        expect.arrayContaining([
+          `make the folder ${path} (0700, oncebox:oncebox)`,
+          `run chown oncebox: ${path}`,
+        ]),
+      )
     const paths = ['/srv/box', '/mnt/backup/box', '/etc/keys'].map((path) => `ReadWritePaths=-${path}`)
     for (const line of [...paths, 'LogsDirectory=oncebox']) expect(lines).toContain(`  ${line}`)
   })
@@ -222,4 +229,44 @@ describe('the command line', () => {
     expect(trial.text()).toMatch(/--port +8080 +ONCEBOX_PORT/)
     expect(trial.text()).toMatch(/--host +::1 +ONCEBOX_HOST/)
   })
+
+  test('every command on a data folder reads settings from a file', async () => {
+    const own = COMMANDS.filter(({ flags = {} }) => 'envFile' in flags)
+    expect(own.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        ...['serve', 'open', 'health', 'config', 'doctor', 'user list', 'token create', 'backup', 'restore'],
+        ...['copy', 'expire-all', 'key rotate', 'trust', 'upgrade', 'import password-pusher'],
+      ]),
+    )
+    for (const { name } of own) {
+      const trial = createTrial()
+      expect(await trial.run(...name.split(' '), '--help')).toBe(0)
+      expect(trial.text()).toContain('  --env-file <file>         File of settings as variables')
+    }
+    const trial = createTrial()
+    trial.shell.readFile = () => 'ONCEBOX_DATA_DIR=/srv/box\n'
+    expect(await trial.run('user', 'list', '--env-file', '/etc/box.env')).toBe(0)
+    expect(trial.state.dataDir).toBe('/srv/box')
+    expect(await trial.run('health', '--env-file', '/etc/box.env')).toBe(1)
+    expect(trial.err.at(-1)).toBe('oncebox: No server runs on /srv/box.')
+  })
+
+  test.each(['health', 'open', 'doctor'])('the help of %s shows only what it takes', async (name) => {
+    const trial = createTrial()
+    expect(await trial.run(name, '--help')).toBe(0)
+    expect(trial.text()).toContain('--data-dir <folder>')
+    expect(trial.text().split('\n').length).toBeLessThan(85)
+    if (name !== 'health') expect(trial.text()).toContain('--base-url <url>')
+  })
+})
+
+test('an empty folder of backups is taken, and one that another user fills is named with its remedy', () => {
+  const backupDir = mkdtempSync(join(tmpdir(), 'oncebox-backups-'))
+  const facts = factsOf('linux', 'machine', { backupDir, hasUser: true })
+  const install = () => requireRights(facts, 'linux')
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) expect(install).not.toThrow()
+  writeFileSync(join(backupDir, 'of another program'), '')
+  expect(install).toThrow(isRoot ? `chown oncebox: ${backupDir}` : 'Only root')
+  rmSync(backupDir, { recursive: true })
 })

@@ -69,11 +69,36 @@ async function readSeal({ flags, shell }: Backup): Promise<Seal | null> {
   return flags.passphrase ? { passphrase: await readNewPassphrase(shell, 'Passphrase of the backup') } : null
 }
 
+/**
+ * The folder of --backup-dir and what belongs to it, from the running server where this command line names none. Throws
+ * CommandFailure when its settings cannot be read: an unencrypted backup in the current folder may be far from what they say.
+ */
+async function readFolder({ operands, config, app, shell }: Backup): Promise<Values<typeof inFolder>> {
+  const isGiven = operands.length > 0 || config.backupDir !== null
+  const serving = isGiven ? null : await app.findServing(config.dataDir)
+  if (serving === null) return config
+  const noted = (serving.settings ?? []).filter(({ from }) => from !== 'default')
+  const flags = Object.fromEntries(noted.map(({ flag, value }) => [flag, [value]]))
+  const { place, readFile } = shell
+  const read = readSettings(inFolder, { flags, place: { ...place, env: {} }, readFile }).config
+  if (serving.settings === null || read === undefined)
+    throw new CommandFailure(
+      `The settings of the server that runs on ${config.dataDir} cannot be read: name a FILE, or the folder of its backups with --backup-dir.`,
+    )
+  if (read.backupDir !== null)
+    shell.say(`Using the settings of the running server: --backup-dir ${read.backupDir}`)
+  return read.backupDir === null ? config : { ...read, backupAcceptFolder: config.backupAcceptFolder }
+}
+
 /** FILE goes before the settings of the server. */
-async function make({ operands: [operand], config, raw, entries, shell }: Backup, asked: Seal | null) {
+async function make(given: Backup, asked: Seal | null) {
+  const { config, raw, entries, shell } = given
+  const [operand] = given.operands
   const { now, place, readFile } = shell
-  const { backupDir: folder, backupKeep: keep, backupAcceptFolder: acceptFolder, ...rest } = config
-  const recipients = config.backupRecipients
+  const { backupDir: _, ...rest } = config
+  const own = await readFolder(given)
+  const { backupDir: folder, backupKeep: keep, backupAcceptFolder: acceptFolder } = own
+  const recipients = own.backupRecipients
   // All settings of the server. If one of them is wrong, only those that a backup needs.
   const all = readSettings(settings, { flags: raw, place, readFile }).entries ?? entries
   const wish = {

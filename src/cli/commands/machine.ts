@@ -63,6 +63,18 @@ export const MACHINE = [
       json: toggle('json'),
     },
     settings,
+    helped: [
+      'dataDir',
+      'keyFile',
+      'databaseUrl',
+      'filesUrl',
+      'host',
+      'port',
+      'baseUrl',
+      'tls',
+      'backupDir',
+      'logFile',
+    ],
     isOnData: true,
     act: async ({ flags, config, shell, app }) => {
       const { now, network } = shell

@@ -2,17 +2,12 @@
 
 import { nameOf } from '../../settings/setting.ts'
 import { settings } from '../../settings/table.ts'
-import { command, toggle, valued } from '../command.ts'
-import { anyPath } from '../paths.ts'
+import { command, some, toggle } from '../command.ts'
 import { alignColumns } from '../table.ts'
-
-/** For service managers that cannot read files of variables, and to show the settings of a service. */
-const envFile = valued('env-file <file>', anyPath)
 
 export const SERVER = [
   command({
     name: 'serve',
-    flags: { envFile },
     settings,
     isServer: true,
     act: async (given) => (await import('../serve.ts')).serve(given, { isOpened: false }),
@@ -21,18 +16,29 @@ export const SERVER = [
     name: 'open',
     flags: { stop: toggle('stop') },
     settings,
+    helped: [
+      'dataDir',
+      'keyFile',
+      'databaseUrl',
+      'host',
+      'port',
+      'baseUrl',
+      'lan',
+      'tls',
+      'logFile',
+      'noOpen',
+    ],
     isServer: true,
     act: async (given) => (await import('../open.ts')).open(given),
   }),
   command({
     name: 'health',
-    settings,
+    settings: some('dataDir'),
     isOnData: true,
     act: async (given) => (await import('../open.ts')).tellHealth(given),
   }),
   command({
     name: 'config',
-    flags: { envFile },
     settings,
     act: ({ entries, shell }) => {
       const rows = entries.map(({ setting, text, from }) => [nameOf(setting), text, from])
