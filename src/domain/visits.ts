@@ -58,15 +58,15 @@ export function decideRefusal<P extends Push>(
 }
 
 /**
- * Null unless the passphrase that was just refused was wrong, and the last of `maxTries`; 0 means no limit. The push expires if
- * viewers may delete it. Otherwise it is locked, so that strangers cannot destroy it by guessing.
+ * Returns null unless the wrong passphrase was the last of `maxTries`; 0 means no limit. The push expires if viewers may
+ * delete it. Otherwise it is locked, so that strangers cannot destroy it by guessing.
  */
 export function decideLastTry<P extends Push>(
   push: P,
-  { visit, wrong, maxTries }: { visit: Visit; wrong: boolean; maxTries: number },
+  { visit, maxTries }: { visit: Visit; maxTries: number },
   now: number,
 ): Step<P> | null {
-  if (!wrong || maxTries === 0 || push.wrongTriesInAll < maxTries) return null
+  if (maxTries === 0 || push.wrongTriesInAll < maxTries) return null
   const spent = { ...push, triesSpent: true, updatedAt: now }
   return push.deletableByViewer === true
     ? { after: { ...spent, expiredOn: now }, now, entry: { kind: 'expire', visit } }

@@ -14,7 +14,6 @@ import type { FoundPush, PushFinder } from './push-finder.ts'
 /** Why a push was not opened. */
 export type Refusal =
   | (Addressed & { outcome: 'expired' })
-  | { outcome: 'passphrase_required' }
   /** The push is as the try left it: the last one that is allowed ends or locks it. */
   | (Addressed & { outcome: 'wrong_passphrase' })
   /** Too many wrong tries in a minute: no passphrase is checked for `lockedFor` milliseconds. */
@@ -24,7 +23,7 @@ export type Refusal =
 
 export type Opening = { outcome: 'opened'; found: FoundPush; content: Content } | Refusal
 
-type Asking = { passphrase: string | null; viewer: Viewer }
+type Asking = { passphrase: string; viewer: Viewer }
 
 export type PassphraseTriesOptions = {
   store: Pick<Store, 'pushes'>
@@ -38,9 +37,8 @@ export type PassphraseTriesOptions = {
 export function createPassphraseTries(options: PassphraseTriesOptions) {
   const { store, finder, passphrases, maxWrongTries, now } = options
 
-  /** A missing passphrase is audited but is not a try. A wrong one is counted before the next try is checked. */
+  /** A wrong passphrase is counted before the next try is checked. */
   async function openWithPassphrase(found: FoundPush, { passphrase, viewer }: Asking): Promise<Opening> {
-    if (passphrase === null) return refuse(found, viewer, { wrong: false })
     // Nothing will be tried, so this need not wait for tries.
     if (found.sealed === null || findLimit(found, now()) !== null)
       return tryPassphrase(found, passphrase, viewer)
@@ -53,28 +51,24 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
 
   async function tryPassphrase(found: FoundPush, passphrase: string, viewer: Viewer): Promise<Opening> {
     const { push, sealed } = found
-    if (sealed === null) return refuse(found, viewer, { wrong: true })
+    if (sealed === null) return refuse(found, viewer)
     const limit = findLimit(found, now())
     if (limit !== null) return limit
     const salt = sealed.secrets.passphraseSalt
     if (salt === null) throw new DamageError(nameOf(push))
     const { key } = await passphrases.derive(passphrase, viewer.visit.ip, salt)
     const content = openPush(found, key)
-    return content === null ? refuse(found, viewer, { wrong: true }) : { outcome: 'opened', found, content }
+    return content === null ? refuse(found, viewer) : { outcome: 'opened', found, content }
   }
 
   /** Audits the refusal, or the visit to a push that has expired meanwhile. */
-  async function refuse(
-    { push: { id }, urlToken }: FoundPush,
-    { visit }: Viewer,
-    { wrong }: { wrong: boolean },
-  ): Promise<Refusal> {
-    const refused = await store.pushes.refusePassphrase({ id, visit, wrong, maxTries: maxWrongTries })
+  async function refuse({ push: { id }, urlToken }: FoundPush, { visit }: Viewer): Promise<Refusal> {
+    const refused = await store.pushes.refusePassphrase({ id, visit, maxTries: maxWrongTries })
     if (refused === null) throw notFound()
     const { outcome, push } = refused
     if (outcome === 'expired') return { outcome, push, urlToken }
     if (outcome === 'limited') return presentLimit({ push, urlToken }, now())
-    return wrong ? { outcome: 'wrong_passphrase', push, urlToken } : { outcome: 'passphrase_required' }
+    return { outcome: 'wrong_passphrase', push, urlToken }
   }
 
   return { openWithPassphrase }

@@ -16,7 +16,10 @@ import {
 } from './passphrase-tries.ts'
 import type { FoundPush } from './push-finder.ts'
 
-export type Retrieval = (Addressed & { outcome: 'view' } & Opened) | Refusal
+export type Retrieval =
+  | (Addressed & { outcome: 'view' } & Opened)
+  | { outcome: 'passphrase_required' }
+  | Refusal
 
 /** `archives` hold all the files, where there are several and none is missing. */
 type Opened = { payload: string; files: OpenedFile[]; archives: GrantedArchive[] }
@@ -49,10 +52,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     const { passphrase, viewer, ownLook, makeRoom } = options
     const lookBy = ownLook ? viewer.account : null
     const asking = { viewer, makeRoom, lookBy }
-    if (passphrase !== null) {
-      const found = await finder.getSealedPush(urlToken, viewer.visit)
-      return retrieveGuarded(found, { passphrase, asking })
-    }
+    if (passphrase !== null) return retrieveWith(passphrase, { urlToken, ...asking })
     // Misses of short tokens are counted.
     const isThere = finder.requireShort(urlToken, viewer.visit)
     if (isThere !== null) await isThere
@@ -62,11 +62,13 @@ export function createRetrieve(options: RetrieveDependencies) {
         makeRoom(sizeOf(content))
         return content
       }
-      // Finds, opens and claims in one store operation, without a passphrase and files.
       const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, open })
       if (claimed === null) continue
-      if (claimed.outcome === 'not_plain')
-        return retrieveGuarded({ ...claimed, urlToken, instanceKey }, { passphrase, asking })
+      if (claimed.outcome === 'passphrase_required') return { outcome: claimed.outcome }
+      if (claimed.outcome === 'has_files') {
+        const found = { push: claimed.push, sealed: claimed.sealed, urlToken, instanceKey }
+        return claim(found, openPush(found, null), asking)
+      }
       const { outcome, push, content } = claimed
       if (outcome !== 'view' || content === null) return { outcome: 'expired', push, urlToken }
       return { outcome, push, urlToken, payload: content.payload, files: [], archives: [] }
@@ -74,11 +76,12 @@ export function createRetrieve(options: RetrieveDependencies) {
     throw notFound()
   }
 
-  /** Opens first, because the passphrase and the files must be checked before a view is counted. */
-  async function retrieveGuarded(
-    found: FoundPush,
-    { passphrase, asking }: { passphrase: string | null; asking: Asking },
+  /** Finds and opens first, because the passphrase must be checked before a view is counted. */
+  async function retrieveWith(
+    passphrase: string,
+    { urlToken, ...asking }: Asking & { urlToken: string },
   ): Promise<Retrieval> {
+    const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
     if (!found.push.passphraseRequired || found.sealed === null)
       return claim(found, openPush(found, null), asking)
     // No view is counted before the claim.

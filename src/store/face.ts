@@ -115,13 +115,13 @@ export type PushStore = {
    */
   claimView(claim: Claim): Promise<Claimed | null>
   /**
-   * Finds, opens and claims in one step, which is faster. Returns a live push with a passphrase or files as it is
-   * (`not_plain`), because these must be checked before the claim. `content` is null when the push has expired.
+   * Finds, opens and claims in one step, for a visit without a passphrase. `content` is null when the push has expired.
+   * Audits a missing passphrase. Returns a live push with files as it is, because these must be checked before the claim.
    */
   claimPlain<T>(claim: PlainClaim<T>): Promise<PlainClaimed<T> | null>
-  /** Audits a missing or wrong passphrase, and counts a wrong one. `limited`: no more are checked for now; nothing was written. The last of `maxTries` (0: no limit) expires or locks the push. */
+  /** Audits and counts a wrong passphrase. `limited`: no more are checked for now; nothing was written. The last of `maxTries` (0: no limit) expires or locks the push. */
   refusePassphrase(
-    options: VisitToPush & { wrong: boolean; maxTries: number },
+    options: VisitToPush & { maxTries: number },
   ): Promise<Visited<'refused' | 'expired' | 'limited'>>
   /** Deletes a push. If it has expired by its last view, ends the grants; any other expired push stays unchanged. */
   expirePush(visit: VisitToPush): Promise<StoredPush | null>
@@ -168,7 +168,8 @@ export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
 
 export type PlainClaimed<T> =
   | (Claimed & { content: T | null })
-  | { outcome: 'not_plain'; push: StoredPush; sealed: SealedContent }
+  | { outcome: 'passphrase_required'; push: StoredPush }
+  | { outcome: 'has_files'; push: StoredPush; sealed: SealedContent }
 
 export type IdempotencyStore = {
   /** Null for a key that was not used or has lapsed; a null `answer` means that its push has ended. */

@@ -41,7 +41,7 @@ test.each([
   [1_000_000, 0, false],
 ])('after %d wrong tries of %d the last one is spent: %p', (wrongTriesInAll, maxTries, isLast) => {
   const push = examplePush(NOW, { wrongTriesInAll })
-  expect(decideLastTry(push, { visit: VISIT, wrong: true, maxTries }, NOW) !== null).toBe(isLast)
+  expect(decideLastTry(push, { visit: VISIT, maxTries }, NOW) !== null).toBe(isLast)
 })
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
   (deletableByViewer, { locked, ended, expiredOn }) => {
     const live = examplePush(NOW, { deletableByViewer, wrongTriesInAll: 1 })
     expect([isLocked(live), isEndedByTries(live)]).toEqual([false, false])
-    const spent = decideLastTry(live, { visit: VISIT, wrong: true, maxTries: 1 }, NOW + 1)?.after ?? live
+    const spent = decideLastTry(live, { visit: VISIT, maxTries: 1 }, NOW + 1)?.after ?? live
     expect(spent).toMatchObject({ triesSpent: true, expiredOn, deleted: false, updatedAt: NOW + 1 })
     expect([isLocked(spent), isEndedByTries(spent)]).toEqual([locked, ended])
   },

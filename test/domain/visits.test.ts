@@ -57,12 +57,11 @@ test.each([
   ['locks one that they may not', false, 'lock'],
 ])('the last wrong passphrase %s', (_, deletableByViewer, kind) => {
   const push = examplePush(NOW, { deletableByViewer, wrongTriesInAll: 3 })
-  const last = decideLastTry(push, { visit, wrong: true, maxTries: 3 }, NOW)
+  const last = decideLastTry(push, { visit, maxTries: 3 }, NOW)
   expect(last?.entry).toEqual({ kind: kind as 'expire', visit })
   expect(last?.after).toMatchObject({ triesSpent: true, expiredOn: deletableByViewer ? NOW : null })
-  expect(decideLastTry(push, { visit, wrong: false, maxTries: 3 }, NOW)).toBeNull()
-  expect(decideLastTry(push, { visit, wrong: true, maxTries: 4 }, NOW)).toBeNull()
-  expect(decideLastTry(push, { visit, wrong: true, maxTries: 0 }, NOW)).toBeNull()
+  expect(decideLastTry(push, { visit, maxTries: 4 }, NOW)).toBeNull()
+  expect(decideLastTry(push, { visit, maxTries: 0 }, NOW)).toBeNull()
 })
 
 test('only a locked push that is live can be unlocked', () => {

@@ -99,9 +99,13 @@ export function createPushes({
     const { push: before, secrets } = found
     const time = timeOf(before)
     const isOver = isExpired(before, time)
-    if (!isOver && (before.passphraseRequired || before.files > 0)) {
+    if (!isOver && before.passphraseRequired) {
+      const { step } = decideRefusal(before, { ...asked, wrong: false }, time)
+      return { outcome: 'passphrase_required', push: yield* writeDecided(before, step, room()) }
+    }
+    if (!isOver && before.files > 0) {
       const sealed = yield* withFiles(before, secrets)
-      return sealed && { outcome: 'not_plain', push: before, sealed }
+      return sealed && { outcome: 'has_files', push: before, sealed }
     }
     if (!isOver && secrets === null) throw new DamageError(`push ${before.id}`)
     const content =
@@ -113,11 +117,11 @@ export function createPushes({
   function* refuse({
     id,
     ...asked
-  }: VisitToPush & { wrong: boolean; maxTries: number }): Step<Visited<'refused' | 'expired' | 'limited'>> {
+  }: VisitToPush & { maxTries: number }): Step<Visited<'refused' | 'expired' | 'limited'>> {
     const before = yield* lockPush(id)
     if (before === null) return null
     const time = timeOf(before)
-    const { outcome, step } = decideRefusal(before, asked, time)
+    const { outcome, step } = decideRefusal(before, { ...asked, wrong: true }, time)
     const refused = yield* writeDecided(before, step, room())
     const last = outcome !== 'refused' ? null : decideLastTry(refused, asked, time)
     return { outcome, push: yield* writeDecided(refused, last, room()) }

@@ -74,7 +74,7 @@ export function describeEvents(open: OpenEngine): void {
   test('the last wrong passphrase, and an end by time that nobody saw, are told', async () => {
     const tried = await push({ deletableByViewer: false, passphraseRequired: true })
     for (let n = 0; n < 3; n += 1)
-      await opened.store.pushes.refusePassphrase({ id: tried.id, visit: VISIT, wrong: true, maxTries: 2 })
+      await opened.store.pushes.refusePassphrase({ id: tried.id, visit: VISIT, maxTries: 2 })
     const seen = await push()
     await view(opened, seen)
     await push()

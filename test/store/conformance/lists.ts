@@ -141,10 +141,10 @@ export function describeLists(open: OpenEngine): void {
   test('of failures, looks of the owner and edits the first are entries, and later ones are counted with the latest', async () => {
     const { store, clock } = opened
     const owner = await store.accounts.findById(ownerId)
-    const { id, lookup } = await push({ expireAfterViews: 9 })
+    const { id, lookup } = await push({ expireAfterViews: 9, passphraseRequired: true })
     const from = (n: number) => ({ ...VISIT, ip: `2001:db8::${n}` })
     const fail = (n: number) =>
-      store.pushes.refusePassphrase({ id, visit: from(n), wrong: false, maxTries: 0 })
+      store.pushes.claimPlain({ lookup, visit: from(n), lookBy: null, open: () => null })
     const look = (n: number) => store.pushes.claimView({ id, visit: from(n), lookBy: owner })
     for (const visit of [fail, look])
       for (let n = 0; n < 600; n += 200)

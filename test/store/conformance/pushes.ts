@@ -56,7 +56,7 @@ export function describePushes(open: OpenEngine): void {
       stored,
       await pushes.findPush(stored.lookup),
       (await pushes.findSealedPush(stored.lookup))?.push,
-      (await pushes.refusePassphrase({ id: stored.id, visit: VISIT, wrong: false, maxTries: 0 }))?.push,
+      (await pushes.refusePassphrase({ id: stored.id, visit: VISIT, maxTries: 0 }))?.push,
     ]
     expect(found.map((push) => push?.lastViewedAt)).toEqual([0, 0, 0, 0])
     await view(opened, stored)
@@ -177,12 +177,13 @@ export function describePushes(open: OpenEngine): void {
   })
 
   describe('wrong passphrases', () => {
-    const refuse = (id: number, wrong = true) =>
-      opened.store.pushes.refusePassphrase({ id, visit: VISIT, wrong, maxTries: 3 })
+    const refuse = (id: number) => opened.store.pushes.refusePassphrase({ id, visit: VISIT, maxTries: 3 })
 
     test('expire a push that viewers may delete with the last that is allowed, however they race', async () => {
-      const { id, lookup } = await storePush(opened)
-      await refuse(id, false)
+      const { id, lookup } = await storePush(opened, { passphraseRequired: true })
+      const { claimPlain } = opened.store.pushes
+      const missing = await claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => null })
+      expect(missing?.outcome).toBe('passphrase_required')
       const refused = await Promise.all([1, 2, 3, 4].map(() => refuse(id)))
       expect(refused.map((one) => one?.outcome).sort()).toEqual(['expired', 'refused', 'refused', 'refused'])
       expect((await opened.store.pushes.findSealedPush(lookup))?.sealed).toBeNull()

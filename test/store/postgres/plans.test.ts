@@ -93,8 +93,7 @@ async function useEverything({ store, clock }: Opened): Promise<void> {
   await pushes.findSealedPush(whole.lookup)
   const last = await view(at, whole)
   await pushes.hasGrants(last?.push ?? whole)
-  for (let n = 0; n < 4; n += 1)
-    await pushes.refusePassphrase({ id: other.id, visit: VISIT, wrong: true, maxTries: 3 })
+  for (let n = 0; n < 4; n += 1) await pushes.refusePassphrase({ id: other.id, visit: VISIT, maxTries: 3 })
   await pushes.unlockPush({ id: other.id, visit: VISIT })
   const edit = { expireAfterDays: null, duration: null, expiresAt: null, expireAfterViews: 3 }
   await pushes.editPush({

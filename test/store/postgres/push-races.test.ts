@@ -75,7 +75,7 @@ postgres.describe('two nodes', () => {
       return (await pushes.claimView({ id, visit: VISIT, lookBy: null }))?.outcome === 'view'
     if (what === 'delete') await pushes.expirePush({ id, visit: VISIT })
     if (what === 'deleteAll') await pushes.expirePushes({ ids: [id], ownerId, visit: VISIT })
-    if (what === 'guess') await pushes.refusePassphrase({ id, visit: VISIT, wrong: true, maxTries: 3 })
+    if (what === 'guess') await pushes.refusePassphrase({ id, visit: VISIT, maxTries: 3 })
     if (what === 'unlock') await pushes.unlockPush({ id, visit: VISIT })
     if (what === 'edit') {
       const edit = { ...UNCHANGED, expireAfterViews: 2 }

@@ -125,7 +125,7 @@ postgres.describe('two nodes share', () => {
         const id = await makeGuarded()
         const tries = Array.from({ length: 30 }, async (_, n) => {
           const { pushes } = opened.nodes[n % 3] ?? opened.nodes[0]
-          return (await pushes.refusePassphrase({ id, visit: VISIT, wrong: true, maxTries: 0 }))?.outcome
+          return (await pushes.refusePassphrase({ id, visit: VISIT, maxTries: 0 }))?.outcome
         })
         const outcomes = await Promise.all(tries)
         expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(5)

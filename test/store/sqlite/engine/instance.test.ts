@@ -90,7 +90,7 @@ test('the clock mark is written again when the works it came with were undone', 
   for (let hours = 0; hours < 30; hours += 1) {
     clock.advance(60 * MINUTE)
     const refused = store.accounts.setDisabled({ id: 1, disabled: true, keepAdmin: true })
-    const seen = store.pushes.refusePassphrase({ id: push.id, visit: VISIT, wrong: false, maxTries: 0 })
+    const seen = store.pushes.refusePassphrase({ id: push.id, visit: VISIT, maxTries: 0 })
     await expect(refused).rejects.toThrow('the last administrator')
     await seen
   }
