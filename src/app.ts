@@ -97,7 +97,7 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
 }
 
 /** In a unit or a compose file, each would let every start accept unseen what one was meant to, such as a copy. */
-const FOR_ONE_START = ['acceptClock', 'acceptMove', 'acceptDatabase', 'backupAcceptFolder'] as const
+const FOR_ONE_START = ['acceptClock', 'acceptMove', 'acceptDatabase'] as const
 
 /** Without --metrics-listen nothing is counted and the library is not loaded. */
 const loadMetrics = () => import('./operating/metrics.ts')

@@ -24,19 +24,19 @@ export type OpenBackupsOptions = {
 /** Null without --backup-dir. */
 export async function openBackups(options: OpenBackupsOptions): Promise<Backups | null> {
   const { config, now, uptime, startBackup, store, log } = options
-  const { backupDir: folder, backupRecipients: recipients, backupAcceptFolder: acceptFolder } = config
+  const { backupDir: folder, backupRecipients: recipients } = config
   if (folder === null || startBackup === undefined) return null
   const showsKey = showsInstanceKey(config)
   if (showsKey) log.warn({ folder }, KEY_WARNING)
   return createBackups({
     plan: { folder, recipients, every: config.backupEvery, keep: config.backupKeep, showsKey },
-    ...{ acceptFolder, now, uptime, log },
+    ...{ now, uptime, log },
     onFailing: () =>
       store.events
         .tellAdmins({ type: 'backup.failed', data: {} })
         .catch(noteFailure(log, 'the administrators were not told that a backup failed')),
     readLast: () => readLast(config.dataDir, folder),
-    startChild: (accepting) => startBackup(argsOf({ config, folder, ...accepting })),
+    startChild: () => startBackup(argsOf(config, folder)),
   })
 }
 
@@ -47,7 +47,7 @@ async function readLast(dataDir: string, folder: string): Promise<MadeBackup | n
 }
 
 /** Secrets are in files, which the command reads itself. */
-function argsOf({ config, folder, acceptFolder }: { config: Config; folder: string; acceptFolder: boolean }) {
+function argsOf(config: Config, folder: string) {
   const { dataDir, keyFile, tlsAuthorityKey, minFreeSpace, backupKeep, backupRecipients } = config
   return [
     ...['backup', '--data-dir', dataDir, '--min-free-space', String(minFreeSpace)],
@@ -55,7 +55,6 @@ function argsOf({ config, folder, acceptFolder }: { config: Config; folder: stri
     ...(tlsAuthorityKey === null ? [] : ['--tls-authority-key', tlsAuthorityKey]),
     ...['--backup-dir', folder, '--backup-keep', String(backupKeep)],
     ...backupRecipients.flatMap((recipient) => ['--backup-recipient', recipient]),
-    ...(acceptFolder ? ['--backup-accept-folder'] : []),
   ]
 }
 

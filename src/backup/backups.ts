@@ -24,11 +24,9 @@ export type BackupStatus = ReturnType<Backups['status']>
 
 export type BackupsOptions = {
   plan: BackupPlan
-  /** Whether the first one takes any folder, and comes soon. */
-  acceptFolder: boolean
   /** What the data folder notes of the last good one in this folder. Throws nothing. */
   readLast: () => Promise<MadeBackup | null>
-  startChild: (options: { acceptFolder: boolean }) => BackupChild
+  startChild: () => BackupChild
   /** Called with the first failure after a start or a good backup, and not while it goes on. */
   onFailing: () => void
   now: Now
@@ -49,11 +47,9 @@ export async function createBackups(options: BackupsOptions) {
   const { plan, readLast, startChild, now, uptime, log } = options
   const { folder, every } = plan
   const limit = formatLength(longestBackup(every))
-  let { acceptFolder } = options
   let last = await readLast()
   /** When the next good one is due, and when the next is tried. */
-  let expectedUp =
-    uptime() + delayAtStart({ last: acceptFolder ? null : (last?.at ?? null), now: now(), every })
+  let expectedUp = uptime() + delayAtStart({ last: last?.at ?? null, now: now(), every })
   let dueUp = expectedUp
   let running: Running | null = null
   /** The last one, unless it was made good; `said` is a sentence in English. */
@@ -74,7 +70,7 @@ export async function createBackups(options: BackupsOptions) {
 
   async function make(): Promise<void> {
     if (running !== null || stopping !== null) return
-    const round = { child: startChild({ acceptFolder }), at: now(), up: uptime() }
+    const round = { child: startChild(), at: now(), up: uptime() }
     running = round
     const end = await round.child.ended
     const found = await readLast()
@@ -95,7 +91,6 @@ export async function createBackups(options: BackupsOptions) {
     const { name: file, bytes, durationMs } = found
     log.info({ folder, file, bytes, durationMs }, 'made a backup')
     last = found
-    acceptFolder = false
     failure = null
     inARow = 0
     expectedUp = up + every

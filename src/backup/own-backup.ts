@@ -2,14 +2,13 @@
 // server starts on its timer. The folder may hold files of other servers and of people, which nothing here touches.
 
 import { constants, existsSync } from 'node:fs'
-import { access, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { backupName, ownBackups, surplusBackups } from '../domain/backup-plan.ts'
 import { conflict } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import { SECOND } from '../domain/time.ts'
 import { dataFolder, requireDataFolder } from '../store/folder/data-folder.ts'
-import { syncFolder } from '../store/folder/durable-files.ts'
 import { type BackupNote, readBackupNote, writeBackupNote } from '../store/folder/notes.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { refuseInside } from '../store/opening/backup-source.ts'
@@ -20,13 +19,11 @@ export type OwnBackupWish = Omit<BackupWish, 'file'> & {
   folder: string
   /** How many stay. */
   keep: number
-  /** Takes a folder that lacks the mark of the one that was used before. */
-  acceptFolder: boolean
 }
 
 /**
- * Throws `conflict` for a folder that is not the one that was used before, what `backUp` throws, and `conflict` when the backup
- * is made but an old one cannot be removed.
+ * Throws `conflict` for a folder whose disk is not mounted, what `backUp` throws, and `conflict` when the backup is made but an
+ * old one cannot be removed.
  */
 export async function backUpInFolder(wish: OwnBackupWish, ports: BackupPorts): Promise<BackupReport> {
   try {
@@ -37,13 +34,16 @@ export async function backUpInFolder(wish: OwnBackupWish, ports: BackupPorts): P
 }
 
 async function makeNext(wish: OwnBackupWish, ports: BackupPorts): Promise<BackupReport> {
-  const { folder, keep, acceptFolder, ...rest } = wish
+  const { folder, keep, ...rest } = wish
   const { dataDir, seal } = rest
   const begun = performance.now()
   // Root makes them as the server does, which has to remove them later.
   if (existsSync(dataDir)) becomeOwner(dataDir)
   requireDataFolder(dataFolder(dataDir))
-  const note = await claimFolder({ folder, dataDir, note: await readBackupNote(dataDir) }, acceptFolder)
+  const note = await readBackupNote(dataDir)
+  await prepareFolder({ folder, dataDir, note })
+  // A backup that is complete when the process is killed must bear a mark that the next one knows.
+  if (note.last === null) await writeBackupNote(dataDir, note)
   const at = ports.now()
   const name = await newName(folder, { at, mark: note.mark, isSealed: seal !== null })
   const file = join(folder, name)
@@ -84,18 +84,18 @@ async function newName(
   return backupName({ ...backup, at })
 }
 
-/** Marks the folder at its first use, and notes that. */
-async function claimFolder(own: OwnFolder, acceptFolder: boolean): Promise<BackupNote> {
-  const { folder, dataDir, note } = own
+/** Makes a folder that is missing at its first use. Throws `conflict` if it cannot be used. */
+async function prepareFolder(own: OwnFolder): Promise<void> {
+  const { folder, dataDir } = own
   for (const path of [folder, join(folder, 'backup')]) refuseInside(dataDir, path)
-  const isUsed = note.folders.includes(folder) && !acceptFolder
-  const fault = isUsed ? await findFolderFault(own) : null
+  if (!isUsed(own) && !existsSync(folder)) await mkdir(folder, { mode: 0o700 })
+  const fault = await findFolderFault(own)
   if (fault !== null) throw conflict(`${fault.said} ${fault.remedy}`)
-  if (isUsed) return note
-  await markFolder(own)
-  const marked = { ...note, folders: [...note.folders.filter((one) => one !== folder), folder] }
-  await writeBackupNote(dataDir, marked)
-  return marked
+}
+
+/** Whether the last backup went there. */
+export function isUsed({ folder, note }: Pick<OwnFolder, 'folder' | 'note'>): boolean {
+  return note.last?.folder === folder
 }
 
 export type OwnFolder = { folder: string; dataDir: string; note: BackupNote }
@@ -103,52 +103,20 @@ export type OwnFolder = { folder: string; dataDir: string; note: BackupNote }
 /** Sentences, for a command and for the doctor. */
 export type FolderFault = { said: string; remedy: string; isMissing: boolean }
 
-const ACCEPT =
-  'or start the server once with --backup-accept-folder (ONCEBOX_BACKUP_ACCEPT_FOLDER=true) if backups are to go here from now on.'
-
 /** Why no backup can go there; null when one can. Changes nothing. A disk that hangs holds it for as long. */
-export async function findFolderFault({ folder, dataDir, note }: OwnFolder): Promise<FolderFault | null> {
-  const isUsed = note.folders.includes(folder)
+export async function findFolderFault(own: OwnFolder): Promise<FolderFault | null> {
+  const { folder, dataDir, note } = own
   try {
-    const names = await readdir(folder)
+    await readdir(folder)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-    if (!isUsed) return null
-    const isMarked = names.includes(markName(note))
-    const wasOther = note.last?.folder === folder && !note.last.isSameDisk
-    if (isMarked && !(wasOther && (await isOnOneDisk(folder, dataDir)))) return null
-    const said = isMarked
-      ? `${folder} is on the disk of the data now, and the last backup went to another disk.`
-      : `${folder} is not the folder that backups went to: ${markName(note)} is not in it.`
-    return { said, remedy: `Mount its disk, ${ACCEPT}`, isMissing: false }
+    if (!isUsed(own) || note.last?.isSameDisk || !(await isOnOneDisk(folder, dataDir))) return null
+    const said = `${folder} is on the disk of the data now, and the last backup went to another disk.`
+    return { said, remedy: 'Mount its disk, or name another folder with --backup-dir.', isMissing: false }
   } catch (cause) {
-    const said = cannotTake(folder, cause)
+    const said = `${folder} cannot take backups: ${reasonOf(cause)}.`
     return { said, remedy: remedyFor(cause), isMissing: codeOf(cause) === 'ENOENT' }
   }
 }
-
-/** Makes the folder if it is missing, and puts the mark there: once it has one, an empty mount point is not taken for it. */
-async function markFolder({ folder, note }: OwnFolder): Promise<void> {
-  try {
-    if (!existsSync(folder)) await mkdir(folder, { mode: 0o700 })
-    const mark = join(folder, markName(note))
-    if (!existsSync(mark)) await writeFile(mark, MARK_TEXT, { mode: 0o600, flag: 'wx', flush: true })
-    syncFolder(folder)
-  } catch (cause) {
-    throw conflict(`${cannotTake(folder, cause)} ${remedyFor(cause)}`)
-  }
-}
-
-function cannotTake(folder: string, cause: unknown): string {
-  return `${folder} cannot take backups: ${reasonOf(cause)}.`
-}
-
-function markName({ mark }: BackupNote): string {
-  return `oncebox-folder-${mark}.txt`
-}
-
-const MARK_TEXT =
-  'An Oncebox server makes its backups in this folder, and only while this file is here: without it, the disk of the folder is\n' +
-  'not mounted. Leave the file here, and take it along when you move the backups to another disk.\n'
 
 async function isOnOneDisk(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([stat(one), stat(other)])

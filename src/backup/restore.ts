@@ -132,7 +132,7 @@ export type FormerSetting = {
 /** These are where the restored folder is, and not where the former one was. */
 const OF_THE_PLACE = ['data-dir', 'key-file']
 /** Meant for one start of the former server. */
-const OF_ONE_START = ['accept-clock', 'accept-move', 'accept-database', 'backup-accept-folder']
+const OF_ONE_START = ['accept-clock', 'accept-move', 'accept-database']
 const HIDDEN = '(hidden)'
 
 /** Those that somebody gave. Anything but such a list of settings is read as none. */

@@ -15,8 +15,8 @@ export function contradictionsIn(config: Config): string[] {
 
 /** Nobody gives one of these, and believes that there are backups then. */
 function asksForBackups(config: Config): boolean {
-  const { backupEvery, backupKeep, backupRecipients, backupAcceptFolder } = config
-  return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0 || backupAcceptFolder
+  const { backupEvery, backupKeep, backupRecipients } = config
+  return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0
 }
 
 /** Two addresses may share a port; a name, or all addresses, may include the other one. */
@@ -82,7 +82,7 @@ const RULES: readonly ((config: Config) => string | false)[] = [
   (config) =>
     config.backupDir === null &&
     asksForBackups(config) &&
-    '--backup-every, --backup-keep, --backup-recipient and --backup-accept-folder need --backup-dir: no backups are made without it',
+    '--backup-every, --backup-keep and --backup-recipient need --backup-dir: no backups are made without it',
   ({ backupDir, dataDir }) =>
     backupDir !== null &&
     isInside(backupDir, dataDir) &&

@@ -300,11 +300,11 @@ test('a folder of backups that cannot be used, one on the same disk, and a last 
   mkdirSync(folder)
   expect(await told()).toContain(`warning backup: There is no backup in ${folder} yet.`)
   const made = { name: 'a.tar', at: START - DAY / 24, bytes: 3, durationMs: 5, kept: 1, isSameDisk: true }
-  await writeBackupNote(dataDir, { mark: 'abcdef', folders: [folder], last: { folder, ...made } })
+  await writeBackupNote(dataDir, { mark: 'abcdef', last: { folder, ...made, isSameDisk: false } })
   expect(await told()).toContain(
-    'oncebox-folder-abcdef.txt is not in it. → Mount its disk, or start the server once',
+    `${folder} is on the disk of the data now, and the last backup went to another disk. → Mount its disk, or name`,
   )
-  writeFileSync(join(folder, 'oncebox-folder-abcdef.txt'), '')
+  await writeBackupNote(dataDir, { mark: 'abcdef', last: { folder, ...made } })
   expect(await told(START + 2 * DAY)).toContain(
     `The backup in ${folder} is overdue. The last good backup is of 2026-11-20T11:00:00.000Z.`,
   )

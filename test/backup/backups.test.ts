@@ -24,12 +24,12 @@ afterEach(() => {
 
 type Behaviour = 'works' | 'hangs' | 'is damaged' | BackupEnd
 
-async function createScene({ every = DAY, acceptFolder = false } = {}) {
+async function createScene({ every = DAY } = {}) {
   const clock = createTestClock()
   const log: string[] = []
   const failures: string[] = []
   const failing: number[] = []
-  const accepted: boolean[] = []
+  let children = 0
   const signals: string[] = []
   let behaviour: Behaviour = 'works'
   let noted: MadeBackup | null = null
@@ -43,7 +43,7 @@ async function createScene({ every = DAY, acceptFolder = false } = {}) {
       return promise
     }
     if (typeof behaviour === 'object') return Promise.resolve(behaviour)
-    const n = accepted.length
+    const n = children
     noted = {
       name: `${n}.tar`,
       at: clock.now(),
@@ -58,11 +58,11 @@ async function createScene({ every = DAY, acceptFolder = false } = {}) {
   async function open() {
     const backups = await createBackups({
       plan: { folder: '/mnt/b', every, keep: 3, recipients: [], showsKey: false },
-      ...{ acceptFolder, now: clock.now, uptime: clock.uptime, readLast: async () => noted },
+      ...{ now: clock.now, uptime: clock.uptime, readLast: async () => noted },
       log: { info: tell, warn: tell },
       onFailing: () => void failing.push(clock.now()),
-      startChild: (options) => {
-        accepted.push(options.acceptFolder)
+      startChild: () => {
+        children += 1
         return { ended: run(), kill: (signal) => void signals.push(signal) }
       },
     })
@@ -82,8 +82,8 @@ async function createScene({ every = DAY, acceptFolder = false } = {}) {
   }
 
   return {
-    ...{ clock, log, failures, failing, accepted, signals, settle },
-    made: () => accepted.length,
+    ...{ clock, log, failures, failing, signals, settle },
+    made: () => children,
     status: () => backups.status(),
     makeNow: () => backups.makeNow({ accountId: 1 }),
     stop: () => backups.job.stop(),
@@ -145,19 +145,6 @@ describe('the timer', () => {
     await scene.pass(MINUTE)
     expect([scene.made(), scene.status().nextAt]).toEqual([1, null])
     expect(scene.status().making).not.toBeNull()
-  })
-
-  test('accepts a folder soon after the start, until one was made', async () => {
-    const scene = await createScene({ acceptFolder: true })
-    scene.behave(FULL)
-    await scene.pass(MINUTE)
-    scene.behave('works')
-    await scene.pass(MINUTE)
-    await scene.pass(DAY)
-    expect(scene.accepted).toEqual([true, true, false])
-    await scene.restart()
-    await scene.pass(MINUTE)
-    expect(scene.accepted).toEqual([true, true, false, true])
   })
 })
 

@@ -1,4 +1,4 @@
-// A backup in the folder of --backup-dir: only in the folder that was used before, and which files it touches there.
+// A backup in the folder of --backup-dir: only while its disk is mounted, and which files it touches there.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
@@ -37,10 +37,10 @@ afterEach(() => {
   for (const path of [dataDir, room]) rmSync(path, { recursive: true, force: true })
 })
 
-function make({ keep = 3, acceptFolder = false } = {}) {
+function make({ keep = 3 } = {}) {
   const { file: _, ...wish } = wishOf(dataDir)
   const ports = { now: () => now, writeOutput: async () => undefined, onProgress: () => undefined }
-  return backUpInFolder({ ...wish, folder, keep, acceptFolder }, ports)
+  return backUpInFolder({ ...wish, folder, keep }, ports)
 }
 
 async function own(): Promise<string[]> {
@@ -48,24 +48,17 @@ async function own(): Promise<string[]> {
 }
 
 describe('the folder', () => {
-  test('is made and marked at its first use, and the note tells of the backup', async () => {
+  test('is made at its first use, and the note tells of the backup', async () => {
     const { bytes } = await make()
-    const note = await readBackupNote(dataDir)
     const [name = ''] = await own()
-    expect(readdirSync(folder).sort()).toEqual([name, `oncebox-folder-${note.mark}.txt`])
-    expect(note.folders).toEqual([folder])
-    expect(note.last).toMatchObject({ folder, name, at: START, bytes, kept: 1, isSameDisk: true })
+    expect(readdirSync(folder)).toEqual([name])
+    const { last } = await readBackupNote(dataDir)
+    expect(last).toMatchObject({ folder, name, at: START, bytes, kept: 1, isSameDisk: true })
   })
 
-  test('is refused without its mark, which an empty mount point lacks, and nothing is written there', async () => {
+  test('that was used and is missing is refused and not made again, because its disk may not be mounted', async () => {
     await make()
     renameSync(folder, `${folder}-disk`)
-    mkdirSync(folder)
-    await expect(make()).rejects.toThrow(
-      /oncebox-folder-\w+\.txt is not in it\. Mount its disk, .*--backup-accept-folder/,
-    )
-    expect(readdirSync(folder)).toEqual([])
-    rmSync(folder, { recursive: true })
     await expect(make()).rejects.toThrow('there is no such file or folder. Mount the disk')
     expect(readdirSync(room)).toEqual(['backups-disk'])
     renameSync(`${folder}-disk`, folder)
@@ -73,36 +66,16 @@ describe('the folder', () => {
     expect(await own()).toHaveLength(2)
   })
 
-  test('is accepted once, and then marked: disks may take turns', async () => {
-    await make()
-    renameSync(folder, `${folder}-first`)
-    await make({ acceptFolder: true })
-    await make()
-    renameSync(folder, `${folder}-second`)
-    renameSync(`${folder}-first`, folder)
-    await make()
-    expect(await own()).toHaveLength(2)
-  })
-
-  test('on the disk of the data is refused where the last backup went to another, though a mark is there', async () => {
+  test('on the disk of the data is refused where the last backup went to another, and another folder is taken', async () => {
     await make()
     const note = await readBackupNote(dataDir)
     const last = note.last && { ...note.last, isSameDisk: false }
     await writeBackupNote(dataDir, { ...note, last })
     await expect(make()).rejects.toThrow('is on the disk of the data now')
-    await make({ acceptFolder: true })
-    await make()
-  })
-
-  test('is a new one when the settings name another, which the mark of the first does not help', async () => {
-    await make()
-    const first = folder
+    expect(await own()).toHaveLength(1)
     folder = join(room, 'others')
     await make()
-    expect((await readBackupNote(dataDir)).folders).toEqual([first, folder])
-    folder = first
-    rmSync(folder, { recursive: true })
-    await expect(make()).rejects.toThrow('there is no such file or folder')
+    expect(await own()).toHaveLength(1)
   })
 
   test.each(['', 'backups'])('is not in the data folder (%s)', async (inner) => {
@@ -151,7 +124,6 @@ describe('keeping', () => {
 
   test('touches no file of another server or of a person', async () => {
     await makeMany(1, 1)
-    const { mark } = await readBackupNote(dataDir)
     const foreign = [
       'oncebox-backup-2020-01-01T00-00-00Z-abcdef.tar',
       'oncebox-backup-2020-01-01T00-00-00Z.tar',
@@ -164,9 +136,7 @@ describe('keeping', () => {
     writeFileSync(left, 'half')
     makeOld(left)
     await makeMany(3, 1)
-    expect(readdirSync(folder).sort()).toEqual(
-      [...foreign, ...(await own()), `oncebox-folder-${mark}.txt`].sort(),
-    )
+    expect(readdirSync(folder).sort()).toEqual([...foreign, ...(await own())].sort())
     expect(await own()).toHaveLength(1)
   })
 

@@ -30,7 +30,7 @@ async function startWith(flags: Record<string, string> = {}) {
     if (state.fault !== null) return { state: 'ended', said: state.fault }
     const { dataDir, clock } = instance
     const made = { name: 'a.tar', at: clock.now(), bytes: 9, durationMs: 5, kept: 1, isSameDisk: false }
-    await writeBackupNote(dataDir, { mark: 'abcdef', folders: [folder], last: { folder, ...made } })
+    await writeBackupNote(dataDir, { mark: 'abcdef', last: { folder, ...made } })
     return { state: 'ended', said: null }
   }
   const startBackup = () => ({ ended: make(), kill: () => undefined })

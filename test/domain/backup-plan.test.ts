@@ -67,7 +67,6 @@ test('only names of this data folder are its own', () => {
   )
   const foreign = [
     'photo.jpg',
-    'oncebox-folder-k3f9xq.txt',
     'oncebox-backup-2026-11-22T03-00-00Z.tar',
     'oncebox-backup-2026-11-22T03-00-00Z-aaaaaa.tar',
     'oncebox-backup-2026-11-22T03-00-00Z-k3f9xq.tar.oncebox-box-7.part',

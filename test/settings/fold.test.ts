@@ -66,7 +66,6 @@ test('without anything given, every setting has its default', () => {
     backupDir: null,
     backupEvery: 24 * 60 * 60 * 1000,
     backupKeep: 7,
-    backupAcceptFolder: false,
     backupRecipients: [],
     smtpUrl: null,
     mailFrom: null,

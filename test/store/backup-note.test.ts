@@ -15,14 +15,13 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 const path = () => join(dataDir, 'backups.json')
 const NOTE: BackupNote = {
   mark: 'k3f9xq',
-  folders: ['/mnt/b'],
   last: {
     ...{ folder: '/mnt/b', name: 'a.tar', at: 5, bytes: 7, durationMs: 9, kept: 2, isSameDisk: false },
   },
 }
 
 test('what was written is read, by its owner alone, and nothing else stays', async () => {
-  await writeBackupNote(dataDir, { mark: 'a', folders: [], last: null })
+  await writeBackupNote(dataDir, { mark: 'a', last: null })
   await writeBackupNote(dataDir, NOTE)
   expect(await readBackupNote(dataDir)).toEqual(NOTE)
   expect([readdirSync(dataDir), statSync(path()).mode & 0o777]).toEqual([['backups.json'], 0o600])
@@ -34,8 +33,8 @@ test('without one each data folder gets a mark of its own', async () => {
   expect(new Set(marks).size).toBe(2)
 })
 
-test.each(['', 'null', '[]', '{', '{"mark":"../x","folders":[]}', '{"mark":"abc"}'])(
-  'one that was damaged (%s) is refused with what to do, because a new mark would accept any folder',
+test.each(['', 'null', '[]', '{', '{"mark":"../x"}'])(
+  'one that was damaged (%s) is refused with what to do, because a new mark would leave the earlier backups for ever',
   async (text) => {
     writeFileSync(path(), text)
     await expect(readBackupNote(dataDir)).rejects.toThrow('is damaged. Remove it')

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { dirname } from 'node:path'
-import { findFolderFault } from '../../backup/own-backup.ts'
+import { findFolderFault, isUsed } from '../../backup/own-backup.ts'
 import { graceOf } from '../../domain/backup-plan.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { formatTime } from '../../domain/time.ts'
@@ -76,7 +76,7 @@ async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict>
   if (folder === null) return fine('This server makes none by itself (--backup-dir).')
   const note = await readBackupNote(dataDir)
   const fault = await findFolderFault({ folder, dataDir, note })
-  if (fault?.isMissing && !note.folders.includes(folder))
+  if (fault?.isMissing && !isUsed({ folder, note }))
     return warning(`There is no ${folder} yet.`, 'Start the server, which makes it, or mount its disk first.')
   if (fault !== null) return problem(fault.said, fault.remedy)
   const refused = await findTrialProblem(folder)

@@ -20,7 +20,7 @@ const flags = {
   json: toggle('json'),
 }
 const needed = some('dataDir', 'keyFile', 'tlsAuthorityKey', 'minFreeSpace')
-const inFolder = some('backupDir', 'backupKeep', 'backupRecipients', 'backupAcceptFolder')
+const inFolder = some('backupDir', 'backupKeep', 'backupRecipients')
 
 type Backup = Given<Values<typeof flags>, Values<typeof needed & typeof inFolder>>
 
@@ -43,7 +43,7 @@ export const BACKUP = command({
         isAsked && 'FILE and --backup-dir: give only one of them',
       ]
     const needsFolder = isAsked && config.backupDir === null
-    return [needsFolder && '--backup-keep, --backup-recipient and --backup-accept-folder need --backup-dir']
+    return [needsFolder && '--backup-keep and --backup-recipient need --backup-dir']
   },
   act: async (given) => {
     const { operands, shell } = given
@@ -87,7 +87,7 @@ async function readFolder({ operands, config, app, shell }: Backup): Promise<Val
     )
   if (read.backupDir !== null)
     shell.say(`Using the settings of the running server: --backup-dir ${read.backupDir}`)
-  return read.backupDir === null ? config : { ...read, backupAcceptFolder: config.backupAcceptFolder }
+  return read.backupDir === null ? config : read
 }
 
 /** FILE goes before the settings of the server. */
@@ -97,7 +97,7 @@ async function make(given: Backup, asked: Seal | null) {
   const { now, place, readFile } = shell
   const { backupDir: _, ...rest } = config
   const own = await readFolder(given)
-  const { backupDir: folder, backupKeep: keep, backupAcceptFolder: acceptFolder } = own
+  const { backupDir: folder, backupKeep: keep } = own
   const recipients = own.backupRecipients
   // All settings of the server. If one of them is wrong, only those that a backup needs.
   const all = readSettings(settings, { flags: raw, place, readFile }).entries ?? entries
@@ -118,7 +118,7 @@ async function make(given: Backup, asked: Seal | null) {
   if (operand === undefined && folder !== null) {
     const { backUpInFolder } = await import('../../backup/own-backup.ts')
     const seal = asked ?? (recipients.length === 0 ? null : { recipients })
-    return await backUpInFolder({ ...wish, seal, folder, keep, acceptFolder }, ports)
+    return await backUpInFolder({ ...wish, seal, folder, keep }, ports)
   }
   const { backUp } = await import('../../backup/backup.ts')
   const name = operand ?? backupName({ at: now(), isSealed: asked !== null })

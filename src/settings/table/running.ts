@@ -56,10 +56,6 @@ const backups = section('Backups', {
     default: '7',
     help: 'How many of its backups the server keeps; it removes older ones once a new one is complete',
   },
-  backupAcceptFolder: {
-    ...off,
-    help: 'Use --backup-dir even if it is not the folder or disk that backups went to before, and make one soon; for one start',
-  },
   backupRecipients: {
     flag: 'backup-recipient',
     placeholder: 'age-key',

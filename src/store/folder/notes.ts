@@ -121,10 +121,8 @@ export function readSetupLink(dataDir: string): string | null {
 
 /** Of the backups that a server makes by itself: where they go, and how the last one was. */
 export type BackupNote = {
-  /** Of this data folder, by chance. Part of the names of its backups and of its marks in their folders. */
+  /** Random: tells the backups of this data folder from others by their names. */
   mark: string
-  /** Those that got the mark. */
-  folders: readonly string[]
   last: (MadeBackup & { folder: string }) | null
 }
 
@@ -134,10 +132,9 @@ const backupNoteIn = (dataDir: string) => createClosedFile(join(dataDir, 'backup
 export async function readBackupNote(dataDir: string): Promise<BackupNote> {
   const { path, read } = backupNoteIn(dataDir)
   const text = await read()
-  if (text === null) return { mark: randomBase32(6), folders: [], last: null }
-  const { mark, folders, last } = membersOf(text)
-  if (typeof mark === 'string' && /^[0-9a-z]{1,16}$/.test(mark) && Array.isArray(folders))
-    return { mark, folders: folders.filter((folder) => typeof folder === 'string'), last: parseLast(last) }
+  if (text === null) return { mark: randomBase32(6), last: null }
+  const { mark, last } = membersOf(text)
+  if (typeof mark === 'string' && /^[0-9a-z]{1,16}$/.test(mark)) return { mark, last: parseLast(last) }
   throw conflict(
     `${path} is damaged. Remove it: backups go on then, and the earlier ones stay until you remove them.`,
   )
