@@ -255,7 +255,7 @@ export const MOVED: readonly Moved[] = [
 ]
 
 /** The page of the push that the older path names. */
-export function ofPush(page: { href: (parameters: { url_token: string }) => string }): Moved['to'] {
+function ofPush(page: { href: (parameters: { url_token: string }) => string }): Moved['to'] {
   return (urlToken) => page.href({ url_token: urlToken })
 }
 

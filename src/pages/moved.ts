@@ -4,26 +4,18 @@ import { DomainError } from '../domain/errors.ts'
 import { answerMoved, answerSeeOther } from '../http/answers.ts'
 import { pathOf } from '../http/door/paths.ts'
 import type { Route } from '../http/door/router.ts'
-import { MOVED, type Moved, moved, ofPush, PAGES } from '../http/urls.ts'
+import { type Endpoint, MOVED, type Moved, moved, PAGES } from '../http/urls.ts'
 import { LANGUAGE_PARAMETER } from './frame/guest.ts'
 
+const ALL_PAGES: readonly Endpoint[] = Object.values(PAGES)
+
 /**
- * The addresses of forms, for a browser that asks for them with GET: after a refused form, by a reload or by changing the
- * language. They redirect to the page with the form.
+ * The addresses of forms that have no page of their own, for a browser that asks for them with GET: after a refused form, by a
+ * reload or by changing the language. They redirect to the page with the form, whose guard decides who sees it.
  */
-const FORM_ADDRESSES: readonly Moved[] = [
-  ...moved(ofPush(PAGES.receive), PAGES.expire, PAGES.saveText),
-  ...moved(ofPush(PAGES.push), PAGES.editPush, PAGES.expireOwn, PAGES.unlock),
-  ...moved(() => PAGES.create.href(), PAGES.share),
-  ...moved(() => PAGES.signIn.href(), PAGES.submitCode),
-  ...moved(() => PAGES.tokens.href(), PAGES.revokeToken),
-  ...moved(() => PAGES.account.href(), PAGES.changePassword, PAGES.endSession),
-  ...moved(() => PAGES.account.href(), PAGES.keepMailWishes, PAGES.testMail),
-  ...moved(() => PAGES.twoFactor.href(), PAGES.turnOffTwoFactor),
-  ...moved(() => PAGES.admin.href(), PAGES.acceptClock, PAGES.invite, PAGES.withdrawInvitation),
-  ...moved(() => PAGES.admin.href(), PAGES.disableAccount, PAGES.enableAccount),
-  ...moved(() => PAGES.admin.href(), PAGES.resetAccount, PAGES.removeAccount),
-]
+const FORM_ADDRESSES: readonly Moved[] = ALL_PAGES.filter(
+  ({ path, method }) => method === 'POST' && findPage(path) === undefined,
+).flatMap((form) => moved((urlToken) => pageAbove(form).replace(':url_token', urlToken), form))
 
 type PagesOn = { mail: boolean; signups: boolean }
 
@@ -38,6 +30,20 @@ export function createMovedRoutes(basePath: string, { mail, signups }: PagesOn):
 /** Redirects a GET of a form's address to the page of that form, and keeps the query. */
 export function createFormAddressRoutes(basePath: string): Route[] {
   return redirect(FORM_ADDRESSES, (path) => answerSeeOther(`${basePath}${path}`))
+}
+
+/**
+ * Returns the path of the nearest page above that of the form with the same guard. The form to sign out has none: it stands on
+ * the page of the account, among others.
+ */
+function pageAbove({ path, guard }: Pick<Endpoint, 'path' | 'guard'>): string {
+  if (path === '/') return PAGES.account.path
+  const above = path.slice(0, path.lastIndexOf('/')) || '/'
+  return findPage(above)?.guard === guard ? above : pageAbove({ path: above, guard })
+}
+
+function findPage(path: string): Endpoint | undefined {
+  return ALL_PAGES.find((page) => page.method === 'GET' && page.path === path)
 }
 
 function redirect(all: readonly Moved[], answer: (path: string) => Response): Route[] {

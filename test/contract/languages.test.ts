@@ -201,7 +201,7 @@ describe('older links', () => {
     ['POST', '/english/p/abc', 404],
     ['POST', '/en', 405],
     ['POST', '/en/p/abc', 405],
-    ['GET', '/sign-out', 405],
+    ['GET', '/sign-out', 303],
     ['GET', '/up', 200],
   ])('%s %s is %i', async (method, path, status) => {
     expect((await ask(path, { method })).status).toBe(status)

@@ -65,7 +65,11 @@ test('an owner whose session has ended is warned before a look counts as a view'
 test.each([
   ['/admin/invitations', '/admin'],
   ['/admin/accounts/7/reset', '/admin'],
+  ['/admin/backup', '/admin'],
+  ['/admin/webhooks/delete', '/admin/webhooks'],
   ['/account/password', '/account'],
+  ['/account/mail/test', '/account'],
+  ['/sign-out', '/account'],
   ['/account/two-factor/off', '/account/two-factor'],
   ['/sign-in/code', '/sign-in'],
   ['/users/token/revoke', '/users/token'],
