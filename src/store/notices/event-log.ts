@@ -4,7 +4,7 @@
 import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
 import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-face.ts'
 import { lockPushes } from '../pushes/push-locks.ts'
-import { forSome, type RowOf, select, statement } from '../statements.ts'
+import { forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, only, type Parts, run, type Step } from '../steps.ts'
 import { accounts, eventCounts, events, type soonTold } from '../tables.ts'
 import { lockCounts, tell, tellAccount } from './events.ts'
@@ -33,7 +33,7 @@ const REMOVE_OLD = statement<{ one: number }>(
     (SELECT account_id, n FROM events WHERE at <= $1 ORDER BY at LIMIT ${SOME})
   RETURNING 1 AS one`,
 )
-const ADMINS = select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY id')
+const ADMINS = locked(select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY id'), 'FOR KEY SHARE')
 const LOCK_SOON = statement<RowOf<typeof soonTold>>(
   `INSERT INTO soon_told (id, ends_at, push_id) VALUES (1, 0, 0) ON CONFLICT (id) DO UPDATE SET id = 1
   RETURNING id, ends_at AS "endsAt", push_id AS "pushId"`,

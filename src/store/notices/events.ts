@@ -3,8 +3,8 @@
 import { randomBase32 } from '../../crypto/random.ts'
 import { describePush, type EventType } from '../../domain/events.ts'
 import type { StoredPush } from '../face.ts'
-import { statement } from '../statements.ts'
-import { first, run, type Step } from '../steps.ts'
+import { locked, statement } from '../statements.ts'
+import { first, run, type Step, together } from '../steps.ts'
 import { type ToldEvent, tellWebhooks } from './webhooks.ts'
 
 const EVENT_ID_CHARACTERS = 20
@@ -13,11 +13,16 @@ const COUNT = statement(
   `INSERT INTO event_counts (account_id, last) VALUES ($1, 1)
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last + 1`,
 )
-/** Makes a row that is missing, because only an existing one can be locked. The update changes nothing but locks. */
+/**
+ * Makes a row that is missing, because only an existing one can be locked, unless the account is gone. The update changes nothing
+ * but locks.
+ */
 const LOCK = statement(
-  `INSERT INTO event_counts (account_id, last) VALUES ($1, 0)
+  `INSERT INTO event_counts (account_id, last) SELECT id, 0 FROM accounts WHERE id = $1
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last`,
 )
+/** Waits for an account that is removed or begins anew, and keeps it from both until the transaction ends, as a create does. */
+const HOLD = locked(statement<{ id: number }>('SELECT id FROM accounts WHERE id = $1'), 'FOR KEY SHARE')
 const TELL = statement(
   `INSERT INTO events (account_id, n, type, at, data)
     VALUES ($1, (SELECT last FROM event_counts WHERE account_id = $1), $2, $3, $4)`,
@@ -38,11 +43,20 @@ export function newEventId(): string {
 export function* tell(push: StoredPush, types: readonly EventType[], at: number): Step<void> {
   const { ownerId } = push
   if (ownerId === null || types.length === 0) return
-  const label = yield* first(ID_OF_PUSH, push.id)
-  if (label === null) return
+  // The label last: an account that begins anew while this waits has given its pushes up.
+  const [owner, label] = yield* together(first(HOLD, ownerId), first(ID_OF_PUSH, push.id))
+  if (owner === null || label === null) return
   const data = { push: label.eventId, ...describePush(push) }
   for (const type of types)
     yield* tellAccount(ownerId, { type, at, data }, { pushId: push.id, forEverybody: true })
+}
+
+/**
+ * For a step that tells the account later. Call this before it changes rows that a removal of the account changes too; otherwise
+ * each may wait for the other.
+ */
+export function holdAccount(id: number): Step<void> {
+  return run(HOLD, id)
 }
 
 /** `forEverybody`: the webhooks of the administrators hear of it too. */
@@ -59,5 +73,8 @@ export function* tellAccount(
 /** For events of several accounts in one step: in one order, so that no two steps wait for each other. */
 export function* lockCounts(accountIds: readonly (number | null)[]): Step<void> {
   const ids = [...new Set(accountIds)].filter((id) => id !== null)
-  for (const id of ids.sort((one, other) => one - other)) yield* run(LOCK, id)
+  for (const id of ids.sort((one, other) => one - other)) {
+    yield* holdAccount(id)
+    yield* run(LOCK, id)
+  }
 }

@@ -5,7 +5,7 @@ import type { NewEntry } from '../../domain/audit.ts'
 import { eventsOf } from '../../domain/events.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
 import type { PushToStore, StoredPush } from '../face.ts'
-import { newEventId, tell } from '../notices/events.ts'
+import { holdAccount, newEventId, tell } from '../notices/events.ts'
 import { removeLinks } from '../notices/outbox.ts'
 import type { SealedSecrets } from '../sealed-face.ts'
 import { addTo, causing, insertForId, statement, updateOf } from '../statements.ts'
@@ -108,7 +108,10 @@ export function* write(
     entry && { kind: entry.kind, at: now, visit: entry.visit },
     room,
   )
-  if (MUTABLE.some((name) => before[name] !== push[name])) yield* updatePush(push)
+  if (MUTABLE.some((name) => before[name] !== push[name])) {
+    if (push.ownerId !== null) yield* holdAccount(push.ownerId)
+    yield* updatePush(push)
+  }
   if (before.expiredOn === null && push.expiredOn !== null) {
     const isLastView = entry?.kind === 'view'
     yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: now })

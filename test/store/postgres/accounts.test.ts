@@ -5,9 +5,9 @@ import { MAX_API_TOKENS, MAX_SESSIONS } from '../../../src/domain/account.ts'
 import { DAY } from '../../../src/domain/time.ts'
 import type { NewAccountLink } from '../../../src/store/accounts-face.ts'
 import { openPostgresNodes, type PostgresNode, type PostgresNodes } from '../../support/postgres-nodes.ts'
-import { storePush, VISIT } from '../../support/store.ts'
+import { storePush, VISIT, view } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
-import { untilDone } from '../../support/waiting.ts'
+import { untilDone, waitUntil } from '../../support/waiting.ts'
 
 const ROUNDS = 12
 
@@ -54,6 +54,82 @@ postgres.describe('two nodes', () => {
       const tries = await onBoth(async (node) => (await node.accounts.addAccount(account)).email)
       expect(outcomes(tries)).toEqual([account.email, 'conflict', 'conflict', 'conflict'])
     }
+  })
+
+  /** What is left of the account in any table that names one. */
+  async function belongings(): Promise<string[]> {
+    const tables = await opened.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'account_id' ORDER BY 1",
+    )
+    const left = []
+    for (const { name } of tables)
+      if ((await opened.query(`SELECT 1 FROM ${name} WHERE account_id = $1`, [id])).length > 0)
+        left.push(name)
+    return left
+  }
+
+  /** Resolves once so many statements wait for a lock. */
+  const untilWaiting = (count: number) =>
+    waitUntil(async () => {
+      const [waiting] = await opened.query<{ n: number }>(
+        'SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted',
+      )
+      return waiting?.n === count
+    })
+
+  const labels = { urlToken: Buffer.from('token'), name: null, note: null }
+  const makeOwned = (expireAfterViews: number) =>
+    storePush({ store: nodes[0], clock: opened.clock }, { ownerId: id, expireAfterViews }, { labels })
+
+  for (const [which, views] of [
+    ['view', 5],
+    ['last view', 1],
+  ] as const)
+    test(`a ${which} beside the removal of its account leaves no event of an account that is gone`, async () => {
+      const push = await makeOwned(views)
+      await opened.query('BEGIN')
+      // The view waits here, about to tell its event. The removal does not see this row.
+      await opened.query(`INSERT INTO event_counts (account_id, last) VALUES (${id}, 1)`)
+      const viewed = view({ store: nodes[0] }, push)
+      await untilWaiting(1)
+      const removed = nodes[1].accounts.removeAccount(id)
+      await Promise.race([removed, untilWaiting(2)])
+      await opened.query('ROLLBACK')
+      expect((await viewed)?.outcome).toBe('view')
+      await removed
+      expect(await belongings()).toEqual([])
+    })
+
+  test('a deletion of pushes beside the removal of their account leaves no count of an account that is gone', async () => {
+    const [push, other] = [await makeOwned(5), await makeOwned(5)]
+    await opened.query('BEGIN')
+    await opened.query(`INSERT INTO event_counts (account_id, last) VALUES (${id}, 1)`)
+    const ids = [push.id, other.id]
+    const deleted = nodes[0].pushes.expirePushes({ ids, ownerId: id, visit: VISIT })
+    await untilWaiting(1)
+    const removed = nodes[1].accounts.removeAccount(id)
+    await Promise.race([removed, untilWaiting(2)])
+    await opened.query('ROLLBACK')
+    expect(await deleted).toBe(2)
+    await removed
+    expect(await belongings()).toEqual([])
+  })
+
+  test('the removal of an account waits for a last view that is ending its push, without a deadlock', async () => {
+    const push = await makeOwned(1)
+    await opened.query('BEGIN')
+    await opened.query(`SELECT id FROM pushes WHERE id = ${push.id} FOR UPDATE`)
+    const viewed = view({ store: nodes[0] }, push)
+    await untilWaiting(1)
+    const removed = nodes[1].accounts.removeAccount(id)
+    await untilWaiting(2)
+    // For the view, and not for the row of the push: then the view could wait for the account in turn.
+    const waits = await opened.query<{ locktype: string }>('SELECT locktype FROM pg_locks WHERE NOT granted')
+    expect(waits.map(({ locktype }) => locktype)).toEqual(['transactionid', 'transactionid'])
+    await opened.query('COMMIT')
+    expect((await viewed)?.outcome).toBe('view')
+    await removed
+    expect(await belongings()).toEqual([])
   })
 
   test('of two administrators who stop each other on two nodes, one remains', async () => {
