@@ -7,6 +7,7 @@ import type { Visit } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
 import { invalidFields, notFound } from '../domain/errors.ts'
 import type { Language } from '../domain/language.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
 import type { InLine } from '../domain/waiting-line.ts'
 import type { MailLimit } from '../pushes/limits.ts'
 import { sealMail, type WaitingMails } from '../pushes/sealed-mails.ts'
@@ -31,8 +32,8 @@ type ToMail = Omit<WaitingMails['account_mail'], 'token'> & { accountId: number 
 
 type Forgotten = { email: string; visit: Visit; language: Language }
 
-/** The administrator who creates a link, and their session. */
-type By = { by: Account; session: number }
+/** The administrator who creates a link, their session, and the nonce of the page: `conflict` is thrown if it was spent. */
+type By = { by: Account; session: number; nonce: PageNonce | null }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
@@ -81,8 +82,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
     if ((await accounts.findAccount(email)) !== null)
       throw invalidFields({ email: [{ code: 'email_taken' }] })
-    const { isAdmin, by, session, mailIn: language = null } = input
-    const link = { ...NOBODY, purpose: 'invite' as const, email, isAdmin, createdBy: by.id, session }
+    const { isAdmin, by, session, nonce, mailIn: language = null } = input
+    const link = { ...NOBODY, purpose: 'invite' as const, email, isAdmin, createdBy: by.id, session, nonce }
     if (language === null) return add(link)
     return addAndMail(link, { to: email, language, purpose: 'invite', accountId: by.id })
   }
@@ -108,8 +109,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
   }
 
   function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & By) {
-    const { endsTwoFactor, by, session } = made
-    const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session }
+    const { endsTwoFactor, by, session, nonce } = made
+    const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session, nonce }
     return add({ ...NOBODY, ...whom, purpose: 'reset' })
   }
 

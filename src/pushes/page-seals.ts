@@ -1,9 +1,10 @@
-// What pages carry sealed, and the server gets back: so it stores nothing of it, but the nonces that were used.
+// What pages carry sealed, and the server gets back: so it stores nothing of it, but the nonces that were spent.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { type KeyringPlace, openFromText, sealToText } from '../crypto/sealed-field.ts'
 import type { Account } from '../domain/account.ts'
-import { rethrowWithoutDoubt } from '../domain/errors.ts'
+import { isDomainError, rethrowWithoutDoubt } from '../domain/errors.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
 import { HOUR, type Now } from '../domain/time.ts'
 import type { NonceStore } from '../store/shared-face.ts'
 
@@ -15,12 +16,16 @@ type PageSealsOptions = { keyring: Keyring; usedNonces: NonceStore; now: Now }
 
 const NOBODY = 'nobody'
 const NONCE_LIFETIME = 12 * HOUR
+/** Nonces that are remembered in memory; each takes about 150 bytes. */
+const MOST_PRESSED = 10_000
 const FORM_MARK = placeOf('pages', 'form mark')
 const SHOWN_TEXT = placeOf('grants', 'text')
 const senderPlace = (urlToken: string) => placeOf('grants', 'sender', urlToken)
 const noncePlace = (subject: string) => placeOf('pages', 'nonce', subject)
 
 export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) {
+  /** Nonces of the latest buttons pressed, most of which spent nothing because they were refused. */
+  const pressed = new Set<string>()
   const seal = (text: string, place: KeyringPlace) => sealToText(text, keyring, place)
   /** Null when this server did not seal the text for this place, or it was altered. */
   const open = (sealed: string, place: KeyringPlace) => openFromText(sealed, keyring, place)
@@ -32,14 +37,30 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
     return opened === null ? null : { accountId: Number(opened) }
   }
 
-  /** good: valid, and used up now. used: the form was sent before. stale: too old, for another push, or of another instance. */
-  async function useNonce(nonce: string, subject: string): Promise<'good' | 'used' | 'stale'> {
-    const madeAt = open(nonce, noncePlace(subject))
+  /**
+   * Resolves to the result of `act`, which spends the nonce in the commit of what it does. used: the form was sent before. stale: too
+   * old, for another push, or of another instance. A refused press stores nothing; only this process remembers it, for a while.
+   */
+  async function press<T>(
+    { text, subject }: { text: string; subject: string },
+    act: (nonce: PageNonce) => Promise<T>,
+  ): Promise<T | 'used' | 'stale'> {
+    const madeAt = open(text, noncePlace(subject))
     if (madeAt === null) return 'stale'
     const lapsesAt = Number(madeAt) + NONCE_LIFETIME
     if (now() > lapsesAt) return 'stale'
-    const isNew = await usedNonces.use({ nonce, lapsesAt }).catch(rethrowWithoutDoubt)
-    return isNew ? 'good' : 'used'
+    if (pressed.has(text)) return 'used'
+    pressed.add(text)
+    for (const oldest of pressed) if (pressed.size > MOST_PRESSED) pressed.delete(oldest)
+    try {
+      if (await usedNonces.isSpent(text).catch(rethrowWithoutDoubt)) return 'used'
+      return await act({ text, lapsesAt })
+    } catch (cause) {
+      if (isDomainError(cause, 'conflict')) return 'used'
+      // The same form may be sent again: if the change happened all the same, the store knows.
+      pressed.delete(text)
+      throw cause
+    }
   }
 
   return {
@@ -65,7 +86,7 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
      * A nonce lets the button of a page work once, on any node. It is the time of its page, sealed for its subject. No two are the same,
      * because sealing is random.
      */
-    nonces: { issue: (subject: string) => seal(String(now()), noncePlace(subject)), use: useNonce },
+    nonces: { issue: (subject: string) => seal(String(now()), noncePlace(subject)), press },
   }
 }
 

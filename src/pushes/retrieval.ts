@@ -3,6 +3,7 @@
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { type DamageError, notFound, rethrowWithoutDoubt } from '../domain/errors.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
 import type { SealedPush, Store } from '../store/face.ts'
 import { type Content, openPush } from './content.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
@@ -32,6 +33,8 @@ export type RetrieveOptions = {
   viewer: Viewer
   /** The request comes from the owner's pages. It is not a view for the owner, and is a view for anybody else. */
   ownLook: boolean
+  /** Spent by a view: `retrieve` throws `conflict` if it was spent before. Requests of pages have one. */
+  nonce?: PageNonce
   /** Called with the bytes of the payload before a view is counted. What it throws refuses the view. */
   makeRoom: (bytes: number) => void
 }
@@ -41,7 +44,10 @@ export type RetrieveDependencies = PassphraseTriesOptions & {
   grantAll: Downloads['grantAll']
 }
 
-type Asking = Pick<RetrieveOptions, 'viewer' | 'makeRoom'> & { lookBy: Account | null }
+type Asking = Pick<RetrieveOptions, 'viewer' | 'makeRoom'> & {
+  lookBy: Account | null
+  nonce: PageNonce | null
+}
 
 export function createRetrieve(options: RetrieveDependencies) {
   const { store, finder, grantAll, now } = options
@@ -49,9 +55,9 @@ export function createRetrieve(options: RetrieveDependencies) {
 
   /** Hands out the payload only after the view has been counted durably. */
   async function retrieve(urlToken: string, options: RetrieveOptions): Promise<Retrieval> {
-    const { passphrase, viewer, ownLook, makeRoom } = options
+    const { passphrase, viewer, ownLook, nonce = null, makeRoom } = options
     const lookBy = ownLook ? viewer.account : null
-    const asking = { viewer, makeRoom, lookBy }
+    const asking = { viewer, nonce, makeRoom, lookBy }
     if (passphrase !== null) return retrieveWith(passphrase, { urlToken, ...asking })
     // Misses of short tokens are counted.
     const isThere = finder.requireShort(urlToken, viewer.visit)
@@ -62,7 +68,7 @@ export function createRetrieve(options: RetrieveDependencies) {
         makeRoom(sizeOf(content))
         return content
       }
-      const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, open })
+      const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, nonce, open })
       if (claimed === null) continue
       if (claimed.outcome === 'passphrase_required') return { outcome: claimed.outcome }
       if (claimed.outcome === 'has_files') {
@@ -95,11 +101,11 @@ export function createRetrieve(options: RetrieveDependencies) {
   async function claim(
     { push: { id }, urlToken }: FoundPush,
     content: Content | null,
-    { viewer: { visit }, lookBy, makeRoom }: Asking,
+    { viewer: { visit }, lookBy, nonce, makeRoom }: Asking,
   ): Promise<Retrieval> {
     makeRoom(sizeOf(content))
     const there = content === null ? [] : await findFiles(id, content)
-    const claimed = await store.pushes.claimView({ id, visit, lookBy })
+    const claimed = await store.pushes.claimView({ id, visit, lookBy, nonce })
     if (claimed === null) throw notFound()
     const { outcome, push } = claimed
     if (outcome === 'limited') return presentLimit({ push, urlToken }, now())

@@ -3,6 +3,7 @@
 import type { Account, AccountLink, ApiToken, ListedAccount, Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import type { Language } from '../domain/language.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
 import type { PushChoices } from '../domain/push-choices.ts'
 
 export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
@@ -97,6 +98,8 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
   session: number | null
   /** A mail with the link, sealed, to be sent for this account; null for none. */
   mail: { accountId: number; body: string } | null
+  /** Spent with the link; null without a page. */
+  nonce?: PageNonce | null
 }
 
 /** `email` is used only when the link was made for no particular address. */
@@ -105,7 +108,7 @@ export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string
 export type AccountLinkStore = {
   /**
    * Replaces an older link for the same purpose and person; where several nodes serve, their setup links stay. Throws
-   * `unauthenticated` when the session has ended.
+   * `unauthenticated` when the session has ended, `conflict` when the nonce was spent before.
    */
   addLink(link: NewAccountLink): Promise<void>
   /** Null for a link that was used or has lapsed, and for a setup link once there is an administrator. */

@@ -8,6 +8,7 @@ import type { Appearance } from '../domain/appearance.ts'
 import type { AuditEntry, LogCounts, Visit } from '../domain/audit.ts'
 import type { LimitsToEdit } from '../domain/editing.ts'
 import type { PushCounts, PushFacts } from '../domain/listing.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Push } from '../domain/push.ts'
 import type { ShareToTake } from '../domain/shares.ts'
@@ -111,7 +112,8 @@ export type PushStore = {
   findSealedPush(lookup: Uint8Array): Promise<SealedPush | null>
   /**
    * Counts a view, and expires the push when it was the last one. Never counts more views than the push allows, whatever
-   * the number of callers. For a push that has expired, audits `failed_view`. Null when there is no such push.
+   * the number of callers. For a push that has expired, audits `failed_view`. Null when there is no such push. Throws
+   * `conflict`, with no effect, when the nonce was spent before.
    */
   claimView(claim: Claim): Promise<Claimed | null>
   /**
@@ -149,17 +151,15 @@ export type EditToPush = VisitToPush & {
 
 export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refused'; problems: Problems }
 
-/** When `lookBy` is the owner, the visit is audited as `owner_view` and not counted. Null counts every visit. */
-export type Claim = VisitToPush & { lookBy: Account | null }
+/** When `lookBy` is the owner, the visit is audited as `owner_view` and not counted; null counts all. A counted view spends `nonce`. */
+export type Claim = VisitToPush & { lookBy: Account | null; nonce?: PageNonce | null }
 
 /** limited: too many wrong passphrases. Then no view was counted, and nothing was written. */
 export type Claimed = { outcome: 'view' | 'expired' | 'limited'; push: StoredPush }
 
 /** `open` decrypts the content and has no effects. When it throws, no view is counted. */
-export type PlainClaim<T> = {
+export type PlainClaim<T> = Omit<Claim, 'id'> & {
   lookup: Uint8Array
-  visit: Visit
-  lookBy: Account | null
   open: (found: SealedPush) => T
 }
 

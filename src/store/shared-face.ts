@@ -1,4 +1,4 @@
-// Counts of tries and used nonces, which all nodes of one instance share. No push depends on them, and all of them
+// Counts of tries and spent nonces, which all nodes of one instance share. No push depends on them, and all of them
 // lapse by themselves.
 
 /** At most `tries` under a name, in a window of milliseconds that begins with the first of them. */
@@ -32,8 +32,8 @@ export type BudgetStore = {
 }
 
 export type NonceStore = {
-  /** False when the nonce was used before, on any node. */
-  use(used: { nonce: string; lapsesAt: number }): Promise<boolean>
+  /** Whether the nonce was spent, on any node. Writes nothing. */
+  isSpent(text: string): Promise<boolean>
 }
 
 export type SharedState = {

@@ -81,7 +81,7 @@ export type Run = <T>(step: Step<T>) => Promise<T>
 /** Runs steps, with other work between them, in one transaction beside which nobody uses the rows. The work may run several times. */
 export type Alone = <T>(work: (run: Run) => Promise<T>) => Promise<T>
 
-/** `grows`: it stores something new, and is refused on a full disk. `within`: milliseconds, when it may take longer than a request. */
+/** `grows`: it stores something new, and is refused below the floor and on a full disk. `within`: milliseconds, when it may take longer than a request. */
 export type WriteOptions = { grows?: boolean; within?: number }
 
 /** What operations are made of. */

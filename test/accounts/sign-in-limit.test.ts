@@ -155,3 +155,18 @@ test('wrong links are limited, a valid one never is', async () => {
   expect(await limit.tryLink(OFFICE, 'the link')).toBe('the link')
   expect(await limit.tryLink('192.0.2.2', null)).toBeNull()
 })
+
+test('below the floor of free space tries are counted in memory, and go on being counted once there is room', async () => {
+  let hasRoom = false
+  const { budgets, countRows } = openSharedState(() => time, { hasRoom: () => hasRoom })
+  const options = { now: () => time, clientOf: networkOf, knownAddresses: async () => [] }
+  limit = createSignInLimit({ budgets, ...options })
+  for (let n = 0; n < 12; n += 1) expect(await sign('b@x', true, '192.0.2.2')).toBe('right')
+  expect(await times(30, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 20 })
+  expect(countRows()).toBe(0)
+  hasRoom = true
+  expect(await sign('a@x', true)).toBe('too_many')
+  expect(await sign('a@x', true, '192.0.2.3')).toBe('right')
+  time += 15 * MINUTE
+  expect(await times(30, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 20 })
+})

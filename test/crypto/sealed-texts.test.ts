@@ -72,10 +72,13 @@ test('the mark of a form that was opened signed out names no account, on any nod
 test('a nonce is good once, for its own subject, under a key of its instance, and for twelve hours', async () => {
   let time = 1_700_000_000_000
   const now = () => time
-  const { nonces } = openSharedState(now)
-  const [page, stranger, later] = [first, other, both].map(
-    (keyring) => createPageSeals({ usedNonces: nonces, keyring, now }).nonces,
-  )
+  const { nonces, spend } = openSharedState(now)
+  const [page, stranger, later] = [first, other, both].map((keyring) => {
+    const { issue, press } = createPageSeals({ usedNonces: nonces, keyring, now }).nonces
+    const use = (text: string, subject: string) =>
+      press({ text, subject }, (nonce) => spend(nonce).then(() => 'good'))
+    return { issue, use, press }
+  })
   const nonce = page!.issue('page')
   expect(page!.issue('page')).not.toBe(nonce)
   for (const bad of ['', 'x', nonce.slice(0, -4), `${nonce}AAAA`, `${nonce}=`, `${nonce} `])
@@ -85,6 +88,35 @@ test('a nonce is good once, for its own subject, under a key of its instance, an
   const old = page!.issue('page')
   time += 12 * HOUR + 1
   expect(await page!.use(old, 'page')).toBe('stale')
+})
+
+test('a refused press stores nothing, and its form does not act again until it failed', async () => {
+  const now = () => 1_700_000_000_000
+  const { nonces, spend, countRows } = openSharedState(now)
+  const page = createPageSeals({ usedNonces: nonces, keyring: first, now }).nonces
+  const press = { text: page.issue('page'), subject: 'page' }
+  expect([await page.press(press, async () => 'refused'), await page.press(press, spend)]).toEqual([
+    'refused',
+    'used',
+  ])
+  const failed = { ...press, text: page.issue('page') }
+  const fail = page.press(failed, () => Promise.reject(new Error('no room')))
+  await expect(fail).rejects.toThrow('no room')
+  expect([await page.press(failed, async () => 'done'), countRows()]).toEqual(['done', 0])
+})
+
+test('a nonce that was spent is used for a process that does not remember the press', async () => {
+  const now = () => 1_700_000_000_000
+  const { nonces, spend, countRows } = openSharedState(now)
+  const pages = [first, first].map((keyring) => createPageSeals({ usedNonces: nonces, keyring, now }).nonces)
+  const press = { text: pages[0]!.issue('page'), subject: 'page' }
+  // Both looked before either spent it.
+  const raced = await Promise.all(
+    pages.map((page) => page.press(press, (nonce) => spend(nonce).then(() => 'good'))),
+  )
+  expect(raced.sort()).toEqual(['good', 'used'])
+  const again = createPageSeals({ usedNonces: nonces, keyring: first, now }).nonces
+  expect([await again.press(press, spend), countRows()]).toEqual(['used', 1])
 })
 
 test('a keyring finds the key of a number; numbers go from 1 to 255', () => {

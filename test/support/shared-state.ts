@@ -2,12 +2,15 @@
 
 import { Database } from 'bun:sqlite'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
-import { createSharedState } from '../../src/store/every-engine/shared-state.ts'
-import type { SharedState } from '../../src/store/shared-face.ts'
+import type { PageNonce } from '../../src/domain/page-nonce.ts'
+import { createSharedState, spendNonce } from '../../src/store/every-engine/shared-state.ts'
 import { migrate } from '../../src/store/sqlite/engine/migrate.ts'
 import { createDrive, createSteps } from '../../src/store/sqlite/engine/run-steps.ts'
 
-export function openSharedState(now: () => number): SharedState {
+export function openSharedState(
+  now: () => number,
+  { hasRoom = () => true }: { hasRoom?: () => boolean } = {},
+) {
   const database = new Database(':memory:', { strict: true })
   migrate(database)
   const steps = createSteps({
@@ -18,5 +21,11 @@ export function openSharedState(now: () => number): SharedState {
   const onError = (cause: unknown) => {
     throw cause
   }
-  return createSharedState({ steps, keyring: parseKeyFile(newKeyFile()), now, onError })
+  const keyring = parseKeyFile(newKeyFile())
+  return {
+    ...createSharedState({ steps, keyring, now, hasRoom, onError }),
+    /** As the commit of what a button does. */
+    spend: (nonce: PageNonce) => steps.write(() => spendNonce(nonce)),
+    countRows: () => database.query<{ n: number }, []>('SELECT count(*) AS n FROM spent_points').get()?.n,
+  }
 }

@@ -7,6 +7,7 @@ import type { BackupStatus } from '../../backup/backups.ts'
 import type { Account } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
+import type { PageNonce } from '../../domain/page-nonce.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
 import type { Webhooks } from '../../notices/webhooks.ts'
@@ -138,28 +139,28 @@ export function createAdminPages(options: AdminPageOptions) {
   async function once(
     form: Form,
     subject: string,
-    work: () => Promise<Response>,
+    work: (nonce: PageNonce | null) => Promise<Response>,
   ): Promise<Response | 'admin_link_again' | 'admin_stale'> {
-    const nonce = form.text('nonce')
-    const state = nonce === '' ? 'good' : await nonces.use(nonce, subject)
-    if (state === 'good') return work()
-    return state === 'used' ? 'admin_link_again' : 'admin_stale'
+    const text = form.text('nonce')
+    const done = text === '' ? await work(null) : await nonces.press({ text, subject }, work)
+    if (done instanceof Response) return done
+    return done === 'used' ? 'admin_link_again' : 'admin_stale'
   }
 
   async function invite(guest: Member, form: Form): Promise<Response> {
-    const done = await once(form, INVITE_SUBJECT, () => makeInvitation(guest, form))
+    const done = await once(form, INVITE_SUBJECT, (nonce) => makeInvitation(guest, form, nonce))
     if (done instanceof Response) return done
     if (done === 'admin_link_again') return show(guest, { notice: done })
     return show(guest, { notice: done, invitation: { form, problems: {} } })
   }
 
-  async function makeInvitation(guest: Member, form: Form): Promise<Response> {
+  async function makeInvitation(guest: Member, form: Form, nonce: PageNonce | null) {
     const email = form.text('email')
     const isSent = form.isTicked('send') && limits.mail
     const mailIn = isSent ? guest.words.language : null
     const wanted = { email, isAdmin: form.isTicked('is_admin'), mailIn }
     try {
-      const token = await accountLinks.invite({ ...wanted, ...actorOf(guest) })
+      const token = await accountLinks.invite({ ...wanted, nonce, ...actorOf(guest) })
       return show(guest, { link: linkTo(guest, token), linkFor: email.trim(), isSent })
     } catch (cause) {
       return show(guest, { invitation: { form, problems: problemsIn(cause) } })
@@ -191,9 +192,9 @@ export function createAdminPages(options: AdminPageOptions) {
   /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
-    const done = await once(form, resetSubject(account.id), async () => {
+    const done = await once(form, resetSubject(account.id), async (nonce) => {
       const endsTwoFactor = form.isTicked('two_factor')
-      const token = await accountLinks.createResetLink(account, { endsTwoFactor, ...actorOf(guest) })
+      const token = await accountLinks.createResetLink(account, { endsTwoFactor, nonce, ...actorOf(guest) })
       return show(guest, { link: linkTo(guest, token), linkFor: account.email })
     })
     return done instanceof Response ? done : show(guest, { notice: done })

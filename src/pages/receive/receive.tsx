@@ -3,6 +3,7 @@
 import type { Accounts } from '../../accounts/accounts.ts'
 import { addToOutage, DomainError, isDomainError, nullIfMissing, retrySeconds } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
+import type { PageNonce } from '../../domain/page-nonce.ts'
 import { isExpired, isLocked, isOwner as isOwnerOf, mayExpire, type Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
@@ -109,9 +110,12 @@ export function createReceivePages(options: ReceivePageOptions) {
     // The form was opened signed in, perhaps by the owner, whose look would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
     const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
-    const nonce = isOwnForm ? await nonces.use(form.text('nonce'), url_token) : 'stale'
-    if (nonce === 'good') return open(guest, form, params)
-    if (nonce === 'stale') {
+    const press = { text: form.text('nonce'), subject: url_token }
+    const revealed = isOwnForm
+      ? await nonces.press(press, (nonce) => open(guest, form, { params, nonce }))
+      : 'stale'
+    if (revealed instanceof Response) return revealed
+    if (revealed === 'stale') {
       const notice = say(isSignedOut ? 'receive_signed_out' : 'receive_stale')
       return show(guest, params, { notice, status: 409 })
     }
@@ -123,12 +127,14 @@ export function createReceivePages(options: ReceivePageOptions) {
     )
   }
 
-  async function open(guest: Guest, form: Form, params: Params): Promise<Response> {
+  type Press = { params: Params; nonce: PageNonce }
+
+  async function open(guest: Guest, form: Form, { params, nonce }: Press): Promise<Response> {
     const { url_token = '' } = params
     const passphrase = form.text('passphrase') || null
     const { makeRoom } = guest.exchange
     const retrieval = await pushes
-      .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true, makeRoom })
+      .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true, nonce, makeRoom })
       .catch(nullIfMissing)
     return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
   }
@@ -175,9 +181,11 @@ export function createReceivePages(options: ReceivePageOptions) {
 
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
     requireFormToken(guest, form.text('form'))
-    if ((await nonces.use(form.text('nonce'), `expire/${url_token}`)) !== 'good')
+    const press = { text: form.text('nonce'), subject: `expire/${url_token}` }
+    // Spends nothing: what has ended cannot be ended again.
+    const expired = await nonces.press(press, () => pushes.expire(url_token, guest.viewer))
+    if (expired === 'used' || expired === 'stale')
       return show(guest, { url_token }, { notice: guest.say('receive_stale'), status: 409 })
-    await pushes.expire(url_token, guest.viewer)
     const title = guest.say('expired_title')
     return answer(<Deleted words={guest.words} />, plain(guest, { title, languageSwitch: false }))
   }

@@ -63,7 +63,7 @@ const limits = section('Limits', {
   minFreeSpace: {
     ...sizes('0', '1024TiB'),
     default: '512MiB',
-    help: 'Refuse new pushes when less than this is free on the disk of the data folder; 0 never refuses',
+    help: 'Refuse new pushes, and everything else that needs new room, when less than this is free on the disk of the data folder; 0 never refuses',
   },
   maxLivePushesPerAddress: {
     ...numbers('0', '1000000000'),

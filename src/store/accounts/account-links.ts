@@ -4,6 +4,7 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../dom
 import { DomainError } from '../../domain/errors.ts'
 import { DAY } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
+import { spendNonce } from '../every-engine/shared-state.ts'
 import { enqueue } from '../notices/outbox.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
@@ -37,9 +38,10 @@ export function createAccountLinks({
   now,
   setupLinks,
 }: Pick<Parts, 'steps' | 'now' | 'setupLinks'>): AccountLinkStore {
-  function* add({ hash, session, mail, ...link }: NewAccountLink): Step<void> {
+  function* add({ hash, session, mail, nonce, ...link }: NewAccountLink): Step<void> {
     yield* lockFor(link)
     yield* requireSession(session)
+    if (nonce) yield* spendNonce(nonce)
     const createdAt = now()
     for (const { id } of yield* findReplaced(link, createdAt)) yield* run(REMOVE, id)
     yield* insert({
@@ -93,10 +95,14 @@ export function createAccountLinks({
   }
 
   return {
-    addLink: (link) => write(() => add(link)),
+    // A server that starts below the floor needs its setup link.
+    addLink: (link) => write(() => add(link), { grows: link.purpose !== 'setup' }),
     findLink: (hash) => read(() => findLive(hash), isThere),
     hasAdmin: () => read(hasAdmin),
-    useLink: (given) => write(() => use(given), DISOWNING),
+    async useLink(given) {
+      const link = await read(() => findLive(given.hash))
+      return write(() => use(given), { ...DISOWNING, grows: link !== null && link.accountId === null })
+    },
     listLinks: async () => (await read(() => all(LIST, now()))).map(presentLink),
     removeLink: (id) => write(() => run(REMOVE_LISTED, id)),
   }

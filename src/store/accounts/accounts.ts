@@ -106,7 +106,7 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
 
   return {
     addAccount: (account) =>
-      write(() => insertAccount({ ...account, createdAt: now() })).then(presentAccount),
+      write(() => insertAccount({ ...account, createdAt: now() }), { grows: true }).then(presentAccount),
     findAccount,
     findCredentials,
     findById,

@@ -54,7 +54,7 @@ export function createApiTokens({
   }
 
   return {
-    addApiToken: (token) => write(() => add(token)),
+    addApiToken: (token) => write(() => add(token), { grows: true }),
     listApiTokens,
     findByHash,
     noteUse,

@@ -33,6 +33,6 @@ export function createPreferences({ read, write }: Steps): PreferenceStore {
 
   return {
     find,
-    keep: ({ accountId, ...changed }) => write(() => keep(accountId, changed)),
+    keep: ({ accountId, ...changed }) => write(() => keep(accountId, changed), { grows: true }),
   }
 }

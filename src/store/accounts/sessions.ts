@@ -94,7 +94,7 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   return {
-    addSession: (session) => write(() => add(session), { grows: true }),
+    addSession: (session) => write(() => add(session)),
     findByHash,
     noteUse,
     confirmSession: (session) => write(() => confirm(session)),

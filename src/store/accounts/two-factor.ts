@@ -22,7 +22,7 @@ const USE_CODE = statement<object>(
 
 export function createTwoFactor({ read, write }: Steps): TwoFactorStore {
   return {
-    set: (factor) => write(() => setTwoFactor(factor)),
+    set: (factor) => write(() => setTwoFactor(factor), { grows: true }),
     remove: (accountId) => write(() => removeTwoFactor(accountId)),
     useStep: ({ accountId, step }) => write(() => has(USE_STEP, accountId, step)),
     useRecoveryCode: ({ accountId, hash }) => write(() => has(USE_CODE, accountId, hash)),

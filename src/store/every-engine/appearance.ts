@@ -19,6 +19,6 @@ export function createAppearance({ read, write }: Steps): AppearanceStore {
 
   return {
     find,
-    keep: ({ name, contact, notice }) => write(() => run(KEEP, name, contact, notice)),
+    keep: ({ name, contact, notice }) => write(() => run(KEEP, name, contact, notice), { grows: true }),
   }
 }

@@ -63,7 +63,8 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     else checkpointer.request()
   }
   const { transact, durable } = commits
-  const { glance, ...steps } = createSteps({ drive, transact, onEffect, settled: durable })
+  const requireFloor = freeSpace.require
+  const { glance, ...steps } = createSteps({ drive, transact, onEffect, settled: durable, requireFloor })
   await steps.write(() => giveUpAbandoned(() => false, now()))
   const place = { path: folder.files, address: 'the data folder', findOther: async () => null }
   const files = await openFiles({ ...options, ...place, steps, node: THIS_PROCESS, now })

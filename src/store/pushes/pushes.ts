@@ -15,6 +15,7 @@ import {
   forward,
 } from '../../domain/visits.ts'
 import { requireActive } from '../accounts/accounts.ts'
+import { spendNonce } from '../every-engine/shared-state.ts'
 import type {
   Claim,
   Claimed,
@@ -89,7 +90,13 @@ export function createPushes({
   function* claim(asked: Claim): Step<Claimed | null> {
     const before = yield* lockPush(asked.id)
     if (before === null) return null
+    return yield* claimLocked(before, asked)
+  }
+
+  /** An owner's look is no view, and spends no nonce. */
+  function* claimLocked(before: StoredPush, asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>): Step<Claimed> {
     const { outcome, step } = decideClaim(before, asked, timeOf(before))
+    if (asked.nonce && step?.entry?.kind === 'view') yield* spendNonce(asked.nonce)
     return { outcome, push: yield* writeDecided(before, step, room()) }
   }
 
@@ -110,8 +117,7 @@ export function createPushes({
     if (!isOver && secrets === null) throw new DamageError(`push ${before.id}`)
     const content =
       secrets === null || isOver ? null : asked.open({ push: before, sealed: { secrets, files: [] } })
-    const { outcome, step } = decideClaim(before, asked, time)
-    return { outcome, push: yield* writeDecided(before, step, room()), content }
+    return { ...(yield* claimLocked(before, asked)), content }
   }
 
   function* refuse({
@@ -193,9 +199,9 @@ export function createPushes({
     refusePassphrase: (asked) => write(() => refuse(asked)),
     expirePush: (asked) => write(() => expire(asked)),
     expirePushes: (which) => write(() => expireSeveral(which)),
-    editPush: (asked) => write(() => edit(asked)),
+    editPush: (asked) => write(() => edit(asked), GROWS),
     mailLink: (mailing) => write(() => mailLink(mailing), GROWS),
-    unlockPush: (asked) => write(() => unlock(asked)),
+    unlockPush: (asked) => write(() => unlock(asked), GROWS),
     hasGrants: (push) => read(() => findGrants(push), Boolean),
   }
 }

@@ -137,9 +137,9 @@ test('an upload of an account that is removed meanwhile creates no push', async 
 })
 
 test('below the floor of free space nothing is created, and everything else works', async () => {
-  await at.api.close()
-  at.api = await startApi({ flags: { 'min-free-space': '1000TiB' } })
-  at.token = await at.api.addAccount('owner@example.org')
+  const { dataDir } = at.api
+  await at.api.stop()
+  at.api = await startApi({ dataDir, flags: { 'min-free-space': '1000TiB' } })
   expect((await post([part('x')])).status).toBe(507)
   expect((await at.api.post({ payload: 'x' })).status).toBe(507)
   expect(await at.api.list('active', at.token)).toEqual([])

@@ -52,7 +52,7 @@ describe('the page of a secret link', () => {
     urlToken = (await at.api.create({ payload: 'x', passphrase: SECRET })).url_token
     const path = `/p/${urlToken}/r`
     const lost = new DomainError('overloaded', 'lost', { isInDoubt: true })
-    for (const step of ['nonces.use', 'pushes.refusePassphrase']) {
+    for (const step of ['nonces.isSpent', 'pushes.refusePassphrase']) {
       const form = formOf((await at.people.get(path)).text, path)
       at.store.failWith((operation) => (operation === step ? lost : null))
       const { status, text } = await at.people.post(path, { ...fieldsOf(form), passphrase: 'wrong' })

@@ -20,6 +20,23 @@ postgres.describe('two nodes share', () => {
   })
   afterEach(() => opened.close())
 
+  const secrets = { salt: Buffer.alloc(16), wrappedKey: Buffer.alloc(62), payload: Buffer.alloc(9) }
+  const makeGuarded = async () =>
+    (
+      await opened.nodes[0].pushes.createPush({
+        push: examplePush(opened.clock.now(), { passphraseRequired: true, expireAfterViews: 90 }),
+        ...{ ownerResets: 0, lookup: randomBytes(16), keyNumber: 1, labels: null, files: [] },
+        ...{
+          secrets: { ...secrets, passphraseSalt: Buffer.alloc(16) },
+          answer: null,
+          idempotency: null,
+          mails: [],
+          share: null,
+        },
+        visit: VISIT,
+      })
+    ).id
+
   describe('limits on tries', () => {
     const limits = () =>
       opened.shared.map(({ budgets }) =>
@@ -83,43 +100,40 @@ postgres.describe('two nodes share', () => {
           createPageSeals({ usedNonces, keyring: opened.keyring, now: opened.clock.now }).nonces,
       ) as [PageNonces, PageNonces]
 
-    test('a nonce of one node is good on another, once in all', async () => {
-      const [one, other] = pages()
+    /** Presses the button of a page of this push, on the node whose pages these are. */
+    const presser = async () => {
+      const id = await makeGuarded()
+      return async (node: number, [all, text, subject]: [PageNonces[], string, string]) =>
+        all[node]?.press({ text, subject }, async (nonce) => {
+          const claim = { id, visit: VISIT, lookBy: null, nonce }
+          return (await opened.nodes[node as 0 | 1].pushes.claimView(claim))?.outcome
+        })
+    }
+
+    test('a nonce of one node is good on another, for one view in all', async () => {
+      const all = pages()
+      const press = await presser()
       for (let round = 0; round < 10; round += 1) {
-        const nonce = one.issue('push')
-        expect(await other.use(nonce, 'another push')).toBe('stale')
-        const uses = await Promise.all([one, other, one, other].map((node) => node.use(nonce, 'push')))
-        expect(uses.sort()).toEqual(['good', 'used', 'used', 'used'])
+        const nonce = all[0].issue('push')
+        expect(await press(1, [all, nonce, 'another push'])).toBe('stale')
+        const uses = await Promise.all([0, 1, 0, 1].map((node) => press(node, [all, nonce, 'push'])))
+        expect(uses.sort()).toEqual(['used', 'used', 'used', 'view'])
       }
+      expect(await opened.query('SELECT views FROM push_state')).toEqual([{ views: 10 }])
+      expect(await opened.query('SELECT count(*)::int AS n FROM spent_points')).toEqual([{ n: 10 }])
     })
 
-    test('a node that starts again knows what was used', async () => {
+    test('a node that starts again knows what was spent', async () => {
+      const press = await presser()
       const nonce = pages()[0].issue('push')
-      expect(await pages()[0].use(nonce, 'push')).toBe('good')
-      expect(await pages()[1].use(nonce, 'push')).toBe('used')
+      expect(await press(0, [pages(), nonce, 'push'])).toBe('view')
+      expect(await press(1, [pages(), nonce, 'push'])).toBe('used')
       opened.clock.advance(13 * HOUR)
-      expect(await pages()[1].use(nonce, 'push')).toBe('stale')
+      expect(await press(1, [pages(), nonce, 'push'])).toBe('stale')
     })
   })
 
   describe('passphrases', () => {
-    const secrets = { salt: Buffer.alloc(16), wrappedKey: Buffer.alloc(62), payload: Buffer.alloc(9) }
-    const makeGuarded = async () =>
-      (
-        await opened.nodes[0].pushes.createPush({
-          push: examplePush(opened.clock.now(), { passphraseRequired: true, expireAfterViews: 90 }),
-          ...{ ownerResets: 0, lookup: randomBytes(16), keyNumber: 1, labels: null, files: [] },
-          ...{
-            secrets: { ...secrets, passphraseSalt: Buffer.alloc(16) },
-            answer: null,
-            idempotency: null,
-            mails: [],
-            share: null,
-          },
-          visit: VISIT,
-        })
-      ).id
-
     test('at most five wrong ones are told in a minute over three nodes, and no right one after them', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = await makeGuarded()
@@ -146,7 +160,11 @@ postgres.describe('two nodes share', () => {
     await opened.query(`INSERT INTO spent_points SELECT n::text, 1, 0 FROM generate_series(1, 2500) AS n`)
     const [{ nonces, budgets, removeLapsed }, other] = opened.shared
     const at = opened.clock.now()
-    await nonces.use({ nonce: 'new', lapsesAt: at + DAY })
+    const claim = { id: await makeGuarded(), visit: VISIT, lookBy: null }
+    const nonce = { text: 'new', lapsesAt: at + DAY }
+    expect(await nonces.isSpent('new')).toBe(false)
+    await opened.nodes[0].pushes.claimView({ ...claim, nonce })
+    expect(await nonces.isSpent('new')).toBe(true)
     await budgets.take({ counts: [{ name: 'a', tries: 1, window: MINUTE }], refuse: () => null })
     const sweep = async (remove: () => Promise<number>) => {
       let removed = 0

@@ -82,6 +82,8 @@ export type StepsOptions = {
   onEffect: OnEffect
   /** Resolves once what was committed so far is durable. */
   settled?: () => Promise<void>
+  /** Throws `disk_full` below the floor of free space. Returns null when there is nothing to wait for. */
+  requireFloor?: () => Promise<void> | null
 }
 
 export function createSteps({
@@ -89,6 +91,7 @@ export function createSteps({
   transact,
   onEffect,
   settled = async () => undefined,
+  requireFloor = () => null,
 }: StepsOptions): Steps & { glance: Glance } {
   const glance: Glance = async (step) => drive(step())
 
@@ -99,6 +102,8 @@ export function createSteps({
   }
 
   async function write<T>(step: () => Step<T>, options?: WorkOptions): Promise<T> {
+    const measured = options?.grows ? requireFloor() : null
+    if (measured !== null) await measured
     let effects: Set<Effect> | undefined
     const note = (effect: Effect) => {
       effects ??= new Set()
