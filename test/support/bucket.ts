@@ -1,7 +1,7 @@
 // A real S3 server on loopback (s3rver), and before it a proxy that does what s3rver cannot, and fails as tests ask: it
 // stalls, resets, answers with errors or swallows answers.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -111,16 +111,10 @@ async function listen(server: Server): Promise<number> {
 }
 
 /**
- * s3rver can neither list nor abort uploads: both are done in its folder. Nor does it say, as S3 does, that an upload is not there
- * any more.
+ * s3rver cannot abort uploads: it is done in its folder. Nor does it say, as S3 does, that an upload is not there any more.
  */
 function answerUploads(folder: string, asked: Seen, outgoing: ServerResponse): boolean {
   const { method, key, query } = asked
-  if (method === 'GET' && query.has('uploads')) {
-    outgoing.setHeader('content-type', 'application/xml')
-    outgoing.end(`<ListMultipartUploadsResult>${describeUploads(folder)}</ListMultipartUploadsResult>`)
-    return true
-  }
   const uploadId = query.get('uploadId')
   if (method === 'POST' && uploadId !== null && !existsSync(join(folder, uploadId))) {
     outgoing.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>')
@@ -131,16 +125,6 @@ function answerUploads(folder: string, asked: Seen, outgoing: ServerResponse): b
   outgoing.statusCode = 204
   outgoing.end()
   return true
-}
-
-function describeUploads(folder: string): string {
-  if (!existsSync(folder)) return ''
-  const upload = (id: string) => {
-    const started = statSync(join(folder, id)).birthtime.toISOString()
-    const key = readFileSync(join(folder, id, 'key'), 'utf8')
-    return `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${started}</Initiated></Upload>`
-  }
-  return readdirSync(folder).map(upload).join('')
 }
 
 /** `more`: headers on top of those of the server. */

@@ -31,13 +31,12 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
 async function lookAtBucket({ config }: Place): Promise<Looked> {
   const settings = bucketSettingsOf(config)
   if (settings === null) return null
-  const { name, failure, listsUploads, isVersioned } = await probeBucket(settings)
+  const { name, failure, isVersioned } = await probeBucket(settings)
   if (failure !== null) {
     const said = `The bucket ${name} cannot be used: ${failure.message}.`
     return problem(said, failure.kind === 'failing' || failure.kind === 'full' ? STORE : RIGHTS)
   }
   if (isVersioned) return warning(KEPT, UNVERSIONED)
-  if (!listsUploads) return warning(LEFTOVERS, LIFECYCLE)
   return fine(`The bucket ${name} takes, gives back and deletes objects.`)
 }
 
@@ -45,10 +44,7 @@ const STORE =
   'See that the store runs, has room, and is the one that --files-url names (endpoint=), and try again.'
 const RIGHTS =
   'Correct --files-url and the access key. It needs s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload, and for ' +
-  'the bucket s3:ListBucket and s3:ListBucketMultipartUploads. A small object named probe-… may have stayed behind.'
-const LEFTOVERS =
-  'The store does not list unfinished uploads: parts that a killed server leaves are not found.'
-const LIFECYCLE = 'Give the bucket a rule that removes unfinished uploads after a day.'
+  'the bucket s3:ListBucket. A small object named probe-… may have stayed behind.'
 const KEPT = 'The bucket keeps versions, so the sealed files of pushes that ended stay in it.'
 const UNVERSIONED =
   'Take a bucket without versioning and object lock; where that cannot be, give it a rule that removes noncurrent versions after a day.'

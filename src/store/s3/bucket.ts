@@ -50,12 +50,6 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
     return opened && { ...opened, read: (span) => explained(opened.read(span)) }
   }
 
-  /** Also the parts that a killed process left of its upload. */
-  async function removeObject(key: string): Promise<void> {
-    for (const unfinished of await objects.listUploads(key)) await objects.abortUpload(unfinished)
-    await objects.remove(key)
-  }
-
   /** Never takes long: the next call learns what a slow look finds. */
   async function findProblem(): Promise<string | null> {
     if (performance.now() - lookedAt >= LOOK_EVERY_MS) {
@@ -71,7 +65,7 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
       put: (id, bytes) => explained(upload(keyOf(id), bytes)),
       has,
       open,
-      remove: (id) => explained(removeObject(keyOf(id))),
+      remove: (id) => explained(objects.remove(keyOf(id))),
     },
     report: { ...client, findProblem },
   }

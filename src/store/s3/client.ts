@@ -72,9 +72,9 @@ export function createClient({ place, credentials, patience = PATIENCE, onChange
     }
   }
 
-  /** What is missing or not supported says that the store works. */
+  /** A missing object says that the store works. */
   function note(cause: S3Failure): void {
-    const isAnswer = cause.kind === 'missing' || cause.kind === 'unsupported'
+    const isAnswer = cause.kind === 'missing'
     counts[isAnswer ? 'missing' : 'failed'] += 1
     if (isAnswer) health.worked({ stored: false })
     else health.failed(cause)

@@ -7,7 +7,7 @@ import { valueIn } from './xml.ts'
  * `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation. `failing`: the
  * same request may succeed a moment later.
  */
-export type FailureKind = 'missing' | 'full' | 'unsupported' | 'refused' | 'failing'
+export type FailureKind = 'missing' | 'full' | 'refused' | 'failing'
 
 /** The message continues a sentence about the store ("it answers …"), for the operator. */
 export class S3Failure extends Error {
@@ -57,7 +57,7 @@ const UNEXPLAINED: Meaning = [/^/, 'refused', 'it answers {answer} to {method}']
 const MEANINGS: readonly Meaning[] = [
   [/^507 |(QuotaExceeded|InsufficientStorage|XMinioStorageFull)$/, 'full', 'it has no room ({code})'],
   [/ NoSuch(Key|Upload)$/, 'missing', 'it has no such object'],
-  [/^501 | NotImplemented$/, 'unsupported', 'it does not support this request ({code})'],
+  [/^501 | NotImplemented$/, 'refused', 'it does not support this request ({code})'],
   [/^(408|425|429|50[0234]) | (RequestTimeout|SlowDown|OperationAborted)$/, 'failing', 'it answers {answer}'],
   [/ NoSuchBucket$/, 'refused', 'there is no such bucket'],
   [/ InvalidAccessKeyId$/, 'refused', 'it does not know the access key id (ONCEBOX_S3_ACCESS_KEY_ID)'],

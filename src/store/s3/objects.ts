@@ -1,9 +1,9 @@
 // The requests that are made of a bucket, by their names in S3.
 
 import type { Send } from './client.ts'
-import { codeIn, type FailureKind, isFailure, S3Failure } from './failures.ts'
+import { codeIn, isFailure, S3Failure } from './failures.ts'
 import type { S3Answer } from './signed-requests.ts'
-import { elementsIn, escapeXml, valueIn } from './xml.ts'
+import { escapeXml, valueIn } from './xml.ts'
 
 export type Part = { number: number; etag: string }
 
@@ -16,8 +16,6 @@ export type Stored = { isVersioned: boolean }
 const LEAST_ANSWER_BYTES = 64 * 1024
 /** It becomes a part of URLs. */
 const MOST_ID_CHARACTERS = 2048
-/** Of a listing, by the rules of S3. */
-const MOST_ITEMS = 1000
 /** A store that copies all parts to join them copies faster than it is sent them. */
 const COPIED_PER_SENT = 16
 
@@ -93,13 +91,6 @@ export function createObjects(send: Send) {
     await send({ method: 'DELETE', key, query: { uploadId } }, 0, () => null).catch(nullIfMissing)
   }
 
-  /** Unfinished uploads of one object, at most a thousand. None when the store cannot list them. */
-  async function listUploads(key: string): Promise<PartUpload[]> {
-    const request = { method: 'GET', query: { uploads: '', prefix: key } } as const
-    const found = await send(request, 0, readUploads).catch(nullIf('unsupported'))
-    return found?.filter((upload) => upload.key === key) ?? []
-  }
-
   return {
     put,
     read,
@@ -109,7 +100,6 @@ export function createObjects(send: Send) {
     putPart,
     completeUpload,
     abortUpload,
-    listUploads,
   }
 }
 
@@ -126,15 +116,7 @@ function requireNoError({ body }: S3Answer): void {
   if (code !== null) throw new S3Failure('failing', `it could not join the parts of a file (${code})`)
 }
 
-function readUploads({ body }: S3Answer): PartUpload[] {
-  const found = elementsIn(textOf(body), 'Upload').slice(0, MOST_ITEMS)
-  return found.map((one) => ({ key: valueIn(one, 'Key') ?? '', uploadId: valueIn(one, 'UploadId') ?? '' }))
+function nullIfMissing(cause: unknown): null {
+  if (isFailure(cause, 'missing')) return null
+  throw cause
 }
-
-const nullIf =
-  (kind: FailureKind) =>
-  (cause: unknown): null => {
-    if (isFailure(cause, kind)) return null
-    throw cause
-  }
-const nullIfMissing = nullIf('missing')

@@ -8,7 +8,7 @@ import { createObjects, type Objects } from './objects.ts'
 import type { Credentials } from './signed-requests.ts'
 
 /** `failure` continues a sentence about the bucket. `isVersioned`: the bucket keeps what is deleted. */
-export type Probed = { name: string; failure: S3Failure | null; listsUploads: boolean; isVersioned: boolean }
+export type Probed = { name: string; failure: S3Failure | null; isVersioned: boolean }
 
 const BYTES = 4096
 
@@ -21,11 +21,11 @@ export async function probeBucket(where: { place: BucketPlace; credentials: Cred
   } catch (failure) {
     await objects.remove(key).catch(() => undefined)
     if (!(failure instanceof S3Failure)) throw failure
-    return { name, failure, listsUploads: true, isVersioned: false }
+    return { name, failure, isVersioned: false }
   }
 }
 
-async function tryAll(objects: Objects, key: string): Promise<Pick<Probed, 'listsUploads' | 'isVersioned'>> {
+async function tryAll(objects: Objects, key: string): Promise<Pick<Probed, 'isVersioned'>> {
   const body = new Uint8Array(randomKey(BYTES))
   const { isVersioned } = await objects.put(key, body)
   const [start, length] = [100, 1000]
@@ -34,9 +34,7 @@ async function tryAll(objects: Objects, key: string): Promise<Pick<Probed, 'list
     throw new S3Failure('failing', 'it gives back something else than was written')
   // Without the right to list, a store refuses to say that an object is missing.
   await objects.measure(`${key}-missing`)
-  const upload = await objects.beginUpload(key)
-  const listsUploads = (await objects.listUploads(key)).length > 0
-  await objects.abortUpload(upload)
+  await objects.abortUpload(await objects.beginUpload(key))
   await objects.remove(key)
-  return { isVersioned, listsUploads }
+  return { isVersioned }
 }

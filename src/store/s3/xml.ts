@@ -15,11 +15,6 @@ export function valueIn(xml: string, name: string): string | null {
   return text?.replace(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity) ?? null
 }
 
-/** What follows the start of each element of this name, up to the next one. */
-export function elementsIn(xml: string, name: string): string[] {
-  return xml.split(`<${name}>`).slice(1)
-}
-
 /** For text between tags. */
 export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -16,14 +16,6 @@ function answering(answers: string[], more: Record<string, string> = {}) {
   return { asked, ...createObjects(send) }
 }
 
-test('unfinished uploads of one object are listed, and none of another whose key begins with the same', async () => {
-  const { listUploads, asked } = answering([
-    '<R><Upload><Key>p/a</Key><UploadId>1</UploadId></Upload><Upload><Key>p/ab</Key></Upload></R>',
-  ])
-  expect(await listUploads('p/a')).toEqual([{ key: 'p/a', uploadId: '1' }])
-  expect(asked[0]?.query).toEqual({ uploads: '', prefix: 'p/a' })
-})
-
 test('a bucket that keeps versions says so with each object that it takes', async () => {
   const versionId = (id: string) => answering([''], { 'x-amz-version-id': id })
   expect(await answering(['']).put('k', Buffer.from('x'))).toEqual({ isVersioned: false })
