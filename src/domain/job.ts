@@ -8,10 +8,7 @@ export type JobName =
   | 'clock'
   | 'certificate'
   | 'backup'
-  | 'bucket'
   | 'heartbeat'
-  | 'operations'
-  | 'shared'
   | 'appearance'
   | 'deliveries'
 
