@@ -55,11 +55,6 @@ export function colorsOf(hex: string): BrandColors {
   }
 }
 
-/** The ratio of WCAG 2.2, from 1 to 21, between two colours as `#rrggbb`. */
-export function contrastBetween(one: string, other: string): number {
-  return contrastOf(colorOf(one), colorOf(other))
-}
-
 function makeReadable(color: Color, grounds: readonly Color[], end: Color): Color {
   for (let share = 0; share < 1; share += 0.01) {
     const mixed = mix(color, end, share)
@@ -72,6 +67,7 @@ function leastContrast(color: Color, grounds: readonly Color[]): number {
   return Math.min(...grounds.map((ground) => contrastOf(color, ground)))
 }
 
+/** The ratio of WCAG 2.2, from 1 to 21. */
 function contrastOf(one: Color, other: Color): number {
   const [darker = 0, lighter = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b)
   return (lighter + 0.05) / (darker + 0.05)
