@@ -24,6 +24,8 @@ type Body = {
   waysTo?: (limits: PushLimits) => Record<string, TSchema>[]
   /** Whether members that it does not name are refused, of JSON and in the brackets of a form. */
   isClosed?: true
+  /** A member that holds a list: a form repeats its name, which some clients do only where they are told. */
+  list?: string
   /** A member that a form may send without the brackets, too. */
   plain?: string
   /** Another body that has the same members. */
@@ -50,11 +52,12 @@ const BODIES = {
     example: TEXT_EXAMPLE,
   },
   Request: {
-    ...{ wrapper: 'request', tableOf: createRequestTable },
+    ...{ wrapper: 'request', tableOf: createRequestTable, list: 'accept' },
     example: { accept: ['text'], message: 'The password of the old router, please.' },
   },
   Webhook: {
-    ...{ wrapper: 'webhook', tableOf: () => createWebhookTable([]), waysTo: () => [{ url: someText({}) }] },
+    ...{ wrapper: 'webhook', tableOf: () => createWebhookTable([]), list: 'events' },
+    waysTo: () => [{ url: someText({}) }],
     example: { url: 'https://ntfy.sh/my-topic', format: 'ntfy', events: ['push.opened'] },
   },
   PreviousPush: { ...OF_PUSH, wrapper: 'password', example: TEXT_EXAMPLE },
@@ -116,14 +119,15 @@ function partsFor({ minItems, maxItems, description }: TSchema) {
 
 /** The `requestBody` member of an OpenAPI operation: an object in the wrapper, or the same fields as a form. */
 export function describeBody(name: BodyName) {
-  const { wrapper, example, like }: Body = BODIES[name]
+  const { wrapper, example, like, list }: Body = BODIES[name]
   const fields = { $ref: `#/components/schemas/${like ?? name}Fields` }
-  const formFields = { schema: { $ref: `#/components/schemas/${name}Form` } }
+  const encoding = list === undefined ? {} : { [`${wrapper}[${list}]`]: { style: 'form', explode: true } }
+  const formFields = { schema: { $ref: `#/components/schemas/${name}Form` }, encoding }
   return {
     required: true,
     content: {
       'application/json': {
-        schema: { type: 'object', required: [wrapper], properties: { [wrapper]: fields } },
+        schema: { type: 'object' as const, required: [wrapper], properties: { [wrapper]: fields } },
         example: { [wrapper]: example },
       },
       'application/x-www-form-urlencoded': formFields,
