@@ -161,7 +161,8 @@ test('the command line imports only types of accounts and imports', () => {
 
 test.each([
   ['elysia', 'http'],
-  ['@sinclair/typebox', 'http'],
+  ['@elysiajs/swagger', 'http'],
+  ['typebox', 'http'],
   ['drizzle-orm', 'store'],
   ['bun:sqlite', 'store or importing'],
   ['nodemailer', 'notices'],

@@ -1,6 +1,7 @@
-// The reference of the API as OpenAPI 3, with the limits of this instance. Made from the routes when it is first asked for.
+// The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes when it is first asked for.
 
 import type { PushLimits } from '../domain/new-push.ts'
+import { generateDocument } from '../http/reference.ts'
 import { API, type Endpoint, OWN_API } from '../http/urls.ts'
 import { ANSWERS, type AnswerName } from './answer-tables.ts'
 import { type Operation, REFUSALS, type Refused } from './operations.ts'
@@ -49,19 +50,21 @@ export type ReferenceOptions = {
 }
 
 /** Makes the document once. */
-export function createReference(options: ReferenceOptions): () => object {
-  let reference: object | null = null
+export function createReference(options: ReferenceOptions): () => Promise<object> {
+  let reference: Promise<object> | null = null
   return () => {
     reference ??= makeDocument(options)
     return reference
   }
 }
 
-function makeDocument(options: ReferenceOptions): object {
-  const { limits, version } = options
-  const document = {
-    openapi: '3.0.3',
-    info: { title: 'Oncebox', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
+function makeDocument({ routes, limits, version, anonymousAccess }: ReferenceOptions): Promise<object> {
+  const described = routes.flatMap(({ url, detail }) => {
+    const security = securityOf(url, anonymousAccess)
+    return detail === undefined ? [] : [{ url, detail: { ...describe(url, detail), security } }]
+  })
+  return generateDocument(described, {
+    info: { title: 'Oncebox', description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
     // Relative to this document (RFC 3986, 5.2), so that it works behind every proxy and below every sub-path.
     servers: [{ url: '../..' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
@@ -69,22 +72,7 @@ function makeDocument(options: ReferenceOptions): object {
       schemas: { ...createRequests(limits), ...ANSWERS },
       securitySchemes: SECURITY_SCHEMES,
     },
-    paths: describePaths(options),
-  }
-  // Drops the symbols that TypeBox keeps on its schemas, and what is undefined.
-  return JSON.parse(JSON.stringify(document))
-}
-
-/** The operations of the routes that have one, by path and method. */
-function describePaths({ routes, anonymousAccess }: ReferenceOptions) {
-  const paths: Record<string, Record<string, object>> = {}
-  for (const { url, detail } of routes) {
-    if (detail === undefined) continue
-    const path = url.path.replace(/:(\w+)/g, '{$1}')
-    const security = securityOf(url, anonymousAccess)
-    paths[path] = { ...paths[path], [url.method.toLowerCase()]: { ...describe(url, detail), security } }
-  }
-  return paths
+  })
 }
 
 function describe(url: Endpoint, { id, body, answer, refused = [], ...operation }: Operation) {
@@ -101,9 +89,9 @@ function describe(url: Endpoint, { id, body, answer, refused = [], ...operation 
     ...(body === undefined ? [] : OF_BODY),
   ]
   return {
-    ...{ ...texts, tags: [tagOf(url)], operationId: id },
+    ...{ operationId: id, ...texts, tags: [tagOf(url)] },
     parameters: [...inPath, ...parameters],
-    requestBody: body && describeBody(body),
+    ...(body === undefined ? {} : { requestBody: describeBody(body) }),
     responses: {
       ...Object.fromEntries(refusals.map((refusal) => [refusal, describeRefusal(refusal)])),
       [status]: describeAnswer(...outcome),
@@ -132,10 +120,10 @@ function describeAnswer(schema: AnswerName, description: string) {
   return { description, content }
 }
 
-const TOKENS = [{ token: [] }, { userToken: [] }, { basic: [] }]
+const TOKENS: Record<string, string[]>[] = [{ token: [] }, { userToken: [] }, { basic: [] }]
 
 /** The tokens that the guard asks for on this instance. */
-function securityOf({ guard }: Endpoint, anonymousAccess: boolean): object[] {
+function securityOf({ guard }: Endpoint, anonymousAccess: boolean): typeof TOKENS {
   if (guard === 'open') return [{}]
   return guard === 'visitor' && anonymousAccess ? [{}, ...TOKENS] : TOKENS
 }

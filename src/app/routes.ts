@@ -63,7 +63,7 @@ export function createRoutes(options: RoutesOptions) {
   const reference = createReference({ ...facts, routes: apiRoutes, version: options.version })
   return createRouter({
     routes: [
-      { url: API.reference, answer: () => answerJson(200, reference()) },
+      { url: API.reference, answer: async () => answerJson(200, await reference()) },
       { url: API.docs, answer: createAnswerDocs({ ...options, reference }) },
       {
         url: PAGES.previousApi,

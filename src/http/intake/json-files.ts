@@ -1,6 +1,6 @@
 // Files in a JSON body: `{filename, content_type?, data}` with `data` in base64.
 
-import { type ArrayOptions, Type } from '@sinclair/typebox'
+import { type ArrayOptions, Type } from 'typebox'
 import { ANY_TYPE, MAX_FILENAME_CHARACTERS } from '../../domain/files.ts'
 import type { Member } from './members.ts'
 

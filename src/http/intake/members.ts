@@ -8,7 +8,7 @@ import {
   type StringOptions,
   type TSchema,
   Type,
-} from '@sinclair/typebox'
+} from 'typebox'
 import { LANGUAGES, type Language, languageOf } from '../../domain/language.ts'
 import { MAX_RECIPIENTS_TEXT, parseRecipients, RECIPIENTS_PATTERN } from '../../domain/mail-address.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
@@ -49,7 +49,7 @@ export function isGiven(value: unknown): boolean {
 }
 
 /** The only room that names the library, so that its next major version is a change to one room. */
-export { type Static, type StringOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+export { type Static, type StringOptions, type TProperties, type TSchema, Type } from 'typebox'
 
 /** Notes what is wrong with a value, and returns null in its place. */
 export type Blame = (problem: Problem) => null

@@ -11,7 +11,7 @@ import { OperationView, Place, Prose, Refusals, SchemaView } from './operation-v
 export type DocsOptions = {
   answer: AnswerGuest
   getGuest: GetGuest
-  reference: () => object
+  reference: () => Promise<object>
   /** The group of operations that the page shows; without it, all. */
   only?: string
 }
@@ -22,7 +22,7 @@ export function createAnswerDocs({ answer, getGuest, reference, only }: DocsOpti
   const title = only === undefined ? TITLE : `${TITLE}: ${only.toLowerCase()}`
   return async ({ exchange }: Asked): Promise<Response> => {
     const guest = await getGuest(exchange)
-    const document = reference() as ApiDocument
+    const document = (await reference()) as ApiDocument
     const content = <Reference {...{ guest, document, title, only }} />
     return answer(content, { guest, title, width: 'wide' })
   }

@@ -1,0 +1,26 @@
+// Generates the OpenAPI document of a table of routes by Elysia's plugin, which is loaded with the first one.
+
+import type { ElysiaSwaggerConfig } from '@elysiajs/swagger'
+import { type DocumentDecoration, Elysia } from 'elysia'
+import { publicPath, routedPath } from './door/paths.ts'
+import type { Endpoint } from './urls.ts'
+
+export type DescribedRoute = { url: Endpoint; detail: DocumentDecoration }
+export type Documentation = NonNullable<ElysiaSwaggerConfig['documentation']>
+
+/** Where the plugin answers by default, in an app that serves nobody. */
+const GENERATED = 'http://localhost/swagger/json'
+
+/** Runs the plugin in an app without a socket, because its own page would load scripts from outside. */
+export async function generateDocument(
+  routes: readonly DescribedRoute[],
+  documentation: Documentation,
+): Promise<object> {
+  const { swagger } = await import('@elysiajs/swagger')
+  const app = new Elysia().use(swagger({ documentation, excludeStaticFile: false }))
+  for (const { url, detail } of routes) app.route(url.method, routedPath(url.path), () => '', { detail })
+  const answer = await app.handle(new Request(GENERATED))
+  const document = await answer.json()
+  const paths = Object.entries(document.paths).map(([path, item]) => [publicPath(path), item])
+  return { ...document, paths: Object.fromEntries(paths) }
+}
