@@ -5,6 +5,7 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compile, PROJECT, VERSION } from './compile.ts'
 import { writeSbom } from './sbom.ts'
+import { writeDeclaration } from './words.ts'
 
 /** The path of the executable: `dist/oncebox` for this system, else with the target in its name. */
 function outputFor(target: string | undefined): string {
@@ -17,6 +18,7 @@ function outputFor(target: string | undefined): string {
 async function build(target: string | undefined): Promise<void> {
   const output = outputFor(target)
   const startedAt = performance.now()
+  await writeDeclaration()
   await compile({ output, target })
   await writeSbom(join(PROJECT, 'dist', 'oncebox.cdx.json'))
   const megabytes = (statSync(output).size / 1e6).toFixed(1)

@@ -10,6 +10,8 @@ import en from './en.json'
 export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
 
 export type WordKey = keyof typeof en
+/** An editor shows it beside `say`, as the second type of the call. */
+type EnglishOf<K extends WordKey> = K extends keyof EnglishTexts ? EnglishTexts[K] : string
 export type Catalogue = Record<WordKey, Text>
 export type Parameters = Record<string, string | number>
 
@@ -59,8 +61,8 @@ function createWords(language: Language) {
   const bytes = createSayBytes(language)
   const direction = language === 'ar' ? 'rtl' : 'ltr'
 
-  function say(key: WordKey, parameters?: Parameters): string {
-    const text = catalogue[key]
+  function say<K extends WordKey, _English = EnglishOf<K>>(key: K, parameters?: Parameters): string {
+    const text: Text = catalogue[key]
     const form = typeof text === 'string' ? text : (text[plurals.select(Number(parameters?.n))] ?? text.other)
     if (parameters === undefined) return form
     return form.replace(/\{(\w+)\}/g, (whole, name: string) => {
