@@ -17,7 +17,7 @@ export const PACKAGES = {
   mkfifo: 'coreutils',
   mount: 'mount',
   postgres: 'postgresql',
-  python3: 'python3-minimal',
+  python3: 'python3',
   setpriv: 'util-linux',
   sh: 'dash',
   systemctl: null,
