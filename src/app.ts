@@ -12,7 +12,7 @@ import { openTls } from './app/tls.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
 import { createBackupGauges } from './backup/backups.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
-import { MINUTE, type Now, type Uptime } from './domain/time.ts'
+import { DAY, MINUTE, type Now, type Uptime } from './domain/time.ts'
 import { bindingsOf, type Network } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import { PAGES } from './http/urls.ts'
@@ -85,6 +85,7 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
     const { jobs, ...instance } = await serveStore({ ...base, findLogProblem }, ports)
     const close = () => {
       instance.events.stop()
+      instance.stopTelling()
       return jobs.stop().then(opened.store.close).finally(logging.close)
     }
     return { ...instance, ...logging, metrics, failed: opened.failed, close }
@@ -132,6 +133,9 @@ async function serveStore(base: Base & Pick<Logging, 'findLogProblem'>, ports: I
       minFreeSpace: isAlone || store.bucket === null ? config.minFreeSpace : null,
       readBackups: backups?.status ?? null,
       findLogProblem: base.findLogProblem,
+      mail: services.mail?.mailer ?? null,
+      findMailShortage: services.findMailShortage,
+      listFailingWebhooks: services.webhooks.isOn ? store.health.listFailingWebhooks : null,
     }),
   )
   const door = createDoor({
@@ -149,12 +153,15 @@ async function serveStore(base: Base & Pick<Logging, 'findLogProblem'>, ports: I
   // A setup link from an earlier start is not valid any more.
   removeSetupLink(config.dataDir)
   await services.jobs.start()
+  // What goes on without a word for a day is forgotten.
+  const daily = setInterval(() => tellHealth(lookAtHealth, log), DAY)
   return {
     ...{ ...door, ...services, tls, confirmStart: store.confirmStart },
     setupPath: setupToken === null ? null : PAGES.welcome.href({ link: setupToken }),
     // A restart of the process mends no database server.
     isHealthy: isAlone ? store.isAlive : async () => true,
     stopBackups: async () => backups?.job.stop(),
+    stopTelling: () => clearInterval(daily),
   }
 }
 

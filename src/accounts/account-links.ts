@@ -59,10 +59,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
     return token
   }
 
-  /** The same, and sends the link for this account. Throws `too_many`. */
+  /** The same, and sends the link for this account. */
   async function addAndMail(link: LinkToAdd, { accountId, ...waiting }: ToMail): Promise<string> {
-    if (mailLimit === null) throw notFound()
-    await mailLimit.take(accountId, 1)
     const token = newRandomToken()
     const body = sealMail({ ...waiting, token }, { field: 'account_mail', accountId, keyring })
     return add({ ...link, mail: { accountId, body } }, token)
@@ -74,7 +72,10 @@ export function createAccountLinks(options: AccountLinksOptions) {
     return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
   }
 
-  /** Sends the link when it is given a language. Throws `invalid` for a malformed address or one that has an account. */
+  /**
+   * Sends the link when it is given a language. Throws `invalid` for a malformed address or one that has an account, and
+   * `too_many_mails`.
+   */
   async function invite(
     input: { email: string; isAdmin: boolean; mailIn?: Language | null } & By,
   ): Promise<string> {
@@ -85,6 +86,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
     const { isAdmin, by, session, nonce, mailIn: language = null } = input
     const link = { ...NOBODY, purpose: 'invite' as const, email, isAdmin, createdBy: by.id, session, nonce }
     if (language === null) return add(link)
+    if (mailLimit === null) throw notFound()
+    await mailLimit.take({ account: by, address: null, recipients: [email] })
     return addAndMail(link, { to: email, language, purpose: 'invite', accountId: by.id })
   }
 
@@ -94,14 +97,16 @@ export function createAccountLinks(options: AccountLinksOptions) {
    */
   async function sendReset({ email, visit, language }: Forgotten): Promise<void> {
     if (mailLimit === null) throw notFound()
-    if (await limit.tryReset({ email, address: visit.ip })) void findAndReset(email, language).catch(onError)
+    if (await limit.tryReset({ email, address: visit.ip }))
+      void findAndReset(email, language, mailLimit).catch(onError)
   }
 
-  async function findAndReset(email: string, language: Language): Promise<void> {
+  async function findAndReset(email: string, language: Language, limit: MailLimit): Promise<void> {
     const to = parseEmail(email)
     const account = to === null ? null : await accounts.findAccount(to)
     if (to === null || account === null || account.disabledAt !== null) return
     const { id: accountId, isAdmin } = account
+    await limit.takeReset(account)
     await addAndMail(
       { ...NOBODY, accountId, isAdmin, purpose: 'reset' },
       { to, language, purpose: 'reset', accountId },

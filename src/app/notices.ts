@@ -3,11 +3,13 @@
 import type { Preferences } from '../accounts/preferences.ts'
 import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
+import { createTellTried, watchMailer } from '../notices/failures.ts'
 import { createMailChannel } from '../notices/mail-channel.ts'
 import { createMailer, type Mailer } from '../notices/mailer.ts'
 import { createWebhooks } from '../notices/webhooks.ts'
 import type { Appearances } from '../operating/appearance.ts'
-import type { MailLimit } from '../pushes/limits.ts'
+import type { Log } from '../operating/log.ts'
+import { createTestLimit, type MailLimit } from '../pushes/limits.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
@@ -15,6 +17,7 @@ import type { OpenedStore } from '../store/opening/opened-store.ts'
 type NoticesOptions = {
   config: Config
   store: OpenedStore
+  log: Log
   appearance: Pick<Appearances, 'inEffect'>
   pushes: Pick<Pushes, 'findToMail'>
   mailLimit: MailLimit
@@ -22,14 +25,18 @@ type NoticesOptions = {
 }
 
 export function createNotices(options: NoticesOptions) {
-  const { config, store, appearance, pushes, mailLimit, preferences } = options
+  const { config, store, log, appearance, pushes, mailLimit, preferences } = options
   const { keyring, now } = store
-  const mailer = createOwnMailer(config)
+  const limitTests = createTestLimit({ budgets: store.shared.budgets, now })
+  const tellTried = createTellTried(log)
+  const own = createOwnMailer(config)
+  const mailer = own && watchMailer(own, { tellTried, now })
   const home = config.baseUrl ?? ''
   const mail = mailer && {
     mailer,
     ...createMailChannel({
       ...{ mailer, store, keyring, preferences, findToMail: pushes.findToMail, limit: mailLimit },
+      limitTests,
       links: {
         home,
         secret: (addressed) => secretLink(addressed, home),
@@ -40,7 +47,7 @@ export function createNotices(options: NoticesOptions) {
     }),
   }
   const outside = { listed: config.webhookHosts }
-  const webhooks = createWebhooks({ store, keyring, outside, now })
+  const webhooks = createWebhooks({ store, keyring, outside, limitTests, tellTried, now })
   const channels = [...(webhooks.isOn ? [webhooks.channel] : []), ...(mail === null ? [] : [mail.channel])]
   const { outbox } = store
   return {
@@ -48,7 +55,7 @@ export function createNotices(options: NoticesOptions) {
     webhooks,
     countMessages: outbox.countOf,
     countAllMessages: store.health.countMessages,
-    deliveries: createDeliveries({ outbox, channels, now }),
+    deliveries: createDeliveries({ outbox, channels, damage: store.damage, now }),
   }
 }
 

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'too_slow'
   | 'unsupported_type'
   | 'too_many'
+  | 'too_many_mails'
   | 'overloaded'
   | 'disk_full'
   | 'files_unreachable'

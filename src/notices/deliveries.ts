@@ -1,9 +1,11 @@
 // The job that delivers what waits in the outbox, through the channel of its kind. Messages for one receiver go one after another,
 // those for different receivers side by side, so that one that hangs keeps only itself waiting, and many keep no mail waiting.
 
+import { DamageError } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import { type DeliveryError, MOST_WEBHOOKS, type OutboxKind } from '../domain/outbox.ts'
 import { HOUR, type Now, SECOND } from '../domain/time.ts'
+import type { DamageReports } from '../store/face.ts'
 import type { DueMessage, OutboxStore } from '../store/notices-face.ts'
 
 /** A way to the outside, such as webhooks or mail. */
@@ -14,8 +16,9 @@ export type Channel = {
 }
 
 export type DeliveriesOptions = {
-  outbox: Pick<OutboxStore, 'takeDue' | 'findNextDue' | 'settleTry'>
+  outbox: Pick<OutboxStore, 'takeDue' | 'findNextDue' | 'settleTry' | 'hasten'>
   channels: readonly Channel[]
+  damage: DamageReports
   now: Now
 }
 
@@ -27,10 +30,12 @@ const RETRY_MS = 5_000
 
 /** The server that takes all mail. */
 const MAIL = 0
+const nameOf = ({ id, webhookId }: DueMessage) =>
+  webhookId === null ? `mail ${id} of the outbox` : `webhook ${webhookId}`
 /** The receiver of a message: a webhook, or MAIL. */
 const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? MAIL
 
-export function createDeliveries({ outbox, channels, now }: DeliveriesOptions): Job {
+export function createDeliveries({ outbox, channels, damage, now }: DeliveriesOptions): Job {
   const lookAgain = channels.length === 0 ? HOUR : LOOK_AGAIN_MS
   const running = new Map<number, Promise<void>>()
   const stopping = new AbortController()
@@ -50,6 +55,7 @@ export function createDeliveries({ outbox, channels, now }: DeliveriesOptions): 
   }
 
   async function run(report: JobReport): Promise<void> {
+    await outbox.hasten().catch(report.failed)
     while (!stopping.signal.aborted) {
       const wait = await deliverDue(report).catch((cause) => {
         report.failed(cause)
@@ -85,9 +91,11 @@ export function createDeliveries({ outbox, channels, now }: DeliveriesOptions): 
       const error = channel ? await channel.deliver(message, stopping.signal) : 'not_configured'
       // The lease ends by itself: another node, or the next start, tries again.
       if (stopping.signal.aborted && error !== null) return
+      if (error === 'damaged') damage.report(new DamageError(nameOf(message)))
       await outbox.settleTry(message, error)
       report.did()
     } catch (cause) {
+      if (cause instanceof DamageError) damage.report(cause)
       report.failed(cause)
     }
   }

@@ -51,10 +51,27 @@ export async function requestOutside(
   return inTime((ended) => send(request, { ...options, place, ended }), { within, stopped })
 }
 
+/** Connects to a place, as a request would, and sends none. Null when it could. Never rejects. */
+export function connectOutside(place: WebPlace, options: OutboundOptions): Promise<DeliveryError | null> {
+  const { within = WITHIN } = options
+  const tryOut = async (ended: AbortSignal) => {
+    const reached = await reach({ ...options, place, ended })
+    if (typeof reached === 'string') return reached
+    reached.destroy()
+    return null
+  }
+  return inTime(tryOut, { within })
+}
+
 type Sending = OutboundOptions & { place: WebPlace; ended: AbortSignal }
 
-/** To the first address that takes the connection. Only what fails before TLS lets it try the next one. */
 async function send(request: OutboundRequest, sending: Sending): Promise<DeliveryError | null> {
+  const reached = await reach(sending)
+  return typeof reached === 'string' ? reached : ask(reached, request)
+}
+
+/** The first address that takes the connection. Only what fails before TLS lets it try the next one. */
+async function reach(sending: Sending): Promise<Socket | DeliveryError> {
   const { place, ended, lookUp = lookUpAll } = sending
   const name = place.hostname.replace(/^\[(.*)\]$/, '$1')
   const found = isIP(name) ? [name] : await lookUp(name).catch(() => [])
@@ -66,7 +83,7 @@ async function send(request: OutboundRequest, sending: Sending): Promise<Deliver
     const socket = await opened(connect(options), 'connect', ended)
     if (socket === null) continue
     const ready = place.isTls ? await secured(socket, name, ended) : socket
-    return ready === null ? 'tls_failed' : ask(ready, request)
+    return ready ?? 'tls_failed'
   }
   return 'unreachable'
 }

@@ -4,10 +4,11 @@ import type { Preferences } from '../accounts/preferences.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import type { Account } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
 import type { Language } from '../domain/language.ts'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { type Push, viewsRemaining } from '../domain/push.ts'
-import type { MailLimit } from '../pushes/limits.ts'
+import type { MailLimit, TestLimit } from '../pushes/limits.ts'
 import { openMail, type WaitingMails } from '../pushes/sealed-mails.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage } from '../store/notices-face.ts'
@@ -30,6 +31,7 @@ export type MailChannelOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts'>
   preferences: Pick<Preferences, 'findMailWishes'>
   limit: MailLimit
+  limitTests: TestLimit
   findToMail: (urlToken: string) => Promise<Push | null>
   keyring: Keyring
   links: MailLinks
@@ -40,7 +42,8 @@ export type MailChannelOptions = {
 type Written = (MailText & { to: string }) | 'over' | 'damaged' | 'limited'
 
 export function createMailChannel(options: MailChannelOptions) {
-  const { mailer, store, preferences, limit, findToMail, keyring, links, nameOfInstance } = options
+  const { mailer, store, preferences, limit, limitTests, findToMail, keyring, links, nameOfInstance } =
+    options
   const writing = (language: Language) => ({ language, name: nameOfInstance(), home: links.home })
 
   async function deliver(message: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
@@ -78,13 +81,18 @@ export function createMailChannel(options: MailChannelOptions) {
     const { events, language } = await preferences.findMailWishes(account)
     const { type, at } = parseEvent(message.body)
     if (!events.includes(type)) return 'over'
-    if (!(await limit.takeEvent(accountId))) return 'limited'
+    if (!(await limit.takeEvent(account))) return 'limited'
     return { to: account.email, ...writeEvent({ type, at, list: links.list }, writing(language)) }
   }
 
-  /** Null once the server has taken it. Throws `too_many`. */
-  async function sendTest({ id, email }: Account, language: Language): Promise<DeliveryError | null> {
-    await limit.take(id, 1)
+  /** Null once the server has taken it. Throws `too_many` and `too_many_mails`. */
+  async function sendTest(
+    { account, visit }: { account: Account; visit: Visit },
+    language: Language,
+  ): Promise<DeliveryError | null> {
+    const { id, email } = account
+    await limitTests(id)
+    await limit.take({ account, address: visit.ip, recipients: [email] })
     return mailer.send({ to: email, ...writeTest(writing(language)), id: newRandomToken() })
   }
 

@@ -10,9 +10,11 @@ import type { EventType } from '../domain/events.ts'
 import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
 import { openTexts, placeOfPush } from '../pushes/labels.ts'
+import type { TestLimit } from '../pushes/limits.ts'
 import type { Store } from '../store/face.ts'
 import type { DueMessage, ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
 import type { Channel } from './deliveries.ts'
+import type { Tried } from './failures.ts'
 import type { OutboundOptions } from './guarded-request.ts'
 import type { Addressee, WebhookMessage } from './webhook-formats.ts'
 
@@ -24,6 +26,8 @@ export type WebhooksOptions = {
   store: Pick<Store, 'webhooks' | 'lists'>
   keyring: Keyring
   outside: OutboundOptions
+  limitTests: TestLimit
+  tellTried: (tried: Tried) => void
   now: Now
 }
 
@@ -32,7 +36,7 @@ export type { ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
 /** `owner` is the id of an account; null for the administrators. */
 type Owner = number | null
 
-export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions) {
+export function createWebhooks({ store, keyring, outside, limitTests, tellTried, now }: WebhooksOptions) {
   const { webhooks } = store
   const { listed } = outside
   const testing = new Set<number>()
@@ -62,10 +66,14 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
     return webhook
   }
 
-  /** Sends a message at once, and resolves to the webhook with what came of it. Throws `conflict` while another test runs. */
+  /**
+   * Sends a message at once, and resolves to the webhook with what came of it. Throws `conflict` while another test runs, and
+   * `too_many`.
+   */
   async function test(owner: Owner, id: number): Promise<ListedWebhook> {
     const webhook = await get(owner, id)
     if (testing.has(id)) throw conflict('A test of this webhook is under way: wait for its end.')
+    await limitTests(owner)
     testing.add(id)
     const message = {
       id: `msg_${newRandomToken()}`,
@@ -100,13 +108,15 @@ export function createWebhooks({ store, keyring, outside, now }: WebhooksOptions
 
   /** Loads what speaks to the outside when something is sent there first. */
   async function send(message: WebhookMessage, webhook: StoredWebhook, stopped?: AbortSignal) {
-    const { accountId, sealed, format } = webhook
+    const { id, accountId, host, sealed, format, lastError: before } = webhook
     const opened = openForAccount(sealed, { accountId, field: 'webhook', keyring })
     if (opened === null) return 'damaged'
     const to: Addressee = { ...JSON.parse(opened), format }
     const { requestFor } = await import('./webhook-formats.ts')
     const { requestOutside } = await import('./guarded-request.ts')
-    return requestOutside(requestFor(message, to, now()), outside, stopped)
+    const error = await requestOutside(requestFor(message, to, now()), outside, stopped)
+    if (!stopped?.aborted) tellTried({ receiver: `webhook ${id} (${host})`, before, error })
+    return error
   }
 
   const channel: Channel = { kinds: ['webhook'], deliver }

@@ -2,12 +2,12 @@
 // server that runs; "oncebox doctor" asks that server, and looks at the same parts of a folder that nobody serves.
 
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
-import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { DatabaseReport } from '../store/database-face.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { BucketReport, FreeSpace } from '../store/files-face.ts'
+import { type FailingHost, judgeMail, judgeWebhooks, type MailFailure } from './delivery-checks.ts'
 import { type Checks, fine, problem, type Verdict, warning } from './health.ts'
 
 export type ServedOptions = {
@@ -34,11 +34,27 @@ export type ServedOptions = {
   readBackups: (() => BackupState) | null
   /** Null without --log-file. */
   findLogProblem: (() => Promise<string | null>) | null
+  /** Null while no mail is sent. */
+  mail: { name: string; findFailure: () => MailFailure | null } | null
+  /** Which mails are refused at the moment, because too many were sent. */
+  findMailShortage: () => Promise<string | null>
+  /** Null without --webhook-hosts. */
+  listFailingWebhooks: (() => Promise<readonly FailingHost[]>) | null
 }
 
 /** The parts of a server that runs. */
 export function createServerChecks(options: ServedOptions): Checks {
-  const { store, databaseName, dataDir, systemNow, certificate, readBackups, findLogProblem } = options
+  const {
+    store,
+    databaseName,
+    dataDir,
+    systemNow,
+    certificate,
+    readBackups,
+    findLogProblem,
+    mail,
+    listFailingWebhooks,
+  } = options
   const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
@@ -58,6 +74,8 @@ export function createServerChecks(options: ServedOptions): Checks {
     certificate: () => certificate && judgeCertificate(certificate, systemNow()),
     backup: () => readBackups && judgeBackup(readBackups()),
     log: async () => findLogProblem && judgeLog(await findLogProblem()),
+    mail: async () => mail && judgeMail(mail.name, mail.findFailure(), await options.findMailShortage()),
+    webhooks: async () => listFailingWebhooks && judgeWebhooks(await listFailingWebhooks()),
   }
 }
 
@@ -225,15 +243,6 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
 function judgeLog(why: string | null): Verdict {
   return why === null ? fine('The log file takes lines.') : warning(why)
 }
-
-/** `fault`: why the mail server would take no mail. Never a problem: everything but mail works. */
-export function judgeMail(name: string, fault: DeliveryError | null): Verdict {
-  if (fault === null) return fine(`Mail goes to ${name}.`)
-  return warning(`The mail server ${name} ${EXPLAINED[fault]}: mail waits, for a day at most.`, MEND_MAIL)
-}
-
-const MEND_MAIL =
-  'Correct --smtp-url (docs/notices.md), or the server; "oncebox doctor" tries it without a mail.'
 
 function mib(bytes: number): string {
   return `${Math.floor(bytes / MIB)} MiB`

@@ -25,14 +25,8 @@ export async function openLogging({ config, now, writeLine }: LoggingOptions) {
   const fallBack = (lines: string) => lines.trimEnd().split('\n').forEach(writeLine)
   const file = path === null ? null : await openLogFile({ path, onError, fallBack })
   const log = file === null ? outer : logTo(file.write)
-  const reload = async () => {
-    await file?.reopen().catch((cause) => {
-      onError(reasonOf(cause))
-      throw cause
-    })
-    return true
-  }
-  const reloadables: Reloadable[] = file === null ? [] : [{ name: 'log file', reload }]
+  const reloadables: Reloadable[] =
+    file === null ? [] : [{ name: 'log file', reload: () => file.reopen().then(() => true) }]
 
   /** Logs an uncaught error, if the log is a file. The command writes it to standard error in any case. */
   function noteCrash(err: unknown): void {

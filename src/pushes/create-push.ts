@@ -117,7 +117,8 @@ export function createCreatePush(options: {
     const labels = ownerId === null ? null : sealLabels(texts, { keyring, pushId: lookup, ownerId })
     const push = begin(wanted, ownerId, now())
     const { mail } = wanted
-    const mails = mail && account ? await linkMails(mail, { urlToken, account, push }) : NO_MAILS
+    const mails =
+      mail && account ? await linkMails(mail, { urlToken, account, address: visit.ip, push }) : NO_MAILS
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
     const idempotency = keepKey({ urlToken, createdAt: push.createdAt })

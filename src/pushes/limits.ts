@@ -1,14 +1,15 @@
 // What limits addresses and accounts: how many short tokens an address may guess, which address a new push counts against, and how many
-// mails an account may send.
+// mails and tests of webhooks may be sent.
 
 import { hashAddress } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { isShortUrlToken } from '../crypto/url-token.ts'
+import type { Account } from '../domain/account.ts'
 import type { Viewer, Visit } from '../domain/audit.ts'
 import type { ClientOf } from '../domain/client.ts'
 import { DomainError, rethrowWithoutDoubt, retrySeconds, tooMany } from '../domain/errors.ts'
 import type { ShareLimits, ShareToTake } from '../domain/shares.ts'
-import { HOUR, MINUTE, type Now } from '../domain/time.ts'
+import { DAY, formatTime, HOUR, MINUTE, type Now } from '../domain/time.ts'
 import type { Budget, BudgetState, BudgetStore } from '../store/shared-face.ts'
 
 type SharesOptions = { keyring: Keyring; limits: ShareLimits; clientOf: ClientOf }
@@ -70,38 +71,106 @@ export function createShortTokens({ now, clientOf }: { now: Now; clientOf: Clien
 
 /** Mails in an hour. */
 const OF_ACCOUNT = 100
+/** From all accounts. */
+const OF_RECIPIENT = 30
+/** So that one address cannot use up the mails of all, whatever accounts it signs up. */
+const OF_ADDRESS = 200
+/** All accounts younger than a day together: one address may sign up many. The others keep the rest. */
+const OF_NEW_ACCOUNTS = 400
 /** Strangers who open a link again and again do not keep its owner from sending others. */
 const OF_EVENTS = 50
+const OF_ALL_EVENTS = 500
 const OF_SERVER = 1_000
+/** Only links for a new password take the last ones of the server. */
+const BESIDE_RESETS = 800
+
+type Sender = Pick<Account, 'id' | 'createdAt'>
+/** `address`: where the request came from. */
+type Mails = { account: Sender; address: string | null; recipients: readonly string[] }
 
 export type MailLimit = ReturnType<typeof createMailLimit>
+type MailLimitOptions = { budgets: BudgetStore; now: Now; clientOf: ClientOf }
 
-/** How many mails an account, and the whole server, may send in an hour, over all nodes. */
-export function createMailLimit({ budgets, now }: { budgets: BudgetStore; now: Now }) {
+/** How many mails an account, a recipient, an address and the whole server may have in an hour, over all nodes. */
+export function createMailLimit({ budgets, now, clientOf }: MailLimitOptions) {
+  const budget = (name: string, tries: number, cost = 1) => ({ name, tries, cost, window: HOUR })
+  const ofServer = (tries: number, cost?: number) => budget('mails', tries, cost)
+  const ofNewAccounts = (cost?: number) => budget('mails of new accounts', OF_NEW_ACCOUNTS, cost)
+  const ofNew = ({ createdAt }: Sender, cost?: number) =>
+    now() - createdAt < DAY ? [ofNewAccounts(cost)] : []
+
   /** The budget that has no room for all of them; null when they were counted. */
-  async function count(own: Pick<Budget, 'name' | 'tries'>, mails: number): Promise<BudgetState | null> {
-    const counts = [own, { name: 'mails', tries: OF_SERVER }].map((budget) => ({
-      ...budget,
-      ...{ window: HOUR, cost: mails },
-    }))
+  async function count(counts: readonly Budget[]): Promise<BudgetState | null> {
     const refuse = (states: readonly BudgetState[]) =>
-      states.find(({ spent, tries }) => spent + mails > tries) ?? null
+      states.find(({ spent, tries, cost = 1 }) => spent + cost > tries) ?? null
     return (await budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)).refusedBy
   }
 
-  /** Counts mails that an account sends. Throws `too_many` when there is no room for all of them. */
-  async function take(accountId: number, mails: number): Promise<void> {
-    const refusedBy = await count({ name: `mails of account ${accountId}`, tries: OF_ACCOUNT }, mails)
+  async function require(counts: readonly Budget[]): Promise<void> {
+    const refusedBy = await count(counts)
     if (refusedBy === null) return
     const wait = refusedBy.until - now()
     const message = `Too many mails in this hour (at most ${refusedBy.tries}): try again in ${Math.ceil(wait / MINUTE)} min.`
-    throw new DomainError('too_many', message, { retryAfter: retrySeconds(wait) })
+    throw new DomainError('too_many_mails', message, { retryAfter: retrySeconds(wait) })
   }
+
+  /** Counts mails that an account sends. Throws `too_many_mails` when there is no room for all of them. */
+  function take({ account, address, recipients }: Mails): Promise<void> {
+    const mails = recipients.length
+    const client = address === null ? null : clientOf(address)
+    return require([
+      budget(`mails of account ${account.id}`, OF_ACCOUNT, mails),
+      ...recipients.map((to) => budget(`mails to ${to.toLowerCase()}`, OF_RECIPIENT)),
+      ...(client === null ? [] : [budget(`mails from ${client}`, OF_ADDRESS, mails)]),
+      ...[...ofNew(account, mails), ofServer(BESIDE_RESETS, mails)],
+    ])
+  }
+
+  /** Counts a link for a new password of an account, and throws, as `take` does. */
+  const takeReset = (account: Sender) => require([...ofNew(account), ofServer(OF_SERVER)])
 
   /** Whether an account may be told of one more event now. */
-  async function takeEvent(accountId: number): Promise<boolean> {
-    return (await count({ name: `event mails of account ${accountId}`, tries: OF_EVENTS }, 1)) === null
+  async function takeEvent(account: Sender): Promise<boolean> {
+    const own = budget(`event mails of account ${account.id}`, OF_EVENTS)
+    const all = budget('event mails', OF_ALL_EVENTS)
+    return (await count([own, all, ...ofNew(account), ofServer(BESIDE_RESETS)])) === null
   }
 
-  return { take, takeEvent }
+  /** Which mails are refused at the moment, as a sentence; null when none are. */
+  async function findShortage(): Promise<string | null> {
+    const looks = [ofServer(OF_SERVER), ofServer(BESIDE_RESETS), ofNewAccounts()]
+    const { states } = await budgets.take({ counts: [], looks, refuse: ([first]) => first ?? null })
+    const at = states.findIndex(({ spent, tries }) => spent >= tries)
+    const state = states[at]
+    return state === undefined
+      ? null
+      : `${REFUSED[at]} until ${formatTime(state.until)}: ${state.spent} were sent in this hour.`
+  }
+
+  return { take, takeReset, takeEvent, findShortage }
+}
+
+const REFUSED = [
+  'No mail is taken, not even a link for a new password,',
+  'No mail but links for a new password is taken',
+  'No mail of accounts younger than a day is taken',
+]
+
+const TESTS_OF_OWNER = 10
+const TESTS_OF_SERVER = 100
+
+export type TestLimit = ReturnType<typeof createTestLimit>
+
+/** How many tests of webhooks and mail an owner may send in a minute, over all nodes. Throws `too_many`. */
+export function createTestLimit({ budgets, now }: { budgets: BudgetStore; now: Now }) {
+  return async (owner: number | null): Promise<void> => {
+    const counts = [
+      { name: `tests of ${owner ?? 'administrators'}`, tries: TESTS_OF_OWNER, window: MINUTE },
+      { name: 'tests', tries: TESTS_OF_SERVER, window: MINUTE },
+    ]
+    const refuse = (states: readonly BudgetState[]) =>
+      states.find(({ spent, tries }) => spent >= tries) ?? null
+    const { refusedBy } = await budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)
+    if (refusedBy !== null) throw tooMany('Too many tests', refusedBy.until - now())
+  }
 }

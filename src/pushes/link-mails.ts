@@ -12,15 +12,15 @@ export type LinkMails = ReturnType<typeof createLinkMails>
 type Options = { keyring: Keyring; limit: MailLimit }
 
 /** The push, and who sends its link. */
-type Sending = { urlToken: string; account: Account; push: Pick<Push, 'showsSender'> }
+type Sending = { urlToken: string; account: Account; address: string; push: Pick<Push, 'showsSender'> }
 
 export function createLinkMails({ keyring, limit }: Options) {
-  /** One for each recipient, who thus learns of no other. Throws `too_many`. */
+  /** One for each recipient, who thus learns of no other. Throws `too_many_mails`. */
   return async (
     { recipients, language }: LinkMail,
-    { urlToken, account, push }: Sending,
+    { urlToken, account, address, push }: Sending,
   ): Promise<string[]> => {
-    await limit.take(account.id, recipients.length)
+    await limit.take({ account, address, recipients })
     const sender = push.showsSender ? account.email : null
     const place = { field: 'link_mail', accountId: account.id, keyring } as const
     return recipients.map((to) => sealMail({ to, language, urlToken, sender }, place))

@@ -62,18 +62,14 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
   }
 
   /**
-   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, `too_many`, and `invalid` for a push that
+   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, `too_many_mails`, and `invalid` for a push that
    * has expired.
    */
   async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<Addressed> {
     const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
-    const mails = await linkMails(await read(), { urlToken, account, push })
-    const mailed = await store.pushes.mailLink({
-      id: push.id,
-      ownerId: account.id,
-      mails,
-      visit: viewer.visit,
-    })
+    const { visit } = viewer
+    const mails = await linkMails(await read(), { urlToken, account, address: visit.ip, push })
+    const mailed = await store.pushes.mailLink({ id: push.id, ownerId: account.id, mails, visit })
     if (mailed === null) throw notFound()
     if (mailed.outcome === 'ended') throw invalidFields({ notify_emails_to: [{ code: 'link_ended' }] })
     return { push: mailed.push, urlToken }

@@ -48,6 +48,8 @@ export type OutboxStore = {
    * are too old are given up. Null when nothing is due.
    */
   takeDue(busy: readonly number[], which?: { onlyMail?: boolean }): Promise<DueMessage | null>
+  /** Makes due what waits after a failed try: for the start of a node, whose settings may be other ones. */
+  hasten(): Promise<void>
   /** When the next message is due, which may be in the past; null when none is. */
   findNextDue(): Promise<number | null>
   /**

@@ -159,6 +159,28 @@ test('a mail server is tried without a mail: its address, its certificate and th
   expect((await look()).some(({ part }) => part === 'mail')).toBe(false)
 })
 
+test('each host of webhooks is tried without a message: its address, its port and its certificate', async () => {
+  let asked = 0
+  const options = { hostname: '127.0.0.1', port: 0, fetch: () => new Response(String(++asked)) }
+  const plain = Bun.serve(options)
+  const closed = Bun.serve(options)
+  const gone = `127.0.0.1:${closed.port}`
+  closed.stop(true)
+  const webhooksOf = async (hosts: string) =>
+    (await look({ flags: { 'webhook-hosts': hosts } })).find(({ part }) => part === 'webhooks')
+  const well = `127.0.0.1:${plain.port}`
+  expect(await webhooksOf(well)).toMatchObject({ state: 'ok', said: `Webhooks reach ${well}.` })
+  const found = await webhooksOf(`${well},${gone},no-such-host.invalid,localhost:1`)
+  expect(found?.state).toBe('warning')
+  expect(found?.said).toBe(
+    `${gone} cannot be reached, or ends the connection; no-such-host.invalid has a name that nobody knows; ` +
+      'localhost:1 has an address that the settings do not allow.',
+  )
+  expect(asked).toBe(0)
+  plain.stop(true)
+  expect((await look()).some(({ part }) => part === 'webhooks')).toBe(false)
+})
+
 test('pages of the database that are damaged', async () => {
   const path = join(dataDir, 'oncebox.db')
   const bytes = readFileSync(path)

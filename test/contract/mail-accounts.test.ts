@@ -178,6 +178,40 @@ describe('mail to a server whose certificate does not verify', () => {
   })
 })
 
+test('mail that fails is told when that begins and ends, and in /readyz until then, which stays ready', async () => {
+  let [tries, isTaking] = [0, false]
+  const server = await startMailServer({
+    onMail: () => {
+      tries += 1
+      return isTaking ? 'take' : 'die'
+    },
+  })
+  const api = await startApi({ flags: flagsOf(server.url) })
+  const token = await api.addAccount(BOB)
+  const part = async () => {
+    const answer = await api.fetch('/readyz', { from: '127.0.0.1' })
+    return [answer.status, ((await answer.json()) as { checks: { mail: string } }).checks.mail]
+  }
+  const toldOf = (words: string) => api.log.filter((line) => line.includes(words)).length
+  expect(await part()).toEqual([200, 'ok'])
+  await api.fetch(PUSHES, { json: { push: { payload: 'x', notify_emails_to: BOB } }, token })
+  const begins = 'cannot be reached, or ends the connection: messages wait, for a day at most'
+  await waitUntil(() => {
+    api.clock.advance(10_000)
+    return tries > 2 && toldOf(begins) > 0
+  })
+  expect(await part()).toEqual([200, expect.stringContaining('ends the connection, since 2026-11-2')])
+  isTaking = true
+  await waitUntil(() => {
+    api.clock.advance(10_000)
+    return server.mails.length > 0
+  })
+  await waitUntil(() => toldOf(' takes messages again') === 1)
+  expect([toldOf(begins), await part()]).toEqual([1, [200, 'ok']])
+  await api.close()
+  await server.stop()
+})
+
 test('without a mail server there is neither form nor path', async () => {
   const plain = await startApi()
   const asked = createPeople(plain)

@@ -234,6 +234,60 @@ test('a test is sent at once, tells how it went, and runs once at a time', async
   await remove(id)
 })
 
+test('tests of webhooks have a limit of their account, which says when to come back', async () => {
+  const cleo = await api.addAccount('trying@example.org')
+  const { id } = await added({}, cleo)
+  const before = receiver.received.length
+  for (let n = 0; n < 10; n += 1) expect((await tryOut(id, cleo)).status).toBe(200)
+  const refused = await api.fetch(`${WEBHOOKS}/${id}/test`, { method: 'POST', token: cleo })
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+  expect(await refused.json()).toEqual({ error: 'Too many tests: try again in 60 s.' })
+  expect(receiver.received.length).toBe(before + 10)
+  const { id: other } = await added({}, bob)
+  expect((await tryOut(other, bob)).status).toBe(200)
+  api.clock.advance(60_000)
+  expect((await tryOut(id, cleo)).status).toBe(200)
+  await remove(id, cleo)
+  await remove(other, bob)
+})
+
+test('failing webhooks are told when that begins and ends, and in /readyz until then', async () => {
+  const part = async () => {
+    const ready = await api.fetch('/readyz', { from: '127.0.0.1' })
+    const { checks } = (await ready.json()) as { checks: { webhooks: string } }
+    return [ready.status, checks.webhooks]
+  }
+  const { id } = await added()
+  const { id: silent } = await added({ events: ['push.locked'] })
+  const toldOf = (words: string) => api.log.filter((line) => line.includes(words)).length
+  expect(await part()).toEqual([200, 'ok'])
+  answer = () => new Response(null, { status: 500 })
+  const push = await api.create({}, { token: ann })
+  await api.call(`/api/v2/pushes/${push.url_token}`)
+  const begins = `warn webhook ${id} (${receiver.host}) cannot take the message now: messages wait`
+  await waitUntil(() => toldOf(begins) === 1 && outboxRow()?.tries === 1)
+  await waitUntil(async () => (await part())[1] !== 'ok')
+  expect(await part()).toEqual([
+    200,
+    expect.stringContaining(`${receiver.host} cannot take the message now. Mend the receiver`),
+  ])
+  await waitUntil(() => {
+    api.clock.advance(10_000)
+    return (outboxRow()?.tries ?? 0) > 2
+  })
+  expect(toldOf(begins)).toBe(1)
+  answer = () => new Response(null, { status: 204 })
+  await waitUntil(() => {
+    api.clock.advance(10_000)
+    return outboxRow() === null
+  })
+  expect(toldOf(`info webhook ${id} (${receiver.host}) takes messages again`)).toBe(1)
+  expect(toldOf(`webhook ${silent} `)).toBe(0)
+  expect(await part()).toEqual([200, 'ok'])
+  await remove(id)
+  await remove(silent)
+})
+
 test('500 for an hour: growing pauses, the same id in each try, and then it arrives', async () => {
   const { id } = await added()
   const before = receiver.received.length

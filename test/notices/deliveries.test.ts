@@ -20,8 +20,8 @@ async function storeTold(opened: Opened, email: string, count: number) {
   return { id, push: await storePush(opened, { ownerId: id }, { labels: LABELS }) }
 }
 
-function startDeliveries({ store: { outbox }, clock }: Opened, channels: Channel[]) {
-  const job = createDeliveries({ outbox, now: clock.now, channels })
+function startDeliveries({ store: { outbox, damage }, clock }: Opened, channels: Channel[]) {
+  const job = createDeliveries({ outbox, now: clock.now, channels, damage })
   job.start({ did: () => undefined, failed: () => undefined })
   return job
 }

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import type { Doubt } from '../../src/domain/clock.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { MINUTE } from '../../src/domain/time.ts'
-import { createServerChecks, judgeBackup, judgeCertificate, judgeMail } from '../../src/operating/checks.ts'
+import { createServerChecks, judgeBackup, judgeCertificate } from '../../src/operating/checks.ts'
+import { judgeMail } from '../../src/operating/delivery-checks.ts'
 import { createDatabaseGauges } from '../../src/operating/gauges.ts'
 import { createLookAtHealth, fine, lookAtAll, wordOf } from '../../src/operating/health.ts'
 import { createMetrics } from '../../src/operating/metrics.ts'
@@ -75,6 +76,9 @@ const checksOf = (state: State) =>
     certificate: null,
     readBackups: null,
     findLogProblem: null,
+    mail: null,
+    findMailShortage: async () => null,
+    listFailingWebhooks: null,
   })
 
 async function look(part: string, state: State): Promise<string> {
@@ -274,7 +278,7 @@ test('a mail server that would take no mail is a warning, and no problem', () =>
   expect(judgeMail('mail.example:465', null)).toMatchObject({
     ...{ state: 'ok', said: 'Mail goes to mail.example:465.' },
   })
-  expect(judgeMail('mail.example:465', 'tls_failed')).toMatchObject({
+  expect(judgeMail('mail.example:465', { error: 'tls_failed' })).toMatchObject({
     state: 'warning',
     said: 'The mail server mail.example:465 has no TLS, or a certificate that does not verify: mail waits, for a day at most.',
   })

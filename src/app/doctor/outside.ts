@@ -7,10 +7,12 @@ import { isIP } from 'node:net'
 import { dirname } from 'node:path'
 import { findFolderFault, isUsed } from '../../backup/own-backup.ts'
 import { graceOf } from '../../domain/backup-plan.ts'
+import type { DeliveryError } from '../../domain/outbox.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { formatTime } from '../../domain/time.ts'
+import { formatTime, SECOND } from '../../domain/time.ts'
 import { openCertificateFiles } from '../../lan/certificate-files.ts'
-import { judgeBackup, judgeCertificate, judgeMail } from '../../operating/checks.ts'
+import { judgeBackup, judgeCertificate } from '../../operating/checks.ts'
+import { judgeMail, judgeWebhooks } from '../../operating/delivery-checks.ts'
 import { fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
 import { requireLogPlace } from '../../operating/log-file.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
@@ -25,6 +27,7 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   backup: lookAtBackups,
   log: lookAtLogFile,
   mail: lookAtMail,
+  webhooks: lookAtWebhookHosts,
 }
 
 /** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
@@ -99,8 +102,32 @@ async function lookAtMail({ config }: Place): Promise<Looked> {
   // Loaded only here, because most servers send no mail.
   const { createOwnMailer } = await import('../notices.ts')
   const mailer = createOwnMailer(config)
-  return mailer && judgeMail(mailer.name, await mailer.test())
+  if (mailer === null) return null
+  const error = await mailer.test()
+  return judgeMail(mailer.name, error && { error })
 }
+
+/** Connects to each host, and verifies its certificate where it has TLS; sends nothing. */
+async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: Place): Promise<Looked> {
+  if (listed.length === 0) return null
+  const { connectOutside } = await import('../../notices/guarded-request.ts')
+  async function tryHost(host: string): Promise<DeliveryError | null> {
+    const { hostname, port } = new URL(`http://${host}`)
+    // The port alone tells nothing of TLS, except the one of https.
+    const place = (isTls: boolean) => ({ hostname, port: Number(port) || (isTls ? 443 : 80), isTls })
+    const hasPort = /:\d+$/.test(host)
+    const options = { listed, within: HOST_MS }
+    const error = await connectOutside(place(!hasPort || port === '443'), options)
+    const isSilent = error === 'unreachable' || error === 'timed_out'
+    return hasPort || !isSilent ? error : connectOutside(place(false), options)
+  }
+  const tried = await Promise.all(listed.map(async (host) => ({ host, error: await tryHost(host) })))
+  const failing = tried.flatMap(({ host, error }) => (error === null ? [] : [{ host, error }]))
+  return failing.length > 0 ? judgeWebhooks(failing) : fine(`Webhooks reach ${listed.join(', ')}.`)
+}
+
+/** Both tries of a host are done before a check has to be. */
+const HOST_MS = 8 * SECOND
 
 async function lookAtLogFile({ config: { logFile: path } }: Place): Promise<Looked> {
   if (path === null) return null

@@ -28,6 +28,7 @@ const STATUS: Record<ErrorCode, number> = {
   unknown_host: 421,
   invalid: 422,
   too_many: 429,
+  too_many_mails: 429,
   overloaded: 503,
   files_unreachable: 503,
   disk_full: 507,

@@ -2,7 +2,7 @@
 
 import type { MailWishes, Preferences } from '../../accounts/preferences.ts'
 import type { Account } from '../../domain/account.ts'
-import { isDomainError } from '../../domain/errors.ts'
+import type { Visit } from '../../domain/audit.ts'
 import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
 import type { Language } from '../../domain/language.ts'
 import { isMailAddress } from '../../domain/mail-address.ts'
@@ -21,8 +21,11 @@ export type MailPageOptions = {
   /** Null while no mail is sent. */
   mail: {
     mailer: { name: string }
-    /** Why the test was not sent. Throws `too_many`. */
-    sendTest: (account: Account, language: Language) => Promise<DeliveryError | null>
+    /** Why the test was not sent. Throws `too_many` and `too_many_mails`. */
+    sendTest: (
+      sender: { account: Account; visit: Visit },
+      language: Language,
+    ) => Promise<DeliveryError | null>
   } | null
   preferences: Preferences
   /** Messages to mailboxes and webhooks that wait, and that were given up. */
@@ -65,12 +68,9 @@ export function createMailPages({ mail, preferences, countMessages }: MailPageOp
 
   async function test(guest: Member): Promise<Response> {
     if (mail === null) return back(guest, 'not_configured')
-    try {
-      return back(guest, (await mail.sendTest(guest.account, guest.words.language)) ?? 'sent')
-    } catch (cause) {
-      if (!isDomainError(cause, 'too_many')) throw cause
-      return back(guest, 'limited')
-    }
+    const { account, viewer, words } = guest
+    const { visit } = viewer
+    return back(guest, (await mail.sendTest({ account, visit }, words.language)) ?? 'sent')
   }
 
   return { section, keep, test }

@@ -21,6 +21,7 @@ const LOOKS: Partial<Record<ErrorCode, { title: WordKey; icon?: IconName }>> = {
   other_site: { title: 'error_forbidden_title' },
   unknown_host: { title: 'error_unknown_host_title' },
   too_many: { title: 'error_too_many_title', icon: 'hourglass' },
+  too_many_mails: { title: 'error_too_many_title', icon: 'hourglass' },
   overloaded: { title: 'error_busy_title', icon: 'hourglass' },
   files_unreachable: { title: 'error_files_title', icon: 'hourglass' },
 }

@@ -1,7 +1,7 @@
 // Numbers for health checks: the only reads that do not wait for the disk, so that they also answer while it hangs.
 
 import type { PushCounts } from '../../domain/listing.ts'
-import type { OutboxKind } from '../../domain/outbox.ts'
+import type { DeliveryError, OutboxKind } from '../../domain/outbox.ts'
 import type { HealthStore } from '../health-face.ts'
 import { MESSAGE_COUNTS } from '../notices/outbox.ts'
 import type { OutboxCounts } from '../notices-face.ts'
@@ -34,6 +34,11 @@ const COUNT_MESSAGES = statement<OutboxCounts & { kind: OutboxKind }>(
   `SELECT kind, ${MESSAGE_COUNTS} FROM outbox GROUP BY kind`,
 )
 
+const FAILING = statement<{ host: string; error: DeliveryError; count: number }>(
+  `SELECT host, last_error AS error, count(*) AS count FROM webhooks WHERE last_error IS NOT NULL
+    GROUP BY host, last_error ORDER BY count(*) DESC, host LIMIT 5`,
+)
+
 export function createHealth({ glance }: Pick<Parts, 'glance'>): HealthStore {
   /** In steps with other requests between them. */
   async function count({ END, REST }: ReturnType<typeof counting>): Promise<number> {
@@ -56,5 +61,5 @@ export function createHealth({ glance }: Pick<Parts, 'glance'>): HealthStore {
     return Object.fromEntries(counts.map(({ kind, waiting, failed }) => [kind, { waiting, failed }]))
   }
 
-  return { countPushes, countMessages }
+  return { countPushes, countMessages, listFailingWebhooks: () => glance(() => all(FAILING)) }
 }

@@ -81,6 +81,41 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await take()).toBeNull()
   })
 
+  test('a start makes due what waits after a failed try, and leaves a try that is under way', async () => {
+    await hook()
+    await open1()
+    const tried = await taken()
+    for (let n = 0; n < 4; n += 1) {
+      await settle(tried, FAILED)
+      opened.clock.advance(2 * HOUR)
+      Object.assign(tried, await taken())
+    }
+    await opened.store.outbox.hasten()
+    expect(await take()).toBeNull()
+    await settle(tried, FAILED)
+    expect(await take()).toBeNull()
+    await opened.store.outbox.hasten()
+    expect((await taken()).id).toBe(tried.id)
+  })
+
+  test('webhooks whose last try failed are counted by host and reason, until they are delivered to or removed', async () => {
+    const { webhooks, health } = opened.store
+    const [one, two, three] = [
+      await hook(),
+      await hook({ accountId: bob }),
+      await hook({ host: 'b.example' }),
+    ]
+    expect(await health.listFailingWebhooks()).toEqual([])
+    for (const { id } of [one, two, three]) await webhooks.noteTest(id, FAILED)
+    expect(await health.listFailingWebhooks()).toEqual([
+      { host: 'hook.example', error: FAILED, count: 2 },
+      { host: 'b.example', error: FAILED, count: 1 },
+    ])
+    await webhooks.noteTest(one.id, DELIVERED)
+    await webhooks.removeWebhook({ id: three.id, accountId: ann })
+    expect(await health.listFailingWebhooks()).toEqual([{ host: 'hook.example', error: FAILED, count: 1 }])
+  })
+
   test('what was told while the clock was ahead, and what is told after it, goes out once the clock was set right', async () => {
     const { clock } = opened
     await hook()

@@ -96,7 +96,7 @@ const TABLE: Table = {
       live: (s) => s.outbox.findNextDue(),
     },
     countOf: always((s) => s.outbox.countOf(ID)),
-    ...writes('takeDue', 'settleTry'),
+    ...writes('takeDue', 'settleTry', 'hasten'),
   },
   webhooks: {
     listWebhooks: always((s) => s.webhooks.listWebhooks(ID)),
@@ -149,7 +149,7 @@ const TABLE: Table = {
     nonces: 'writes',
     removeLapsed: 'writes',
   },
-  health: { countPushes: 'health', countMessages: 'health' },
+  health: { countPushes: 'health', countMessages: 'health', listFailingWebhooks: 'health' },
   damage: { report: 'reads no rows', count: 'reads no rows' },
 }
 

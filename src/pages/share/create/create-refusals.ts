@@ -50,9 +50,10 @@ export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
     }
     case 'conflict':
       return { status: 409, message: say('create_ended'), isKeyUsed: true }
-    case 'too_many': {
+    case 'too_many':
+    case 'too_many_mails': {
       const { room, retryAfter = 60 } = details
-      const message = room === undefined ? say('error_too_many') : explainRoom(room, guest.words)
+      const message = room === undefined ? say(`error_${code}`) : explainRoom(room, guest.words)
       return { status: 429, message, headers: { 'retry-after': String(retryAfter) } }
     }
     case 'too_large': {

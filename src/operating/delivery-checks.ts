@@ -1,0 +1,35 @@
+// The words of the checks for what the server delivers: mail and webhooks. Never a problem: messages wait, and everything else works.
+
+import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
+import { fine, type Verdict, warning } from './health.ts'
+
+export type MailFailure = { error: DeliveryError; since?: string }
+export type FailingHost = { host: string; error: DeliveryError; count?: number }
+
+/** `failure`: why the mail server takes no mail; `shortage`: which mails this server refuses. */
+export function judgeMail(
+  name: string,
+  failure: MailFailure | null,
+  shortage: string | null = null,
+): Verdict {
+  const refused = shortage === null ? '' : ` ${shortage}`
+  if (failure === null) return shortage === null ? fine(`Mail goes to ${name}.`) : warning(shortage)
+  const since = failure.since === undefined ? '' : `, since ${failure.since}`
+  const said = `The mail server ${name} ${EXPLAINED[failure.error]}${since}: mail waits, for a day at most.`
+  return warning(`${said}${refused}`, MEND_MAIL)
+}
+
+const MEND_MAIL =
+  'Correct --smtp-url (docs/notices.md), or the server; "oncebox doctor" tries it without a mail.'
+
+/** `failing`: the hosts of webhooks that failed at their last try. */
+export function judgeWebhooks(failing: readonly FailingHost[]): Verdict {
+  if (failing.length === 0) return fine('No webhook fails.')
+  const told = failing.map(
+    ({ host, error, count = 1 }) => `${host} ${EXPLAINED[error]}${count > 1 ? ` (${count} webhooks)` : ''}`,
+  )
+  return warning(`${told.join('; ')}.`, MEND_WEBHOOKS)
+}
+
+const MEND_WEBHOOKS =
+  'Mend the receiver or --webhook-hosts, or delete the webhook; messages wait, for a day at most (docs/notices.md).'
