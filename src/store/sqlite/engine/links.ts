@@ -45,7 +45,9 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   if (countNew() > mostNew) fileAllIfRoom(database)
   for (const sql of IN_MEMORY) database.run(sql)
   const filePart = database.prepare(
-    `${FILE} SELECT lookup, push_id FROM new_links WHERE lookup >= ?1 AND lookup < ?2 AND push_id <= ?3`,
+    // A command beside the server deletes pushes too, and cannot see the table of this connection.
+    `${FILE} SELECT lookup, push_id FROM new_links WHERE lookup >= ?1 AND lookup < ?2 AND push_id <= ?3
+      AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id)`,
   )
   const noteFiled = database.prepare('UPDATE links_filed SET up_to = ?')
   const forget = database.prepare('DELETE FROM new_links WHERE push_id <= ?')

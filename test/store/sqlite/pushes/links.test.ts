@@ -197,6 +197,28 @@ test('a link goes with its push, and changes with it, filed or not', async () =>
   expect([...idsOf(102, 102), ...idsOf(132, 132)]).toEqual([2, 32])
 })
 
+test('a push that a command deletes beside the server leaves no link in the index', async () => {
+  const links = openLinks(database, MOST)
+  addPushes(1, 40)
+  const command = openDatabase(join(folder, 'oncebox.db'), { create: false, busyTimeout: 0 })
+  const remove = command.prepare('DELETE FROM pushes WHERE id = ?')
+  remove.run(3)
+  let works = 0
+  links.noteCommitted(40, async (work) => {
+    works += 1
+    // Between two parts: some of these are filed already.
+    if (works === 8) for (const id of range(10, 20)) remove.run(id)
+    return work()
+  })
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
+  remove.run(30)
+  command.close(true)
+  const left = [...range(1, 2), ...range(4, 9), ...range(21, 29), ...range(31, 40)]
+  const filed = database.query<{ id: number }, []>('SELECT push_id AS id FROM push_links ORDER BY id').all()
+  expect(filed.map(({ id }) => id)).toEqual(left)
+  expect(count('new_links')).toBe(0)
+})
+
 test('nothing is filed after the close', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, 30)
