@@ -66,7 +66,7 @@ export type ApiTokenStore = {
   listApiTokens(accountId: number): Promise<ApiToken[]>
   /** Null for an unknown token and for a disabled account. */
   findByHash(hash: Uint8Array): Promise<Authenticated | null>
-  /** Writes at most once a minute. */
+  /** Writes at most once a minute, and nothing while the clock is in doubt. */
   noteUse(token: Authenticated): Promise<void>
   removeApiToken(id: number): Promise<void>
 }

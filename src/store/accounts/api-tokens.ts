@@ -24,7 +24,8 @@ const REMOVE = statement('DELETE FROM api_tokens WHERE id = $1')
 export function createApiTokens({
   steps: { read, write },
   now,
-}: Pick<Parts, 'steps' | 'now'>): ApiTokenStore {
+  trusted,
+}: Pick<Parts, 'steps' | 'now' | 'trusted'>): ApiTokenStore {
   /** Tokens of one account are added one after another, so that neither their number nor their names can be raced. */
   function* add({ session, accountId, ...token }: ApiTokenToStore): Step<ApiToken> {
     const account = yield* lockAccount(accountId)
@@ -48,8 +49,10 @@ export function createApiTokens({
   }
 
   async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
-    const time = now()
-    if (lastUsedAt === null || time - lastUsedAt >= MINUTE)
+    const time = trusted()
+    if (time === null) return
+    // A last use in the future was noted while the clock was ahead.
+    if (lastUsedAt === null || Math.abs(time - lastUsedAt) >= MINUTE)
       await write(() => run(SET_LAST_USED, tokenId, time))
   }
 

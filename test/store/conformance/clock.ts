@@ -54,4 +54,30 @@ export function describeClock(open: OpenEngine): void {
       }
     })
   }
+
+  test('the last use of an API token is never noted by a clock in doubt, and one in the future is mended', async () => {
+    const { accounts, apiTokens } = opened.store
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
+    const { id: accountId } = await accounts.addAccount(account)
+    const hash = Buffer.alloc(32, 7)
+    const token = { accountId, name: 'laptop', prefix: 'obx', hash, session: null, mail: null }
+    await apiTokens.addApiToken(token)
+    const use = async () => {
+      const found = await apiTokens.findByHash(hash)
+      if (found !== null) await apiTokens.noteUse(found)
+      return (await apiTokens.findByHash(hash))?.lastUsedAt
+    }
+    const before = opened.clock.now()
+    expect(await use()).toBe(before)
+    jump(100 * DAY)
+    expect(await use()).toBe(before)
+    jump(-100 * DAY)
+    opened.clock.advance(HOUR)
+    const after = opened.clock.now()
+    expect(await use()).toBe(after)
+    const found = await apiTokens.findByHash(hash)
+    opened.clock.advance(1_000)
+    if (found !== null) await apiTokens.noteUse({ ...found, lastUsedAt: after + 100 * DAY })
+    expect((await apiTokens.findByHash(hash))?.lastUsedAt).toBe(after + 1_000)
+  })
 }
