@@ -52,7 +52,7 @@ export const PARAMETERS = {
   after: {
     ...inQuery('after'),
     description:
-      '`next` of the answer before: only later events are listed. Without it, all that are kept. 410 when events after it are not kept any more.',
+      '`next` of the answer before: only later events are listed. Without it, or with 0, all that are kept. 410 when events after it are not kept any more, and for a number that was never given.',
     schema: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   },
   wait: {

@@ -25,7 +25,7 @@ export type AccountCommands = Awaited<ReturnType<typeof openAccounts>>
 export async function openAccounts(place: AccountsPlace) {
   const { where, close, ...parts } =
     place.database === null ? await openFolder(place) : await openDatabase(place.database, place)
-  const store = createAccountOperations({ ...parts, setupLinks: 1 })
+  const store = createAccountOperations({ ...parts, trusted: parts.now, setupLinks: 1 })
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
   return { where, accounts, apiTokens, [Symbol.asyncDispose]: close }

@@ -13,7 +13,7 @@ export type Poll = {
   accountId: number
   /** The API token that was presented. */
   tokenId: number
-  /** The number of the last event that is known; null for all that are kept. */
+  /** The number of the last event that is known; null or 0 for all that are kept. */
   after: number | null
   /** Milliseconds. */
   wait: number
@@ -50,10 +50,13 @@ export function createEvents({ store }: { store: EventStore }) {
     return end === 'told' ? read({ ...asked, after: page.next }) : page
   }
 
-  async function read({ accountId, after }: Pick<Poll, 'accountId' | 'after'>): Promise<EventPage> {
-    const { events, first, last } = await store.listEvents({ accountId, after: after ?? 0 })
-    if (after !== null && (after > last || after < (first === 0 ? last : first - 1))) throw gone()
-    return { events, next: events.at(-1)?.n ?? after ?? last }
+  async function read(asked: Pick<Poll, 'accountId' | 'after'>): Promise<EventPage> {
+    const after = asked.after ?? 0
+    const { events, first, last } = await store.listEvents({ accountId: asked.accountId, after })
+    if (after > last) throw gone(NEVER_GIVEN)
+    const kept = first === 0 ? last : first - 1
+    if (after !== 0 && after < kept) throw gone(NOT_KEPT)
+    return { events, next: events.at(-1)?.n ?? (after || kept) }
   }
 
   async function waitFor({ accountId, tokenId, wait, signal }: Poll, after: number): Promise<End> {
@@ -102,7 +105,10 @@ function tooMany(): DomainError {
   return new DomainError('too_many', message, { retryAfter: 1 })
 }
 
-function gone(): DomainError {
-  const message = 'The events after this number are not kept any more: ask without it for all that are.'
+const NOT_KEPT = 'The events after this number are not kept any more: ask without it for all that are.'
+const NEVER_GIVEN =
+  'No event of this account was ever given this number: ask without it for all events that are kept.'
+
+function gone(message: string): DomainError {
   return new DomainError('gone', message)
 }

@@ -30,6 +30,10 @@ const TELL = statement(
 const ID_OF_PUSH = statement<{ eventId: string }>(
   'SELECT event_id AS "eventId" FROM push_labels WHERE push_id = $1',
 )
+const COUNT_FROM = statement(
+  `INSERT INTO event_counts (account_id, last) SELECT id, $1 FROM accounts WHERE true
+  ON CONFLICT (account_id) DO UPDATE SET last = excluded.last`,
+)
 
 /** Names a push in its events. */
 export function newEventId(): string {
@@ -77,4 +81,12 @@ export function* lockCounts(accountIds: readonly (number | null)[]): Step<void> 
     yield* holdAccount(id)
     yield* run(LOCK, id)
   }
+}
+
+/**
+ * For a restore, which keeps no events: counts on from `at`, milliseconds since 1970, for every account, so that no number from
+ * before is taken for one of the events since.
+ */
+export function countEventsFrom(at: number): Step<void> {
+  return run(COUNT_FROM, at)
 }

@@ -40,7 +40,7 @@ export function createOperations(parts: Parts) {
   }
 }
 
-export function createAccountOperations(parts: Pick<Parts, 'steps' | 'now' | 'setupLinks'>) {
+export function createAccountOperations(parts: Pick<Parts, 'steps' | 'now' | 'trusted' | 'setupLinks'>) {
   const { steps } = parts
   return {
     accounts: createAccounts(parts),

@@ -7,6 +7,7 @@ import { conflict } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { type Keys, readClockMark, requireKeys, writeClockMark } from '../every-engine/instance.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
+import { countEventsFrom } from '../notices/events.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { type Linked, type OwnedPush, relinkSome } from '../pushes/rekeying.ts'
 import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
@@ -105,6 +106,8 @@ function createOperations(database: Database, leftOut: number) {
   async function endLive({ now, visit, relink, onProgress }: EndLive): Promise<number> {
     const total = drive(first(LIVE))?.count ?? 0
     let [done, lost] = [0, 0]
+    // No backup holds events.
+    drive(countEventsFrom(now))
     const loseNext = database.transaction(() => drive(loseSome({ now, visit })))
     for (let some = loseNext(); some.found > 0; some = loseNext()) {
       done += some.found

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { newKeyFile, parseKeyFile } from '../../../src/crypto/keyring.ts'
 import { visitFrom } from '../../../src/domain/audit.ts'
 import { DAY } from '../../../src/domain/time.ts'
+import { createEvents } from '../../../src/notices/events.ts'
 import { openRestoredStore } from '../../../src/store/opening/restored-store.ts'
 import type { OwnedPush } from '../../../src/store/pushes/rekeying.ts'
 import { MIGRATIONS } from '../../../src/store/sqlite/engine/migrate.ts'
@@ -313,3 +314,35 @@ test('keys fit or are refused with both fingerprints', async () => {
 })
 
 const keysOf = (text: string) => ({ keyring: parseKeyFile(text), keyFile: 'the.key' })
+
+test('the numbers of events go on at the time of the restore, and none from before it is taken for a later one', async () => {
+  const { owner } = await fill()
+  const before = await openTestStore({ dataDir, clock })
+  await before.store.accounts.addAccount({ email: 'bob@example.org', passwordHash: 'x', isAdmin: false })
+  await before.store.close()
+  copyKeyless(dataDir, from)
+  clock.advance(DAY)
+  const at = clock.now()
+  await endAll()
+  const opened = await serveCopy()
+  const { poll } = createEvents({ store: opened.store.events })
+  const signal = new AbortController().signal
+  const ask = (after: number | null) => poll({ accountId: owner, tokenId: 1, after, wait: 0, signal })
+  const live = await storePush(opened, { ownerId: owner }, { labels: LABELS })
+  await view(opened, live)
+  // The first one was told by the restore: nobody had opened a push whose time was over.
+  const told = (await ask(null)).events.map(({ n, type }) => [n, type])
+  expect(told).toEqual([
+    [at + 1, 'push.expired_unopened'],
+    [at + 2, 'push.opened'],
+  ])
+  expect((await ask(at + 1)).events.map(({ n }) => n)).toEqual([at + 2])
+  for (const former of [1, 2, 1_000, at - 1])
+    await expect(ask(former)).rejects.toMatchObject({ code: 'gone' })
+  // Accounts that were told nothing before the backup may have been told something after it.
+  const bob = await opened.store.accounts.findAccount('bob@example.org')
+  const ofBob = (after: number) => poll({ accountId: bob?.id ?? 0, tokenId: 1, after, wait: 0, signal })
+  await expect(ofBob(1)).rejects.toMatchObject({ code: 'gone' })
+  expect(await ofBob(0)).toEqual({ events: [], next: at })
+  await opened.close()
+})

@@ -4,6 +4,7 @@
 import type { Visit } from '../../../domain/audit.ts'
 import { DAY } from '../../../domain/time.ts'
 import { newTag } from '../../files/file-place.ts'
+import { countEventsFrom } from '../../notices/events.ts'
 import { loseSome } from '../../pushes/expiry.ts'
 import { REMOVE_REQUESTS } from '../../requests/requests.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
@@ -49,6 +50,8 @@ export function expireAll(
     const { time, here, expiredAllAt } = await requireAlone(session)
     const at = now ?? time
     let [done, lost] = [0, 0]
+    await query('DELETE FROM events')
+    await drive(countEventsFrom(at), { query })
     for (let found = -1; found !== 0; ) {
       // Awaits each statement, because there may be millions.
       const some = await drive(loseSome({ now: at, visit }), { query })

@@ -83,6 +83,8 @@ postgres.describe('a database that was set back', () => {
       store.accounts.addAccount({ email: 'ann@example.org', passwordHash: 'x', isAdmin: true }),
     )
     const request = await store.requests.addRequest(exampleRequest(account.id, nodes.clock.now()), 0)
+    const tell = () => store.events.tellAdmins({ type: 'backup.failed', data: {} })
+    for (let n = 0; n < 3; n += 1) await tell()
     const live = await storePush({ store, clock: nodes.clock })
     const lapsed = await storePush({ store, clock: nodes.clock })
     await keep()
@@ -107,6 +109,11 @@ postgres.describe('a database that was set back', () => {
     expect(await query('SELECT 1 FROM push_secrets')).toEqual([])
     expect(await query('SELECT 1 FROM address_shares')).toEqual([])
     expect(await again.accounts.listAccounts()).toHaveLength(1)
+    // No number from before names an event since.
+    const told = () => again.events.listEvents({ accountId: account.id, after: 0 })
+    expect(await told()).toEqual({ events: [], first: 0, last: nodes.clock.now() })
+    await again.events.tellAdmins({ type: 'backup.failed', data: {} })
+    expect((await told()).events.map(({ n }) => n)).toEqual([nodes.clock.now() + 1])
     await again.close()
     await (await node.open()).close()
   }, 60_000)
