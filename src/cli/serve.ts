@@ -1,12 +1,13 @@
 // `oncebox serve`: starts the server, says when it is ready, and stops it on a signal.
 
 import { version } from '../../package.json'
+import { explainListening } from '../app/listen-failures.ts'
 import type { RunningServer } from '../app.ts'
+import { codeOf } from '../domain/system-errors.ts'
 import type { Entry } from '../settings/fold.ts'
 import type { Config } from '../settings/table.ts'
 import type { Given } from './command.ts'
 import { CommandFailure, presentFailure } from './failures.ts'
-import { explainStart } from './listen-failures.ts'
 import { drawQr } from './qr.ts'
 import type { Shell } from './shell.ts'
 
@@ -145,4 +146,21 @@ function readyJson(server: RunningServer, setup: Setup, now: number): string {
     ...{ url, here: hereUrl, elsewhere, baseUrl, setup, dataDir, database: database ?? undefined, trust },
     msg: `Oncebox ${version} is ready on ${url}`,
   })
+}
+
+/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a folder at least. */
+function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
+  if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
+  // The system names no path when a write is refused.
+  if (cause.syscall === 'write' && !('path' in cause)) throw Object.assign(cause, { path: config.dataDir })
+  if (cause.syscall !== 'listen') throw cause
+  const address = 'address' in cause ? String(cause.address) : config.host
+  const port = 'port' in cause ? Number(cause.port) : config.port
+  const usual = port !== config.port && port === config.httpPort ? 'http-port' : 'port'
+  const flag = 'flag' in cause ? String(cause.flag) : `--${usual}`
+  const host = 'flag' in cause ? address : config.host
+  const { place, self } = shell
+  const refused = { address, port, host, flag, platform: place.platform, program: self[0] ?? 'oncebox' }
+  const why = explainListening(codeOf(cause), refused)
+  throw why === null ? cause : new CommandFailure(why)
 }

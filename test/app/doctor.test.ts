@@ -217,7 +217,7 @@ test('a port that another program has', async () => {
       flags: { host: '192.0.2.1', port: '5999', 'base-url': 'https://192.0.2.1' },
       names: { '192.0.2.1': ['192.0.2.1'] },
     }),
-  ).toContain('correct --host')
+  ).toContain('choose another --host')
 })
 
 test('names without an address', async () => {

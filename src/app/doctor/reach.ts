@@ -2,6 +2,7 @@
 // names and proxies.
 
 import { createServer } from 'node:net'
+import { platform } from 'node:os'
 import { askHere } from '../../client/up.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { bindingsOf } from '../../http/door/listener.ts'
@@ -9,6 +10,7 @@ import { isUnixHost } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
 import { type Finding, fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
 import { readServingNote, type ServingNote } from '../../store/folder/notes.ts'
+import { explainListening } from '../listen-failures.ts'
 import type { Place, PlaceChecks } from './place.ts'
 
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
@@ -58,34 +60,31 @@ async function tryPorts({ config, network, isServed }: Place): Promise<Looked> {
   const { host, port, httpPort, metricsListen } = config
   const bindings = await bindingsOf(host, network.lookUp)
   const [, metricsAddress, metricsPort] = /^\[?(.*?)\]?:(\d+)$/.exec(metricsListen ?? '') ?? []
+  const metrics = { address: metricsAddress || '127.0.0.1', port: Number(metricsPort ?? 0) }
   const wanted = [
-    ...bindings.map(({ address }) => ({ address, port, flag: '--port' })),
-    ...bindings.map(({ address }) => ({ address, port: httpPort ?? 0, flag: '--http-port' })),
-    { address: metricsAddress || '127.0.0.1', port: Number(metricsPort ?? 0), flag: '--metrics-listen' },
+    ...bindings.map(({ address }) => ({ address, port, host, flag: '--port' })),
+    ...bindings.map(({ address }) => ({ address, port: httpPort ?? 0, host, flag: '--http-port' })),
+    { ...metrics, host: metrics.address, flag: '--metrics-listen' },
   ].filter((one) => one.port !== 0 && !isUnixHost(one.address))
   const [taken] = (await Promise.all(wanted.map(tryPort))).filter((found) => found !== null)
   return taken ?? fine(`Port ${port} is free; no server runs.`)
 }
 
-type Wanted = { address: string; port: number; flag: string }
+type Wanted = { address: string; port: number; flag: string; host: string }
 
 /** Null for one that is free. */
-async function tryPort({ address, port, flag }: Wanted): Promise<Looked> {
+async function tryPort(wanted: Wanted): Promise<Looked> {
+  const { address, port } = wanted
   const code = await new Promise<string | null>((resolve) => {
     const server = createServer().once('error', (cause) => resolve(codeOf(cause)))
     server.listen({ host: address, port }, () => server.close(() => resolve(null)))
   })
   // The server skips ::1 on a machine without IPv6.
   if (code === null || (address === '::1' && code !== 'EADDRINUSE')) return null
-  const remedy = REMEDIES[code]?.replace('{flag}', flag) ?? `Choose another ${flag}.`
-  return problem(`Port ${port} on ${address} cannot be listened on (${code}).`, remedy)
-}
-
-const REMEDIES: Record<string, string> = {
-  EADDRINUSE: 'Stop the program that uses it, or choose another {flag}.',
-  EACCES:
-    'Choose a {flag} from 1024 on, or give the program the right: AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit, or setcap cap_net_bind_service=+ep.',
-  EADDRNOTAVAIL: 'It is not an address of this machine: correct --host.',
+  const why = explainListening(code, { ...wanted, platform: platform(), program: process.execPath })
+  const said = why ?? `Port ${port} on ${address} cannot be listened on (${code}).`
+  // A finding is one line.
+  return problem(said.replace(/:\n +/, ': ').replace(/\n +/g, '; '))
 }
 
 async function lookUpName({ config: { baseUrl }, network }: Place): Promise<Looked> {

@@ -3,10 +3,11 @@
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 import { HOUR, MINUTE } from '../../domain/time.ts'
 import { refuseCopied } from '../every-engine/instance.ts'
+import type { NodeNote } from '../folder/notes.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
 import { createAlone, createSteps } from '../postgres/engine/run-steps.ts'
 import { type Connect, onOwnConnection } from '../postgres/engine/session.ts'
-import { DATABASE_TIME, requireAlone } from '../postgres/instance/instance.ts'
+import { DATABASE_TIME, findRefusal, readInstance, requireAlone } from '../postgres/instance/instance.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
 import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
@@ -42,6 +43,11 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
       /** The server's clock, which all nodes share. */
       now: () => Math.floor(offset + performance.now()),
       alone: createAlone({ transact, enter: requireAlone, within: HOUR }),
+      /** Why the node with this note may not serve the database; null when it may. */
+      findRefusal: async (note: NodeNote | null) => {
+        const node = note && Buffer.from(note.node, 'hex')
+        return findRefusal(await read((session) => readInstance(session, { node })), note, false)
+      },
       close,
     } satisfies CommandDatabase & Record<string, unknown>
   } catch (cause) {

@@ -1,36 +1,22 @@
-// Why a server cannot listen, and what to do about it.
-
-import { codeOf } from '../domain/system-errors.ts'
-import type { Config } from '../settings/table.ts'
-import { CommandFailure } from './failures.ts'
-import type { Shell } from './shell.ts'
+// Why a server cannot listen on an address, and what to do about it: in the words of a start, and of the doctor.
 
 const FIRST_FREE_PORT = 1024
 
-/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a folder at least. */
-export function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
-  if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
-  // The system names no path when a write is refused.
-  if (cause.syscall === 'write' && !('path' in cause)) throw Object.assign(cause, { path: config.dataDir })
-  if (cause.syscall !== 'listen') throw cause
-  const address = 'address' in cause ? String(cause.address) : config.host
-  const port = 'port' in cause ? Number(cause.port) : config.port
-  const usual = port !== config.port && port === config.httpPort ? 'http-port' : 'port'
-  const flag = 'flag' in cause ? String(cause.flag) : `--${usual}`
-  const host = 'flag' in cause ? address : config.host
-  const explain = EXPLANATIONS[codeOf(cause)]
-  if (explain === undefined) throw cause
-  throw new CommandFailure(explain({ address, port, host, flag, shell }))
-}
-
-type Refused = {
+export type Refused = {
   address: string
   port: number
   /** The setting that names the address. */
   host: string
   /** The flag that names the port. */
   flag: string
-  shell: Shell
+  platform: NodeJS.Platform
+  /** The command that starts this program. */
+  program: string
+}
+
+/** By the code of the system; null for any other. */
+export function explainListening(code: string, refused: Refused): string | null {
+  return EXPLANATIONS[code]?.(refused) ?? null
 }
 
 const EXPLANATIONS: Record<string, (refused: Refused) => string> = {
@@ -59,13 +45,13 @@ function explainAddress({ address, host, flag }: Refused): string {
 }
 
 /** On Linux, only root and programs with a capability may listen on a low port. */
-function explainPrivilege({ port, address, flag, shell }: Refused): string {
+function explainPrivilege({ port, address, flag, platform, program }: Refused): string {
   const refused = `Listening on port ${port} of ${address} is not permitted`
   const free = `choose a ${flag} from ${FIRST_FREE_PORT} on.`
-  if (shell.place.platform !== 'linux' || port >= FIRST_FREE_PORT) return `${refused}: ${free}`
+  if (platform !== 'linux' || port >= FIRST_FREE_PORT) return `${refused}: ${free}`
   return `${refused}: ports below ${FIRST_FREE_PORT} need a right. Do one of these:
   in a systemd unit: AmbientCapabilities=CAP_NET_BIND_SERVICE, the same in CapabilityBoundingSet, no PrivateUsers
-  for this program, again after each upgrade: sudo setcap cap_net_bind_service=+ep ${shell.self[0] ?? 'oncebox'}
+  for this program, again after each upgrade: sudo setcap cap_net_bind_service=+ep ${program}
   for every program: sudo sysctl net.ipv4.ip_unprivileged_port_start=${port}
   or ${free}`
 }
