@@ -20,6 +20,7 @@ const steps = {
   licenses: { command: [BUN, 'scripts/licenses.ts', '--check'], tests: false },
   quick: { command: commandOf(QUICK, BUN), tests: true },
   build: { command: [BUN, 'scripts/build.ts'], tests: false },
+  next: { command: [BUN, 'scripts/chaos/next-version.ts'], tests: false },
   slow: { command: commandOf(WHOLE, BUN), tests: true },
   alone: { command: commandOf(BY_THEMSELVES, BUN), tests: true },
 }
