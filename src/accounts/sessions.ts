@@ -6,7 +6,7 @@ import { formTokenOf, hashRecoveryCode, hashToken, isSameSecret, newRandomToken 
 import { checkTotp } from '../crypto/totp.ts'
 import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
-import { rethrowWithoutDoubt } from '../domain/errors.ts'
+import { DamageError, rethrowWithoutDoubt } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { InLine } from '../domain/waiting-line.ts'
 import type { Credentials } from '../store/accounts-face.ts'
@@ -36,7 +36,7 @@ export type CurrentSession = {
 export type Sessions = ReturnType<typeof createSessions>
 
 export type SessionsOptions = {
-  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor'>
+  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'damage'>
   keyring: Keyring
   passwords: Passwords
   /** Limits how many slow hashes run at once. */
@@ -129,6 +129,7 @@ export function createSessions(options: SessionsOptions) {
     if (totpSecret === null) return false
     const accountId = account.id
     const secret = openForAccount(totpSecret, { accountId, field: 'totp', keyring })
+    if (secret === null) store.damage.report(new DamageError(`the second factor of account ${accountId}`))
     const step = secret === null ? null : checkTotp({ secret, code, now: systemNow(), lastStep: totpStep })
     if (step !== null) return store.twoFactor.useStep({ accountId, step })
     return store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })

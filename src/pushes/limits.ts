@@ -84,6 +84,14 @@ const OF_SERVER = 1_000
 /** Only links for a new password take the last ones of the server. */
 const BESIDE_RESETS = 800
 
+/** Resolves to the budget that has no room for all of them; to null when they were counted. */
+function createCount(budgets: BudgetStore) {
+  const refuse = (states: readonly BudgetState[]) =>
+    states.find(({ spent, tries, cost = 1 }) => spent + cost > tries) ?? null
+  return async (counts: readonly Budget[]) =>
+    (await budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)).refusedBy
+}
+
 type Sender = Pick<Account, 'id' | 'createdAt'>
 /** `address`: where the request came from. */
 type Mails = { account: Sender; address: string | null; recipients: readonly string[] }
@@ -99,12 +107,7 @@ export function createMailLimit({ budgets, now, clientOf }: MailLimitOptions) {
   const ofNew = ({ createdAt }: Sender, cost?: number) =>
     now() - createdAt < DAY ? [ofNewAccounts(cost)] : []
 
-  /** The budget that has no room for all of them; null when they were counted. */
-  async function count(counts: readonly Budget[]): Promise<BudgetState | null> {
-    const refuse = (states: readonly BudgetState[]) =>
-      states.find(({ spent, tries, cost = 1 }) => spent + cost > tries) ?? null
-    return (await budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)).refusedBy
-  }
+  const count = createCount(budgets)
 
   async function require(counts: readonly Budget[]): Promise<void> {
     const refusedBy = await count(counts)
@@ -163,14 +166,13 @@ export type TestLimit = ReturnType<typeof createTestLimit>
 
 /** How many tests of webhooks and mail an owner may send in a minute, over all nodes. Throws `too_many`. */
 export function createTestLimit({ budgets, now }: { budgets: BudgetStore; now: Now }) {
+  const count = createCount(budgets)
   return async (owner: number | null): Promise<void> => {
     const counts = [
       { name: `tests of ${owner ?? 'administrators'}`, tries: TESTS_OF_OWNER, window: MINUTE },
       { name: 'tests', tries: TESTS_OF_SERVER, window: MINUTE },
     ]
-    const refuse = (states: readonly BudgetState[]) =>
-      states.find(({ spent, tries }) => spent >= tries) ?? null
-    const { refusedBy } = await budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)
+    const refusedBy = await count(counts)
     if (refusedBy !== null) throw tooMany('Too many tests', refusedBy.until - now())
   }
 }

@@ -167,7 +167,7 @@ test('each host of webhooks is tried without a message: its address, its port an
   const gone = `127.0.0.1:${closed.port}`
   closed.stop(true)
   const webhooksOf = async (hosts: string) =>
-    (await look({ flags: { 'webhook-hosts': hosts } })).find(({ part }) => part === 'webhooks')
+    (await look({ flags: { 'webhook-hosts': hosts } })).find(({ part }) => part === 'webhook hosts')
   const well = `127.0.0.1:${plain.port}`
   expect(await webhooksOf(well)).toMatchObject({ state: 'ok', said: `Webhooks reach ${well}.` })
   const found = await webhooksOf(`${well},${gone},no-such-host.invalid,localhost:1`)
@@ -178,7 +178,7 @@ test('each host of webhooks is tried without a message: its address, its port an
   )
   expect(asked).toBe(0)
   plain.stop(true)
-  expect((await look()).some(({ part }) => part === 'webhooks')).toBe(false)
+  expect((await look()).some(({ part }) => part === 'webhook hosts')).toBe(false)
 })
 
 test('pages of the database that are damaged', async () => {

@@ -27,7 +27,8 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   backup: lookAtBackups,
   log: lookAtLogFile,
   mail: lookAtMail,
-  webhooks: lookAtWebhookHosts,
+  // Beside what a running server tells of its webhooks.
+  'webhook hosts': lookAtWebhookHosts,
 }
 
 /** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
