@@ -1,15 +1,10 @@
 // The bodies of requests as the reference shows them: the members of each as JSON and as forms.
 
-import type { PushLimits } from '../domain/new-push.ts'
+import { MAX_QR_CHARACTERS, type PushLimits } from '../domain/new-push.ts'
+import { WEB_ADDRESS_PATTERN } from '../domain/web-address.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
-import {
-  createMailTable,
-  createPushTable,
-  SOME_FILES,
-  someText,
-  waysToPush,
-} from '../http/intake/push-input.ts'
+import { createMailTable, createPushTable } from '../http/intake/push-input.ts'
 import { createAnswerTable } from '../http/intake/receiving.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
 import { createWebhookTable } from '../http/intake/webhook-input.ts'
@@ -33,6 +28,19 @@ type Body = {
   example: object
 }
 
+const someText = (options = {}) => Type.String({ pattern: '\\S', ...options })
+const SOME_FILES = Type.Array(Type.Any(), { minItems: 1 })
+const ofKind = (kind: string) => Type.String({ enum: [kind] })
+
+/** What a push of each kind needs; a text or files need not name their kind. */
+const WAYS_TO_PUSH = {
+  text: { payload: someText(), kind: Type.Optional(ofKind('text')) },
+  file: { files: SOME_FILES, kind: Type.Optional(ofKind('file')) },
+  url: { payload: someText({ pattern: WEB_ADDRESS_PATTERN }), kind: ofKind('url') },
+  qr: { payload: someText({ maxLength: MAX_QR_CHARACTERS }), kind: ofKind('qr') },
+}
+const waysToPush = ({ kinds }: PushLimits) => [...kinds].map((kind) => WAYS_TO_PUSH[kind])
+
 const OF_PUSH = { tableOf: createPushTable, waysTo: waysToPush, like: 'Push' } as const
 
 /** By the name that the reference gives them. */
@@ -43,12 +51,12 @@ const BODIES = {
     example: { name: 'VPN for Cleo', expire_after_views: 1 },
   },
   LinkMail: {
-    ...{ wrapper: 'push', tableOf: createMailTable, waysTo: () => [{ notify_emails_to: someText({}) }] },
+    ...{ wrapper: 'push', tableOf: createMailTable, waysTo: () => [{ notify_emails_to: someText() }] },
     example: { notify_emails_to: 'ann@example.org, bob@example.org', notify_emails_to_locale: 'de' },
   },
   Answer: {
     ...{ wrapper: 'push', tableOf: createAnswerTable, isClosed: true, plain: 'payload' },
-    waysTo: () => [{ payload: someText({}) }, { files: SOME_FILES }],
+    waysTo: () => [{ payload: someText() }, { files: SOME_FILES }],
     example: TEXT_EXAMPLE,
   },
   Request: {
@@ -57,7 +65,7 @@ const BODIES = {
   },
   Webhook: {
     ...{ wrapper: 'webhook', tableOf: () => createWebhookTable([]), list: 'events' },
-    waysTo: () => [{ url: someText({}) }],
+    waysTo: () => [{ url: someText() }],
     example: { url: 'https://ntfy.sh/my-topic', format: 'ntfy', events: ['push.opened'] },
   },
   PreviousPush: { ...OF_PUSH, wrapper: 'password', example: TEXT_EXAMPLE },
@@ -81,7 +89,7 @@ export function createRequests(limits: PushLimits) {
     const members = schemasOf(tableOf(limits))
     const ways = waysTo(limits).map((way) => Object.entries(way))
     const plain = members.filter(([member]) => member === body.plain)
-    const plainWays = plain.map(([member]): Members => [[member, someText({})]])
+    const plainWays = plain.map(([member]): Members => [[member, someText()]])
     const waysOfForm = [...ways.map((way) => inBrackets(wrapper, way)), ...plainWays]
     const others = isClosed ? 'Other members are refused.' : 'Unknown members are ignored.'
     const fields = { ...objectOf(members, ways), description: `${others} ${LIBERAL}` }

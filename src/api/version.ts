@@ -14,12 +14,8 @@ export type VersionFacts = {
   webhooks: boolean
 }
 
-export function presentVersion({
-  applicationVersion,
-  anonymousAccess,
-  limits,
-  webhooks,
-}: VersionFacts): AnswerBody<'Version'> {
+export function presentVersion(facts: VersionFacts): AnswerBody<'Version'> {
+  const { applicationVersion, anonymousAccess, limits, webhooks } = facts
   return {
     application_version: applicationVersion,
     api_version: API_VERSION,

@@ -10,16 +10,14 @@ export type JsonFile = { filename: string; contentType: string; data: Buffer }
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 const BASE64_PATTERN = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
+const BASE64_SCHEMA = { format: 'byte', pattern: BASE64_PATTERN, description: 'base64' }
 
 const jsonFile = (maxBytes: number) =>
   Type.Object(
     {
       filename: Type.String({ maxLength: MAX_FILENAME_CHARACTERS }),
       content_type: Type.Optional(Type.String()),
-      data: Type.String({
-        ...{ format: 'byte', pattern: BASE64_PATTERN, maxLength: 4 * Math.ceil(maxBytes / 3) },
-        description: 'base64',
-      }),
+      data: Type.String({ ...BASE64_SCHEMA, maxLength: 4 * Math.ceil(maxBytes / 3) }),
     },
     { description: 'A file, within the size of a JSON body. Larger ones go as multipart/form-data.' },
   )

@@ -49,7 +49,7 @@ export function isGiven(value: unknown): boolean {
 }
 
 /** The only room that names the library, so that its next major version is a change to one room. */
-export { type Static, type StringOptions, type TProperties, type TSchema, Type } from 'typebox'
+export { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** Notes what is wrong with a value, and returns null in its place. */
 export type Blame = (problem: Problem) => null

@@ -22,7 +22,6 @@ import {
 import type { Problems } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
-import { WEB_ADDRESS_PATTERN } from '../../domain/web-address.ts'
 import { filesInJson, type JsonFile } from './json-files.ts'
 import {
   anyText,
@@ -34,9 +33,6 @@ import {
   type Member,
   mailAddresses,
   mailLanguage,
-  type StringOptions,
-  type TSchema,
-  Type,
   text,
   textOfBytes,
   unavailable,
@@ -79,21 +75,6 @@ export function createPushTable(limits: PushLimits) {
     ...createMailTable(limits),
   }
 }
-
-/** The members that a push of each kind needs, as JSON Schema; a text or files need not name their kind. */
-export function waysToPush({ kinds }: PushLimits): Record<string, TSchema>[] {
-  const named = (kind: PushKind) => Type.String({ enum: [kind] })
-  const ways: Record<PushKind, Record<string, TSchema>> = {
-    text: { payload: someText({}), kind: Type.Optional(named('text')) },
-    file: { files: SOME_FILES, kind: Type.Optional(named('file')) },
-    url: { payload: someText({ pattern: WEB_ADDRESS_PATTERN }), kind: named('url') },
-    qr: { payload: someText({ maxLength: MAX_QR_CHARACTERS }), kind: named('qr') },
-  }
-  return [...kinds].map((kind) => ways[kind])
-}
-
-export const someText = (options: StringOptions) => Type.String({ pattern: '\\S', ...options })
-export const SOME_FILES = Type.Array(Type.Any(), { minItems: 1 })
 
 export const MAIL_MEMBERS = ['notify_emails_to', 'notify_emails_to_locale'] as const
 
