@@ -291,6 +291,7 @@ interface EnglishTexts {
   "answer_over": "The request was answered or closed, or its time is over. If it is still needed, ask for a new link."
   "answer_problems": "Nothing was sent yet. Please check the fields below."
   "answer_locked": "Nothing was sent yet: too many wrong passphrases. Please try again in a minute."
+  "answer_held": "Nothing was sent yet: another upload holds the last answer that can be sent here. Please try again in a minute."
   "answer_cancelled": "Cancelled. Nothing was sent."
   "answer_cancelled_late": "The connection ended, and it may have arrived. “{again}” checks this and never sends it twice."
   "answer_broken": "The connection ended, and it may have arrived. “{again}” checks this and never sends it twice."

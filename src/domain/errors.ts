@@ -37,6 +37,8 @@ export type ErrorDetails = {
   passphrase?: 'missing' | 'wrong'
   /** Too many wrong ones: it is locked for a while. */
   isLocked?: boolean
+  /** Uploads that are under way hold all answers that a request still takes. */
+  isHeld?: boolean
   /** Whole seconds to wait before trying again. */
   retryAfter?: number
   /** The limit behind `too_large`, when a setting defines it. */

@@ -32,8 +32,8 @@ export type RequestStore = {
   /** Counts a wrong passphrase, of which the last of `maxTries` (0: no limit) closes the request. Null when it is gone. `limited`: nothing was written. */
   refusePassphrase(wrong: { id: number; maxTries: number }): Promise<WrongTry<StoredRequest> | null>
   /**
-   * Counts an upload as an answer for ten minutes, and returns its number; null when the request takes no more. Throws `too_many`
-   * when the sender's address has no room.
+   * Counts an upload as an answer for ten minutes, and returns its number; null when the request takes no more. Throws `overloaded`
+   * while uploads hold all answers that are left, and `too_many` when the sender's address has no room.
    */
   reserveAnswer(which: { id: number; share: ShareToTake | null }): Promise<number | null>
   freeReservation(reservation: number): Promise<void>

@@ -24,7 +24,8 @@ export async function untilTaken(ask: () => Promise<Response>): Promise<Response
   }
 }
 
-const isBusy = (cause: unknown) => isDomainError(cause, 'overloaded') && cause.details.isInDoubt !== true
+const isBusy = (cause: unknown) =>
+  isDomainError(cause, 'overloaded') && cause.details.isInDoubt !== true && cause.details.isHeld !== true
 
 /** Does work of a store again that was refused because the database was too busy, unless it may have happened. */
 export async function untilDone<T>(work: () => Promise<T>): Promise<T> {

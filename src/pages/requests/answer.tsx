@@ -98,6 +98,7 @@ function explain(cause: DomainError, guest: Guest): Why | null {
   }
   const why = cause.code === 'conflict' ? null : explainRefusal(cause, guest)
   if (why === null) return null
+  if (cause.details.isHeld) return { ...why, message: say('answer_held'), problems: {} }
   if (cause.details.isLocked) return { ...why, message: say('answer_locked'), problems: {} }
   const message = cause.code === 'invalid' ? say('answer_problems') : why.message
   const advice = isOutage(cause) ? say('outage_retry') : undefined

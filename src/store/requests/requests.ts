@@ -92,7 +92,8 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): Re
   function* reserve({ id, share }: { id: number; share: ShareToTake | null }): Step<number | null> {
     const request = yield* first(LOCK, id)
     const time = now()
-    if (request === null || !hasRoomForAnswer(request, yield* countReserved(id, time), time)) return null
+    if (request === null || isOver(request, time)) return null
+    if (!hasRoomForAnswer(request, yield* countReserved(id, time), time)) throw held()
     if (share !== null) yield* requireRoom(share, time)
     return (yield* reserveRow({ requestId: id, until: time + RESERVATION_LIFETIME })).id
   }
@@ -120,7 +121,7 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): Re
 
 /**
  * Counts an answer that is stored in this transaction, in place of its reservation. Throws `not_found` for a request that is gone,
- * and `gone` for one that takes no answer any more.
+ * `gone` for one that takes no answer any more, and `overloaded` while uploads hold those that it still takes.
  */
 export function* takeAnswer(
   { requestId, reservation }: AnswerToStore,
@@ -130,11 +131,17 @@ export function* takeAnswer(
   const before = yield* first(LOCK, requestId)
   if (owner === null || before === null || before.accountId !== owner.id)
     throw new DomainError('not_found', 'not-found')
+  if (owner.disabledAt !== null || isOver(before, now)) throw new DomainError('gone', 'request-closed')
   const reserved = yield* countReserved(requestId, now, reservation ?? NO_RESERVATION)
-  const after = owner.disabledAt === null ? decideAnswer(before, reserved, now) : null
-  if (after === null) throw new DomainError('gone', 'request-closed')
+  const after = decideAnswer(before, reserved, now)
+  if (after === null) throw held()
   yield* update(after)
   if (reservation !== null) yield* run(FREE, reservation)
+}
+
+function held(): DomainError {
+  const message = 'Another upload holds the last answer that this request takes; try again in a minute.'
+  return new DomainError('overloaded', message, { retryAfter: 60, isHeld: true })
 }
 
 /** By uploads besides `own`. */

@@ -5,9 +5,11 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { armor, Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
 import type { PushBody } from '../../support/api.ts'
+import { formsIn } from '../../support/forms.ts'
 import type { Init } from '../../support/instance.ts'
 import { findNeedles, readFolder } from '../../support/needles.ts'
 import { needs } from '../../support/needs.ts'
+import { createPeople } from '../../support/people.ts'
 import { waitUntil } from '../../support/waiting.ts'
 import { readZip } from '../../support/zip.ts'
 import { multipart, type Part } from '../multipart.ts'
@@ -82,8 +84,22 @@ describe('an upload', () => {
   test('reserves its answer before the first byte has arrived, and frees it when it breaks off', async () => {
     const urlToken = await ask()
     const { answer, breakOff } = await beginUpload(urlToken)
-    expect((await sendText(urlToken)).status).toBe(410)
-    expect((await send(urlToken, [part('x')])).status).toBe(410)
+    for (const other of [await sendText(urlToken), await send(urlToken, [part('x')])]) {
+      expect([other.status, other.headers.get('retry-after')]).toEqual([503, '60'])
+      expect(other.body.error).toContain('Another upload holds the last answer')
+    }
+    const page = `/q/${urlToken}`
+    const people = createPeople(at.api)
+    const form = formsIn((await people.get(page)).text).find(({ action }) => action.startsWith(page))
+    if (form === undefined) throw new Error('the page has no form')
+    const body = multipart([{ name: 'push[payload]', content: 'typed here' }])
+    const shown = await people.get(form.action, {
+      body,
+      headers: { ...MULTIPART, origin: 'http://localhost' },
+    })
+    expect([shown.status, shown.headers.get('retry-after')]).toEqual([503, '60'])
+    expect(shown.text).toContain('Please try again in a minute.')
+    expect(shown.text).toContain('typed here')
     breakOff()
     expect((await answer).status).toBe(400)
     expect((await sendText(urlToken)).status).toBe(201)
@@ -145,7 +161,7 @@ describe('an upload', () => {
     const urlToken = await ask()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(urlToken, [part(`n${n}`)])))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 410)).toHaveLength(19)
+    expect(answers.filter(({ status }) => status === 503 || status === 410)).toHaveLength(19)
     await waitUntil(() => stored().length === 1)
   })
 

@@ -41,6 +41,7 @@ export function describeRequests(open: OpenEngine): void {
     )
   const look = ({ lookup }: StoredRequest) => requests().findRequest(lookup)
   const reserve = ({ id }: { id: number }) => requests().reserveAnswer({ id, share: null })
+  const reserveOr = (request: { id: number }) => reserve(request).catch((cause) => String(cause.code))
   const countPushes = async () => (await opened.store.lists.countOwned(ann)).live
 
   test('a request is found by its link, and listed by its account, newest first', async () => {
@@ -82,11 +83,12 @@ export function describeRequests(open: OpenEngine): void {
 
   test('a reservation holds an answer until it is stored or freed, and twenty at once get one', async () => {
     const request = await ask()
-    const reserved = await Promise.all(Array.from({ length: 20 }, () => reserve(request)))
-    const [reservation = null, ...others] = reserved.filter((one) => one !== null)
+    const reserved = await Promise.all(Array.from({ length: 20 }, () => reserveOr(request)))
+    const [reservation = null, ...others] = reserved.filter((one) => typeof one === 'number')
     expect(reservation).not.toBeNull()
     expect(others).toEqual([])
-    expect(await outcome(answer(request))).toBe('gone')
+    expect(reserved.filter((one) => one === 'overloaded')).toHaveLength(19)
+    expect(await outcome(answer(request))).toBe('overloaded')
     await requests().freeReservation(reservation ?? 0)
     const again = await reserve(request)
     expect(again).not.toBeNull()
@@ -99,12 +101,12 @@ export function describeRequests(open: OpenEngine): void {
     const request = await ask()
     const slow = await reserve(request)
     opened.clock.advance(10 * MINUTE - 1)
-    expect(await reserve(request)).toBeNull()
+    expect(await reserveOr(request)).toBe('overloaded')
     await opened.reopen()
     opened.clock.advance(1)
     const quick = await reserve(request)
     expect(quick).not.toBeNull()
-    expect(await outcome(answer(request, slow))).toBe('gone')
+    expect(await outcome(answer(request, slow))).toBe('overloaded')
     expect(await outcome(answer(request, quick))).toBe('stored')
     expect(await outcome(answer(request, slow))).toBe('gone')
   })
