@@ -70,6 +70,9 @@ test('recovery codes work when the secret cannot be decrypted; codes of the app 
   )
   expect(await signIn(appCode())).toBe(422)
   expect(await signIn(codeAt(0))).toBe(303)
+  expect(
+    api.log.filter((line) => /damaged on disk: the second factor of account \d+ /.test(line)),
+  ).toHaveLength(1)
 })
 
 test('when the factor is turned off, no code confirms anything, not even one left over in the database', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { MOST_WEBHOOKS, nextTryAt } from '../../src/domain/outbox.ts'
 import { HOUR } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
+import { alterDatabase } from '../support/damage.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { isSigned, startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
@@ -286,6 +287,15 @@ test('failing webhooks are told when that begins and ends, and in /readyz until 
   expect(await part()).toEqual([200, 'ok'])
   await remove(id)
   await remove(silent)
+})
+
+test('a webhook whose URL cannot be opened any more is a damaged place', async () => {
+  const { id } = await added()
+  alterDatabase(api.dataDir, `UPDATE webhooks SET sealed = zeroblob(length(sealed)) WHERE id = ${id}`)
+  const push = await api.create({}, { token: ann })
+  await api.call(`/api/v2/pushes/${push.url_token}`)
+  await waitUntil(() => api.log.some((line) => line.includes(`damaged on disk: webhook ${id} is not as`)))
+  await remove(id)
 })
 
 test('500 for an hour: growing pauses, the same id in each try, and then it arrives', async () => {
