@@ -16,7 +16,7 @@ export const REFUSALS = {
   415: 'This content type is not understood.',
   421: 'The Host is not a name of this server; names the flag to set.',
   422: 'Validation failed; names every field at fault.',
-  429: 'Too many requests, wrong passphrases, or active pushes of one address.',
+  429: 'Too many requests, wrong passphrases, mails, tests, or active pushes of one address.',
   500: 'A fault of the server.',
   503: 'Overloaded; nothing was stored or counted.',
   507: 'The disk of the server is full.',
