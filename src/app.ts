@@ -55,6 +55,8 @@ type InstancePorts = Ports & {
   startBackup?: StartBackup
   /** Tests hand in less work, and let the store fail. */
   argon2Cost?: Argon2Cost
+  /** Milliseconds between looks into the outbox, whose messages tests make due by moving the clock. */
+  lookEvery?: number
   interpose?: (store: OpenedStore) => OpenedStore
   onStep?: (step: string) => void
 }
@@ -115,6 +117,7 @@ async function serveStore(base: Base & Pick<Logging, 'findLogProblem'>, ports: I
     // Nodes share the clock of their database.
     systemNow: isAlone ? ports.now : store.now,
     argon2Cost: ports.argon2Cost ?? ARGON2_COST,
+    lookEvery: ports.lookEvery,
     otherJobs: [
       tls?.watch.job,
       backups?.job,

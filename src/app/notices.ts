@@ -1,6 +1,7 @@
 // What leaves the server by itself: the channels that are configured, and the job that delivers through them.
 
 import type { Preferences } from '../accounts/preferences.ts'
+import { MINUTE, SECOND } from '../domain/time.ts'
 import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
 import { createTellTried, watchMailer } from '../notices/failures.ts'
@@ -14,7 +15,14 @@ import type { Pushes } from '../pushes/pushes.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 
+/** Finds in the outbox what another node has queued. */
+const BESIDE_NODES_MS = SECOND
+/** Finds in the outbox what a crash has left, or a command beside the server. */
+const ALONE_MS = MINUTE
+
 type NoticesOptions = {
+  /** Milliseconds between looks into the outbox, for tests. */
+  lookEvery?: number | undefined
   config: Config
   store: OpenedStore
   log: Log
@@ -55,7 +63,12 @@ export function createNotices(options: NoticesOptions) {
     webhooks,
     countMessages: outbox.countOf,
     countAllMessages: store.health.countMessages,
-    deliveries: createDeliveries({ outbox, channels, damage: store.damage, now }),
+    deliveries: createDeliveries({
+      ...{ outbox, channels, now },
+      damage: store.damage,
+      whenQueued: store.whenQueued,
+      lookEvery: options.lookEvery ?? (store.database === null ? ALONE_MS : BESIDE_NODES_MS),
+    }),
   }
 }
 

@@ -67,6 +67,8 @@ export type Base = {
 type ServicesOptions = Base & {
   systemNow: Now
   argon2Cost: Argon2Cost
+  /** Milliseconds between looks into the outbox, for tests. */
+  lookEvery?: number | undefined
   /** Jobs besides those of the store and the sweeper. */
   otherJobs: readonly Job[]
 }

@@ -4,7 +4,7 @@
 import { DamageError } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import { type DeliveryError, MOST_WEBHOOKS, type OutboxKind } from '../domain/outbox.ts'
-import { HOUR, type Now, SECOND } from '../domain/time.ts'
+import { HOUR, type Now } from '../domain/time.ts'
 import type { DamageReports } from '../store/face.ts'
 import type { DueMessage, OutboxStore } from '../store/notices-face.ts'
 
@@ -19,13 +19,15 @@ export type DeliveriesOptions = {
   outbox: Pick<OutboxStore, 'takeDue' | 'findNextDue' | 'settleTry' | 'hasten'>
   channels: readonly Channel[]
   damage: DamageReports
+  /** Calls `ring` when this process has queued messages. */
+  whenQueued: (ring: () => void) => void
+  /** Milliseconds between looks for what another process has queued, or a crash has left. */
+  lookEvery: number
   now: Now
 }
 
 /** Tries at once: more than all webhooks of one account, which may hang, so that others are told meanwhile. */
 const AT_ONCE = 2 * MOST_WEBHOOKS
-/** The longest wait for what any node adds. Without a channel messages only lapse. */
-const LOOK_AGAIN_MS = SECOND / 4
 const RETRY_MS = 5_000
 
 /** The server that takes all mail. */
@@ -35,8 +37,10 @@ const nameOf = ({ id, webhookId }: DueMessage) =>
 /** The receiver of a message: a webhook, or MAIL. */
 const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? MAIL
 
-export function createDeliveries({ outbox, channels, damage, now }: DeliveriesOptions): Job {
-  const lookAgain = channels.length === 0 ? HOUR : LOOK_AGAIN_MS
+export function createDeliveries(options: DeliveriesOptions): Job {
+  const { outbox, channels, damage, now } = options
+  // Without a channel messages only lapse.
+  const lookAgain = channels.length === 0 ? HOUR : options.lookEvery
   const running = new Map<number, Promise<void>>()
   const stopping = new AbortController()
   let bell = Promise.withResolvers<void>()
@@ -101,6 +105,7 @@ export function createDeliveries({ outbox, channels, damage, now }: DeliveriesOp
   }
 
   function start(report: JobReport): void {
+    if (channels.length > 0) options.whenQueued(ring)
     loop = run(report)
   }
 

@@ -25,8 +25,11 @@ export type Statement<Row> = {
 /** In a statement: the id of the row that the statement before it inserted. So SQLite says it; PostgreSQL's runner translates. */
 export const LAST_ID = 'last_insert_rowid()'
 
-/** destroyed: what opened a push or answered for one is gone. due: files are to be removed. */
-export type Effect = 'destroyed' | 'due'
+/**
+ * destroyed: what opened a push or answered for one is gone. due: files are to be removed. queued: the outbox may have new
+ * messages.
+ */
+export type Effect = 'destroyed' | 'due' | 'queued'
 
 /** `isBlind`: nobody waits for its rows. `also`: others that are sent with it; the answer is then the rows of each. */
 export type Ask = OneAsk & { also?: readonly OneAsk[] }

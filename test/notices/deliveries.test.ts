@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { MOST_WEBHOOKS } from '../../src/domain/outbox.ts'
+import { MINUTE } from '../../src/domain/time.ts'
 import { type Channel, createDeliveries } from '../../src/notices/deliveries.ts'
 import { openTestStore, storePush, view } from '../support/store.ts'
 import { waitUntil } from '../support/waiting.ts'
@@ -20,8 +21,9 @@ async function storeTold(opened: Opened, email: string, count: number) {
   return { id, push: await storePush(opened, { ownerId: id }, { labels: LABELS }) }
 }
 
-function startDeliveries({ store: { outbox, damage }, clock }: Opened, channels: Channel[]) {
-  const job = createDeliveries({ outbox, now: clock.now, channels, damage })
+function startDeliveries({ store, clock }: Opened, channels: Channel[]) {
+  const { outbox, damage, whenQueued } = store
+  const job = createDeliveries({ outbox, damage, whenQueued, lookEvery: MINUTE, now: clock.now, channels })
   job.start({ did: () => undefined, failed: () => undefined })
   return job
 }
@@ -73,6 +75,36 @@ test('more webhooks that hang than are tried at once keep no mail waiting', asyn
   await waitUntil(() => mails === 1)
   expect(hung).toBe(2 * MOST_WEBHOOKS)
   hanging.resolve(null)
+  await job.stop()
+  await opened.close()
+})
+
+test('a delivery begins with the commit that queued it, and an idle server asks the database nothing', async () => {
+  const opened = await openTestStore()
+  const { push } = await storeTold(opened, 'ann@example.org', 1)
+  let looks = 0
+  const outbox = {
+    ...opened.store.outbox,
+    findNextDue: () => {
+      looks += 1
+      return opened.store.outbox.findNextDue()
+    },
+  }
+  const arrived: number[] = []
+  const deliver = async () => {
+    arrived.push(performance.now())
+    return null
+  }
+  const job = startDeliveries({ ...opened, store: { ...opened.store, outbox } }, [
+    { kinds: ['webhook'], deliver },
+  ])
+  await Bun.sleep(600)
+  expect(looks).toBe(1)
+  await view(opened, push)
+  const committed = performance.now()
+  await waitUntil(() => arrived.length === 1)
+  // 3 ms on a quiet machine.
+  expect((arrived[0] ?? 0) - committed).toBeLessThan(200)
   await job.stop()
   await opened.close()
 })

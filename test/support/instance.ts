@@ -89,6 +89,7 @@ export async function startInstance(
         now: clock.now,
         argon2Cost: options.argon2Cost ?? { memoryKib: 8, passes: 1 },
         uptime: clock.uptime,
+        lookEvery: 100,
         writeLog: (line) => log.push(line),
         network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),

@@ -3,7 +3,7 @@
 
 import { type DeliveryError, FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt } from '../../domain/outbox.ts'
 import type { DueMessage, OutboxCounts, OutboxStore } from '../notices-face.ts'
-import { addTo, forSome, locked, type RowOf, select, statement } from '../statements.ts'
+import { addTo, causing, forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { first, isThere, type Parts, run, type Step } from '../steps.ts'
 import { outbox } from '../tables.ts'
 import { noteDelivery } from './webhooks.ts'
@@ -15,7 +15,7 @@ const SOME = 100
 /** No webhook has this id. */
 const NOBODY = -1
 
-const add = addTo(outbox)
+const add = addTo(outbox, 'queued')
 const takeFirst = forSome(
   (busy) =>
     locked(
@@ -55,9 +55,10 @@ export const MESSAGE_COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
 const COUNT_OF = statement<OutboxCounts>(`SELECT ${MESSAGE_COUNTS} FROM outbox WHERE account_id = $1`)
 /** None that waits is due later than a day from now, unless the clock was ahead. */
-const SET_BACK = statement(
-  `UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1
-  WHERE at > $2 OR (due_at > $2 AND failed_at IS NULL)`,
+const SET_BACK = causing(
+  'queued',
+  statement(`UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1
+  WHERE at > $2 OR (due_at > $2 AND failed_at IS NULL)`),
 )
 const REMOVE_LINKS = statement(`DELETE FROM outbox WHERE push_id = $1 AND kind = 'link_mail'`)
 
@@ -76,6 +77,17 @@ export function removeLinks(pushId: number): Step<void> {
 /** After the clock was ahead: what waits since then, and what was put behind it, is due now. */
 export function setBackMessages(now: number): Step<void> {
   return run(SET_BACK, now, now + GIVE_UP_AFTER)
+}
+
+/** Passes on to one listener that messages were queued. */
+export function createBell() {
+  let ring = () => {}
+  return {
+    ring: () => ring(),
+    whenQueued(listener: () => void): void {
+      ring = listener
+    },
+  }
 }
 
 export function createOutbox({

@@ -5,7 +5,7 @@ import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
 import { inactiveAccount } from '../every-engine/refusals.ts'
 import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
-import { insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
+import { causing, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
 
@@ -32,8 +32,10 @@ const ABOUT_IT = `LIKE '%,' || CAST($4 AS TEXT) || ',%'`
  * Adds what each webhook is told of an event, and the mail that the account wishes of it. A message waits behind the earlier ones of
  * a webhook that fails. Each webhook, and the mail of an account, has room for so many messages and no more.
  */
-const TELL = statement(
-  `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
+const TELL = causing(
+  'queued',
+  statement(
+    `INSERT INTO outbox (kind, account_id, webhook_id, push_id, at, due_at, tries, body)
       SELECT 'webhook', w.account_id, w.id, ${PUSH_ID}, ${AT},
         coalesce((SELECT min(o.due_at) FROM outbox o WHERE o.webhook_id = w.id AND o.failed_at IS NULL), ${AT}), 0, ${BODY}
       FROM webhooks w
@@ -42,6 +44,7 @@ const TELL = statement(
       FROM preferences p
       WHERE p.account_id = ${ACTIVE} AND p.mail_events ${ABOUT_IT} AND (SELECT count(*) FROM outbox o
         WHERE o.account_id = p.account_id AND o.kind = 'event_mail' AND o.failed_at IS NULL) < ${MOST_WAITING_MAILS}`,
+  ),
 )
 
 export type ToldEvent = { type: EventType; at: number; data: object }

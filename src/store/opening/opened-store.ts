@@ -54,6 +54,8 @@ export type OpenedStore = Store & {
   commitOverdue(): void
   /** Changes that wait for a commit. */
   waitingWorks(): number
+  /** Calls `ring` after each commit of this process that may have added to the outbox, once it is durable. */
+  whenQueued(ring: () => void): void
   jobs: readonly Job[]
   /** Call this once the start went well. */
   confirmStart(): void

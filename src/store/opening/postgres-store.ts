@@ -2,8 +2,7 @@
 // operations.
 
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
-import { HOUR, type Now, SECOND } from '../../domain/time.ts'
-import type { DatabaseLook } from '../database-face.ts'
+import { HOUR, type Now } from '../../domain/time.ts'
 import { type Keys, writeClockMark } from '../every-engine/instance.ts'
 import { giveUpAbandoned, openFiles } from '../files/open-files.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
@@ -11,13 +10,14 @@ import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { findKeyProblem, removeLeftKeys } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
+import { createBell } from '../notices/outbox.ts'
 import {
   type Changing,
   createDatabase,
   type OnState,
   type PostgresDatabase,
-  type Read,
 } from '../postgres/engine/database.ts'
+import { createQuickLook } from '../postgres/engine/quick-look.ts'
 import { createAlone, createSteps, drive } from '../postgres/engine/run-steps.ts'
 import type { Connect, Session } from '../postgres/engine/session.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
@@ -32,6 +32,7 @@ import { createNode, type Node, type NodeLabel } from '../postgres/instance/node
 import { migrate } from '../postgres/schema/migrate.ts'
 import { setBackDates } from '../pushes/doubted-dates.ts'
 import { createImports } from '../pushes/imports.ts'
+import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { createOperations } from './operations.ts'
 
@@ -149,7 +150,12 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
     onDurable: createMending(guarded, clock),
   })
   await beats.beat()
-  const steps = createSteps({ ...guarded, onEffect: (effect) => effect === 'due' && files.removeDue() })
+  const { ring, whenQueued } = createBell()
+  const onEffect = (effect: Effect) => {
+    if (effect === 'due') files.removeDue()
+    else if (effect === 'queued') ring()
+  }
+  const steps = createSteps({ ...guarded, onEffect })
   const address = `${folder.files} on the disk of the node ${label.name}`
   const findOther = async () => (await database.read((session) => listOthers(session, node.id)))[0] ?? null
   // A node that fails to start leaves again, because the others would take it for alive.
@@ -179,7 +185,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
     ...createOperations(parts),
     imports: createImports({ steps, now, alone }),
     ...{ files: files.store, bucket: files.bucket, keyring, now, waitingWorks, close },
-    jobs: [beats.job],
+    ...{ whenQueued, jobs: [beats.job] },
     freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
     findWriteProblem: () => findWriteProblem([folder.path]),
     findKeyProblem: () => findKeyProblem(keyFile, keyring),
@@ -222,29 +228,5 @@ function createMending(database: Pick<PostgresDatabase, 'read' | 'transact'>, cl
     if (ahead === mended || clock.doubt() !== null) return
     await setBackDates(steps, clock)
     mended = ahead
-  }
-}
-
-const LOOK_MS = 1.5 * SECOND
-
-/** Asks whether the database answers: quickly, and with one query for all callers of the same moment. */
-function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
-  let asking: Promise<DatabaseLook | null> | null = null
-  const ask = () =>
-    read(
-      async ({ query }) => {
-        const begun = performance.now()
-        await query('SELECT 1 AS one')
-        return { roundTrip: performance.now() - begun }
-      },
-      { within: LOOK_MS },
-    )
-  return () => {
-    asking ??= ask()
-      .catch(() => null)
-      .finally(() => {
-        asking = null
-      })
-    return asking
   }
 }

@@ -9,6 +9,7 @@ import { giveUpAbandoned, openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, createReserve, findWriteProblem } from '../folder/disk-space.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
+import { createBell } from '../notices/outbox.ts'
 import { createImports } from '../pushes/imports.ts'
 import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
 import { createClockKeeping, createClockMarker } from '../sqlite/engine/clock-keeping.ts'
@@ -58,8 +59,10 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const { commits, links, checkpointer, reserve, log, isInPlace, forgetMark } = openWriting(opening, clock)
   const { path } = folder
   const freeSpace = createFreeSpace({ path, floor: options.minFreeSpace, isFull: reserve.isSpent })
+  const { ring, whenQueued } = createBell()
   const onEffect = (effect: Effect) => {
     if (effect === 'due') files.removeDue()
+    else if (effect === 'queued') ring()
     else checkpointer.request()
   }
   const { transact, durable } = commits
@@ -104,6 +107,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     clock: { trusted, doubt, accept: keeping.accept },
     ...{ isOverloaded: commits.isOverloaded, commitOverdue: commits.commitOverdue },
     waitingWorks: commits.waiting,
+    whenQueued,
     jobs: [checkpointer, reserve, keeping.job],
     confirmStart: () => removeOldCopies(folder, copy),
     isAlive: async () => isInPlace() && canRead(database),

@@ -1,0 +1,29 @@
+// Asks whether the database answers.
+
+import { SECOND } from '../../../domain/time.ts'
+import type { DatabaseLook } from '../../database-face.ts'
+import type { Read } from './database.ts'
+
+const LOOK_MS = 1.5 * SECOND
+
+/** Returns a function that resolves to null when the database does not answer soon. Callers at the same time share one query. */
+export function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
+  let asking: Promise<DatabaseLook | null> | null = null
+  const ask = () =>
+    read(
+      async ({ query }) => {
+        const begun = performance.now()
+        await query('SELECT 1 AS one')
+        return { roundTrip: performance.now() - begun }
+      },
+      { within: LOOK_MS },
+    )
+  return () => {
+    asking ??= ask()
+      .catch(() => null)
+      .finally(() => {
+        asking = null
+      })
+    return asking
+  }
+}
