@@ -83,7 +83,12 @@ export function createServices(options: ServicesOptions) {
   const clientOf = createClientOf(() => listOrNone(options.listAddresses))
   // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares the thread pool.
   const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
-  const mailLimit = createMailLimit({ budgets: store.shared.budgets, now: store.now, clientOf })
+  const mailLimit = createMailLimit({
+    budgets: store.shared.budgets,
+    now: store.now,
+    clientOf,
+    hasSignUps: options.config.signups,
+  })
   const making: Making = { ...options, clientOf, inLine: hashing.inLine, mailLimit }
   const sharing = createPushServices(making)
   const preferences = createPreferences({

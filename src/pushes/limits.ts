@@ -75,14 +75,15 @@ const OF_ACCOUNT = 100
 const OF_RECIPIENT = 30
 /** So that one address cannot use up the mails of all, whatever accounts it signs up. */
 const OF_ADDRESS = 200
-/** All accounts younger than a day together: one address may sign up many. The others keep the rest. */
+/** All accounts younger than a day together, with --signups: one address may make many. The others keep the rest. */
 const OF_NEW_ACCOUNTS = 400
 /** Strangers who open a link again and again do not keep its owner from sending others. */
 const OF_EVENTS = 50
 const OF_ALL_EVENTS = 500
 const OF_SERVER = 1_000
-/** Only links for a new password take the last ones of the server. */
+/** Only links for a new password take the last ones of the server, and those of new accounts half of them. */
 const BESIDE_RESETS = 800
+const OF_NEW_RESETS = 100
 
 /** Resolves to the budget that has no room for all of them; to null when they were counted. */
 function createCount(budgets: BudgetStore) {
@@ -92,20 +93,26 @@ function createCount(budgets: BudgetStore) {
     (await budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)).refusedBy
 }
 
-type Sender = Pick<Account, 'id' | 'createdAt'>
+type Sender = Pick<Account, 'id' | 'createdAt' | 'isAdmin'>
 /** `address`: where the request came from. */
 type Mails = { account: Sender; address: string | null; recipients: readonly string[] }
 
 export type MailLimit = ReturnType<typeof createMailLimit>
-type MailLimitOptions = { budgets: BudgetStore; now: Now; clientOf: ClientOf }
+type MailLimitOptions = {
+  budgets: BudgetStore
+  now: Now
+  clientOf: ClientOf
+  /** Whether anybody may make an account. */
+  hasSignUps: boolean
+}
 
 /** How many mails an account, a recipient, an address and the whole server may have in an hour, over all nodes. */
-export function createMailLimit({ budgets, now, clientOf }: MailLimitOptions) {
+export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimitOptions) {
   const budget = (name: string, tries: number, cost = 1) => ({ name, tries, cost, window: HOUR })
   const ofServer = (tries: number, cost?: number) => budget('mails', tries, cost)
   const ofNewAccounts = (cost?: number) => budget('mails of new accounts', OF_NEW_ACCOUNTS, cost)
-  const ofNew = ({ createdAt }: Sender, cost?: number) =>
-    now() - createdAt < DAY ? [ofNewAccounts(cost)] : []
+  const ofNew = ({ createdAt, isAdmin }: Sender, own: Budget) =>
+    hasSignUps && !isAdmin && now() - createdAt < DAY ? [own] : []
 
   const count = createCount(budgets)
 
@@ -125,18 +132,19 @@ export function createMailLimit({ budgets, now, clientOf }: MailLimitOptions) {
       budget(`mails of account ${account.id}`, OF_ACCOUNT, mails),
       ...recipients.map((to) => budget(`mails to ${to.toLowerCase()}`, OF_RECIPIENT)),
       ...(client === null ? [] : [budget(`mails from ${client}`, OF_ADDRESS, mails)]),
-      ...[...ofNew(account, mails), ofServer(BESIDE_RESETS, mails)],
+      ...[...ofNew(account, ofNewAccounts(mails)), ofServer(BESIDE_RESETS, mails)],
     ])
   }
 
   /** Counts a link for a new password of an account, and throws, as `take` does. */
-  const takeReset = (account: Sender) => require([...ofNew(account), ofServer(OF_SERVER)])
+  const takeReset = (account: Sender) =>
+    require([...ofNew(account, budget('resets of new accounts', OF_NEW_RESETS)), ofServer(OF_SERVER)])
 
   /** Whether an account may be told of one more event now. */
   async function takeEvent(account: Sender): Promise<boolean> {
     const own = budget(`event mails of account ${account.id}`, OF_EVENTS)
     const all = budget('event mails', OF_ALL_EVENTS)
-    return (await count([own, all, ...ofNew(account), ofServer(BESIDE_RESETS)])) === null
+    return (await count([own, all, ...ofNew(account, ofNewAccounts()), ofServer(BESIDE_RESETS)])) === null
   }
 
   /** Which mails are refused at the moment, as a sentence; null when none are. */

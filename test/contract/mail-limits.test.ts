@@ -85,7 +85,20 @@ test('accounts younger than a day leave the others their mails, from however man
   await forgot(ANN)
   await waitUntil(() => countOf('account_mail') === before + 1)
   await forgot('new0@example.org')
-  await waitUntil(() => api.log.some((line) => line.includes('a link for a new password was not sent')))
+  await waitUntil(() => countOf('account_mail') === before + 2)
+})
+
+test('an administrator is no new account, and without --signups nobody is', async () => {
+  const admin = await api.addAccount('admin@example.org', { isAdmin: true })
+  const tokens = await addAccounts('new', 4)
+  for (const [n, token] of tokens.entries()) await sendAll({ token, from: `192.0.2.${n}` })
+  expect(countOf('link_mail')).toBe(400)
+  expect(await send({ token: admin, from: '198.51.100.1' })).toBe(201)
+  await api.close()
+  api = await startApi({ flags: { ...FLAGS, signups: 'false' } })
+  const invited = await addAccounts('invited', 5)
+  for (const [n, token] of invited.entries()) await sendAll({ token, from: `192.0.2.${n}` })
+  expect(countOf('link_mail')).toBe(500)
 })
 
 test('a link for a new password is taken when no other mail is, up to the last, which /readyz tells', async () => {
