@@ -10,6 +10,9 @@ const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
 /** Bytes of each body that are not counted, so that pushing a password works while others fill the room. */
 export const FREE_BYTES = 16 * 1024
+/** Bodies up to this size have room of their own beside the large ones, which one host may fill from many addresses. */
+const SMALL_BYTES = 128 * 1024
+const SMALL_TOTAL_BYTES = 32 * MIB
 
 export type BodyRoom = ReturnType<typeof createBodyRoom>
 
@@ -40,7 +43,8 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     if (more > 0) {
       const client = clientOf(exchange.clientAddress)
       const isOver = client !== null && (heldBy.get(client) ?? 0) + more > clientBytes
-      if (isOver || total + more > totalBytes) throw overloaded()
+      const room = after > SMALL_BYTES ? totalBytes : totalBytes + SMALL_TOTAL_BYTES
+      if (isOver || total + more > room) throw overloaded()
       add(client, more)
     }
     exchange.heldBytes = after

@@ -27,6 +27,23 @@ test('a small body always has room', () => {
   for (let n = 0; n < 1000; n += 1) room.take(from('d'), 16 * 1024)
 })
 
+test('a host with many addresses that fills the room leaves room for bodies of up to 128 KiB', () => {
+  const room = openRoom()
+  const isTaken = (address: string, bytes: number) => {
+    try {
+      room.take(from(address), bytes)
+      return true
+    } catch {
+      return false
+    }
+  }
+  const largeBodies = Array.from({ length: 100 }, (_, n) => isTaken(`fe80::${n}`, 6 * MIB))
+  expect(largeBodies.filter(Boolean).length).toBeLessThan(22)
+  for (let n = 0; n < 200; n += 1) isTaken(`fe80::${n}`, 200 * 1024)
+  for (let n = 0; n < 100; n += 1) expect(isTaken('192.0.2.8', 60 * 1024)).toBe(true)
+  expect(isTaken('192.0.2.9', 128 * 1024)).toBe(true)
+})
+
 test('room that was given back is there again, however it was taken', () => {
   const room = openRoom()
   for (let round = 0; round < 100; round += 1) {
