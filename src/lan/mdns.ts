@@ -2,7 +2,7 @@
 
 import { type CiaoService, getResponder, type Responder } from '@homebridge/ciao'
 import ipaddr from 'ipaddr.js'
-import { MINUTE, SECOND } from '../domain/time.ts'
+import { SECOND } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 
 export type Announcement = ReturnType<typeof announce>
@@ -18,8 +18,12 @@ export type AnnouncementOptions = {
   /** All addresses of this machine; throws when the system call fails. */
   listAddresses: () => readonly string[]
   log: Pick<Log, 'info' | 'error'>
-  /** How long to wait after a conflict or failure, and how often to look for other addresses; tests hand in less. */
+  /**
+   * How long to wait after a conflict or failure. Short, because anyone on the network can forge a conflict: the probes of the
+   * next try find a machine that really holds the name.
+   */
   retryMs?: number
+  /** How often to look for other addresses. */
   lookEveryMs?: number
 }
 
@@ -27,7 +31,7 @@ export type AnnouncementOptions = {
 const A_RECORD = 1
 
 export function announce(options: AnnouncementOptions) {
-  const { name, log, retryMs = 3 * MINUTE, lookEveryMs = 4 * SECOND } = options
+  const { name, log, retryMs = 10 * SECOND, lookEveryMs = 4 * SECOND } = options
   let state: State = 'waiting'
   let responder: Responder | null = null
   /** Of the latest try. */
@@ -104,7 +108,7 @@ export function announce(options: AnnouncementOptions) {
     toldClaimant = claimant
     log.error(
       { name: `${name}.local`, claimant },
-      'another server on this network has this name: nothing is announced, and the name is tried again every few minutes. ' +
+      'another server on this network has this name: nothing is announced, and the name is tried again every few seconds. ' +
         'Choose another one with --mdns, or free this one there',
     )
   }

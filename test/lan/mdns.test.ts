@@ -47,7 +47,7 @@ async function claim(name: string) {
   return { say, leave }
 }
 
-function start(name: string) {
+function start(name: string, times: { retryMs?: number } = { retryMs: 500 }) {
   const lines: { message: string; fields: object }[] = []
   const note = (fields: object, message: string) => void lines.push({ fields, message })
   const announcement: Announcement = announce({
@@ -56,8 +56,8 @@ function start(name: string) {
     isTls: true,
     listAddresses: () => [multicast ?? ''],
     log: { info: note, error: note } as never,
-    retryMs: 500,
     lookEveryMs: 100,
+    ...times,
   })
   stops.push(announcement.stop)
   return { announcement, lines }
@@ -101,3 +101,20 @@ test.if(multicast !== null)('a name that is lost to another machine later is our
   await waitUntil(() => announcement.state() === 'conflict')
   expect(lines.at(-1)?.fields).toMatchObject({ claimant: CLAIMANT })
 })
+
+test.if(multicast !== null)(
+  'forged answers silence the name for ten seconds, not for minutes',
+  async () => {
+    const name = newName()
+    const { announcement } = start(name, {})
+    await announcement.tried
+    const forger = await claim(name)
+    for (let n = 0; n < 5; n += 1) forger.say()
+    await waitUntil(() => announcement.state() === 'conflict')
+    await forger.leave()
+    const silentFrom = performance.now()
+    await waitUntil(() => announcement.state() === 'announced')
+    expect(performance.now() - silentFrom).toBeLessThan(15_000)
+  },
+  30_000,
+)
