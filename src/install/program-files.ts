@@ -30,13 +30,16 @@ export function programFiles(path: string) {
   return { path, former, staged: `${path}.new${path.endsWith('.exe') ? '.exe' : ''}` }
 }
 
+/** Every package of Debian installs such a file, also where its other documentation is left out. */
+const PACKAGE_FILE = '/usr/share/doc/oncebox/copyright'
+
 /**
  * Throws `conflict` when another user could replace the checked program, or when the program belongs to a package. Removes
  * what an interrupted upgrade has left.
  */
 export function prepareProgramFolder({ path, staged }: ProgramFiles): void {
   if (process.platform !== 'win32') for (const place of [dirname(path), path]) requireClosed(place)
-  if (path === '/usr/bin/oncebox' && existsSync('/var/lib/dpkg/info/oncebox.list'))
+  if (path === '/usr/bin/oncebox' && existsSync(PACKAGE_FILE))
     throw conflict(`${path} belongs to a package. Install the package of the new release in its place.`)
   rmSync(staged, { force: true })
 }

@@ -3,7 +3,6 @@
 import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json'
-import releaseKeys from '../../release-keys.txt' with { type: 'text' }
 import { type PublicKey, parsePublicKeys } from '../crypto/minisign.ts'
 import { conflict } from '../domain/errors.ts'
 import type { Release } from '../domain/release.ts'
@@ -21,6 +20,7 @@ import {
   returnToFormer,
 } from './program-files.ts'
 import { stageRelease } from './release-file.ts'
+import { readReleaseKeys } from './release-keys.ts'
 
 export { type PublicKey, parsePublicKeys }
 
@@ -60,7 +60,7 @@ export async function upgradeProgram(
 }
 
 function builtInKeys(): readonly PublicKey[] {
-  const keys = parsePublicKeys(releaseKeys) ?? []
+  const keys = readReleaseKeys()
   if (keys.length > 0) return keys
   throw conflict(
     'This program knows no keys of releases. Name the public key of those who signed the file with --public-key, when you ' +

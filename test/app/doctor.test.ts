@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
+import { findKeysProblem } from '../../src/install/release-keys.ts'
 import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
 import { configOf, START, startInstance } from '../support/instance.ts'
@@ -70,6 +71,12 @@ async function theOnly(options: Options): Promise<string> {
   expect(found).toEqual([expect.any(String)])
   return found[0] ?? ''
 }
+
+test('the version is told with a build that has no release keys', async () => {
+  const told = (await look()).find(({ part }) => part === 'version')
+  expect(told?.said).toStartWith('Oncebox 3.0.0 on ')
+  expect(told?.said).toEndWith(findKeysProblem() ?? '.')
+})
 
 test('of an installation that is well, it says so part by part, and changes no file', async () => {
   const before = readdirSync(dataDir).sort()

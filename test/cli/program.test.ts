@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { pageOf } from '../../src/cli/manual.ts'
 import manual from '../../src/cli/manual.txt' with { type: 'text' }
+import { findKeysProblem } from '../../src/install/release-keys.ts'
 import { type Setting, variableOf } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
 import { createTrial } from './trial.ts'
@@ -76,7 +77,7 @@ describe('wrong input', () => {
   test('unknown variables cause only warnings', async () => {
     const trial = createTrial({ env: { ONCEBOX_SERVICE_HOST: '10.0.0.1' } })
     expect(await trial.run('config')).toBe(0)
-    expect(trial.err).toEqual([
+    expect(trial.err.filter((line) => line.includes('warning'))).toEqual([
       'oncebox: warning: ONCEBOX_SERVICE_HOST is not a setting of Oncebox and is ignored',
     ])
   })
@@ -96,6 +97,12 @@ test.each<[string, boolean]>([
   trial.signal()
   expect(await ended).toBe(0)
   expect(trial.state.config?.anonymousAccess).toBe(expected)
+})
+
+test('config says, beside its table, when the build has no release keys', async () => {
+  const trial = createTrial()
+  expect(await trial.run('config')).toBe(0)
+  expect(trial.err).toEqual([findKeysProblem()].filter((said) => said !== null))
 })
 
 test('config shows every setting and its source', async () => {

@@ -4,6 +4,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
 import { dirname } from 'node:path'
+import { findKeysProblem } from '../../install/release-keys.ts'
 import { createDiskChecks, judgeFolder } from '../../operating/checks.ts'
 import { type Finding, fine, lookAtAll, problem, type Verdict, warning } from '../../operating/health.ts'
 import { databaseSettingsOf } from '../../settings/database.ts'
@@ -32,7 +33,8 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const { config, version } = options
   const folder = dataFolder(config.dataDir)
   const found = await lookAtAll({
-    version: () => fine(`Oncebox ${version} on ${platform()} ${release()}, ${arch()}.`),
+    version: () =>
+      fine(`Oncebox ${version} on ${platform()} ${release()}, ${arch()}. ${findKeysProblem() ?? ''}`.trim()),
     folder: () => lookAtFolder(folder, config),
   })
   const isUsable = isFolder(folder.path) && isMine(folder.path)

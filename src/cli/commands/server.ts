@@ -40,9 +40,12 @@ export const SERVER = [
   command({
     name: 'config',
     settings,
-    act: ({ entries, shell }) => {
+    act: async ({ entries, shell }) => {
       const rows = entries.map(({ setting, text, from }) => [nameOf(setting), text, from])
       shell.print(...alignColumns(['SETTING', 'VALUE', 'FROM'], ...rows))
+      const { findKeysProblem } = await import('../../install/release-keys.ts')
+      const keysProblem = findKeysProblem()
+      if (keysProblem !== null) shell.say(keysProblem)
     },
   }),
 ]

@@ -1,0 +1,13 @@
+// The public keys of releases that this build embeds: "oncebox upgrade" accepts files that one of them has signed.
+
+import embedded from '../../release-keys.txt' with { type: 'text' }
+import { type PublicKey, parsePublicKeys } from '../crypto/minisign.ts'
+
+export function readReleaseKeys(): readonly PublicKey[] {
+  return parsePublicKeys(embedded) ?? []
+}
+
+/** Returns what `config` and `doctor` say of a build without keys; null for one that has some. */
+export function findKeysProblem(keys = readReleaseKeys()): string | null {
+  return keys.length > 0 ? null : 'This build has no release keys: "oncebox upgrade" needs --public-key.'
+}
