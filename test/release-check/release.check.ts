@@ -128,6 +128,20 @@ check(
   },
 )
 
+check(
+  'lintian finds no fault in the package',
+  { part: `deb-${HERE}`, lacking: Bun.which('lintian') === null ? 'install lintian' : null },
+  async () => {
+    const { exitCode, stdout } = Bun.spawnSync([
+      'lintian',
+      '--fail-on',
+      'error,warning',
+      fileOf(`deb-${HERE}`),
+    ])
+    expect([stdout.toString(), exitCode]).toEqual(['', 0])
+  },
+)
+
 const hasDpkg = Bun.which('dpkg') !== null && Bun.which('systemctl') !== null && Bun.which('unshare') !== null
 check(
   'the service of the package ends with it; a purge takes its settings and leaves the data',
