@@ -27,7 +27,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     return account
   }
 
-  /** `revoke` also removes the API tokens, invitations and reset links that were created with the old password. */
+  /** `revoke` also removes the API tokens, invitations, reset links and webhooks that were created with the old password. */
   async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
     const { password, revoke = false } = input
     const { id, email } = await requireAccount(input.email)

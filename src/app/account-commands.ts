@@ -4,6 +4,7 @@ import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { ARGON2_COST } from '../crypto/passphrase.ts'
+import type { Account } from '../domain/account.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import type { Now } from '../domain/time.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
@@ -28,7 +29,13 @@ export async function openAccounts(place: AccountsPlace) {
   const store = createAccountOperations({ ...parts, trusted: parts.now, setupLinks: 1 })
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  return { where, accounts, apiTokens, [Symbol.asyncDispose]: close }
+  /** Counts what gives access without the password of the account, and ends when its new password revokes. */
+  async function countMade({ id }: Pick<Account, 'id'>) {
+    const links = (await store.accountLinks.listLinks()).filter(({ createdBy }) => createdBy === id).length
+    const tokens = (await store.apiTokens.listApiTokens(id)).length
+    return { tokens, links, webhooks: (await store.webhooks.listWebhooks(id)).length }
+  }
+  return { where, accounts, apiTokens, countMade, [Symbol.asyncDispose]: close }
 }
 
 async function openFolder({ dataDir, create, now }: AccountsPlace) {

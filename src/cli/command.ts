@@ -33,8 +33,8 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   flags?: F
   /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
   settings?: S
-  /** The settings that its help shows, where it takes all that `serve` takes. */
-  helped?: readonly (keyof typeof settings)[]
+  /** The group of settings that its help shows, where it takes all that `serve` takes. */
+  helpedGroup?: string
   /** Only handed on as they were given, for a service that reads them later. */
   keepsSettings?: true
   /** Whether the settings of an installed service count, unless the command line names a folder or a database. */

@@ -14,9 +14,9 @@ const VERSION_ITEM: Item = ['-V, --version', 'print the version']
 export function helpOf(row: Command | undefined, width: number): string {
   const children = childrenOf(COMMANDS, row?.name ?? '')
   const own = (row === undefined ? [] : ownFlagsOf(row)).map((flag): Item => [termOf(flag), flag.help])
-  const all = row?.settings ?? {}
-  const helped: readonly string[] = row?.helped ?? Object.keys(all)
-  const settings = Object.fromEntries(Object.entries(all).filter(([key]) => helped.includes(key)))
+  const all = Object.entries<Setting>(row?.settings ?? {})
+  const isHelped = ({ group }: Setting) => group === (row?.helpedGroup ?? group)
+  const settings = Object.fromEntries(all.filter(([, setting]) => isHelped(setting)))
   const variables = Object.values<Setting>(settings).filter(({ variableOnly }) => variableOnly)
   const { help, examples } = pageOf(row?.name ?? '')
   return [

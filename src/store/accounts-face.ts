@@ -21,7 +21,7 @@ export type NewPassword = {
   passwordHash: string
   /** The session to keep; every other one ends. */
   keepSession?: number | null
-  /** Also removes what was made with the old password: API tokens, and links for other accounts. */
+  /** Also removes what was made with the old password: API tokens, links for other accounts, and webhooks. */
   revoke?: boolean
 }
 
@@ -32,13 +32,14 @@ export type AccountStore = {
   findById(id: number): Promise<Account | null>
   findCredentials(email: string): Promise<Credentials | null>
   listAccounts(): Promise<Account[]>
+  /** Ends links for the account. Throws `unauthenticated` when `keepSession` has ended meanwhile. */
   setPasswordHash(password: NewPassword): Promise<void>
   /**
    * Replaces the hash of the same password: sessions, links and tokens stay. False when the password has changed since
    * `tested`.
    */
   rehashPassword(rehash: { id: number; tested: string; passwordHash: string }): Promise<boolean>
-  /** Disabling ends sessions and invitations. With `keepAdmin`, throws `conflict` for the last administrator. */
+  /** Disabling ends sessions, the links by and for the account, and messages that wait for its webhooks. With `keepAdmin`, throws `conflict` for the last administrator. */
   setDisabled(change: { id: number; disabled: boolean; keepAdmin?: boolean }): Promise<void>
   /** Ends the links that the account made as an administrator. Throws `conflict` for the last administrator. */
   setAdmin(change: { id: number; isAdmin: boolean }): Promise<void>
@@ -108,7 +109,8 @@ export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string
 export type AccountLinkStore = {
   /**
    * Replaces an older link for the same purpose and person; where several nodes serve, their setup links stay. Throws
-   * `unauthenticated` when the session has ended, `conflict` when the nonce was spent before.
+   * `unauthenticated` when the session has ended, or its account is no administrator any more; `conflict` when the nonce was spent
+   * before.
    */
   addLink(link: NewAccountLink): Promise<void>
   /** Null for a link that was used or has lapsed, and for a setup link once there is an administrator. */

@@ -77,43 +77,58 @@ test('user password asks only when the account exists', async () => {
   expect(trial.state.accounts).toMatchObject([{ password: 'another good one' }])
 })
 
-describe('user password and the tokens of the account', () => {
+describe('user password and what was made with the former one', () => {
   const NEXT = 'another good one'
+  const MADE = '1 token, 2 invitations and password links, 1 webhook'
 
-  async function withToken(given: Parameters<typeof createTrial>[0] = {}): Promise<Trial> {
+  async function withMade(given: Parameters<typeof createTrial>[0] = {}): Promise<Trial> {
     const trial = await withAnn(given)
     await trial.run('token', 'create', 'ann@example.org')
+    trial.state.made = { links: 2, webhooks: 1 }
     trial.out.length = 0
+    trial.err.length = 0
     return trial
   }
 
   test.each<[string, string | undefined, string[], number]>([
-    ['an empty answer revokes them', '', [], 0],
-    ['a yes revokes them', 'y', [], 0],
-    ['a no keeps them', 'N', [], 1],
+    ['an empty answer revokes it', '', [], 0],
+    ['a yes revokes it', 'y', [], 0],
+    ['a no keeps it', 'N', [], 1],
     ['--keep-tokens does not ask', undefined, ['--keep-tokens'], 1],
     ['--revoke-tokens does not ask', undefined, ['--revoke-tokens'], 0],
   ])('%s', async (_name, answer, flags, left) => {
-    const trial = await withToken({ answers: [NEXT, NEXT, ...(answer === undefined ? [] : [answer])] })
+    const trial = await withMade({ answers: [NEXT, NEXT, ...(answer === undefined ? [] : [answer])] })
     expect(await trial.run('user', 'password', 'ann@example.org', ...flags)).toBe(0)
-    expect(trial.state.apiTokens).toHaveLength(left)
-    expect(trial.err.some((line) => line.includes('[Y/n]'))).toBe(answer !== undefined)
+    expect([trial.state.apiTokens.length, trial.state.made.webhooks]).toEqual([left, left])
+    expect(trial.err.includes(`Also revoke its ${MADE}? [Y/n] `)).toBe(answer !== undefined)
     const [told] = trial.out
     expect(told).toBe(
-      `The password of ann@example.org is set${left === 0 ? ', and its tokens are revoked' : ''}`,
+      `The password of ann@example.org is set, and its sessions have ended${left === 0 ? `. Revoked: ${MADE}` : ''}`,
     )
+    expect(trial.err.some((line) => line.startsWith(`Not revoked: ${MADE} of ann`))).toBe(left === 1)
+    expect(trial.err.at(-1)).toMatch(/^These stay: its pushes, requests .*webhooks for everybody/)
   })
 
-  test('a script gets a message that the tokens still work', async () => {
-    const trial = await withToken({ input: NEXT })
-    expect(await trial.run('user', 'password', 'ann@example.org', '--password-stdin')).toBe(0)
-    expect(trial.state.apiTokens).toHaveLength(1)
-    expect(trial.err.at(-1)).toContain('Not revoked: 1 token of ann@example.org')
-    expect(trial.err.at(-1)).toContain('--revoke-tokens')
+  test('links alone are asked about, too', async () => {
+    const trial = await withAnn({ answers: [NEXT, NEXT, ''] })
+    trial.state.made = { links: 1, webhooks: 0 }
+    expect(await trial.run('user', 'password', 'ann@example.org')).toBe(0)
+    expect(trial.err).toContain('Also revoke its 1 invitation or password link? [Y/n] ')
+    expect(trial.state.made.links).toBe(0)
+  })
+
+  test.each([
+    [[], 0],
+    [['--keep-tokens'], 1],
+  ])('a script revokes it, and keeps it with a flag: %p', async (flags, left) => {
+    const trial = await withMade({ input: NEXT })
+    expect(await trial.run('user', 'password', 'ann@example.org', '--password-stdin', ...flags)).toBe(0)
+    expect([trial.state.apiTokens.length, trial.state.made.webhooks]).toEqual([left, left])
+    expect(trial.text().includes('repeat with --revoke-tokens')).toBe(left === 1)
   })
 
   test('--revoke-tokens and --keep-tokens together are refused', async () => {
-    const trial = await withToken()
+    const trial = await withMade()
     const both = ['--revoke-tokens', '--keep-tokens']
     expect(await trial.run('user', 'password', 'ann@example.org', ...both)).toBe(2)
     expect(trial.text()).toContain('give only one of them')

@@ -110,6 +110,8 @@ function createMemoryApp() {
   const state = {
     accounts: [] as (Account & { password: string })[],
     apiTokens: [] as ApiToken[],
+    /** Invitations and password links that the account created, and its webhooks. */
+    made: { links: 0, webhooks: 0 },
     config: undefined as Config | undefined,
     setupPath: null as string | null,
     elsewhere: [] as string[],
@@ -169,6 +171,7 @@ function createMemoryApp() {
       state.database = database
       return {
         where: `Data folder: ${dataDir}`,
+        countMade: async () => ({ tokens: state.apiTokens.length, ...state.made }),
         [Symbol.asyncDispose]: async () => {
           state.closed += 1
         },
@@ -192,7 +195,9 @@ function createMemoryApp() {
           findAccount: async (email) => state.accounts.find((account) => account.email === email) ?? null,
           setPassword: async ({ email, password, revoke }) => {
             find(email).password = password
-            if (revoke) state.apiTokens.length = 0
+            if (!revoke) return
+            state.apiTokens.length = 0
+            state.made = { links: 0, webhooks: 0 }
           },
           makeAdmin: async (email) => {
             find(email).isAdmin = true

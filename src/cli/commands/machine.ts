@@ -63,18 +63,7 @@ export const MACHINE = [
       json: toggle('json'),
     },
     settings,
-    helped: [
-      'dataDir',
-      'keyFile',
-      'databaseUrl',
-      'filesUrl',
-      'host',
-      'port',
-      'baseUrl',
-      'tls',
-      'backupDir',
-      'logFile',
-    ],
+    helpedGroup: settings.dataDir.group,
     isOnData: true,
     act: async ({ flags, config, shell, app }) => {
       const { now, network } = shell

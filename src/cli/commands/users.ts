@@ -81,21 +81,30 @@ export const USERS = [
       keepTokens: toggle('keep-tokens'),
     },
     oneOf: [['revokeTokens', 'keepTokens']],
-    act: async ({ accounts, apiTokens, shell, flags, email }) => {
-      await accounts.requireAccount(email)
+    act: async ({ accounts, countMade, shell, flags, email }) => {
+      const account = await accounts.requireAccount(email)
       const password = await readNewPassword(shell, { fromInput: flags.passwordStdin })
-      const count = (await apiTokens.listApiTokens(email)).length
-      const tokens = formatCount(count, 'token')
-      const isAsked = !flags.keepTokens && count > 0 && shell.isTerminal && !flags.passwordStdin
-      const answer =
-        isAsked && !flags.revokeTokens ? await shell.ask(`Also revoke its ${tokens}? [Y/n] `) : 'n'
-      const revoke = flags.revokeTokens || !/^no?$/i.test(answer.trim())
+      const { tokens, links, webhooks } = await countMade(account)
+      const counts = [
+        [tokens, 'token', 'tokens'],
+        [links, 'invitation or password link', 'invitations and password links'],
+        [webhooks, 'webhook', 'webhooks'],
+      ] as const
+      const made = counts.flatMap(([n, one, many]) => (n === 0 ? [] : [formatCount(n, one, many)])).join(', ')
+      const isDecided = flags.keepTokens || flags.revokeTokens || flags.passwordStdin || !shell.isTerminal
+      const answer = isDecided || made === '' ? '' : await shell.ask(`Also revoke its ${made}? [Y/n] `)
+      const revoke = !flags.keepTokens && !/^no?$/i.test(answer.trim())
       await accounts.setPassword({ email, password, revoke })
-      shell.print(`The password of ${email} is set${revoke ? ', and its tokens are revoked' : ''}`)
-      if (!revoke && count > 0)
+      const revoked = revoke && made !== '' ? `. Revoked: ${made}` : ''
+      shell.print(`The password of ${email} is set, and its sessions have ended${revoked}`)
+      if (!revoke && made !== '')
         shell.say(
-          `Not revoked: ${tokens} of ${email}. If somebody else knew the password, repeat with --revoke-tokens.`,
+          `Not revoked: ${made} of ${email}. If somebody else knew the password, repeat with --revoke-tokens.`,
         )
+      const everybody = account.isAdmin ? ', and webhooks for everybody (/admin/webhooks)' : ''
+      shell.say(
+        `These stay: its pushes, requests for secrets, downloads under way, second factor${everybody}.`,
+      )
     },
   }),
   accountCommand({
@@ -104,6 +113,9 @@ export const USERS = [
     act: async ({ accounts, shell, email }) => {
       await accounts.turnOffTwoFactor(email)
       shell.print(`${email} signs in with the password alone now`)
+      shell.say(
+        `Its sessions, tokens and links stay. If the phone was stolen: "oncebox user password ${email}".`,
+      )
     },
   }),
   accountCommand({
@@ -130,6 +142,9 @@ export const USERS = [
         )
       })
       shell.print(`${email} is no longer an administrator`)
+      shell.say(
+        'Its sessions, tokens and webhooks stay, and so do webhooks for everybody: see /admin/webhooks.',
+      )
     },
   }),
   accountCommand({
@@ -138,6 +153,9 @@ export const USERS = [
     act: async ({ accounts, shell, email }) => {
       await accounts.disableAccount(email)
       shell.print(`${email} is disabled`)
+      shell.say(
+        `Its tokens, webhooks and requests rest until it is enabled; "oncebox user password" ends tokens and webhooks.`,
+      )
       await warnWithoutAdmin(accounts, shell)
     },
   }),

@@ -197,7 +197,10 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
         ))}
       </ul>
       {listed.length > 1 && (
-        <ButtonForm {...end} hidden={{ id: 'others' }} label={say('session_end_others')} />
+        <>
+          <ButtonForm {...end} hidden={{ id: 'others' }} label={say('session_end_others')} />
+          <p class="hint">{say('session_end_others_hint')}</p>
+        </>
       )}
     </Card>
   )

@@ -4,6 +4,7 @@ import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../dom
 import { DomainError } from '../../domain/errors.ts'
 import { DAY } from '../../domain/time.ts'
 import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
+import { inactiveAccount } from '../every-engine/refusals.ts'
 import { spendNonce } from '../every-engine/shared-state.ts'
 import { enqueue } from '../notices/outbox.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
@@ -40,6 +41,8 @@ export function createAccountLinks({
 }: Pick<Parts, 'steps' | 'now' | 'setupLinks'>): AccountLinkStore {
   function* add({ hash, session, mail, nonce, ...link }: NewAccountLink): Step<void> {
     yield* lockFor(link)
+    const isByAdmin = link.createdBy === null || (yield* lockAccount(link.createdBy))?.isAdmin
+    if (!isByAdmin) throw inactiveAccount()
     yield* requireSession(session)
     if (nonce) yield* spendNonce(nonce)
     const createdAt = now()

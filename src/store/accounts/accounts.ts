@@ -38,6 +38,8 @@ const END_SESSIONS = statement('DELETE FROM sessions WHERE account_id = $1 AND i
 const END_LINKS_FOR = statement('DELETE FROM account_links WHERE account_id = $1')
 const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1')
 const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
+const END_MESSAGES = statement("DELETE FROM outbox WHERE account_id = $1 AND kind = 'webhook'")
+const HOLD_SESSION = locked(select(tables.sessions, 'WHERE id = $1'), 'FOR SHARE')
 /** Ids begin at 1. */
 const NO_SESSION = 0
 const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${getTableName(table)} WHERE account_id = $1`)
@@ -45,13 +47,12 @@ const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${getTableName(tab
 const BELONGINGS = Object.values(tables)
   .filter((table) => 'accountId' in table && table !== tables.accountLinks)
   .map(rowsIn)
-/**
- * Rows that go when an account begins anew: requests, because somebody else may know their links; events; and webhooks, with what waits
- * to be sent, because somebody else may have entered their addresses.
- */
+/** Another person may have entered their addresses. */
+const REMOVE_WEBHOOKS = rowsIn(tables.webhooks)
+/** Rows that go when an account begins anew: requests, because another person may know their links; and events, with their mails. */
 const FORMER = [
-  statement("DELETE FROM outbox WHERE account_id = $1 AND kind IN ('webhook', 'event_mail')"),
-  ...[tables.requests, tables.events, tables.webhooks].map(rowsIn),
+  statement("DELETE FROM outbox WHERE account_id = $1 AND kind = 'event_mail'"),
+  ...[tables.requests, tables.events].map(rowsIn),
 ]
 
 /** Ten thousand pushes change their owner in about a second, and all of them at once. */
@@ -86,7 +87,9 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
     if (keepAdmin) yield* requireOtherAdmin(id)
     yield* run(DISABLE, id, now())
     yield* run(END_SESSIONS, id, NO_SESSION)
+    yield* run(END_LINKS_FOR, id)
     yield* run(END_LINKS_BY, id)
+    yield* run(END_MESSAGES, id)
   }
 
   function* setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Step<void> {
@@ -166,14 +169,18 @@ export function* requireActive(id: number, resets: number): Step<void> {
   if (account === null || account.disabledAt !== null || account.resets !== resets) throw inactiveAccount()
 }
 
-/** Ends every session of the account, except one when it is named. */
+/**
+ * Ends every session of the account, except one when it is named. Throws `unauthenticated` when that one has ended: the password was
+ * changed meanwhile, and the former one sets no other.
+ */
 function* replacePassword({ id, passwordHash, keepSession = null, revoke = false }: NewPassword): Step<void> {
+  yield* lockAccount(id)
+  if (keepSession !== null && !(yield* has(HOLD_SESSION, keepSession))) throw inactiveAccount()
   yield* run(SET_PASSWORD, id, passwordHash)
   yield* run(END_SESSIONS, id, keepSession ?? NO_SESSION)
   yield* run(END_LINKS_FOR, id)
   if (!revoke) return
-  yield* run(REVOKE_TOKENS, id)
-  yield* run(END_LINKS_BY, id)
+  for (const made of [REVOKE_TOKENS, END_LINKS_BY, END_MESSAGES, REMOVE_WEBHOOKS]) yield* run(made, id)
 }
 
 /**

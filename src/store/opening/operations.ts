@@ -36,7 +36,6 @@ export function createOperations(parts: Parts) {
     shared: createSharedState(parts),
     damage: createDamage(parts.onError),
     outbox: createOutbox(parts),
-    webhooks: createWebhooks(parts),
   }
 }
 
@@ -51,5 +50,6 @@ export function createAccountOperations(parts: Pick<Parts, 'steps' | 'now' | 'tr
     preferences: createPreferences(steps),
     people: createPeople(steps),
     appearance: createAppearance(steps),
+    webhooks: createWebhooks(parts),
   }
 }

@@ -77,6 +77,62 @@ export function describeAccounts(open: OpenEngine): void {
     await expect(late).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
+  test('a session that has ended sets no password, though the former password was right when it asked', async () => {
+    const { accounts, sessions } = opened.store
+    const hashes = [HASH, Buffer.alloc(32, 8)]
+    for (const hash of hashes) await sessions.addSession({ accountId: id, hash, visit: VISIT, tested: 'x' })
+    const [own, thief] = await Promise.all(
+      hashes.map(async (hash) => (await sessions.findByHash(hash))?.session.id),
+    )
+    const change = (passwordHash: string, session: number | undefined) =>
+      accounts.setPasswordHash({ id, passwordHash, keepSession: session ?? null, revoke: true })
+    const tries = await Promise.allSettled([change('own', own), change('thief', thief)])
+    expect(succeeded(tries)).toBe(1)
+    const [kept, ended] = tries[0].status === 'fulfilled' ? [own, thief] : [thief, own]
+    await expect(change('late', ended)).rejects.toMatchObject({ code: 'unauthenticated' })
+    expect((await sessions.listSessions(id)).map((session) => session.id)).toEqual([kept ?? 0])
+    expect((await accounts.findCredentials('ann@example.org'))?.passwordHash).toBe(
+      kept === own ? 'own' : 'thief',
+    )
+  })
+
+  test('an administrator who is none any more makes no link with a request that was under way', async () => {
+    const { accounts, accountLinks } = opened.store
+    const bob = await add('bob@example.org', true)
+    const invite = {
+      ...BY_SERVER,
+      hash: HASH,
+      purpose: 'invite' as const,
+      accountId: null,
+      createdBy: bob.id,
+    }
+    await accounts.setAdmin({ id: bob.id, isAdmin: false })
+    await expect(accountLinks.addLink(invite)).rejects.toMatchObject({ code: 'unauthenticated' })
+    await accounts.setAdmin({ id: bob.id, isAdmin: true })
+    await accountLinks.addLink(invite)
+    expect(await accountLinks.findLink(HASH)).not.toBeNull()
+  })
+
+  test('a disabled account loses the links for it, and what waits for its webhooks', async () => {
+    const { accounts, accountLinks, webhooks, outbox } = opened.store
+    const webhook = {
+      host: 'hook.example',
+      sealed: HASH,
+      format: 'standard',
+      events: ['backup.failed'],
+      withName: false,
+    }
+    await webhooks.addWebhook({ ...webhook, accountId: id } as Parameters<typeof webhooks.addWebhook>[0])
+    await accountLinks.addLink({ hash: HASH, purpose: 'reset', ...BY_SERVER, accountId: id })
+    await opened.store.events.tellAdmins({ type: 'backup.failed', data: {} })
+    expect((await outbox.countOf(id)).waiting).toBe(1)
+    await accounts.setDisabled({ id, disabled: true })
+    await accounts.setDisabled({ id, disabled: false })
+    expect((await outbox.countOf(id)).waiting).toBe(0)
+    expect(await accountLinks.findLink(HASH)).toBeNull()
+    expect(await webhooks.listWebhooks(id)).toHaveLength(1)
+  })
+
   test('a disabled account has no sessions and no tokens, after a restart as well', async () => {
     await opened.store.sessions.addSession({ accountId: id, hash: HASH, visit: VISIT, tested: 'x' })
     const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null, mail: null }
