@@ -87,8 +87,9 @@ export function createAccountLinks(options: AccountLinksOptions) {
     const link = { ...NOBODY, purpose: 'invite' as const, email, isAdmin, createdBy: by.id, session, nonce }
     if (language === null) return add(link)
     if (mailLimit === null) throw notFound()
-    await mailLimit.take({ account: by, address: null, recipients: [email] })
-    return addAndMail(link, { to: email, language, purpose: 'invite', accountId: by.id })
+    return mailLimit.take({ account: by, address: null, recipients: [email] }, () =>
+      addAndMail(link, { to: email, language, purpose: 'invite', accountId: by.id }),
+    )
   }
 
   /**
@@ -106,11 +107,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
     const account = to === null ? null : await accounts.findAccount(to)
     if (to === null || account === null || account.disabledAt !== null) return
     const { id: accountId, isAdmin } = account
-    await limit.takeReset(account)
-    await addAndMail(
-      { ...NOBODY, accountId, isAdmin, purpose: 'reset' },
-      { to, language, purpose: 'reset', accountId },
-    )
+    const link = { ...NOBODY, accountId, isAdmin, purpose: 'reset' as const }
+    await limit.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))
   }
 
   function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & By) {

@@ -92,8 +92,9 @@ export function createMailChannel(options: MailChannelOptions) {
   ): Promise<DeliveryError | null> {
     const { id, email } = account
     await limitTests(id)
-    await limit.take({ account, address: visit.ip, recipients: [email] })
-    return mailer.send({ to: email, ...writeTest(writing(language)), id: newRandomToken() })
+    return limit.take({ account, address: visit.ip, recipients: [email] }, () =>
+      mailer.send({ to: email, ...writeTest(writing(language)), id: newRandomToken() }),
+    )
   }
 
   async function writeOneTimeLink(waiting: WaitingMails['account_mail'] | null): Promise<Written> {

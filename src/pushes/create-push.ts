@@ -117,8 +117,6 @@ export function createCreatePush(options: {
     const labels = ownerId === null ? null : sealLabels(texts, { keyring, pushId: lookup, ownerId })
     const push = begin(wanted, ownerId, now())
     const { mail } = wanted
-    const mails =
-      mail && account ? await linkMails(mail, { urlToken, account, address: visit.ip, push }) : NO_MAILS
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))
     const idempotency = keepKey({ urlToken, createdAt: push.createdAt })
@@ -135,11 +133,13 @@ export function createCreatePush(options: {
       files: sealedFiles,
       answer: answer ?? null,
       idempotency,
-      mails,
       share,
       visit,
     }
-    return { push: await store.pushes.createPush(stored), ...texts, files }
+    const storeWith = (mails: readonly string[]) => store.pushes.createPush({ ...stored, mails })
+    const sending = mail && account && { urlToken, account, address: visit.ip, push }
+    const created = mail && sending ? linkMails(mail, sending, storeWith) : storeWith(NO_MAILS)
+    return { push: await created, ...texts, files }
   }
 
   return create

@@ -7,7 +7,7 @@ import { isShortUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
 import type { Viewer, Visit } from '../domain/audit.ts'
 import type { ClientOf } from '../domain/client.ts'
-import { DomainError, rethrowWithoutDoubt, retrySeconds, tooMany } from '../domain/errors.ts'
+import { DomainError, isOutage, rethrowWithoutDoubt, retrySeconds, tooMany } from '../domain/errors.ts'
 import type { ShareLimits, ShareToTake } from '../domain/shares.ts'
 import { DAY, formatTime, HOUR, MINUTE, type Now } from '../domain/time.ts'
 import type { Budget, BudgetState, BudgetStore } from '../store/shared-face.ts'
@@ -85,12 +85,11 @@ const OF_SERVER = 1_000
 const BESIDE_RESETS = 800
 const OF_NEW_RESETS = 100
 
-/** Resolves to the budget that has no room for all of them; to null when they were counted. */
+/** `refusedBy`: the budget that has no room for all of them; null when they were counted. */
 function createCount(budgets: BudgetStore) {
   const refuse = (states: readonly BudgetState[]) =>
     states.find(({ spent, tries, cost = 1 }) => spent + cost > tries) ?? null
-  return async (counts: readonly Budget[]) =>
-    (await budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)).refusedBy
+  return (counts: readonly Budget[]) => budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)
 }
 
 type Sender = Pick<Account, 'id' | 'createdAt' | 'isAdmin'>
@@ -116,35 +115,52 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
 
   const count = createCount(budgets)
 
-  async function require(counts: readonly Budget[]): Promise<void> {
-    const refusedBy = await count(counts)
-    if (refusedBy === null) return
-    const wait = refusedBy.until - now()
-    const message = `Too many mails in this hour (at most ${refusedBy.tries}): try again in ${Math.ceil(wait / MINUTE)} min.`
-    throw new DomainError('too_many_mails', message, { retryAfter: retrySeconds(wait) })
+  /** Takes the count back when the mails are not kept after all, and not when that is unknown. */
+  async function countWhile<T>(counts: readonly Budget[], keep: () => Promise<T>): Promise<T> {
+    const { refusedBy, states } = await count(counts)
+    if (refusedBy !== null) throw refusal(refusedBy)
+    try {
+      return await keep()
+    } catch (cause) {
+      if (!(isOutage(cause) && cause.details.isInDoubt === true)) await budgets.giveBack(states)
+      throw cause
+    }
   }
 
-  /** Counts mails that an account sends. Throws `too_many_mails` when there is no room for all of them. */
-  function take({ account, address, recipients }: Mails): Promise<void> {
+  function refusal(refusedBy: BudgetState): DomainError {
+    const wait = refusedBy.until - now()
+    const message = `Too many mails in this hour (at most ${refusedBy.tries}): try again in ${Math.ceil(wait / MINUTE)} min.`
+    return new DomainError('too_many_mails', message, { retryAfter: retrySeconds(wait) })
+  }
+
+  /** Counts mails that an account sends, while `keep` stores them. Throws `too_many_mails` when there is no room for all of them. */
+  function take<T>({ account, address, recipients }: Mails, keep: () => Promise<T>): Promise<T> {
     const mails = recipients.length
     const client = address === null ? null : clientOf(address)
-    return require([
+    const counts = [
       budget(`mails of account ${account.id}`, OF_ACCOUNT, mails),
-      ...recipients.map((to) => budget(`mails to ${to.toLowerCase()}`, OF_RECIPIENT)),
+      ...[...new Set(recipients.map((to) => to.toLowerCase()))].map((to) =>
+        budget(`mails to ${to}`, OF_RECIPIENT),
+      ),
       ...(client === null ? [] : [budget(`mails from ${client}`, OF_ADDRESS, mails)]),
       ...[...ofNew(account, ofNewAccounts(mails)), ofServer(BESIDE_RESETS, mails)],
-    ])
+    ]
+    return countWhile(counts, keep)
   }
 
   /** Counts a link for a new password of an account, and throws, as `take` does. */
-  const takeReset = (account: Sender) =>
-    require([...ofNew(account, budget('resets of new accounts', OF_NEW_RESETS)), ofServer(OF_SERVER)])
+  const takeReset = <T>(account: Sender, keep: () => Promise<T>) => {
+    const ofNewResets = budget('resets of new accounts', OF_NEW_RESETS)
+    return countWhile([...ofNew(account, ofNewResets), ofServer(OF_SERVER)], keep)
+  }
 
   /** Whether an account may be told of one more event now. */
   async function takeEvent(account: Sender): Promise<boolean> {
     const own = budget(`event mails of account ${account.id}`, OF_EVENTS)
     const all = budget('event mails', OF_ALL_EVENTS)
-    return (await count([own, all, ...ofNew(account, ofNewAccounts()), ofServer(BESIDE_RESETS)])) === null
+    const ofNewAccount = ofNew(account, ofNewAccounts())
+    const { refusedBy } = await count([own, all, ...ofNewAccount, ofServer(BESIDE_RESETS)])
+    return refusedBy === null
   }
 
   /** Which mails are refused at the moment, as a sentence; null when none are. */
@@ -180,7 +196,7 @@ export function createTestLimit({ budgets, now }: { budgets: BudgetStore; now: N
       { name: `tests of ${owner ?? 'administrators'}`, tries: TESTS_OF_OWNER, window: MINUTE },
       { name: 'tests', tries: TESTS_OF_SERVER, window: MINUTE },
     ]
-    const refusedBy = await count(counts)
+    const { refusedBy } = await count(counts)
     if (refusedBy !== null) throw tooMany('Too many tests', refusedBy.until - now())
   }
 }

@@ -15,14 +15,15 @@ type Options = { keyring: Keyring; limit: MailLimit }
 type Sending = { urlToken: string; account: Account; address: string; push: Pick<Push, 'showsSender'> }
 
 export function createLinkMails({ keyring, limit }: Options) {
-  /** One for each recipient, who thus learns of no other. Throws `too_many_mails`. */
-  return async (
+  /** Gives `store` one mail for each recipient, who thus learns of no other. Throws `too_many_mails`. */
+  return <T>(
     { recipients, language }: LinkMail,
     { urlToken, account, address, push }: Sending,
-  ): Promise<string[]> => {
-    await limit.take({ account, address, recipients })
+    store: (mails: readonly string[]) => Promise<T>,
+  ): Promise<T> => {
     const sender = push.showsSender ? account.email : null
     const place = { field: 'link_mail', accountId: account.id, keyring } as const
-    return recipients.map((to) => sealMail({ to, language, urlToken, sender }, place))
+    const seal = (to: string) => sealMail({ to, language, urlToken, sender }, place)
+    return limit.take({ account, address, recipients }, () => store(recipients.map(seal)))
   }
 }

@@ -68,11 +68,13 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
   async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<Addressed> {
     const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
     const { visit } = viewer
-    const mails = await linkMails(await read(), { urlToken, account, address: visit.ip, push })
-    const mailed = await store.pushes.mailLink({ id: push.id, ownerId: account.id, mails, visit })
-    if (mailed === null) throw notFound()
-    if (mailed.outcome === 'ended') throw invalidFields({ notify_emails_to: [{ code: 'link_ended' }] })
-    return { push: mailed.push, urlToken }
+    const sending = { urlToken, account, address: visit.ip, push }
+    return linkMails(await read(), sending, async (mails) => {
+      const mailed = await store.pushes.mailLink({ id: push.id, ownerId: account.id, mails, visit })
+      if (mailed === null) throw notFound()
+      if (mailed.outcome === 'ended') throw invalidFields({ notify_emails_to: [{ code: 'link_ended' }] })
+      return { push: mailed.push, urlToken }
+    })
   }
 
   /** Expires several in one step, and passes over what is not theirs; resolves to the number that this ended. */

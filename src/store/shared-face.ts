@@ -27,7 +27,7 @@ export type BudgetDecision = { refusedBy: BudgetState | null; states: readonly B
 export type BudgetStore = {
   /** Counts a try in all of its budgets, or in none when it is refused. No two tries see the same state, on any node. */
   take(attempt: BudgetAttempt): Promise<BudgetDecision>
-  /** Takes the tries back in these budgets, unless their windows have ended. Never throws. */
+  /** Takes back what the attempt took in these budgets, unless their windows have ended. Never throws. */
   giveBack(states: readonly BudgetState[]): Promise<void>
 }
 

@@ -53,6 +53,20 @@ test('wrong tries by a clock that was ahead neither lock anybody nor keep those 
   }
 })
 
+test('what an attempt took is given back, whatever its cost', async () => {
+  const { budgets } = openSharedState(() => time)
+  const mails = { name: 'mails', tries: 10, window: DAY, cost: 4 }
+  const spent = async () =>
+    (await budgets.take({ counts: [], looks: [mails], refuse: () => null })).states[0]?.spent
+  const { states } = await budgets.take({ counts: [mails], refuse: () => null })
+  await budgets.take({ counts: [{ ...mails, cost: 3 }], refuse: () => null })
+  expect(await spent()).toBe(7)
+  await budgets.giveBack(states)
+  expect(await spent()).toBe(3)
+  await budgets.giveBack(states)
+  expect(await spent()).toBe(0)
+})
+
 describe('passwords', () => {
   test('allow ten wrong tries at one account from one address, even concurrent ones; right ones are not counted', async () => {
     for (let n = 0; n < 30; n += 1) expect(await sign('a@x', true)).toBe('right')

@@ -162,3 +162,16 @@ test('a form whose mails cannot be taken says so, and tests have a limit of thei
     expect.stringContaining('too many e-mails were sent in this hour'),
   ])
 })
+
+test('mails that are refused with their push count for nothing', async () => {
+  const token = await api.addAccount('bob@example.org')
+  const { url_token } = await api.create({}, { token })
+  await api.expire(url_token, { token })
+  const json = { push: { notify_emails_to: 'a@example.org,b@example.org,c@example.org' } }
+  // More than an account, a recipient or an address may have.
+  for (let n = 0; n < 70; n += 1) {
+    const refused = await api.fetch(`${PUSHES}/${url_token}/notify_emails`, { json, token })
+    expect([n, refused.status]).toEqual([n, 422])
+  }
+  expect(await send({ token, to: 'a@example.org,b@example.org' })).toBe(201)
+})

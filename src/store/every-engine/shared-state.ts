@@ -28,7 +28,8 @@ const LOCK_SPENT = statement(
 )
 const SPEND = statement('UPDATE spent_points SET points = $2, until = $3 WHERE name = $1')
 const GIVE_BACK = statement(
-  'UPDATE spent_points SET points = points - 1 WHERE name = $1 AND until = $2 AND points > 0',
+  `UPDATE spent_points SET points = CASE WHEN points > $3 THEN points - $3 ELSE 0 END
+  WHERE name = $1 AND until = $2`,
 )
 const insert = insertUnlessThere(spentPoints)
 const IS_SPENT = statement('SELECT 1 FROM spent_points WHERE name = $1')
@@ -95,7 +96,7 @@ export function createSharedState({
   function* giveBack(states: readonly BudgetState[]): Step<void> {
     const ordered = states.map((state) => ({ ...state, name: hashName(state) }))
     ordered.sort((one, other) => (one.name < other.name ? -1 : 1))
-    for (const { name, until } of ordered) yield* run(GIVE_BACK, name, until)
+    for (const { name, until, cost = 1 } of ordered) yield* run(GIVE_BACK, name, until, cost)
   }
 
   return {
@@ -115,7 +116,7 @@ export function createSharedState({
       giveBack: (states) => {
         for (const state of states) {
           const kept = unstored.get(hashName(state))
-          if (kept?.until === state.until && kept.points > 0) kept.points -= 1
+          if (kept?.until === state.until) kept.points = Math.max(0, kept.points - (state.cost ?? 1))
         }
         return write(() => giveBack(states)).catch(onError)
       },
