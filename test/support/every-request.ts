@@ -179,7 +179,8 @@ function formFor(path: string, html: string) {
   }
 }
 
-function countRows({ dataDir }: Pick<Api, 'dataDir'>): Record<string, number> {
+/** By table. */
+export function countRows({ dataDir }: Pick<Api, 'dataDir'>): Record<string, number> {
   const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
   try {
     const tables = database

@@ -59,6 +59,10 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
   const { commits, links, checkpointer, reserve, log, isInPlace, forgetMark } = openWriting(opening, clock)
   const { path } = folder
   const freeSpace = createFreeSpace({ path, floor: options.minFreeSpace, isFull: reserve.isSpent })
+  // Measured before the first request, which would find room otherwise.
+  await Promise.resolve()
+    .then(freeSpace.require)
+    .catch(() => undefined)
   const { ring, whenQueued } = createBell()
   const onEffect = (effect: Effect) => {
     if (effect === 'due') files.removeDue()
