@@ -23,6 +23,7 @@ import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { startApi, type Wire } from '../support/api.ts'
 import { createTestClock, type TestClock } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
+import { forgetBirth } from '../support/put-back.ts'
 import { codeOf } from '../support/tour.ts'
 import { isSigned, startReceiver } from '../support/webhooks.ts'
 
@@ -293,6 +294,7 @@ test('whatever moment it is killed at, everything opens, and the next run ends w
     rmSync(dataDir, { recursive: true })
     cpSync(whole, `${dataDir}.new`, { recursive: true, preserveTimestamps: true })
     renameSync(`${dataDir}.new`, dataDir)
+    forgetBirth(dataDir)
     expect(await rotateKilledAt(killAt)).toBe('')
     await expectAllOpens(filled)
     await rotateKey(placeOf())

@@ -22,6 +22,7 @@ import { BINARY, createStage, runBinary, runOnDatabase, type Started } from '../
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import { type DatabaseServer, type ServerDatabase, startDatabaseServer } from '../support/database-servers.ts'
 import { needs } from '../support/needs.ts'
+import { forgetBirth } from '../support/put-back.ts'
 import { mountSmallDisk } from '../support/tmpfs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
@@ -75,6 +76,7 @@ needs('postgres').describe('oncebox copy', () => {
     const { shared, authorization, ...model } = await filling
     const [folder, home, database] = [stage.folder(), stage.folder(), await server.newDatabase()]
     cpSync(model.folder, folder, { recursive: true })
+    forgetBirth(folder)
     const copied = new Database(join(folder, 'oncebox.db'))
     copied.run('UPDATE home SET path = ?', [realpathSync(folder)])
     copied.close()

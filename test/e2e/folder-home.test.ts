@@ -1,7 +1,7 @@
 // Copies of a data folder, made with the tools that people use, and everything that is no copy.
 
 import { afterEach, expect, test } from 'bun:test'
-import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
 
@@ -62,6 +62,57 @@ test('an older database that was put back hands nothing out again', async () => 
   rmSync(join(dataDir, 'serve.home'))
   await expectRefused(dataDir, 'are from different times')
 })
+
+for (const tool of ['cp', 'rsync', 'tar'])
+  test.skipIf(Bun.which(tool) === null)(
+    `a whole folder that ${tool} puts back at the same path hands nothing out again`,
+    async () => {
+      const { dataDir, urlToken } = await usedFolder()
+      const kept = copyOf(dataDir)
+      const server = await stage.start({ dataDir })
+      expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
+      await server.end()
+      putBack(tool, kept, dataDir)
+      // Where the file system tells no birth times, nothing is noticed.
+      if (statSync(join(dataDir, 'oncebox.db')).birthtimeMs === 0) return
+      const { code, stderr } = await stage.serve(dataDir)
+      expect(code).toBe(1)
+      for (const part of ['looks put back', '--accept-move', 'oncebox restore'])
+        expect(stderr).toContain(part)
+      expect(stderr).not.toMatch(TRACE)
+      const accepted = await stage.start({ dataDir, env: { ONCEBOX_ACCEPT_MOVE: 'true' } })
+      expect(await accepted.end()).toBe(0)
+      expect(await (await stage.start({ dataDir })).end()).toBe(0)
+    },
+  )
+
+function run(...command: string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(stderr.toString())
+}
+
+function putBack(tool: string, kept: string, dataDir: string): void {
+  if (tool === 'rsync') run('rsync', '-a', '--delete', '--ignore-times', `${kept}/`, `${dataDir}/`)
+  else {
+    rmSync(dataDir, { recursive: true })
+    mkdirSync(dataDir, { mode: 0o700 })
+    if (tool === 'cp') run('cp', '-a', `${kept}/.`, dataDir)
+    else run('sh', '-c', 'tar -C "$0" -cf - . | tar -C "$1" -xpf -', kept, dataDir)
+  }
+}
+
+test.skipIf(Bun.which('sqlite3') === null)(
+  'sqlite3 after kill -9 is named as the cause of a lost log, and with -readonly it loses none',
+  async () => {
+    const { dataDir } = await usedFolder()
+    const look = ['sqlite3', '-readonly', join(dataDir, 'oncebox.db'), 'SELECT count(*) FROM pushes']
+    await (await stage.start({ dataDir })).end('SIGKILL')
+    run(...look)
+    await (await stage.start({ dataDir })).end('SIGKILL')
+    run(...look.filter((part) => part !== '-readonly'))
+    await expectRefused(dataDir, 'was removed since', 'sqlite3', '-readonly', 'nothing is lost')
+  },
+)
 
 test('a view is not forgotten when the log goes after kill -9', async () => {
   const { dataDir, urlToken } = await usedFolder()

@@ -1,11 +1,13 @@
 // The home of a data folder, compared by every start of a server: the path that it was served from, and a mark, which the
 // database and `serve.home` both hold and which changes at each start and clean end. A copy has another path; a database that
-// was put back has an old mark.
+// was put back has an old mark. A whole folder that was put back has both as they were, but its database is a new file: `serve.home`
+// also holds when the file was made.
 
 import type { Database } from 'bun:sqlite'
 import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { randomKey } from '../../../crypto/random.ts'
 import { conflict } from '../../../domain/errors.ts'
+import { formatTime } from '../../../domain/time.ts'
 import type { DataFolder } from '../../folder/data-folder.ts'
 import { createClosedFile, syncFolder } from '../../folder/durable-files.ts'
 
@@ -47,7 +49,7 @@ export async function requireHome(database: Database, options: RequireHomeOption
   }
   if (!acceptMove) throw conflict(`${refusalOf(folder, move)} ${REMEDY}`)
   onWarning(
-    `--accept-move: ${folder.path} is served from here now. ${move} Whatever was read, expired or deleted since can be opened ` +
+    `--accept-move: ${folder.path} is served from here now. ${move.why} Whatever was read, expired or deleted since can be opened ` +
       'here again. Never start the original again.',
   )
 }
@@ -56,23 +58,51 @@ type Home = { mark: string; path: string }
 
 const readHome = (database: Database) => database.query<Home, []>('SELECT mark, path FROM home').get()
 
-async function findMove(
-  database: Database,
-  { folder, isLogLost }: RequireHomeOptions,
-): Promise<string | null> {
+type Move = { looks: string; why: string }
+
+async function findMove(database: Database, { folder, isLogLost }: RequireHomeOptions): Promise<Move | null> {
   const known = readHome(database)
   const here = realpathSync(folder.path)
-  if (isLogLost)
-    return `Its server was killed, and the log ${folder.database}-wal, which held the latest changes, was removed since.`
-  if (known !== null && known.path !== here) return `It was last served as ${known.path}; now it is ${here}.`
-  return (await readMarks(folder)).includes(known?.mark ?? NONE)
-    ? null
-    : `${folder.database} and ${folder.home} are from different times: one of them was put back or removed.`
+  if (isLogLost) return { ...COPIED, why: explainLostLog(folder) }
+  if (known !== null && known.path !== here)
+    return { ...COPIED, why: `It was last served as ${known.path}; now it is ${here}.` }
+  const { marks, born } = await readHomeFile(folder)
+  if (!marks.includes(known?.mark ?? NONE))
+    return {
+      ...COPIED,
+      why: `${folder.database} and ${folder.home} are from different times: one of them was put back or removed.`,
+    }
+  const bornNow = findBirth(folder)
+  if (born === null || bornNow === null || born === bornNow) return null
+  return {
+    looks: 'looks put back',
+    why:
+      `${folder.database} is another file than the one that was served last, which was made at ${presentBirth(born)}; this one was ` +
+      `made at ${presentBirth(bornNow)}. A tool that copies or restores files does that.`,
+  }
 }
 
-function refusalOf({ path }: DataFolder, move: string): string {
+const COPIED = { looks: 'looks like a copy, or was moved' }
+
+const explainLostLog = ({ database }: DataFolder) =>
+  `Its server was killed, and the log ${database}-wal, which held the latest changes, was removed since. If a program such as ` +
+  'sqlite3 has opened the database meanwhile, without -readonly, it moved the log into the database: then nothing is lost, and ' +
+  '--accept-move is right.'
+
+/**
+ * Returns when the file of the database was made, in nanoseconds; null where the file system does not tell. Also null without
+ * statx(2), where Bun returns the time of the last change for it: then for the folder too, which changes after it was made.
+ */
+function findBirth({ path, database }: DataFolder): string | null {
+  const [folder, { birthtimeNs }] = [statSync(path, { bigint: true }), statSync(database, { bigint: true })]
+  return birthtimeNs > 0n && folder.birthtimeNs !== folder.ctimeNs ? String(birthtimeNs) : null
+}
+
+const presentBirth = (nanoseconds: string) => formatTime(Number(BigInt(nanoseconds) / 1_000_000n))
+
+function refusalOf({ path }: DataFolder, { looks, why }: Move): string {
   return (
-    `${path} looks like a copy, or was moved. ${move} A copy holds the keys: it would hand out again what was read, ` +
+    `${path} ${looks}. ${why} A copy holds the keys: it would hand out again what was read, ` +
     'expired or deleted at the original since.'
   )
 }
@@ -85,14 +115,18 @@ const REMEDY =
 /** The mark of a folder that no server has served. */
 const NONE = ''
 
-/** Two when a process ended while it changed them: the database has one of the two. */
-async function readMarks(folder: DataFolder): Promise<string[]> {
+/** Two marks when a process ended while it changed them: the database has one of the two. `born` is null when none is noted. */
+async function readHomeFile(folder: DataFolder): Promise<{ marks: string[]; born: string | null }> {
   const text = (await createClosedFile(folder.home).read()) ?? NONE
-  return text.replace(HOME_TEXT, '').trimEnd().split('\n')
+  const marks = text.replace(HOME_TEXT, '').trimEnd().split('\n')
+  const born = /^born (\d+)$/.exec(marks.at(-1) ?? '')?.[1] ?? null
+  return { marks, born }
 }
 
 async function writeMarks(folder: DataFolder, marks: readonly string[]): Promise<void> {
-  await createClosedFile(folder.home).write(`${marks.join('\n')}\n${HOME_TEXT}\n`)
+  const born = findBirth(folder)
+  const lines = [...marks, ...(born === null ? [] : [`born ${born}`]), HOME_TEXT]
+  await createClosedFile(folder.home).write(`${lines.join('\n')}\n`)
 }
 
 export type ChangeOptions = { folder: DataFolder; onStep?: ((step: string) => void) | undefined }

@@ -112,6 +112,78 @@ test('a database without its mark is refused, as is a mark without its database'
   await expect(serve()).rejects.toThrow('is missing, though this folder was in use')
 })
 
+/** Whether the file system of the temporary folder tells when a file was made. */
+const HAS_BIRTHS = tellsBirths(mkdtempSync(join(tmpdir(), 'oncebox-births-')))
+
+function tellsBirths(folder: string): boolean {
+  const { birthtimeMs } = statSync(folder)
+  rmSync(folder, { recursive: true })
+  return birthtimeMs > 0
+}
+
+/** In the place of the original, as tools do that restore files. */
+function putBack(from: string, to: string): void {
+  rmSync(to, { recursive: true })
+  copy(from, to)
+}
+
+test.skipIf(!HAS_BIRTHS)(
+  'a whole folder that was put back at the same path is refused until that is accepted',
+  async () => {
+    copy(data, at('kept'))
+    await serve()
+    putBack(at('kept'), data)
+    const refused = ['looks put back', 'is another file than the one that was served last', '--accept-move']
+    for (const words of refused) await expect(serve()).rejects.toThrow(words)
+    expect(await serve({ acceptMove: true })).toContain('can be opened here again')
+    expect(await serve()).toBe('')
+    putBack(at('kept'), data)
+    await expect(serve()).rejects.toThrow('looks put back')
+  },
+)
+
+test.skipIf(!HAS_BIRTHS)('so is one that was copied while it was served', async () => {
+  const { store } = await openTestStore({ dataDir: data })
+  copy(data, at('kept'))
+  await store.close()
+  putBack(at('kept'), data)
+  await expect(serve()).rejects.toThrow('looks put back')
+})
+
+test('the file of a former version, which notes no birth, is at home once, and gets a note', async () => {
+  const path = join(data, 'serve.home')
+  const noted = readFileSync(path, 'utf8')
+  expect(noted.includes('\nborn ')).toBe(HAS_BIRTHS)
+  writeFileSync(path, noted.replace(/^born .*\n/m, ''))
+  copy(data, at('kept'))
+  putBack(at('kept'), data)
+  expect(await serve()).toBe('')
+  expect(readFileSync(path, 'utf8').includes('\nborn ')).toBe(HAS_BIRTHS)
+})
+
+const strace = Bun.which('strace')
+
+test.skipIf(strace === null)(
+  'a system without statx(2), where a birth is not told, starts the folder again and again',
+  async () => {
+    const without = [
+      strace ?? '',
+      '-f',
+      '-qq',
+      '-o',
+      '/dev/null',
+      '-e',
+      'trace=statx',
+      '-e',
+      'inject=statx:error=ENOSYS',
+    ]
+    for (let start = 0; start < 2; start += 1)
+      expect(await Bun.spawn([...without, process.execPath, program, data, 'clean end']).exited).toBe(137)
+    expect(readFileSync(join(data, 'serve.home'), 'utf8')).not.toContain('born')
+    expect(await serve()).toBe('')
+  },
+)
+
 test('the original that was moved aside and back is at home', async () => {
   renameSync(data, at('aside'))
   renameSync(at('aside'), data)
