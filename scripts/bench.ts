@@ -1,5 +1,5 @@
-// Measures the built binary and prints a Markdown table: `npm run bench`. It only reports: the exit code is 0 unless an error
-// occurred.
+// Measures the built binary and prints a Markdown table: `npm run bench`. It only reports: the exit code is 0
+// unless an error occurred.
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -54,7 +54,9 @@ async function runStep(name: StepName): Promise<Outcome> {
   return { passed, failed: code === 0 ? failed : Math.max(1, failed) }
 }
 
-/** Copies the stream to our standard error as it arrives, and returns it, because it contains Bun's summary. */
+/**
+ * Copies the stream to our standard error as it arrives, and returns it, because it contains Bun's summary.
+ */
 async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let printed = ''
@@ -65,7 +67,9 @@ async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
   return printed
 }
 
-/** The counts of the last summary. Bun's JUnit report does not help, because it omits files that fail to load. */
+/**
+ * The counts of the last summary. Bun's JUnit report does not help, because it omits files that fail to load.
+ */
 function readSummary(printed: string): Outcome {
   const count = (word: string) => printed.match(new RegExp(`^ *\\d+ ${word}$`, 'gm'))?.at(-1) ?? '0'
   return { passed: Number.parseInt(count('pass'), 10), failed: Number.parseInt(count('fail'), 10) }

@@ -1,4 +1,5 @@
-// Compiles the executable with Bun, for this system or another. The flags are those of every build and release.
+// Compiles the executable with Bun, for this system or another. The flags are those of every build and
+// release.
 
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -12,13 +13,16 @@ const FLAGS = [
   '--production',
   '--minify',
   '--sourcemap',
-  // Halves the time to the first response; without `esm`, top-level await fails and the binary contains this folder's path.
+  // Halves the time to the first response; without `esm`, top-level await fails and the binary contains this
+  // folder's path.
   '--bytecode',
   '--format=esm',
-  // What a start runs once is not worth compiling: a quarter of its processor time, and 3 MiB. `main.ts` ends this after a second.
+  // What a start runs once is not worth compiling: a quarter of its processor time, and 3 MiB. `main.ts` ends
+  // this after a second.
   '--compile-jit-policy=64',
-  // Puts the functions that a start runs side by side, so that it reads 8 MiB less. Functions that have changed since only lie elsewhere.
-  // To record them anew, serve with BUN_BYTECODE_ORDER_OUT=FILE, open a page and end it; the lines from `F`, `M` and `N` and the first are enough.
+  // Puts the functions that a start runs side by side, so that it reads 8 MiB less. Functions that have
+  // changed since only lie elsewhere. To record them anew, serve with BUN_BYTECODE_ORDER_OUT=FILE, open a
+  // page and end it; the lines from `F`, `M` and `N` and the first are enough.
   '--bytecode-order=scripts/start.order',
   // What is imported when it is needed takes no memory until then.
   '--splitting',
@@ -29,8 +33,11 @@ const FLAGS = [
   '--no-compile-autoload-bunfig',
 ]
 
-/** The second is that of the threads for the disk. As text, each thread would have to translate it, with 2 MiB more of Bun's own code. */
-const ENTRIES = ['src/main.ts', 'src/store/sqlite/engine/disk-thread.js']
+/**
+ * The second is that of the threads for the disk. As text, each thread would have to translate it, with 2 MiB
+ * more of Bun's own code.
+ */
+const ENTRIES = ['src/main.ts', 'src/store/sqlite/disk-thread.js']
 
 export type Compilation = {
   /** The path of the executable. Its name is part of its bytes. */

@@ -1,4 +1,5 @@
-// Serves from source on a seeded folder, and again after each change in src: `npm run dev`. Arguments are flags of `serve`.
+// Serves from source on a seeded folder, and again after each change in src: `npm run dev`. Arguments are
+// flags of `serve`.
 
 import { mkdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'

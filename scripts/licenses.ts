@@ -1,5 +1,5 @@
-// Writes the licences of all embedded packages to src/cli/licenses.txt; with `--check` it only checks that the file
-// is up to date.
+// Writes the licences of all embedded packages to src/cli/licenses.txt; with `--check` it only checks that
+// the file is up to date.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// Changes one token of the source at a time and tells which changes the quick tests do not notice:
-// `npm run mutants -- --sample 200 --seed 7 [--only src/domain] [--workers 1]`, or `--at src/domain/push.ts:40` for every
-// change of one line. It works on copies, so the project can be edited meanwhile. See docs/testing.md.
+// Changes one token of the source at a time and tells which changes the quick tests do not notice: `npm run
+// mutants -- --sample 200 --seed 7 [--only src/domain] [--workers 1]`, or `--at src/domain/push.ts:40` for
+// every change of one line. It works on copies, so the project can be edited meanwhile. See docs/testing.md.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -45,7 +45,10 @@ function listMutations(roots: readonly string[]): Mutation[] {
   return paths.flatMap((path) => findMutations(path, read(path)))
 }
 
-/** Picks `count` of `items` without repetition: the same ones for the same seed (a linear congruential generator). */
+/**
+ * Picks `count` of `items` without repetition: the same ones for the same seed (a linear congruential
+ * generator).
+ */
 function sample<T>(items: readonly T[], count: number, seed: number): T[] {
   const rest = [...items]
   const picked: T[] = []

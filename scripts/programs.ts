@@ -3,7 +3,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The packages of each program, or null where a package alone does not help: a system that systemd has booted. */
+/**
+ * The packages of each program, or null where a package alone does not help: a system that systemd has
+ * booted.
+ */
 export const PACKAGES = {
   age: 'age',
   bash: 'bash',
@@ -29,7 +32,10 @@ export const PACKAGES = {
 
 export type Program = keyof typeof PACKAGES
 
-/** The headless shell takes less than half of the processor time of a whole browser; older releases of Debian lack it. */
+/**
+ * The headless shell takes less than half of the processor time of a whole browser; older releases of Debian
+ * lack it.
+ */
 export const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 export function isInstalled(program: Program): boolean {
@@ -57,14 +63,20 @@ export function findCompiler(): string | null {
   return process.platform === 'linux' ? (Bun.which('cc') ?? Bun.which('gcc')) : null
 }
 
-/** The paths of the program that makes a data folder and of the server, which Debian keeps where only root looks. */
+/**
+ * The paths of the program that makes a data folder and of the server, which Debian keeps where only root
+ * looks.
+ */
 export function findMariadb(): { install: string; server: string } | null {
   const install = Bun.which('mariadb-install-db')
   const server = Bun.which('mariadbd', { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` })
   return install === null || server === null ? null : { install, server }
 }
 
-/** The folder of `initdb` and `postgres`: the newest of Debian's packages, or the one of ONCEBOX_TEST_POSTGRES_BIN. */
+/**
+ * The folder of `initdb` and `postgres`: the newest of Debian's packages, or the one of
+ * ONCEBOX_TEST_POSTGRES_BIN.
+ */
 export function findPostgres(): string | null {
   const given = process.env.ONCEBOX_TEST_POSTGRES_BIN
   if (given !== undefined) return requirePostgres(given)

@@ -1,4 +1,5 @@
-// Writes the table of settings into docs/settings.md; with `--check` it only checks that the page is up to date.
+// Writes the table of settings into docs/settings.md; with `--check` it only checks that the page is up to
+// date.
 
 import { defaultText, type Setting, variableOf } from '../src/settings/setting.ts'
 import { settings } from '../src/settings/table.ts'

@@ -1,5 +1,6 @@
-// Writes the tables of the first schema, for both engines, from src/store/tables.ts. Indexes, triggers and what only PostgreSQL has
-// stand in the SQL files beside them. Once a version is released, its migration never changes: later tables get migrations of their own.
+// Writes the tables of the first schema, for both engines, from src/store/tables.ts. Indexes, triggers and
+// what only PostgreSQL has stand in the SQL files beside them. Once a version is released, its migration
+// never changes: later tables get migrations of their own.
 
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as tables from '../src/store/tables.ts'
@@ -58,8 +59,8 @@ function sqliteColumn(column: SQLiteColumn, table: Config): string {
 }
 
 /**
- * Without foreign keys, for which PostgreSQL would lock a row of the parent at each insert: the steps remove what belongs to a row
- * themselves. Texts are in the order of their bytes, whatever the language.
+ * Without foreign keys, for which PostgreSQL would lock a row of the parent at each insert: the steps remove
+ * what belongs to a row themselves. Texts are in the order of their bytes, whatever the language.
  */
 function postgresColumn(column: SQLiteColumn, table: Config): string {
   const { type, check } = typeOf(column)

@@ -3,7 +3,10 @@
 import { stripVTControlCharacters } from 'node:util'
 import { PACKAGES } from './programs.ts'
 
-/** Bun shows a skipped test where it would have run, with a sign of its own on a terminal, and again at the end. */
+/**
+ * Bun shows a skipped test where it would have run, with a sign of its own on a terminal, and again at the
+ * end.
+ */
 const SKIPPED = /^(?:\(skip\)|») (.+?)(?: \[[\d.]+m?s\])?$/
 /** The mark that `needs` of test/support/needs.ts gives to a name. */
 const NEEDED = / \[needs ([^\]]+)\]/

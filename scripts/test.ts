@@ -1,5 +1,6 @@
-// Runs the tests in their phases: `npm test`; `npm run test:slow`, `npm run test:quick`; or all of them, with `all`. Other arguments
-// are handed on to Bun, such as `npm run test:quick -- -t purge`. The end is a table of what was skipped for want of a program.
+// Runs the tests in their phases: `npm test`; `npm run test:slow`, `npm run test:quick`; or all of them, with
+// `all`. Other arguments are handed on to Bun, such as `npm run test:quick -- -t purge`. The end is a table
+// of what was skipped for want of a program.
 
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

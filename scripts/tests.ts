@@ -1,11 +1,14 @@
-// Which tests run together: the quick ones, those that wait side by side, the long ones, and those that measure alone.
+// Which tests run together: the quick ones, those that wait side by side, the long ones, and those that
+// measure alone.
 
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import recorded from './test-timings.json'
 
 const PROJECT = join(import.meta.dir, '..')
-/** About how long files take, in milliseconds; `bun test --timings=FILE --update-timings` writes such a file. */
+/**
+ * About how long files take, in milliseconds; `bun test --timings=FILE --update-timings` writes such a file.
+ */
 const TIMINGS = join(import.meta.dir, 'test-timings.json')
 const timings: { files: Record<string, number> } = recorded
 /** Tests that need a desktop. */
@@ -47,7 +50,10 @@ const WAITING = ALL.filter((path) => isSlow(path) && !ALONE.includes(path))
 /** The time is that of a file beside six others, on two cores. */
 const isLong = (path: string) => path.startsWith(DESKTOP) || (timings.files[path] ?? 0) > LONG_MS
 
-/** Everything that needs neither the compiled binary nor a browser nor a server: the rules, the store and the contract. */
+/**
+ * Everything that needs neither the compiled binary nor a browser nor a server: the rules, the store and the
+ * contract.
+ */
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
 
 export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 4 }

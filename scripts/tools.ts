@@ -1,4 +1,5 @@
-// Installs the programs that tests start, where it can: `npm run test:tools`. At its end it names what is still missing.
+// Installs the programs that tests start, where it can: `npm run test:tools`. At its end it names what is
+// still missing.
 
 import { isInstalled, PACKAGES, type Program } from './programs.ts'
 

@@ -99,7 +99,10 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
   }
 }
 
-/** In a unit or a compose file, each would let every start accept unseen what one was meant to, such as a copy. */
+/**
+ * In a unit or a compose file, each would let every start accept unseen what one was meant to, such as a
+ * copy.
+ */
 const FOR_ONE_START = ['acceptClock', 'acceptMove', 'acceptDatabase'] as const
 
 /** Without --metrics-listen nothing is counted and the library is not loaded. */
@@ -170,7 +173,10 @@ async function serveStore(base: Base & Pick<Logging, 'findLogProblem'>, ports: I
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>
 
-/** Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be used. */
+/**
+ * Opens the data folder and listens. Throws DomainError when the folder, key, clock or address cannot be
+ * used.
+ */
 export async function startServer(served: ServedConfig, ports: Ports & OwnProgram & { network: Network }) {
   const { config } = served
   const { host, baseUrl, dataDir } = config

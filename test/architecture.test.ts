@@ -7,7 +7,7 @@ import { Glob } from 'bun'
 
 const SRC = resolve(import.meta.dir, '../src')
 
-/** The rooms that a room may import besides itself. */
+/** The rooms that a room may import besides itself and `text`, which every room may. */
 const ROOMS: Record<string, readonly string[]> = {
   main: ['env', 'cli'],
   env: [],
@@ -39,6 +39,7 @@ const ROOMS: Record<string, readonly string[]> = {
   words: ['domain'],
   crypto: [],
   domain: [],
+  text: [],
 }
 
 type Source = { path: string; room: string; text: string; imports: { from: string; isType: boolean }[] }
@@ -72,7 +73,7 @@ test('rooms import only what the table allows', () => {
         room,
         to: roomOf(relative(SRC, resolve(SRC, dirname(path), from))),
       }))
-      .filter(({ room, to }) => to !== room && !ROOMS[room]?.includes(to)),
+      .filter(({ room, to }) => to !== room && to !== 'text' && !ROOMS[room]?.includes(to)),
   )
   expect(sources.length).toBeGreaterThan(50)
   expect(wrong).toEqual([])
@@ -81,16 +82,18 @@ test('rooms import only what the table allows', () => {
 /** The rooms that decide what is done with a push or an account. */
 const USE_CASES = ['pushes', 'accounts', 'requests', 'notices']
 
-test('use cases import only the faces of the store, and faces import only the domain', () => {
+test('use cases import only the contracts of the store, and contracts import only the domain', () => {
   const wrong = sources.flatMap(({ path, room, imports }) => {
-    const isFace = /^store\/(\w+-)?face\.ts$/.test(path)
-    if (!USE_CASES.includes(room) && !isFace) return []
-    const allowed = isFace ? /^\.\.\/domain\/|^\.\/(\w+-)?face\.ts$/ : /^(?!.*\/store\/(?!(\w+-)?face\.ts$))/
+    const isContract = /^store\/(\w+-)?contract\.ts$/.test(path)
+    if (!USE_CASES.includes(room) && !isContract) return []
+    const allowed = isContract
+      ? /^\.\.\/domain\/|^\.\/(\w+-)?contract\.ts$/
+      : /^(?!.*\/store\/(?!(\w+-)?contract\.ts$))/
     return imports
-      .filter(({ from, isType }) => !allowed.test(from) || (isFace && !isType))
+      .filter(({ from, isType }) => !allowed.test(from) || (isContract && !isType))
       .map(({ from }) => [path, from])
   })
-  expect(sources.filter(({ path }) => /^store\/(\w+-)?face\.ts$/.test(path))).toHaveLength(10)
+  expect(sources.filter(({ path }) => /^store\/(\w+-)?contract\.ts$/.test(path))).toHaveLength(10)
   expect(wrong).toEqual([])
 })
 
@@ -135,10 +138,22 @@ test('engines of the store never import each other, and what they share imports 
   expect(wrong).toEqual([])
 })
 
-/** What both engines share: steps, and the tables that they name. */
-const STORE_FILES = ['steps', 'statements', 'tables'].map((name) => `store/${name}.ts`)
+/** The files that both engines share. */
+const STORE_FILES = [
+  'steps',
+  'statements',
+  'tables',
+  'instance',
+  'refusals',
+  'shared-state',
+  'requests',
+  'health',
+  'appearance',
+  'damage',
+  'durable-steps',
+].map((name) => `store/${name}.ts`)
 
-test('nothing in the store imports what opens it, and only faces and steps lie beside its rooms', () => {
+test('nothing in the store imports what opens it, and only contracts and steps lie beside its rooms', () => {
   const inStore = sources.filter(({ room }) => room === 'store').map(({ path }) => path)
   const wrong = inStore
     .filter((path) => !path.startsWith('store/opening/'))
@@ -146,7 +161,7 @@ test('nothing in the store imports what opens it, and only faces and steps lie b
   expect(wrong).toEqual([])
   const beside = inStore.filter((path) => !path.includes('/', 'store/'.length))
   expect(
-    beside.filter((path) => !/^store\/(\w+-)?face\.ts$/.test(path) && !STORE_FILES.includes(path)),
+    beside.filter((path) => !/^store\/(\w+-)?contract\.ts$/.test(path) && !STORE_FILES.includes(path)),
   ).toEqual([])
 })
 
@@ -202,7 +217,7 @@ test('a command line is read before anything of the server is loaded', () => {
       loaded.add(relative(SRC, resolve(SRC, dirname(path), from)))
   }
   const rooms = new Set([...loaded].map(roomOf))
-  expect([...rooms].sort()).toEqual(['cli', 'client', 'domain', 'install', 'main', 'settings'])
+  expect([...rooms].sort()).toEqual(['cli', 'client', 'domain', 'install', 'main', 'settings', 'text'])
   // It costs 20 ms of a processor's time; the whole server would cost 70.
   expect(loaded.size).toBeLessThan(110)
 })
@@ -259,7 +274,10 @@ test('no file imports itself through others, not for a type either', () => {
 const WEB = ['http', 'api', 'pages']
 
 test('paths of routes and links are only in http/urls.ts', () => {
-  /** A literal that begins with a path, or continues with one after a base; not code in the text of a description. */
+  /**
+   * A literal that begins with a path, or continues with one after a base; not code in the text of a
+   * description.
+   */
   const PATH = /(?<!\\|\b(?:at|in) )['"`]\/[a-z:][^'"`\n]*|\}\/[a-z:][\w/.-]*/g
   const written = sources
     .filter(({ path, room }) => WEB.includes(room) && path !== 'http/urls.ts')

@@ -15,7 +15,9 @@ const OPERATORS: ReadonlySet<string> = new Set([
   'pages/frame/brand.tsx',
 ])
 
-/** A slash that begins an expression stands after an operator, a bracket or a word, or at the start of a line. */
+/**
+ * A slash that begins an expression stands after an operator, a bracket or a word, or at the start of a line.
+ */
 const LITERAL =
   /(?:^|[=(,:?!&|[{;>]|\breturn|\bcase)\s*\/(?![/*])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+)\/([dgimsuvy]*)(?![\w/])/gm
 type Literal = { path: string; source: string; flags: string }

@@ -1,4 +1,5 @@
-// What `npm ci` says to a newcomer: nothing. The oldest Node.js that the README names runs every package that is used.
+// What `npm ci` says to a newcomer: nothing. The oldest Node.js that the README names runs every package that
+// is used.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,15 +1,22 @@
-// Which processor core runs the server and which the load generator, so that neither takes time from the other.
+// Which processor core runs the server and which the load generator, so that neither takes time from the
+// other.
 
 export interface Cores {
   /** Prefix of a server's command line; empty when cores cannot be chosen on this system. */
   readonly serverPrefix: readonly string[]
   /** One sentence for the head of the report. */
   readonly description: string
-  /** Lets this process use all its cores again, and what it starts from then on with the returned prefix, which is empty. */
+  /**
+   * Lets this process use all its cores again, and what it starts from then on with the returned prefix,
+   * which is empty.
+   */
   share(): Cores
 }
 
-/** Moves this process to the last core it may use and leaves the first one for the servers (Linux with taskset). */
+/**
+ * Moves this process to the last core it may use and leaves the first one for the servers (Linux with
+ * taskset).
+ */
 export function divideCores(): Cores {
   if (Bun.which('taskset') === null) return undivided('taskset is missing')
   const allowed = allowedCores()

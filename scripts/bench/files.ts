@@ -1,4 +1,5 @@
-// The stage of files: uploads and downloads a gigabyte, alone and eight at once, and compares with plain file access.
+// The stage of files: uploads and downloads a gigabyte, alone and eight at once, and compares with plain file
+// access.
 
 import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

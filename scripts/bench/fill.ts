@@ -6,13 +6,16 @@ import { join } from 'node:path'
 import { parseKeyFile } from '../../src/crypto/keyring.ts'
 import { newDataKey, sealSecrets } from '../../src/crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../../src/crypto/url-token.ts'
-import { fileAll } from '../../src/store/sqlite/engine/links.ts'
+import { fileAll } from '../../src/store/sqlite/links.ts'
 import { PUSH, type Tokens } from './requests.ts'
 
 const IN_A_TRANSACTION = 50_000
 
 type Values = Record<string, string | number | Uint8Array | null>
-/** What differs between a row of the first push and its copy. A column that the tables of another version lack is left out. */
+/**
+ * What differs between a row of the first push and its copy. A column that the tables of another version lack
+ * is left out.
+ */
 type Copy = { table: string; key: string; changes: (id: number, own: Own) => Values }
 type Own = { lookup: Uint8Array; salt: Uint8Array; payload: Uint8Array; wrappedKey: Uint8Array }
 

@@ -1,4 +1,5 @@
-// Finds the end of an HTTP/1.1 response in a buffer. Implements the part of RFC 9112 that a client of GET and POST needs.
+// Finds the end of an HTTP/1.1 response in a buffer. Implements the part of RFC 9112 that a client of GET and
+// POST needs.
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
@@ -12,7 +13,9 @@ export interface Answer {
   readonly length: number
 }
 
-/** The response at the start of `bytes`, or undefined while it is incomplete. Throws if it is not HTTP/1.1. */
+/**
+ * The response at the start of `bytes`, or undefined while it is incomplete. Throws if it is not HTTP/1.1.
+ */
 export function readAnswer(bytes: Buffer): Answer | undefined {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return undefined

@@ -1,5 +1,5 @@
-// How long one hostile request keeps all others waiting: bodies and headers at their largest, beside a client that asks for
-// a small file again and again.
+// How long one hostile request keeps all others waiting: bodies and headers at their largest, beside a client
+// that asks for a small file again and again.
 
 import { maxBodyBytes } from '../../src/http/intake/body.ts'
 import {
@@ -90,7 +90,10 @@ function posted(make: MakeBody): Sent {
   return { path: '/api/v2/pushes', init: { method: 'POST', headers: { 'content-type': type }, body } }
 }
 
-/** The longest that one of the small requests took, from before the hostile one was sent until it was answered. */
+/**
+ * The longest that one of the small requests took, from before the hostile one was sent until it was
+ * answered.
+ */
 async function longestWait(base: string, { path, init }: Sent): Promise<number> {
   let isAnswered = false
   let longest = 0

@@ -6,7 +6,10 @@ const STEPS = 200_000
 export interface Latencies {
   /** Adds one latency, in nanoseconds. */
   record(nanoseconds: number): void
-  /** Upper edge, in milliseconds, of the step below which `share` (0 to 1) of the latencies lie; 0 without any. */
+  /**
+   * Upper edge, in milliseconds, of the step below which `share` (0 to 1) of the latencies lie; 0 without
+   * any.
+   */
   percentile(share: number): number
   /** The longest latency, in milliseconds. */
   longest(): number

@@ -14,7 +14,9 @@ export interface Requests {
   readonly server: Pick<Running, 'port' | 'pid' | 'isTls'>
   /** More servers, over which the connections are spread in turn. */
   readonly others?: readonly Pick<Running, 'port' | 'pid'>[]
-  /** The bytes of the next request on connection 0, 1, …; they may be reused once it asks for the one after. */
+  /**
+   * The bytes of the next request on connection 0, 1, …; they may be reused once it asks for the one after.
+   */
   readonly next: (connection: number) => Uint8Array
   /** Checks the body of a 2xx response; false counts as an error. */
   readonly accept: (body: Buffer) => boolean
@@ -73,7 +75,9 @@ interface Connection {
   finished: boolean
 }
 
-/** Runs a load against 127.0.0.1. Rejects when nothing listens there or the server keeps closing connections. */
+/**
+ * Runs a load against 127.0.0.1. Rejects when nothing listens there or the server keeps closing connections.
+ */
 export function runLoad(load: Load): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const run = beginRun(load)

@@ -1,4 +1,5 @@
-// How rates are measured: the loads of a row take turns, several rounds, because the speed of a shared machine varies.
+// How rates are measured: the loads of a row take turns, several rounds, because the speed of a shared
+// machine varies.
 
 import { basename } from 'node:path'
 import type { Cores } from './cores.ts'

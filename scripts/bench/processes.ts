@@ -10,7 +10,9 @@ export function residentMebibytes(pid: number): number | undefined {
   return Number(Bun.spawnSync(['ps', '-o', 'rss=', '-p', String(pid)]).stdout.toString()) / 1024
 }
 
-/** Milliseconds that the threads of a process have worked, those that ended left out; undefined without Linux. */
+/**
+ * Milliseconds that the threads of a process have worked, those that ended left out; undefined without Linux.
+ */
 export function workedMilliseconds(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
   const folder = `/proc/${pid}/task`
@@ -33,7 +35,10 @@ const MOST_WINDOWS = 120
 /** The share of a core that a server without requests stays below. */
 const IDLE_SHARE = 0.03
 
-/** Writes every dirty page to the disk and waits until the server hardly works: then what it does by itself after a start is done. */
+/**
+ * Writes every dirty page to the disk and waits until the server hardly works: then what it does by itself
+ * after a start is done.
+ */
 export async function settle(pid: number): Promise<void> {
   for (let quiet = 0, windows = 0; quiet < QUIET_WINDOWS && windows < MOST_WINDOWS; windows += 1) {
     if (Bun.which('sync') !== null) await Bun.spawn(['sync']).exited

@@ -10,7 +10,9 @@ const RETRIEVED = 20_000
 const TOKEN_BYTES = 26
 const MEMBER = Buffer.from('"url_token":"')
 
-/** The link tokens of created pushes in one buffer, because a million strings would slow the load generator. */
+/**
+ * The link tokens of created pushes in one buffer, because a million strings would slow the load generator.
+ */
 export interface Tokens {
   count(): number
   add(token: string): void

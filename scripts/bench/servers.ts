@@ -35,7 +35,9 @@ export function startBare({ sandbox, prefix }: Serving): Promise<Running> {
   })
 }
 
-/** Starts `oncebox serve` on a data folder, with its request log on, in a file, as it would be in production. */
+/**
+ * Starts `oncebox serve` on a data folder, with its request log on, in a file, as it would be in production.
+ */
 export function startOncebox(
   from: Serving & { binary: string; dataDir: string; isTls?: boolean; env?: Record<string, string> },
 ): Promise<Running> {
@@ -89,7 +91,10 @@ async function start(from: {
   return { port, pid: child.pid, isTls, startedAt, stop: () => stop({ child, log: from.log, stopping }) }
 }
 
-/** Prints the log of a server that ended unexpectedly, since a load only sees refused connections. The sandbox uses SIGKILL. */
+/**
+ * Prints the log of a server that ended unexpectedly, since a load only sees refused connections. The sandbox
+ * uses SIGKILL.
+ */
 function tellOfUnexpectedEnd(child: Bun.Subprocess, log: string): AbortController {
   const stopping = new AbortController()
   void child.exited.then(async (code) => {

@@ -1,4 +1,5 @@
-// What the benchmark wants. Shares are percentages, times milliseconds, memory MiB of resident pages, rates answers a second.
+// What the benchmark wants. Shares are percentages, times milliseconds, memory MiB of resident pages, rates
+// answers a second.
 
 export type Wanted = { readonly atLeast: number } | { readonly atMost: number }
 
@@ -33,7 +34,9 @@ export const targets = {
   /** MiB a second, or half of what plain file access reaches where that is lower. */
   upload: 300,
   download: 500,
-  /** What a gigabyte up and down may add, alone and eight at once, and how long creates may take meanwhile. */
+  /**
+   * What a gigabyte up and down may add, alone and eight at once, and how long creates may take meanwhile.
+   */
   fileMemory: { atMost: 64 },
   filesMemory: { atMost: 96 },
   filesP99: { atMost: 100 },

@@ -1,4 +1,5 @@
-// What Oncebox does with a bucket, tried on a real server with the compiled binary: doctor, a gigabyte, ranges, kill -9 and deletion.
+// What Oncebox does with a bucket, tried on a real server with the compiled binary: doctor, a gigabyte,
+// ranges, kill -9 and deletion.
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Breaks the same thing again and again under load, and checks after each time that all works and nothing was lost.
+// Breaks the same thing again and again under load, and checks after each time that all works and nothing was
+// lost.
 
 import { createLoad } from './load.ts'
 import { moment, type Outcome, recover, type Trial } from './scenario.ts'

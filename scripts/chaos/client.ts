@@ -1,4 +1,5 @@
-// A client of several nodes: it repeats on another node what a node did not answer, and notes answers that hang.
+// A client of several nodes: it repeats on another node what a node did not answer, and notes answers that
+// hang.
 
 import type { Node } from '../../test/support/nodes.ts'
 
@@ -41,7 +42,8 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
   async function askOnce(node: Node, path: string, init: RequestInit): Promise<Omit<Answer, 'lost'> | null> {
     const began = performance.now()
     try {
-      // A connection of its own: Bun repeats a request by itself when a kept one breaks, which would count a view twice.
+      // A connection of its own: Bun repeats a request by itself when a kept one breaks, which would count a
+      // view twice.
       const options = { ...init, keepalive: false, signal: AbortSignal.timeout(3 * HANG_MS) }
       const response = await fetch(`${node.server?.url}${path}`, options)
       const text = await response.text()
@@ -89,7 +91,10 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
   }
 }
 
-/** The same request may be answered otherwise a moment later. 409: the first one with its Idempotency-Key still runs. */
+/**
+ * The same request may be answered otherwise a moment later. 409: the first one with its Idempotency-Key
+ * still runs.
+ */
 function isFinal({ status }: Pick<Answer, 'status'>): boolean {
   return status < 500 && status !== 429 && status !== 409
 }

@@ -1,5 +1,5 @@
-// The connection to the database is cut exactly at a commit: before it is sent, or before its answer comes. Each kind of change is
-// tried at each of its commits.
+// The connection to the database is cut exactly at a commit: before it is sent, or before its answer comes.
+// Each kind of change is tried at each of its commits.
 
 import type { Node } from '../../test/support/nodes.ts'
 import { KINDS, type Kind } from './changes.ts'

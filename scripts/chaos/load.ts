@@ -1,4 +1,5 @@
-// Clients that create, read, download and delete over all nodes while something fails, and a ledger that is checked afterwards.
+// Clients that create, read, download and delete over all nodes while something fails, and a ledger that is
+// checked afterwards.
 
 import { createLedger, type Known } from '../../src/selftest/ledger.ts'
 import type { Draw } from '../../src/selftest/load.ts'
@@ -20,7 +21,10 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
   const client = createClient(nodes, ledger.faults)
   const owned = new Set<string>()
 
-  /** Keeps clients busy until the returned function is called, which resolves once each of them has its last answer. */
+  /**
+   * Keeps clients busy until the returned function is called, which resolves once each of them has its last
+   * answer.
+   */
   function start(): () => Promise<void> {
     let isOver = false
     const work = async () => {

@@ -1,4 +1,5 @@
-// Builds the version that would come next: this source with a higher version, one migration more, and other pages.
+// Builds the version that would come next: this source with a higher version, one migration more, and other
+// pages.
 
 import {
   appendFileSync,
@@ -16,7 +17,10 @@ import { PROJECT, VERSION } from '../compile.ts'
 
 const LEFT_OUT = new Set(['node_modules', 'dist', '.git'])
 
-/** Resolves to the path of the executable, which is removed with this process. `npm run check` runs this file, because its edits depend on the source. */
+/**
+ * Resolves to the path of the executable, which is removed with this process. `npm run check` runs this file,
+ * because its edits depend on the source.
+ */
 export async function buildNextVersion(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-next-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -24,7 +28,7 @@ export async function buildNextVersion(): Promise<string> {
     if (!LEFT_OUT.has(name)) cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   raiseVersion(join(folder, 'package.json'))
-  addMigration(join(folder, 'src/store/postgres/schema/migrate.ts'))
+  addMigration(join(folder, 'src/store/postgres/migrate.ts'))
   changePages(join(folder, 'src/pages/frame'))
   const child = Bun.spawn([process.execPath, 'scripts/build.ts'], {
     cwd: folder,

@@ -29,7 +29,9 @@ export type Scenario = {
   run(trial: Trial): Promise<Outcome>
 }
 
-/** Waits until every running node creates and retrieves again; resolves to the longest wait in milliseconds. */
+/**
+ * Waits until every running node creates and retrieves again; resolves to the longest wait in milliseconds.
+ */
 export async function recover({ office, recoveryMs }: Trial, load: Load): Promise<number> {
   const began = performance.now()
   const waits = office.nodes.map(async (node) => {

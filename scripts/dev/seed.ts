@@ -1,4 +1,5 @@
-// Fills an empty data folder for `npm run dev`: an administrator, ten pushes in all their states, and a request.
+// Fills an empty data folder for `npm run dev`: an administrator, ten pushes in all their states, and a
+// request.
 
 import { DAY } from '../../src/domain/time.ts'
 import { createTestClock, startInstance } from '../../test/support/instance.ts'

@@ -1,4 +1,5 @@
-// Blanks out what is not code, so that a search for operators finds no words of a comment, a string or a regular expression.
+// Blanks out what is not code, so that a search for operators finds no words of a comment, a string or a
+// regular expression.
 
 /** After one of these a slash begins a regular expression; after anything else it divides. */
 const BEFORE_REGEX = /(?:^|[([{,;:=!?&|+\-*%<>~^]|\b(?:return|typeof|case|in|of|throw|await|yield|void))\s*$/
@@ -9,7 +10,10 @@ const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
 /** The text of a template, up to its end or to the next embedded expression. */
 const TEMPLATE_TEXT = /(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?:`|\$\{)/y
 
-/** TypeScript without JSX, with every character of comments, strings and regular expressions replaced by a blank. */
+/**
+ * TypeScript without JSX, with every character of comments, strings and regular expressions replaced by a
+ * blank.
+ */
 export function codeOnly(source: string): string {
   let code = ''
   /** For each template around this place: how many brackets of its embedded expression are open. */

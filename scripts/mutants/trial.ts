@@ -89,7 +89,10 @@ export function createBench(options: {
     }
   }
 
-  /** A test that fails only now and then proves nothing: it has to fail again, and to pass without the mutation. */
+  /**
+   * A test that fails only now and then proves nothing: it has to fail again, and to pass without the
+   * mutation.
+   */
   async function isRealFailure(file: string, mutation: Mutation): Promise<boolean> {
     if (!(await passesWithoutMutation(file))) {
       onWarning(`${file} fails without any change`)
@@ -128,8 +131,8 @@ export function createBench(options: {
 }
 
 /**
- * The tests of the same folder first, then those of the same room, then all others: most mutations are noticed within
- * seconds. Within a group the files that noticed most so far come first.
+ * The tests of the same folder first, then those of the same room, then all others: most mutations are
+ * noticed within seconds. Within a group the files that noticed most so far come first.
  */
 export function groupsFor(
   path: string,

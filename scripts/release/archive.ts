@@ -1,4 +1,5 @@
-// Tar archives with the same bytes every time: owner, mode and time are given, and nothing is read from the disk.
+// Tar archives with the same bytes every time: owner, mode and time are given, and nothing is read from the
+// disk.
 
 import { type Pack, pack } from 'tar-stream'
 

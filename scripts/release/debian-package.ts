@@ -42,7 +42,8 @@ export async function writeDebianPackage({ output, time, ...described }: DebianP
     ]
     for (const file of [...files, ...scripts]) place(root, file, time)
     rmSync(output, { force: true })
-    // Debian's lintian and older releases of dpkg refuse zstd. Several threads would give other bytes on a machine with other cores.
+    // Debian's lintian and older releases of dpkg refuse zstd. Several threads would give other bytes on a
+    // machine with other cores.
     const flags = ['--root-owner-group', '-Zxz', '-z6', '--threads-max=1', '--build', root, output]
     const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) }
     const child = Bun.spawn(['dpkg-deb', ...flags], {

@@ -1,4 +1,5 @@
-// The files of the C library that the executable needs in an image which has nothing else. They come from this machine.
+// The files of the C library that the executable needs in an image which has nothing else. They come from
+// this machine.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +35,10 @@ const LIBRARIES: Record<Architecture, Library> = {
 
 const NAMES = ['libc.so.6', 'libdl.so.2', 'libm.so.6', 'libpthread.so.0']
 
-/** The files, or what is missing and its remedy. `folder` is what the operator names in place of the usual one. */
+/**
+ * The files, or what is missing and its remedy. `folder` is what the operator names in place of the usual
+ * one.
+ */
 export function glibcFor(
   architecture: Architecture,
   folder: string | undefined,

@@ -1,4 +1,5 @@
-// The image for containers: an OCI image layout in a tar archive, which Docker, Podman, containerd and skopeo load.
+// The image for containers: an OCI image layout in a tar archive, which Docker, Podman, containerd and skopeo
+// load.
 
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -110,7 +111,8 @@ function configOf({ architecture, version, time, layerDigest }: Configured): obj
       Volumes: { '/data': {} },
       WorkingDir: '/data',
       StopSignal: 'SIGTERM',
-      // Docker knows it; other programs that run containers are told by their own files, such as compose.yaml.
+      // Docker knows it; other programs that run containers are told by their own files, such as
+      // compose.yaml.
       Healthcheck: {
         Test: ['CMD', '/usr/bin/oncebox', 'health'],
         Interval: seconds(30),

@@ -1,10 +1,12 @@
-// Signatures in the format of minisign (https://jedisct1.github.io/minisign/): prehashed, with a signed comment.
+// Signatures in the format of minisign (https://jedisct1.github.io/minisign/): prehashed, with a signed
+// comment.
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, scryptSync, sign } from 'node:crypto'
 
 export type SigningKey = { id: Buffer; key: KeyObject }
 
-// The secret key's file: algorithms (2 bytes each), salt, limits of scrypt, then id, key and checksum, perhaps encrypted.
+// The secret key's file: algorithms (2 bytes each), salt, limits of scrypt, then id, key and checksum,
+// perhaps encrypted.
 const SIZE = 158
 const SALT = 6
 const OPERATIONS = 38

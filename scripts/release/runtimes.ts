@@ -23,8 +23,8 @@ const FOLDER = join(PROJECT, 'node_modules', '.cache', 'oncebox-runtimes')
 type Locked = { version?: string; integrity?: string }
 
 /**
- * The path of Bun for a system. The first time it comes from npm's cache, or from the registry when it is not there; after that
- * it lies in node_modules. Throws, naming the remedy, when it can be had from neither.
+ * The path of Bun for a system. The first time it comes from npm's cache, or from the registry when it is not
+ * there; after that it lies in node_modules. Throws, naming the remedy, when it can be had from neither.
  */
 export async function runtimeFor(system: System): Promise<string> {
   const name = `${system.runtime.replace('@oven/', '')}-${BUN}`

@@ -8,11 +8,11 @@ import { keepIntact } from '../domain/damage.ts'
 import { invalidFields, notFound } from '../domain/errors.ts'
 import type { Language } from '../domain/language.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
-import type { InLine } from '../domain/waiting-line.ts'
 import type { MailLimit } from '../pushes/limits.ts'
 import { sealMail, type WaitingMails } from '../pushes/sealed-mails.ts'
-import type { NewAccountLink } from '../store/accounts-face.ts'
-import type { Store } from '../store/face.ts'
+import type { InLine } from '../pushes/waiting-line.ts'
+import type { NewAccountLink } from '../store/accounts-contract.ts'
+import type { Store } from '../store/contract.ts'
 import type { Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
@@ -32,7 +32,10 @@ type ToMail = Omit<WaitingMails['account_mail'], 'token'> & { accountId: number 
 
 type Forgotten = { email: string; visit: Visit; language: Language }
 
-/** The administrator who creates a link, their session, and the nonce of the page: `conflict` is thrown if it was spent. */
+/**
+ * The administrator who creates a link, their session, and the nonce of the page: `conflict` is thrown if it
+ * was spent.
+ */
 type By = { by: Account; session: number; nonce: PageNonce | null }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
@@ -73,8 +76,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
   }
 
   /**
-   * Sends the link when it is given a language. Throws `invalid` for a malformed address or one that has an account, and
-   * `too_many_mails`.
+   * Sends the link when it is given a language. Throws `invalid` for a malformed address or one that has an
+   * account, and `too_many_mails`.
    */
   async function invite(
     input: { email: string; isAdmin: boolean; mailIn?: Language | null } & By,
@@ -93,8 +96,9 @@ export function createAccountLinks(options: AccountLinksOptions) {
   }
 
   /**
-   * Sends a link for a new password to the owner of this address, if it has an account. Whether it has one shows neither in the
-   * outcome nor in the time until then. Throws `too_many` for too many requests from one network address.
+   * Sends a link for a new password to the owner of this address, if it has an account. Whether it has one
+   * shows neither in the outcome nor in the time until then. Throws `too_many` for too many requests from one
+   * network address.
    */
   async function sendReset({ email, visit, language }: Forgotten): Promise<void> {
     if (mailLimit === null) throw notFound()

@@ -2,7 +2,7 @@
 
 import { type Account, parseEmail } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { Store } from '../store/face.ts'
+import type { Store } from '../store/contract.ts'
 import type { Passwords } from './passwords.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -27,7 +27,10 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     return account
   }
 
-  /** `revoke` also removes the API tokens, invitations, reset links and webhooks that were created with the old password. */
+  /**
+   * `revoke` also removes the API tokens, invitations, reset links and webhooks that were created with the
+   * old password.
+   */
   async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
     const { password, revoke = false } = input
     const { id, email } = await requireAccount(input.email)
@@ -39,13 +42,19 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     return (await requireAccount(email)).id
   }
 
-  /** Removes its invitations and reset links, not its pushes. Throws `not_found`, or `conflict` for the last one. */
+  /**
+   * Removes its invitations and reset links, not its pushes. Throws `not_found`, or `conflict` for the last
+   * one.
+   */
   async function unmakeAdmin(email: string): Promise<void> {
     const { id, isAdmin } = await requireAccount(email)
     if (isAdmin) await accounts.setAdmin({ id, isAdmin: false })
   }
 
-  /** Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an interruption. */
+  /**
+   * Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an
+   * interruption.
+   */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
     const id = await idOf(email)
     await accounts.setDisabled({ id, disabled: true, keepAdmin })
@@ -68,7 +77,10 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     /** Works for a disabled account too. Throws `not_found`. */
     makeAdmin: async (email: string) => accounts.setAdmin({ id: await idOf(email), isAdmin: true }),
     unmakeAdmin,
-    /** Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last administrator. */
+    /**
+     * Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last
+     * administrator.
+     */
     disableAccount: async (email: string, { keepAdmin = false } = {}) =>
       accounts.setDisabled({ id: await idOf(email), disabled: true, keepAdmin }),
     enableAccount: async (email: string) => accounts.setDisabled({ id: await idOf(email), disabled: false }),

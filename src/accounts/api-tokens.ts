@@ -3,12 +3,12 @@
 import { apiTokenPrefix, hashToken, newApiToken } from '../crypto/tokens.ts'
 import { type ApiToken, tokenNameProblem } from '../domain/account.ts'
 import { DomainError, invalidFields } from '../domain/errors.ts'
-import type { Authenticated } from '../store/accounts-face.ts'
-import type { Store } from '../store/face.ts'
+import type { Authenticated } from '../store/accounts-contract.ts'
+import type { Store } from '../store/contract.ts'
 import type { Accounts } from './accounts.ts'
 
 export { mentionsApiToken } from '../crypto/tokens.ts'
-export type { Authenticated } from '../store/accounts-face.ts'
+export type { Authenticated } from '../store/accounts-contract.ts'
 
 export type ApiTokens = ReturnType<typeof createApiTokens>
 
@@ -85,8 +85,8 @@ function pick(tokens: NamedToken[], nameOrPrefix: string): NamedToken {
 }
 
 /**
- * Accepts a pasted token, which is longer than the stored prefix, or a typed part of the prefix beyond `obx_`. Imported
- * tokens have no prefix.
+ * Accepts a pasted token, which is longer than the stored prefix, or a typed part of the prefix beyond
+ * `obx_`. Imported tokens have no prefix.
  */
 function isPrefix(prefix: string, typed: string): boolean {
   if (prefix === '') return false

@@ -1,12 +1,12 @@
-// How easily a password is guessed, by zxcvbn, with its lists of common passwords and words. Import it when a password is
-// chosen, not before: the lists need 35 MB of memory. The browser runs this too.
+// How easily a password is guessed, by zxcvbn, with its lists of common passwords and words. Import it when a
+// password is chosen, not before: the lists need 35 MB of memory. The browser runs this too.
 
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
 
 /**
- * What bounds the work: it grows faster than the password, and with the ways to read figures and signs as letters, such as `4` and
- * `@` as `a`, of which a hostile password has hundreds.
+ * What bounds the work: it grows faster than the password, and with the ways to read figures and signs as
+ * letters, such as `4` and `@` as `a`, of which a hostile password has hundreds.
  */
 const BOUNDS = { maxLength: 32, l33tMaxSubstitutions: 20 }
 

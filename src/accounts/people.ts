@@ -1,8 +1,8 @@
 // Accounts as administrators see them: address, last sign-in and used space. No content of their pushes.
 
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../domain/account.ts'
-import type { Usage } from '../store/accounts-face.ts'
-import type { Store } from '../store/face.ts'
+import type { Usage } from '../store/accounts-contract.ts'
+import type { Store } from '../store/contract.ts'
 
 export type Person = ListedAccount & Usage
 

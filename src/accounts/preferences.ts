@@ -1,7 +1,8 @@
-// What an account has chosen: the message for its secret links, the limits that it asked to use again, and the mails that it gets.
+// What an account has chosen: the message for its secret links, the limits that it asked to use again, and
+// the mails that it gets.
 //
-// Choices are kept on the server, not in the browser, so that they follow the account to every device, work without JavaScript
-// and leave nothing on a shared computer. They hold no content, name or passphrase.
+// Choices are kept on the server, not in the browser, so that they follow the account to every device, work
+// without JavaScript and leave nothing on a shared computer. They hold no content, name or passphrase.
 
 import type { Account } from '../domain/account.ts'
 import { invalidFields } from '../domain/errors.ts'
@@ -10,7 +11,7 @@ import type { Language } from '../domain/language.ts'
 import { problemOfMessage, tidyMessage } from '../domain/message-template.ts'
 import type { NewPush, PushLimits } from '../domain/new-push.ts'
 import { choicesOf, fitChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
-import type { Store } from '../store/face.ts'
+import type { Store } from '../store/contract.ts'
 
 /** Of which events an account wants to be told by mail, and in which language. */
 export type MailWishes = { events: readonly EventType[]; language: Language }
@@ -29,7 +30,9 @@ export function createPreferences({ store: { preferences }, limits, onError }: P
     return (account && (await preferences.find(account.id)))?.template ?? null
   }
 
-  /** An empty text restores the standard message. Throws `invalid` for a text without the place for the link. */
+  /**
+   * An empty text restores the standard message. Throws `invalid` for a text without the place for the link.
+   */
   async function keepTemplate({ id: accountId }: Account, text: string): Promise<void> {
     const template = tidyMessage(text)
     const problem = template === '' ? null : problemOfMessage(template)

@@ -8,9 +8,9 @@ import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '.
 import type { Visit } from '../domain/audit.ts'
 import { DamageError, rethrowWithoutDoubt } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import type { InLine } from '../domain/waiting-line.ts'
-import type { Credentials } from '../store/accounts-face.ts'
-import type { Store } from '../store/face.ts'
+import type { InLine } from '../pushes/waiting-line.ts'
+import type { Credentials } from '../store/accounts-contract.ts'
+import type { Store } from '../store/contract.ts'
 import { isBcrypt, type Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
@@ -50,7 +50,10 @@ export type SessionsOptions = {
 const PENDING_LIFETIME = 10 * MINUTE
 const PENDING = { subkey: 'owner', subject: new Uint8Array(), field: 'pending sign-in' } as const
 
-/** A sign-in without its code yet. `proof` binds to password and second factor; `until` in milliseconds since 1970. */
+/**
+ * A sign-in without its code yet. `proof` binds to password and second factor; `until` in milliseconds since
+ * 1970.
+ */
 type Pending = { accountId: number; email: string; until: number; proof: string }
 
 /** The addresses of an account's current sessions, by its e-mail address. */
@@ -107,8 +110,8 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /**
-   * `code` comes from the authenticator app or is a recovery code. Each works only once. Throws `too_many` after too many
-   * wrong codes.
+   * `code` comes from the authenticator app or is a recovery code. Each works only once. Throws `too_many`
+   * after too many wrong codes.
    */
   function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
     return limit.tryCode(input.pending.accountId, {
@@ -165,8 +168,8 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /**
-   * Ends every other session and, with `revoke`, what was created with the old password. False when `current` is wrong.
-   * Throws `invalid` for a bad new password.
+   * Ends every other session and, with `revoke`, what was created with the old password. False when `current`
+   * is wrong. Throws `invalid` for a bad new password.
    */
   async function changePassword(
     { account, session }: Pick<CurrentSession, 'account' | 'session'>,

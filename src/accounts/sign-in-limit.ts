@@ -1,10 +1,10 @@
-// Limits on tries of passwords, codes, one-time links and sign-ups, over all nodes. A try is counted before the work starts,
-// and taken back if it succeeds or the store is away.
+// Limits on tries of passwords, codes, one-time links and sign-ups, over all nodes. A try is counted before
+// the work starts, and taken back if it succeeds or the store is away.
 
 import { parseEmail } from '../domain/account.ts'
 import { isOutage, rethrowWithoutDoubt, tooMany } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import type { Budget, BudgetState, BudgetStore } from '../store/shared-face.ts'
+import type { Budget, BudgetState, BudgetStore } from '../store/shared-contract.ts'
 
 const WINDOW = 15 * MINUTE
 

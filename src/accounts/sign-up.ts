@@ -2,7 +2,7 @@
 
 import type { Account } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
-import type { InLine } from '../domain/waiting-line.ts'
+import type { InLine } from '../pushes/waiting-line.ts'
 import type { Accounts } from './accounts.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 

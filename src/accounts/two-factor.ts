@@ -6,7 +6,7 @@ import { hashRecoveryCode, newRecoveryCode } from '../crypto/tokens.ts'
 import { checkTotp, deriveTotpSecret, isTotpSecret, totpUri } from '../crypto/totp.ts'
 import type { Account, Session } from '../domain/account.ts'
 import { HOUR, type Now } from '../domain/time.ts'
-import type { Store } from '../store/face.ts'
+import type { Store } from '../store/contract.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
 const RECOVERY_CODES = 10
@@ -24,8 +24,9 @@ export type TwoFactorOptions = {
 
 export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFactorOptions) {
   /**
-   * A secret for an authenticator app, which is stored only once a code proves that the app has it. A session gets the same one for
-   * an hour on every node, so that a reload shows the one that was scanned; one that was turned on is never offered again.
+   * A secret for an authenticator app, which is stored only once a code proves that the app has it. A session
+   * gets the same one for an hour on every node, so that a reload shows the one that was scanned; one that
+   * was turned on is never offered again.
    */
   async function offer({ id, email }: Account, { session, issuer }: { session: Session; issuer: string }) {
     const lastStep = (await store.accounts.findCredentials(email))?.totpStep ?? null
@@ -39,7 +40,10 @@ export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFa
     return isTotpSecret(secret) ? { secret, uri: totpUri({ secret, email, issuer }) } : null
   }
 
-  /** The recovery codes, shown once; null when the code is wrong, or when a second factor is already on. Throws `too_many`. */
+  /**
+   * The recovery codes, shown once; null when the code is wrong, or when a second factor is already on.
+   * Throws `too_many`.
+   */
   async function turnOn(account: Account, given: { secret: string; code: string }): Promise<string[] | null> {
     const work = () => tryTurnOn(account, given)
     return limit.tryCode(account.id, { work, isRight: (codes) => codes !== null })

@@ -1,5 +1,5 @@
-// The answers of the API, one table for each. Their TypeScript types and the reference come from these tables, and tests
-// validate every answer against them.
+// The answers of the API, one table for each. Their TypeScript types and the reference come from these
+// tables, and tests validate every answer against them.
 
 import { AUDIT_KINDS } from '../domain/audit.ts'
 import { EVENT_TYPES } from '../domain/events.ts'

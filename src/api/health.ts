@@ -34,9 +34,10 @@ export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOpti
 type Place = Pick<ReadyOptions, 'hasUndeclaredProxy' | 'baseUrl' | 'hasTrustedProxies'>
 
 /**
- * Whether a program of this machine asks. Behind a reverse proxy that is not declared, everybody comes from loopback: so
- * details are kept back when anything hints at one. That is a forwarding header, also of an earlier request, or a public
- * base URL without --trusted-proxy. A Host other than loopback may be a web page's (DNS rebinding).
+ * Whether a program of this machine asks. Behind a reverse proxy that is not declared, everybody comes from
+ * loopback: so details are kept back when anything hints at one. That is a forwarding header, also of an
+ * earlier request, or a public base URL without --trusted-proxy. A Host other than loopback may be a web
+ * page's (DNS rebinding).
  */
 function isOnThisMachine({ request, clientAddress, host }: Exchange, place: Place): boolean {
   if (!isLoopbackAddress(clientAddress) || host === null || !isLoopbackHost(host)) return false

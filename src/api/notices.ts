@@ -1,4 +1,5 @@
-// What an account is told: its events, for programs that ask for them, and its webhooks, made, listed, tried and deleted.
+// What an account is told: its events, for programs that ask for them, and its webhooks, made, listed, tried
+// and deleted.
 
 import { notFound } from '../domain/errors.ts'
 import { formatTime, SECOND } from '../domain/time.ts'

@@ -1,4 +1,5 @@
-// The operations of the API: their texts, parameters and answers. The reference adds what follows from their URLs and bodies.
+// The operations of the API: their texts, parameters and answers. The reference adds what follows from their
+// URLs and bodies.
 
 import type { AnswerName } from './answer-tables.ts'
 import { PARAMETERS, type Parameter } from './parameters.ts'

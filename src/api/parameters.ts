@@ -1,4 +1,5 @@
-// The parameters of the API in paths, queries and headers: as the reference shows them, and how they are read.
+// The parameters of the API in paths, queries and headers: as the reference shows them, and how they are
+// read.
 
 import { MAX_PAGE } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -83,7 +84,10 @@ export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
   return params.url_token ?? ''
 }
 
-/** Null if no passphrase was given. Prefers the header, because queries stay in histories and in other programs' logs. */
+/**
+ * Null if no passphrase was given. Prefers the header, because queries stay in histories and in other
+ * programs' logs.
+ */
 export function readPassphrase(exchange: Exchange): string | null {
   const header = exchange.request.headers.get(PARAMETERS.passphraseHeader.name)
   const passphrase =

@@ -1,4 +1,5 @@
-// The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes when it is first asked for.
+// The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes when it
+// is first asked for.
 
 import type { PushLimits } from '../domain/new-push.ts'
 import { generateDocument } from '../http/reference.ts'
@@ -65,7 +66,8 @@ function makeDocument({ routes, limits, version, anonymousAccess }: ReferenceOpt
   })
   return generateDocument(described, {
     info: { title: 'Oncebox', description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
-    // Relative to this document (RFC 3986, 5.2), so that it works behind every proxy and below every sub-path.
+    // Relative to this document (RFC 3986, 5.2), so that it works behind every proxy and below every
+    // sub-path.
     servers: [{ url: '../..' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     components: {

@@ -1,13 +1,13 @@
 // The bodies of requests as the reference shows them: the members of each as JSON and as forms.
 
 import { MAX_QR_CHARACTERS, type PushLimits } from '../domain/new-push.ts'
-import { WEB_ADDRESS_PATTERN } from '../domain/web-address.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { createEditTable } from '../http/intake/push-edit.ts'
 import { createMailTable, createPushTable } from '../http/intake/push-input.ts'
 import { createAnswerTable } from '../http/intake/receiving.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
 import { createWebhookTable } from '../http/intake/webhook-input.ts'
+import { WEB_ADDRESS_PATTERN } from '../text/web-address.ts'
 
 const TEXT_EXAMPLE = { payload: 'correct horse battery staple' }
 
@@ -125,7 +125,9 @@ function partsFor({ minItems, maxItems, description }: TSchema) {
   return Type.Array(file, options)
 }
 
-/** The `requestBody` member of an OpenAPI operation: an object in the wrapper, or the same fields as a form. */
+/**
+ * The `requestBody` member of an OpenAPI operation: an object in the wrapper, or the same fields as a form.
+ */
 export function describeBody(name: BodyName) {
   const { wrapper, example, like, list }: Body = BODIES[name]
   const fields = { $ref: `#/components/schemas/${like ?? name}Fields` }

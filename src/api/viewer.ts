@@ -88,8 +88,8 @@ export type Authorization = {
   isClaim: boolean
 }
 /**
- * Bearer (RFC 6750), `Token …` and `Token token=…` (as Rails reads them), Basic (RFC 7617) with the token in any of its
- * places, and the token alone. Other schemes, such as Digest, have no words.
+ * Bearer (RFC 6750), `Token …` and `Token token=…` (as Rails reads them), Basic (RFC 7617) with the token in
+ * any of its places, and the token alone. Other schemes, such as Digest, have no words.
  */
 export function readAuthorization(header: string | null): Authorization {
   const value = header?.trim() ?? ''
@@ -112,7 +112,9 @@ export function readAuthorization(header: string | null): Authorization {
 function tokenParameter(parameters: string): string | null {
   return /(?:^|[\s,;])token\s*=\s*"?([^\s",;]*)/i.exec(parameters)?.[1] ?? null
 }
-/** User and password, or the only word; last the undecoded word, since some clients do not encode the token. */
+/**
+ * User and password, or the only word; last the undecoded word, since some clients do not encode the token.
+ */
 function wordsOfBasic(credentials: string): string[] {
   const decoded = Buffer.from(credentials, 'base64').toString('utf8')
   const colon = decoded.indexOf(':')

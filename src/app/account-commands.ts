@@ -1,4 +1,5 @@
-// Opens the accounts and API tokens of a data folder or of PostgreSQL for the account commands, whether or not a server runs.
+// Opens the accounts and API tokens of a data folder or of PostgreSQL for the account commands, whether or
+// not a server runs.
 
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
@@ -22,7 +23,9 @@ export type AccountsPlace = {
 /** `where` is the data folder or the database, for the person who runs the command. */
 export type AccountCommands = Awaited<ReturnType<typeof openAccounts>>
 
-/** Without `create`, throws a DomainError that names the path and the remedy when the data folder is missing. */
+/**
+ * Without `create`, throws a DomainError that names the path and the remedy when the data folder is missing.
+ */
 export async function openAccounts(place: AccountsPlace) {
   const { where, close, ...parts } =
     place.database === null ? await openFolder(place) : await openDatabase(place.database, place)

@@ -8,7 +8,7 @@ import type { Now, Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
 import type { Config } from '../settings/table.ts'
-import type { Store } from '../store/face.ts'
+import type { Store } from '../store/contract.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { readBackupNote } from '../store/folder/notes.ts'
 

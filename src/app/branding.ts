@@ -1,4 +1,5 @@
-// Reads the colour and the logo of this server from its settings and the logo's file. operating/appearance.ts has its texts.
+// Reads the colour and the logo of this server from its settings and the logo's file. operating/appearance.ts
+// has its texts.
 
 import { readFile, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'

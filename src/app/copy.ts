@@ -1,4 +1,5 @@
-// Copies everything between a data folder and PostgreSQL, for the command line: no server runs at either end meanwhile.
+// Copies everything between a data folder and PostgreSQL, for the command line: no server runs at either end
+// meanwhile.
 
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { type BucketConfig, bucketSettingsOf } from '../settings/bucket.ts'

@@ -151,7 +151,10 @@ function createReadiness(options: ReadinessOptions, departure: Departure) {
 
 const STOPPING = { part: 'server', ...problem('The server is stopping. It answers requests until then.') }
 
-/** Checks the session or the API token. False for an invalid token, and when the database does not answer in time. */
+/**
+ * Checks the session or the API token. False for an invalid token, and when the database does not answer in
+ * time.
+ */
 function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exchange) => Promise<boolean> {
   const { authenticate } = services.apiTokens
   const getViewer = createGetViewer({ authenticate, anonymousAccess: true, onError: () => undefined })
@@ -167,7 +170,10 @@ function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exc
 /** Balancers ask these each second, and would fill the log with answers that say nothing new. */
 const PROBES = new Set<string>([FILES.up.path, FILES.ready.path])
 
-/** Logs every request, but of the answers to probes only the first 503 in a row. Counts each when there are metrics. */
+/**
+ * Logs every request, but of the answers to probes only the first 503 in a row. Counts each when there are
+ * metrics.
+ */
 function createLogRequest({ log, metrics }: Pick<DoorOptions, 'log' | 'metrics'>): LogRequest {
   const refused = new Set<string>()
   const write: LogRequest = (line) => {

@@ -4,11 +4,11 @@ import { version } from '../../package.json'
 import { visitFrom } from '../domain/audit.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { openExpiring } from '../store/opening/server-database.ts'
-import { countLive, expireAll } from '../store/postgres/restoring/expire-all.ts'
+import { countLive, expireAll } from '../store/postgres/expire-all.ts'
 
 /**
- * A database before anything was expired, which the caller closes. `livePushes` would be expired, all or none. Throws `conflict`
- * with a sentence for the operator when the database cannot be used.
+ * A database before anything was expired, which the caller closes. `livePushes` would be expired, all or
+ * none. Throws `conflict` with a sentence for the operator when the database cannot be used.
  */
 export async function openToExpire(address: DatabaseAddress) {
   const database = await openExpiring(address)

@@ -6,16 +6,18 @@ import type { Now, Uptime } from '../domain/time.ts'
 import type { SurveyOptions } from '../importing/import-source.ts'
 import { createJobs } from '../operating/jobs.ts'
 import { databaseSettingsOf } from '../settings/database.ts'
-import { type Keys, requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder, holdsData, requireUsable } from '../store/folder/data-folder.ts'
 import { lookAtKeyring, readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
+import { type Keys, requireKeys } from '../store/instance.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import type { CommandDatabase, OpenedStore } from '../store/opening/opened-store.ts'
 import { createImportLook } from '../store/pushes/imports.ts'
 import { openAnyStore, type StoreConfig } from './open-store.ts'
 
-/** Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much. */
+/**
+ * Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much.
+ */
 const LARGEST_FILE = 32 * 1024 ** 3
 
 const NOTHING_ACCEPTED = { acceptClock: false, acceptMove: false, acceptDatabase: false }
@@ -51,7 +53,10 @@ export async function openPlace(
   return place.databaseUrl === null ? store : withHeartbeats(store, say)
 }
 
-/** Without heartbeats, other nodes would take the import for dead after a minute, and its uploads for abandoned. */
+/**
+ * Without heartbeats, other nodes would take the import for dead after a minute, and its uploads for
+ * abandoned.
+ */
 async function withHeartbeats(store: OpenedStore, say: (line: string) => void): Promise<OpenedStore> {
   const log = { error: (_: object, message: string) => say(`oncebox: ${message}`) }
   const jobs = createJobs({ jobs: store.jobs, now: store.now, log })
@@ -75,7 +80,9 @@ const holdsTables = async (address: DatabaseAddress) => (await loadServer()).hol
 type Look = { here: SurveyOptions['here']; close(): Promise<void> }
 const NOTHING: Look = { here: null, close: async () => undefined }
 
-/** What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would. */
+/**
+ * What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would.
+ */
 export async function openLook(place: ImportPlace): Promise<Look> {
   const { dataDir, keyFile } = place
   const folder = dataFolder(dataDir)

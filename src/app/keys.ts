@@ -1,4 +1,5 @@
-// The instance keys of a database: which there are, what still needs them, and how a new one takes the place of the first.
+// The instance keys of a database: which there are, what still needs them, and how a new one takes the place
+// of the first.
 
 import { addKey, fingerprint, type Keyring, parseKeyFile, putKeyFirst } from '../crypto/keyring.ts'
 import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
@@ -8,7 +9,6 @@ import type { DatabaseAddress } from '../domain/database-address.ts'
 import { conflict } from '../domain/errors.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { reseal as resealRequest } from '../requests/request-texts.ts'
-import { enterKeys, requireKeys } from '../store/every-engine/instance.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import {
   makeKeyFile,
@@ -17,6 +17,7 @@ import {
   removeLeftKeys,
   replaceKeyFile,
 } from '../store/folder/key-file.ts'
+import { enterKeys, requireKeys } from '../store/instance.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import type { CommandDatabase } from '../store/opening/opened-store.ts'
 import { openServerDatabase } from '../store/opening/server-database.ts'
@@ -28,7 +29,7 @@ import {
   relinkSome,
   resealSecrets,
 } from '../store/pushes/rekeying.ts'
-import { relinkRequests } from '../store/requests/requests.ts'
+import { relinkRequests } from '../store/requests.ts'
 import type { Step } from '../store/steps.ts'
 
 export type KeyPlace = {
@@ -46,7 +47,9 @@ export function makeNewKey(path: string): string {
   return fingerprint(makeKeyFile(path).sealing.verifier)
 }
 
-/** The first key seals. Works beside a server. Throws `conflict` when the key file does not fit the database. */
+/**
+ * The first key seals. Works beside a server. Throws `conflict` when the key file does not fit the database.
+ */
 export async function showKeys(place: KeyPlace) {
   await using opened = await open(place, { isAlone: false })
   const { rows, file } = opened
@@ -56,10 +59,11 @@ export async function showKeys(place: KeyPlace) {
 }
 
 /**
- * Puts a new key first, seals under it what accounts keep, and removes keys that nothing needs any more. Throws `conflict` while a
- * server runs. Each moment leaves a key file that opens everything in the database: the new key comes behind the others first, and
- * seals once the rows name it. What a killed run has left, the next one removes. `onStep` is called before and after each step and write.
- * `removed` are the keys that nothing needed any more.
+ * Puts a new key first, seals under it what accounts keep, and removes keys that nothing needs any more.
+ * Throws `conflict` while a server runs. Each moment leaves a key file that opens everything in the database:
+ * the new key comes behind the others first, and seals once the rows name it. What a killed run has left, the
+ * next one removes. `onStep` is called before and after each step and write. `removed` are the keys that
+ * nothing needed any more.
  */
 export async function rotateKey(place: KeyPlace, onStep: (step: string) => void = () => undefined) {
   await using opened = await open(place, { isAlone: true })
@@ -116,7 +120,10 @@ function* resealAll(keyring: Keyring): Step<KeyUse[]> {
   return yield* listKeyUses()
 }
 
-/** A push that is over is found under the new key, too: so its former key is not needed for it. Null for damaged labels. */
+/**
+ * A push that is over is found under the new key, too: so its former key is not needed for it. Null for
+ * damaged labels.
+ */
 function reseal({ isOver, ...push }: OwnedPush, keyring: Keyring): Linked | null {
   const { sealing } = keyring
   const { lookup: pushId, ownerId } = push

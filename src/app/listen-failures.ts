@@ -1,4 +1,5 @@
-// Why a server cannot listen on an address, and what to do about it: in the words of a start, and of the doctor.
+// Why a server cannot listen on an address, and what to do about it: in the words of a start, and of the
+// doctor.
 
 const FIRST_FREE_PORT = 1024
 

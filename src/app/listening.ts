@@ -1,5 +1,5 @@
-// Opens the sockets of a server: the main one, plain http beside TLS, and the one for metrics. Announces its name on the local
-// network.
+// Opens the sockets of a server: the main one, plain http beside TLS, and the one for metrics. Announces its
+// name on the local network.
 
 import { type Binding, listen, type Network, type ServerUrls, urlsOf } from '../http/door/listener.ts'
 import { isUnixHost, removeStaleSocket } from '../http/door/unix-socket.ts'

@@ -1,5 +1,5 @@
-// Opens the store of a node whose rows PostgreSQL keeps, for a server and for imports. Notices outages of PostgreSQL, from its
-// connections and from the heartbeats of the node, and tells each one in the log.
+// Opens the store of a node whose rows PostgreSQL keeps, for a server and for imports. Notices outages of
+// PostgreSQL, from its connections and from the heartbeats of the node, and tells each one in the log.
 
 import { hostname } from 'node:os'
 import { version } from '../../package.json'

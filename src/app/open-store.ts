@@ -29,7 +29,9 @@ type StorePorts = Pick<
   serverNow?: Now | undefined
 }
 
-/** Makes what is missing. Throws `conflict` with a sentence for the operator when the place cannot be used. */
+/**
+ * Makes what is missing. Throws `conflict` with a sentence for the operator when the place cannot be used.
+ */
 export async function openAnyStore(config: StoreConfig, ports: StorePorts): Promise<OpenedStore> {
   const { now, serverNow = null, uptime } = ports
   const clock = { uptime, accept: config.acceptClock, maxGap: config.maxClockGap }
@@ -48,7 +50,9 @@ type ServedStoreOptions = Pick<StorePorts, 'now' | 'uptime' | 'onStep' | 'onComm
   interpose?: ((store: OpenedStore) => OpenedStore) | undefined
 }
 
-/** Logs warnings and failures. `failed` resolves when the database may be corrupt and the process must end. */
+/**
+ * Logs warnings and failures. `failed` resolves when the database may be corrupt and the process must end.
+ */
 export async function openServedStore({ config, log, interpose, ...ports }: ServedStoreOptions) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
   const onFailure = noteFailure(log, 'a background task of the store failed')

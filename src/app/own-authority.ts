@@ -1,4 +1,5 @@
-// Reads the authority of the server on this machine, without its key, and the names that an authority may vouch for.
+// Reads the authority of the server on this machine, without its key, and the names that an authority may
+// vouch for.
 
 import { readCertificate } from '../crypto/certificate-facts.ts'
 import { DomainError } from '../domain/errors.ts'

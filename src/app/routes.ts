@@ -1,5 +1,5 @@
-// The routes of a server: connects each URL of the API, the pages and the assets with what answers it, and enforces the guards of the
-// API. pages/page-guards.ts enforces those of the pages.
+// The routes of a server: connects each URL of the API, the pages and the assets with what answers it, and
+// enforces the guards of the API. pages/page-guards.ts enforces those of the pages.
 
 import { createAnswerDownload } from '../api/downloads.ts'
 import { createEventRoutes, createWebhookRoutes } from '../api/notices.ts'

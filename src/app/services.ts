@@ -15,7 +15,6 @@ import type { Argon2Cost } from '../crypto/passphrase.ts'
 import { type ClientOf, createClientOf } from '../domain/client.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
-import { createWaitingLine, type InLine } from '../domain/waiting-line.ts'
 import { listOrNone, type Network } from '../http/door/listener.ts'
 import { createEvents } from '../notices/events.ts'
 import type { Appearances } from '../operating/appearance.ts'
@@ -36,6 +35,7 @@ import { createPushes, type Pushes } from '../pushes/pushes.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
 import { createUploads } from '../pushes/uploads.ts'
+import { createWaitingLine, type InLine } from '../pushes/waiting-line.ts'
 import { createRequests } from '../requests/requests.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
@@ -81,7 +81,8 @@ export type Services = ReturnType<typeof createServices>
 export function createServices(options: ServicesOptions) {
   const { store, log } = options
   const clientOf = createClientOf(() => listOrNone(options.listAddresses))
-  // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares the thread pool.
+  // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares
+  // the thread pool.
   const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
   const mailLimit = createMailLimit({
     budgets: store.shared.budgets,

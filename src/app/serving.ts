@@ -1,4 +1,5 @@
-// Finds the server of a data folder, for commands on the same machine: where it listens, and whether it answers.
+// Finds the server of a data folder, for commands on the same machine: where it listens, and whether it
+// answers.
 
 import { isUp } from '../client/up.ts'
 import { isUnixHost, socketPath } from '../http/door/unix-socket.ts'
@@ -19,9 +20,10 @@ import { asOwner } from '../store/folder/ownership.ts'
 export type Serving = NonNullable<ReturnType<typeof findServing>>
 
 /**
- * `setupLink` makes the first administrator; null when there is one already, or when a terminal shows the link. `isUp`: whether it
- * answers, and its database works. Null when no server holds the folder, or when it does not listen yet. `settings`: those that it runs with, without secrets; null when they cannot be read. Throws DomainError for a folder of somebody else; root looks
- * into it as its owner.
+ * `setupLink` makes the first administrator; null when there is one already, or when a terminal shows the
+ * link. `isUp`: whether it answers, and its database works. Null when no server holds the folder, or when it
+ * does not listen yet. `settings`: those that it runs with, without secrets; null when they cannot be read.
+ * Throws DomainError for a folder of somebody else; root looks into it as its owner.
  */
 export function findServing(dataDir: string) {
   return asOwner(dataDir, () => {
@@ -31,7 +33,10 @@ export function findServing(dataDir: string) {
   })
 }
 
-/** The address of any Oncebox on this port of this machine, such as one of another user; null when none answers. */
+/**
+ * The address of any Oncebox on this port of this machine, such as one of another user; null when none
+ * answers.
+ */
 export async function findServerOn(port: number): Promise<string | null> {
   const urls = ['https', 'http'].map((scheme) => `${scheme}://localhost:${port}`)
   const answers = await Promise.all(urls.map((url) => isUp({ url, socket: null })))
@@ -44,7 +49,10 @@ type NotesOptions = {
   log: Log
 }
 
-/** What a server writes down for commands. Removes the note of a killed server. A failure is only logged, because the server works without. */
+/**
+ * What a server writes down for commands. Removes the note of a killed server. A failure is only logged,
+ * because the server works without.
+ */
 export function createNotes({ config, settings, log }: NotesOptions) {
   const { dataDir, host, keyFile, tlsAuthorityKey, minFreeSpace } = config
 
@@ -70,7 +78,10 @@ export function createNotes({ config, settings, log }: NotesOptions) {
     )
   }
 
-  /** For the first administrator, where no terminal can show it: returns the path of the file, or null when the disk refuses. */
+  /**
+   * For the first administrator, where no terminal can show it: returns the path of the file, or null when
+   * the disk refuses.
+   */
   function keepSetupLink(link: string): string | null {
     const write = () => writeSetupLink(dataDir, link)
     const path = attempt('the file of the link for the first administrator was not written', write)

@@ -25,7 +25,10 @@ type TlsOptions = {
   network: Pick<Network, 'listAddresses' | 'hostName'>
 }
 
-/** Null when TLS is off. After the store, because the authority lies in its folder. Throws `conflict` when the certificate cannot be used. */
+/**
+ * Null when TLS is off. After the store, because the authority lies in its folder. Throws `conflict` when the
+ * certificate cannot be used.
+ */
 export async function openTls(options: TlsOptions): Promise<Tls | null> {
   const certificate = await openCertificate(options)
   return certificate && { certificate, watch: createCertificateWatch({ certificate, log: options.log }) }

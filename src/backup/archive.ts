@@ -1,5 +1,6 @@
-// The format of a backup: a tar, which any tar program can list, of a manifest and the members that it names with their
-// checksums. What is read comes from outside: nothing but a member of the manifest is taken, and no more of it than announced.
+// The format of a backup: a tar, which any tar program can list, of a manifest and the members that it names
+// with their checksums. What is read comes from outside: nothing but a member of the manifest is taken, and
+// no more of it than announced.
 
 import { createTarDecoder, createTarPacker, type ParsedTarEntry } from 'modern-tar'
 import { createDigest } from '../crypto/digest.ts'
@@ -93,13 +94,16 @@ export type ReadingOptions = {
   file: string
   /** Called before any member; may throw to read no further. */
   onManifest?: (manifest: Manifest) => Promise<void> | void
-  /** Receives the bytes of a member before its checksum is known to be right: use nothing before `readBackup` resolves. */
+  /**
+   * Receives the bytes of a member before its checksum is known to be right: use nothing before `readBackup`
+   * resolves.
+   */
   onPiece: (name: MemberName, piece: Uint8Array) => Promise<void> | void
 }
 
 /**
- * Resolves once the whole tar was read and is intact. Throws `conflict`, naming the file, for anything else; errors of the
- * system pass through. Always closes the source.
+ * Resolves once the whole tar was read and is intact. Throws `conflict`, naming the file, for anything else;
+ * errors of the system pass through. Always closes the source.
  */
 export async function readBackup(
   tar: ReadableStream<Uint8Array>,

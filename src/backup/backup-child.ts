@@ -1,4 +1,5 @@
-// Starts this program again to make a backup in a process of its own, so that nothing of the server waits for a disk that hangs.
+// Starts this program again to make a backup in a process of its own, so that nothing of the server waits for
+// a disk that hangs.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../domain/system-errors.ts'

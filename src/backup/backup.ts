@@ -63,8 +63,9 @@ export type SettingsFrom = 'server' | 'last server' | 'command line'
 export type BackupReport = Awaited<ReturnType<typeof backUp>>
 
 /**
- * `leftOut` tells how many rows of the database are missing from the backup, because they are damaged. Throws `conflict` or `disk_full`, and then leaves nothing behind. All that it writes to the data folder is a copy of the
- * database without what opens pushes. The copy has no name and disappears when the process ends.
+ * `leftOut` tells how many rows of the database are missing from the backup, because they are damaged. Throws
+ * `conflict` or `disk_full`, and then leaves nothing behind. All that it writes to the data folder is a copy
+ * of the database without what opens pushes. The copy has no name and disappears when the process ends.
  */
 export async function backUp(wish: BackupWish, ports: BackupPorts) {
   const { dataDir, file, seal } = wish

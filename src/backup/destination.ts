@@ -25,7 +25,10 @@ import { explainWriting, MAKE_ROOM } from './refusals.ts'
 /** Synchronizes after so many bytes, so that other processes never wait for more than these at the disk. */
 const FLUSH_BYTES = 2 * 1024 * 1024
 
-/** An unfinished backup to which nothing was written for so long is of a process that was killed, wherever that ran. */
+/**
+ * An unfinished backup to which nothing was written for so long is of a process that was killed, wherever
+ * that ran.
+ */
 const LEFT_AFTER_MS = 10 * MINUTE
 const PART = /\.oncebox-\d+\.part$/
 
@@ -98,7 +101,9 @@ function requireNothingAt(path: string): void {
   throw conflict(`${path} exists, and a backup overwrites nothing. ${remedy}.`)
 }
 
-/** By the clock of the disk. What cannot be removed stays: somebody else may have put it into a shared folder. */
+/**
+ * By the clock of the disk. What cannot be removed stays: somebody else may have put it into a shared folder.
+ */
 function removeLeft(own: string): void {
   const folder = dirname(own)
   const { mtimeMs: now } = lstatSync(own)
@@ -126,7 +131,10 @@ function giveName(unfinished: string, { path, onStep }: { path: string; onStep: 
   syncFolder(dirname(path))
 }
 
-/** Throws `disk_full` unless the disk can take so many bytes. On the disk of the data folder, `spare` must stay free. */
+/**
+ * Throws `disk_full` unless the disk can take so many bytes. On the disk of the data folder, `spare` must
+ * stay free.
+ */
 export function requireRoom(
   path: string,
   { bytes, dataDir, spare }: { bytes: number; dataDir: string; spare: number },

@@ -1,5 +1,6 @@
-// Makes a backup in the folder of --backup-dir, which holds this data folder's own: `oncebox backup` without FILE, and what a
-// server starts on its timer. The folder may hold files of other servers and of people, which nothing here touches.
+// Makes a backup in the folder of --backup-dir, which holds this data folder's own: `oncebox backup` without
+// FILE, and what a server starts on its timer. The folder may hold files of other servers and of people,
+// which nothing here touches.
 
 import { constants, existsSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat } from 'node:fs/promises'
@@ -22,8 +23,8 @@ export type OwnBackupWish = Omit<BackupWish, 'file'> & {
 }
 
 /**
- * Throws `conflict` for a folder whose disk is not mounted, what `backUp` throws, and `conflict` when the backup is made but an
- * old one cannot be removed.
+ * Throws `conflict` for a folder whose disk is not mounted, what `backUp` throws, and `conflict` when the
+ * backup is made but an old one cannot be removed.
  */
 export async function backUpInFolder(wish: OwnBackupWish, ports: BackupPorts): Promise<BackupReport> {
   try {

@@ -1,5 +1,5 @@
-// `oncebox restore`: makes a new data folder of a backup. Everything that was live has expired in it, and the pushes of accounts
-// have fresh links.
+// `oncebox restore`: makes a new data folder of a backup. Everything that was live has expired in it, and the
+// pushes of accounts have fresh links.
 
 import { writeFileSync } from 'node:fs'
 import { version } from '../../package.json'
@@ -37,14 +37,20 @@ export type RestorePorts = RestoringPorts & {
 /** What a restore would do; nothing is done yet. */
 export type RestorePlan = VerifiedBackup & {
   now: number
-  /** When the server was last in use before the backup was made, and whether the clock here is behind that by more than a day. */
+  /**
+   * When the server was last in use before the backup was made, and whether the clock here is behind that by
+   * more than a day.
+   */
   lastUsed: number
   isClockBehind: boolean
 }
 
 export type Restored = Awaited<ReturnType<typeof change>>
 
-/** Throws `conflict` when the backup cannot be restored or something is in its place already: then nothing was changed. */
+/**
+ * Throws `conflict` when the backup cannot be restored or something is in its place already: then nothing was
+ * changed.
+ */
 export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Promise<Restored> {
   const { dataDir } = wish
   requireVacant(dataDir)
@@ -122,7 +128,10 @@ function withoutKey(file: string): DomainError {
   )
 }
 
-/** A setting that was in effect when the backup was made, and that the restored server does not have by itself. */
+/**
+ * A setting that was in effect when the backup was made, and that the restored server does not have by
+ * itself.
+ */
 export type FormerSetting = {
   flag: string
   /** Null for a secret, which is in no backup. */

@@ -1,4 +1,5 @@
-// Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age` opens them too.
+// Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age`
+// opens them too.
 
 import type { Decrypter } from 'age-encryption'
 import { identitiesIn } from '../domain/age-recipient.ts'
@@ -54,8 +55,8 @@ export type Opening = {
 export type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
 
 /**
- * `file` names the backup in refusals. Throws `conflict` when it is no backup, or what was given does not open it. Alterations are
- * noticed while the result is read.
+ * `file` names the backup in refusals. Throws `conflict` when it is no backup, or what was given does not
+ * open it. Alterations are noticed while the result is read.
  */
 export async function openBackup(
   source: AsyncIterable<Uint8Array>,

@@ -34,8 +34,9 @@ export function readOpen(file: number): AsyncIterable<Uint8Array> {
 }
 
 /**
- * Opens a file or a pipe at once, and closes it once its reader has ended. Throws what the system says, with the path. A plain
- * descriptor, because a FileHandle that nobody reads to its end, as after a wrong passphrase, would fail when it is collected.
+ * Opens a file or a pipe at once, and closes it once its reader has ended. Throws what the system says, with
+ * the path. A plain descriptor, because a FileHandle that nobody reads to its end, as after a wrong
+ * passphrase, would fail when it is collected.
  */
 export async function readPath(path: string): Promise<AsyncIterable<Uint8Array>> {
   const file = await openFile(path, 'r')

@@ -1,5 +1,6 @@
-// `oncebox backup verify`, and what a restore does first: reads a backup, and puts its rows into a new database. Of what the
-// backup says of itself nothing is believed: every row passes the checks of the new tables.
+// `oncebox backup verify`, and what a restore does first: reads a backup, and puts its rows into a new
+// database. Of what the backup says of itself nothing is believed: every row passes the checks of the new
+// tables.
 
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -26,7 +27,10 @@ export type BackupToRead = {
   keyFile: string | null
 }
 
-/** `tempDir`: a folder on a disk of this machine, which takes two copies of the database for as long as this runs. */
+/**
+ * `tempDir`: a folder on a disk of this machine, which takes two copies of the database for as long as this
+ * runs.
+ */
 export type VerifyWish = BackupToRead & { tempDir: string }
 
 export type RestoringPorts = {
@@ -93,7 +97,10 @@ export async function examine(source: AsyncIterable<Uint8Array>, options: Examin
   return { told, store, keyring: outside ?? inside, members }
 }
 
-/** Writes the database into the folder. The other members, which are small and may be secret, lie in no file until they fit. */
+/**
+ * Writes the database into the folder. The other members, which are small and may be secret, lie in no file
+ * until they fit.
+ */
 async function unpack(source: AsyncIterable<Uint8Array>, options: Examining) {
   const { file, folder, place, opening, onProgress } = options
   const members = new Map<MemberName, Buffer>()

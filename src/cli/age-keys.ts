@@ -1,8 +1,9 @@
-// Opens what a server encrypted for somebody's age key: a text in letters (armored), and files, each in a ZIP of its own.
+// Opens what a server encrypted for somebody's age key: a text in letters (armored), and files, each in a ZIP
+// of its own.
 
 import type { IdentityFile } from '../backup/sealing.ts'
 import { createOwnFile } from '../client/own-files.ts'
-import { printableLine } from '../domain/printable.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Shell } from './shell.ts'
 
 export type AgeKeys = Awaited<ReturnType<typeof readAgeKeys>>

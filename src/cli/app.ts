@@ -1,4 +1,5 @@
-// What commands ask of the app where tests put something else in its place. Each part is loaded when a command needs it.
+// What commands ask of the app where tests put something else in its place. Each part is loaded when a
+// command needs it.
 
 function lazily<A extends unknown[], R>(load: () => Promise<(...given: A) => R>) {
   return async (...given: A): Promise<Awaited<R>> => await (await load())(...given)

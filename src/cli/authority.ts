@@ -25,7 +25,9 @@ type Comparing = {
   warning?: string
 }
 
-/** Throws CommandFailure unless the fingerprint is the given one, or a person says that it is the right one. */
+/**
+ * Throws CommandFailure unless the fingerprint is the given one, or a person says that it is the right one.
+ */
 export async function compareAuthority(
   { fingerprint: claimed }: ClaimedAuthority,
   { server, fingerprint, flag, warning = '' }: Comparing,

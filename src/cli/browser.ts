@@ -5,7 +5,10 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { Place } from '../settings/parsers.ts'
 
-/** How long the file with the link stays. Long, because a browser that has to start first may need half a minute. */
+/**
+ * How long the file with the link stays. Long, because a browser that has to start first may need half a
+ * minute.
+ */
 export const FILE_MS = 60_000
 
 /** Opens a file with the person's own browser; null without a desktop session. */
@@ -18,8 +21,8 @@ export function openerOf({ env, platform }: Pick<Place, 'env' | 'platform'>): st
 }
 
 /**
- * Folders for the file, the best first. On Linux, browsers in a sandbox (Snap, Flatpak) read only visible folders of the home
- * folder, while the data folder is usually a hidden one.
+ * Folders for the file, the best first. On Linux, browsers in a sandbox (Snap, Flatpak) read only visible
+ * folders of the home folder, while the data folder is usually a hidden one.
  */
 export function filePlaces({ platform, home }: Place, dataDir: string): string[] {
   if (platform !== 'linux') return [dataDir]
@@ -27,7 +30,10 @@ export function filePlaces({ platform, home }: Place, dataDir: string): string[]
   return isVisible || !posix.isAbsolute(home) ? [dataDir] : [home, dataDir]
 }
 
-/** A page that leads to the link. Other users can see the arguments of a process, so only the file contains the link. */
+/**
+ * A page that leads to the link. Other users can see the arguments of a process, so only the file contains
+ * the link.
+ */
 export function redirectPage(link: string): string {
   const escaped = link.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
   return `<!doctype html>
@@ -39,7 +45,10 @@ export function redirectPage(link: string): string {
 `
 }
 
-/** Opens the browser if there is one, without waiting for it. Returns what removes the file; it goes after a minute anyway. */
+/**
+ * Opens the browser if there is one, without waiting for it. Returns what removes the file; it goes after a
+ * minute anyway.
+ */
 export function createOpenLink(place: Place) {
   return ({ link, dataDir }: { link: string; dataDir: string }): (() => void) => {
     const [command, ...args] = openerOf(place) ?? []
@@ -68,7 +77,10 @@ export function createOpenPage(place: Place) {
   }
 }
 
-/** A new file that only this user can read; null when no folder takes it. Replaces what a killed server left behind. */
+/**
+ * A new file that only this user can read; null when no folder takes it. Replaces what a killed server left
+ * behind.
+ */
 function writePage(html: string, { folders, link }: { folders: string[]; link: string }): string | null {
   for (const folder of folders) {
     const path = `${folder}/oncebox-setup-${new URL(link).port || 'link'}.html`
@@ -90,7 +102,10 @@ function start(command: string, args: string[]): ChildProcess {
   return child
 }
 
-/** Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote terminal. */
+/**
+ * Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote
+ * terminal.
+ */
 export function isStartedByClick({ place }: { place: Place }): boolean {
   return (place.platform === 'win32' || place.platform === 'darwin') && openerOf(place) !== null
 }

@@ -1,4 +1,5 @@
-// Reads a command line for its row of the table: arguments, flags, settings and the files that they name, all problems at once.
+// Reads a command line for its row of the table: arguments, flags, settings and the files that they name, all
+// problems at once.
 
 import { explainSystemError } from '../domain/system-errors.ts'
 import { type EnvFile, parseEnvFile } from '../install/env-file.ts'
@@ -105,8 +106,8 @@ function readEnvFile(read: () => string): EnvFile {
 }
 
 /**
- * The variables of the installed service. When a flag or variable names a data folder or a database, ignores the service
- * entirely, because its key file would belong to another one.
+ * The variables of the installed service. When a flag or variable names a data folder or a database, ignores
+ * the service entirely, because its key file would belong to another one.
  */
 function withService(shell: Shell, raw: GivenFlags): Shell {
   const { env } = shell.place
@@ -122,7 +123,10 @@ function withService(shell: Shell, raw: GivenFlags): Shell {
   return withVariables(shell, service.variables)
 }
 
-/** Throws when a flag or a variable says that the database is PostgreSQL, and the command is for a data folder. */
+/**
+ * Throws when a flag or a variable says that the database is PostgreSQL, and the command is for a data
+ * folder.
+ */
 function requireFolder({ onlyFolder }: Command, sources: Sources): void {
   if (onlyFolder === undefined) return
   const { entries = [] } = readSettings(DATABASE, sources)

@@ -1,4 +1,5 @@
-// What the table says of a command: its words, its flags and settings, and the action, which is loaded when the command runs.
+// What the table says of a command: its words, its flags and settings, and the action, which is loaded when
+// the command runs.
 
 import type { Entry } from '../settings/fold.ts'
 import type { Parser } from '../settings/parsers.ts'
@@ -31,13 +32,17 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   heading?: string
   /** The command's own flags. */
   flags?: F
-  /** Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does. */
+  /**
+   * Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does.
+   */
   settings?: S
   /** The group of settings that its help shows, where it takes all that `serve` takes. */
   helpedGroup?: string
   /** Only handed on as they were given, for a service that reads them later. */
   keepsSettings?: true
-  /** Whether the settings of an installed service count, unless the command line names a folder or a database. */
+  /**
+   * Whether the settings of an installed service count, unless the command line names a folder or a database.
+   */
   isOnData?: boolean | ((operands: readonly string[]) => boolean)
   /** Tells its failures as lines of JSON when --log-format asks for it. */
   isServer?: true

@@ -29,7 +29,10 @@ const ROWS: readonly Command[] = [
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]
 
-/** With the flag of every command that works on a data folder or a database. A service reads a file of its own. */
+/**
+ * With the flag of every command that works on a data folder or a database. A service reads a file of its
+ * own.
+ */
 export const COMMANDS = ROWS.map((row) => {
   const isOnData = row.isOnData !== undefined || 'dataDir' in (row.settings ?? {})
   return isOnData && !row.keepsSettings ? { ...row, flags: { ...row.flags, envFile } } : row

@@ -1,7 +1,7 @@
 // `oncebox completion SHELL`: a script that completes commands and flags, with a table of all words.
 //
-// A script that ran the program at each press of the tab key would pass it the typed line, which may contain a secret, as an
-// argument that other users of the machine can see.
+// A script that ran the program at each press of the tab key would pass it the typed line, which may contain
+// a secret, as an argument that other users of the machine can see.
 
 import { type Command, childrenOf, operandsOf, shownSettings, wordOf } from './command.ts'
 import bash from './completion/bash.template' with { type: 'text' }

@@ -1,9 +1,10 @@
-// Failures of commands: the message on standard error, as a line of JSON where --log-format asks for it, and the exit code.
+// Failures of commands: the message on standard error, as a line of JSON where --log-format asks for it, and
+// the exit code.
 
 import { ClientFailure, type FailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
-import { printableLine } from '../domain/printable.ts'
 import { codeOf, presentSystemError } from '../domain/system-errors.ts'
+import { printableLine } from '../text/printable.ts'
 import type { Shell } from './shell.ts'
 
 const FAILED = 1

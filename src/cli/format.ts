@@ -1,7 +1,7 @@
 // Formats sizes, times and untrusted text for a terminal.
 
-import { printableLine, UNPRINTABLE } from '../domain/printable.ts'
 import { DAY, HOUR, MINUTE } from '../domain/time.ts'
+import { printableLine, UNPRINTABLE } from '../text/printable.ts'
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
@@ -15,7 +15,9 @@ export function formatSize(bytes: number): string {
 /** Made when a time is first shown: loading the formats costs a start milliseconds. */
 let localTime: Intl.DateTimeFormat | undefined
 
-/** An ISO time in this machine's time zone, `2026-11-27 14:05`. Returns other text unchanged but printable. */
+/**
+ * An ISO time in this machine's time zone, `2026-11-27 14:05`. Returns other text unchanged but printable.
+ */
 export function formatLocalTime(iso: string): string {
   const time = Date.parse(iso)
   if (Number.isNaN(time)) return printableLine(iso)
@@ -53,7 +55,10 @@ export function formatCount(number: number | null, noun: string, plural = `${nou
 
 type Ending = { expiresAt: string | null; daysRemaining: number | null }
 
-/** `7 days` as the server counts them; on the last day `6 hours` or `45 minutes`, unless this machine's clock is wrong. */
+/**
+ * `7 days` as the server counts them; on the last day `6 hours` or `45 minutes`, unless this machine's clock
+ * is wrong.
+ */
 export function formatTimeLeft({ expiresAt, daysRemaining }: Ending, now: number): string {
   const left = Date.parse(expiresAt ?? '') - now
   if (daysRemaining !== 1 || !(left > 0 && left < DAY)) return formatCount(daysRemaining, 'day')

@@ -1,5 +1,5 @@
-// What the manual says of the program and of each command: prose, whose first sentence stands in lists, the command's own flags,
-// and examples.
+// What the manual says of the program and of each command: prose, whose first sentence stands in lists, the
+// command's own flags, and examples.
 
 import type { Setting } from '../settings/setting.ts'
 import type { Command } from './command.ts'

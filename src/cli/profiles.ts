@@ -79,8 +79,8 @@ export type Wanted = {
 const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
 /**
- * Chooses the server, and the token and certificates that belong to it. Never uses those of another server. Throws
- * CommandFailure when the named profile does not exist.
+ * Chooses the server, and the token and certificates that belong to it. Never uses those of another server.
+ * Throws CommandFailure when the named profile does not exist.
  */
 export function chooseServer(profiles: Profiles, wanted: Wanted) {
   const named = wanted.profile === null ? null : profiles.find(({ name }) => name === wanted.profile)

@@ -1,4 +1,5 @@
-// Runs a command line: finds its command, shows help or the version, and tells failures by a message and an exit code.
+// Runs a command line: finds its command, shows help or the version, and tells failures by a message and an
+// exit code.
 
 import { version } from '../../package.json'
 import { app } from './app.ts'

@@ -1,4 +1,5 @@
-// Receives the files of a push into a folder: uses safe names, overwrites nothing, and resumes interrupted downloads.
+// Receives the files of a push into a folder: uses safe names, overwrites nothing, and resumes interrupted
+// downloads.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, statSync } from 'node:fs'
@@ -9,8 +10,8 @@ import type { Client } from '../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { createOwnFile, openOwnFile, placePart } from '../client/own-files.ts'
 import { isSealedName } from '../domain/age-recipient.ts'
-import { printableLine } from '../domain/printable.ts'
 import { safeFilename, safeFilenames } from '../domain/received-names.ts'
+import { printableLine } from '../text/printable.ts'
 import type { AgeKeys } from './age-keys.ts'
 import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder } from './paths.ts'
@@ -59,7 +60,10 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
     }
   }
 
-  /** The folder for files, partial ones and the note, all on one disk. Several files get a folder of their own. */
+  /**
+   * The folder for files, partial ones and the note, all on one disk. Several files get a folder of their
+   * own.
+   */
   function folderFor(several: boolean): string {
     if (output === null) return '.'
     return several || isNamedAsFolder(output) ? output : dirname(output)
@@ -103,7 +107,10 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
     shell.say(isRenamed ? `${saved} The sender named it ${quote(inner ?? filename)}.` : saved)
   }
 
-  /** Puts the content of an encrypted file in its place. Returns its own name, or null for one that stays as it came. */
+  /**
+   * Puts the content of an encrypted file in its place. Returns its own name, or null for one that stays as
+   * it came.
+   */
   async function openSealed(part: string, filename: string): Promise<string | null> {
     if (keys === null || !isSealedName(filename)) return null
     const opened = `${part}.open`

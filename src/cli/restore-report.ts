@@ -2,8 +2,8 @@
 
 import type { Restored, RestorePlan } from '../backup/restore.ts'
 import type { VerifiedBackup } from '../backup/verify.ts'
-import { printableLine } from '../domain/printable.ts'
 import { formatTime } from '../domain/time.ts'
+import { printableLine } from '../text/printable.ts'
 import { formatCount, formatLocalTime, formatSize, shellWord } from './format.ts'
 import { alignColumns } from './table.ts'
 

@@ -52,7 +52,10 @@ export async function serve(given: Given<unknown, Config>, { isOpened }: Opening
   if (failure) throw new CommandFailure(failure.message)
 }
 
-/** Shows the person at this desktop the page that makes the administrator, or else the server. Returns what undoes it. */
+/**
+ * Shows the person at this desktop the page that makes the administrator, or else the server. Returns what
+ * undoes it.
+ */
 function openBrowser(link: string | undefined, { dataDir, hereUrl }: RunningServer, shell: Shell) {
   if (link !== undefined) return shell.openLink({ link, dataDir })
   shell.openPage(hereUrl)
@@ -89,7 +92,10 @@ function presentSettings(entries: readonly Entry[]) {
     .map(({ setting: { flag, help }, text, from }) => ({ flag, value: text, from, help }))
 }
 
-/** The links that make the first administrator, the one for this computer first; none when there is one already. */
+/**
+ * The links that make the first administrator, the one for this computer first; none when there is one
+ * already.
+ */
 function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningServer): string[] {
   if (setupPath === null) return []
   const starts = baseUrl === null ? [...new Set([hereUrl, ...elsewhere])] : [baseUrl]
@@ -113,7 +119,10 @@ function presentSetup(setup: NonNullable<Setup>): string {
   return 'file' in setup ? `the link is in ${setup.file} (works once)` : `"${setup.command}"`
 }
 
-/** A line for each thing, for people. The first address is the one that the server listens on, as `--host` spells it. */
+/**
+ * A line for each thing, for people. The first address is the one that the server listens on, as `--host`
+ * spells it.
+ */
 function readyLines(server: RunningServer, setup: Setup): string[] {
   const { url, hereUrl, baseUrl, dataDir, database, trust } = server
   const here = hereUrl === url ? '' : ` (on this computer: ${hereUrl})`
@@ -148,7 +157,10 @@ function readyJson(server: RunningServer, setup: Setup, now: number): string {
   })
 }
 
-/** Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a folder at least. */
+/**
+ * Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a
+ * folder at least.
+ */
 function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
   if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
   // The system names no path when a write is refused.

@@ -1,17 +1,18 @@
-// A command's access to the terminal, the environment, files and signals. No other file of this room touches them.
+// A command's access to the terminal, the environment, files and signals. No other file of this room touches
+// them.
 
 import { lookup } from 'node:dns/promises'
 import { closeSync, openSync, readFileSync, write } from 'node:fs'
 import { getPriority, homedir, hostname, networkInterfaces, setPriority } from 'node:os'
 import { isatty, ReadStream } from 'node:tty'
 import { promisify } from 'node:util'
-import { printable } from '../domain/printable.ts'
 import { codeOf } from '../domain/system-errors.ts'
-import { createUptime } from '../domain/uptime.ts'
 import { findService } from '../install/installed.ts'
 import type { Environment, Place } from '../settings/parsers.ts'
+import { printable } from '../text/printable.ts'
 import { createOpenLink, createOpenPage } from './browser.ts'
 import { createStartProgress } from './progress.ts'
+import { createUptime } from './uptime.ts'
 
 export type Shell = ReturnType<typeof createShell>
 
@@ -99,8 +100,8 @@ export function createShell(outside: Outside) {
 }
 
 /**
- * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM, SIGQUIT and a terminal that was closed, to reload
- * for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
+ * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM, SIGQUIT and a terminal that
+ * was closed, to reload for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
  */
 function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   const hadTerminal = isatty(0)
@@ -114,8 +115,8 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
 }
 
 /**
- * On a busy machine this leaves about a quarter of one core: others keep most of it, and a backup of a million pushes still
- * ends within minutes. At the lowest priority it would hardly get on.
+ * On a busy machine this leaves about a quarter of one core: others keep most of it, and a backup of a
+ * million pushes still ends within minutes. At the lowest priority it would hardly get on.
  */
 const LOW_PRIORITY = 5
 
@@ -154,7 +155,9 @@ function listAddresses(): string[] {
   return interfaces.flatMap(([, all = []]) => all.map(({ address }) => address))
 }
 
-/** One write for the lines of many requests. One system call for each would be a tenth of a request's cost. */
+/**
+ * One write for the lines of many requests. One system call for each would be a tenth of a request's cost.
+ */
 function gatherLines(write: (lines: string) => void): (line: string) => void {
   let gathered = ''
   return (line) => {

@@ -4,7 +4,10 @@ import { codeOf, refusalOf } from '../domain/system-errors.ts'
 
 type Streams = { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
 
-/** Call it before anything is written. `end` resolves to the exit code, which is 1 at least when output is missing. */
+/**
+ * Call it before anything is written. `end` resolves to the exit code, which is 1 at least when output is
+ * missing.
+ */
 export function watchStreams({ stdout, stderr }: Streams) {
   const outputFailure = watchWrites(stdout)
   const messageFailure = watchWrites(stderr)
@@ -20,7 +23,10 @@ export function watchStreams({ stdout, stderr }: Streams) {
   return { end }
 }
 
-/** Returns a function that gives the error of a failed write. A reader that has gone, as in `list | head -1`, is none. */
+/**
+ * Returns a function that gives the error of a failed write. A reader that has gone, as in `list | head -1`,
+ * is none.
+ */
 function watchWrites(stream: NodeJS.WriteStream): () => Error | null {
   let failure: Error | null = null
   stream.on('error', (cause) => {
@@ -29,7 +35,10 @@ function watchWrites(stream: NodeJS.WriteStream): () => Error | null {
   return () => failure
 }
 
-/** Ends a stream and waits for it, because `process.exit` discards output that a slow pipe has not accepted yet. */
+/**
+ * Ends a stream and waits for it, because `process.exit` discards output that a slow pipe has not accepted
+ * yet.
+ */
 async function finish(stream: NodeJS.WriteStream, failure: () => Error | null): Promise<void> {
   // Lines of the log are written, and errors told, at the end of a turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve))

@@ -25,7 +25,10 @@ type Fitting = {
   shortLast?: readonly string[]
 }
 
-/** No line is wider than the terminal: a table, else a table with the last cell of each row below it, else one cell a line. */
+/**
+ * No line is wider than the terminal: a table, else a table with the last cell of each row below it, else one
+ * cell a line.
+ */
 export function fitColumns(header: string[], rows: string[][], fitting: Fitting): string[] {
   const { width, stretch } = fitting
   const table = shrink([header, ...rows], { width, column: stretch })

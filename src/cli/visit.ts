@@ -47,8 +47,8 @@ export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>
 const PATIENT_TRIES = 100
 
 /**
- * `urlToken` is that of a push or a request, and empty when the command concerns none. Throws ClientFailure when a login is needed
- * and there is none.
+ * `urlToken` is that of a push or a request, and empty when the command concerns none. Throws ClientFailure
+ * when a login is needed and there is none.
  */
 async function openVisit(
   { operands, config, shell, app }: Given<unknown, Values<typeof settings>>,
@@ -75,7 +75,10 @@ async function openVisit(
   return { client, server, isSignedIn: apiToken !== null, urlToken, isRequest }
 }
 
-/** Tells on standard error when the server asks to wait. Requests may go through a proxy; Bun reads the same variables. */
+/**
+ * Tells on standard error when the server asks to wait. Requests may go through a proxy; Bun reads the same
+ * variables.
+ */
 export function connect(
   asked: Omit<ServerToAsk, 'onWait' | 'hasProxy'>,
   { shell, app }: Pick<Given, 'shell' | 'app'>,

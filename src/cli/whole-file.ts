@@ -1,4 +1,5 @@
-// A new file of a command: only this user can read it, it is whole or not there, and never takes the place of another.
+// A new file of a command: only this user can read it, it is whole or not there, and never takes the place of
+// another.
 
 import { rmSync } from 'node:fs'
 import { claimName, createOwnFile, placePart } from '../client/own-files.ts'
@@ -13,7 +14,9 @@ type Filling = {
   onWritten?: (bytes: number) => void
 }
 
-/** Returns the path, once all of the file is on the disk. Throws CommandFailure for what the system refuses. */
+/**
+ * Returns the path, once all of the file is on the disk. Throws CommandFailure for what the system refuses.
+ */
 export async function writeWholeFile(path: string, { mayNumber, fill, onWritten }: Filling): Promise<string> {
   const part = `${path}.${process.pid}.part`
   const remove = () => rmSync(part, { force: true })

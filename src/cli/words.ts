@@ -1,16 +1,17 @@
-// The words of a command line: the command that they name, its flags as they were given and its arguments, all problems at once.
+// The words of a command line: the command that they name, its flags as they were given and its arguments,
+// all problems at once.
 
 import { parseLinkOrToken } from '../client/link.ts'
 import { parseEmail } from '../domain/account.ts'
-import { nearestWord } from '../domain/nearest-word.ts'
 import { type Parsed, serverUrl } from '../settings/parsers.ts'
 import type { Table } from '../settings/setting.ts'
+import { nearestWord } from '../text/nearest-word.ts'
 import { type Command, childrenOf, isGroup, type Operand, operandsOf, wordOf } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
 /**
- * The command that the first words name, undefined for the program itself, and the words after its name. `isHelp`: whether the word
- * `help` stands before a command.
+ * The command that the first words name, undefined for the program itself, and the words after its name.
+ * `isHelp`: whether the word `help` stands before a command.
  */
 export function findCommand(argv: readonly string[]) {
   let row: Command | undefined
@@ -87,7 +88,9 @@ function flagsOf(known: readonly { flag: string }[]): string[] {
 
 type Words = Pick<ReturnType<typeof readFlags>, 'words' | 'problems'>
 
-/** The arguments in the form that the command takes them. `isBare`: no command was named, and `serve` runs. */
+/**
+ * The arguments in the form that the command takes them. `isBare`: no command was named, and `serve` runs.
+ */
 export function readArguments(row: Command, { words, problems }: Words, isBare: boolean) {
   const names = operandsOf(row)
   const wrong = [

@@ -1,6 +1,6 @@
 // Reads response bodies up to a limit, and parses JSON only of a reasonable shape.
 
-import { findExcess } from '../domain/json-shape.ts'
+import { findExcess } from '../text/json-shape.ts'
 import { ClientFailure, unreachable } from './failure.ts'
 import type { Watch } from './watch.ts'
 

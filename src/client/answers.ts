@@ -1,6 +1,6 @@
 // Parses the responses of servers with care, because servers other than Oncebox offer this API too.
 
-import { authorityOf } from '../domain/web-address.ts'
+import { authorityOf } from '../text/web-address.ts'
 import { parseJsonBody } from './answer-body.ts'
 import { ClientFailure } from './failure.ts'
 import { isUrlToken } from './link.ts'
@@ -123,7 +123,9 @@ export function parseUrl(body: unknown): string {
   return url
 }
 
-/** Reads a list of objects, or what Password Pusher sends: JSON in a string, an object from names to links. */
+/**
+ * Reads a list of objects, or what Password Pusher sends: JSON in a string, an object from names to links.
+ */
 export function parseFiles(files: unknown): RemoteFile[] {
   if (typeof files === 'string' && files !== '') return parseFiles(parseJson(files))
   if (Array.isArray(files)) {

@@ -1,4 +1,5 @@
-// Fetches the authority of a server that this computer does not know yet. A person has to compare it before it is trusted.
+// Fetches the authority of a server that this computer does not know yet. A person has to compare it before
+// it is trusted.
 
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -13,7 +14,8 @@ const PATIENCE_MS = 15_000
 const MAX_CHAIN = 10
 
 /**
- * Makes a TLS handshake without a request. Null when the server shows no authority of its own. Throws ClientFailure.
+ * Makes a TLS handshake without a request. Null when the server shows no authority of its own. Throws
+ * ClientFailure.
  */
 export async function fetchAuthority(server: string): Promise<ClaimedAuthority | null> {
   // Loaded only when needed: it takes megabytes.

@@ -1,5 +1,5 @@
-// The client's calls to version 2 of the push API, and to what Oncebox has beside it: requests, which ask others for a secret, and
-// events.
+// The client's calls to version 2 of the push API, and to what Oncebox has beside it: requests, which ask
+// others for a secret, and events.
 
 import {
   parseEntries,
@@ -156,7 +156,10 @@ export function createClient(options: ClientOptions) {
     return { entries: parseEntries(body), members: parseLogs(body), answer: body }
   }
 
-  /** `before`: only pushes older than that one, which only Oncebox knows. `members` are the pushes as received. */
+  /**
+   * `before`: only pushes older than that one, which only Oncebox knows. `members` are the pushes as
+   * received.
+   */
   async function list(group: 'active' | 'expired', page: number, before: string | null = null) {
     const query = before === null ? `page=${page}` : `page=${page}&before=${before}`
     const { body, headers } = await get(`${PUSHES}/${group}?${query}`, { maxBytes: MAX_LIST_BYTES })
@@ -192,7 +195,10 @@ export function createClient(options: ClientOptions) {
     return readRequest((await get(`${REQUESTS}/${urlToken}`)).body)
   }
 
-  /** Of kind `gone` when `after` is no number of which the server keeps all later events. Null asks for all that are kept. */
+  /**
+   * Of kind `gone` when `after` is no number of which the server keeps all later events. Null asks for all
+   * that are kept.
+   */
   async function listEvents({ after, wait }: { after: number | null; wait: number }) {
     const query = `?wait=${wait}${after === null ? '' : `&after=${after}`}`
     return parseEventPage(await getList(`/api/oncebox/events${query}`))

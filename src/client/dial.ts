@@ -1,4 +1,5 @@
-// One HTTP request to a server that may be hostile: verifies TLS, follows no redirect, decompresses nothing, times out.
+// One HTTP request to a server that may be hostile: verifies TLS, follows no redirect, decompresses nothing,
+// times out.
 
 import { ClientFailure, UnknownAuthority, unreachable } from './failure.ts'
 
@@ -6,7 +7,9 @@ export type DialOptions = {
   userAgent: string
   /** Additional trusted certificates in PEM. */
   caCerts: string | null
-  /** The only trusted authority, in PEM: the one that a person compared at login. Null trusts the usual ones. */
+  /**
+   * The only trusted authority, in PEM: the one that a person compared at login. Null trusts the usual ones.
+   */
   authority: string | null
 }
 

@@ -1,8 +1,9 @@
-// Downloads a file into a `.part` beside its final path, resumes after an interruption, and renames it when complete.
+// Downloads a file into a `.part` beside its final path, resumes after an interruption, and renames it when
+// complete.
 
 import { rm, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { authorityOf } from '../domain/web-address.ts'
+import { authorityOf } from '../text/web-address.ts'
 import { parseJsonBody, readBody, readChunks } from './answer-body.ts'
 import type { Dial } from './dial.ts'
 import { ClientFailure, LostAnswer, UntrueAnswer } from './failure.ts'
@@ -13,7 +14,10 @@ import { createWatch, type Watch } from './watch.ts'
 type DownloaderOptions = {
   dial: Dial
   patienceMs: number
-  /** The addresses at which a link may be fetched; empty to resolve its host as usual. Throws if none is allowed. */
+  /**
+   * The addresses at which a link may be fetched; empty to resolve its host as usual. Throws if none is
+   * allowed.
+   */
   checkStep: (url: string) => Promise<string[]>
 }
 
@@ -22,7 +26,10 @@ const FIRST_PAUSE_MS = 500
 /** A try that receives less counts as futile, so that a server cannot prolong a download for ever. */
 const MIN_GAIN = 16 * 1024
 
-/** Fetches a part until it is complete. When it throws, the partial file stays so that a later call can resume. */
+/**
+ * Fetches a part until it is complete. When it throws, the partial file stays so that a later call can
+ * resume.
+ */
 export function createDownloadPart({ dial, patienceMs, checkStep }: DownloaderOptions) {
   return async (download: Download, options: DownloadOptions): Promise<void> => {
     if (authorityOf(download.url) === null) throw new UntrueAnswer('The server sent no link for a file.')

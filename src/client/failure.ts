@@ -1,4 +1,5 @@
-// Failures of calls to a server, grouped by what the user can do about them, and why a server cannot be reached.
+// Failures of calls to a server, grouped by what the user can do about them, and why a server cannot be
+// reached.
 
 import { codeOf } from '../domain/system-errors.ts'
 

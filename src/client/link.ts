@@ -1,7 +1,7 @@
 // Reads what users give for a push or a request: its link, or its token alone.
 
 import { lacksScheme, withScheme } from '../domain/server-address.ts'
-import { authorityOf } from '../domain/web-address.ts'
+import { authorityOf } from '../text/web-address.ts'
 
 const TOKEN = /^[\w-]{4,128}$/
 /** A secret link of any version, an API address of a push, or the link of a request. */
@@ -19,8 +19,8 @@ export function isUrlToken(text: string): boolean {
 const MAX_LINK_CHARACTERS = 2000
 
 /**
- * Normalizes a server's link so that it contains no invisible characters. Null when it is not a web address, or is not
- * encrypted although the server is.
+ * Normalizes a server's link so that it contains no invisible characters. Null when it is not a web address,
+ * or is not encrypted although the server is.
  */
 export function acceptLink(link: string, server: string): string | null {
   const authority = link.length > MAX_LINK_CHARACTERS ? null : authorityOf(link)
@@ -30,8 +30,9 @@ export function acceptLink(link: string, server: string): string | null {
 }
 
 /**
- * `server` is null for a bare token, which belongs to the server of the login. `isSchemeGuessed`: whether the link lacked http or
- * https; `isRequest`: whether it is that of a request. Null when the text is neither a link nor a token.
+ * `server` is null for a bare token, which belongs to the server of the login. `isSchemeGuessed`: whether the
+ * link lacked http or https; `isRequest`: whether it is that of a request. Null when the text is neither a
+ * link nor a token.
  */
 export function parseLinkOrToken(text: string) {
   if (text.length > MAX_LINK_CHARACTERS) return null

@@ -1,5 +1,5 @@
-// The client's files in folders where other users may write too: follows no links, opens no other user's files, and never takes
-// the name of another one.
+// The client's files in folders where other users may write too: follows no links, opens no other user's
+// files, and never takes the name of another one.
 
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
@@ -16,7 +16,10 @@ export async function createOwnFile(path: string): Promise<FileHandle> {
   return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
 }
 
-/** Null when the file is missing, is a link or no plain file, has other hard links, or belongs to another user. */
+/**
+ * Null when the file is missing, is a link or no plain file, has other hard links, or belongs to another
+ * user.
+ */
 export async function openOwnFile(path: string): Promise<FileHandle | null> {
   // Without O_NONBLOCK, opening a pipe waits for its other end.
   const file = await open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK).catch(() => null)
@@ -42,7 +45,10 @@ export async function placePart(part: string, wanted: string): Promise<string> {
   }
 }
 
-/** Uses link(2), which fails if the name exists, even as a dangling link; rename(2) would overwrite it. False if it exists. */
+/**
+ * Uses link(2), which fails if the name exists, even as a dangling link; rename(2) would overwrite it. False
+ * if it exists.
+ */
 export async function claimName(part: string, path: string): Promise<boolean> {
   try {
     await link(part, path)

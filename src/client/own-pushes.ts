@@ -46,7 +46,10 @@ export async function* readOwnPushes(
   }
 }
 
-/** Newest first. Goes on from the last push of each page, so that none is missed when others expire; by page numbers where that is unknown. */
+/**
+ * Newest first. Goes on from the last push of each page, so that none is missed when others expire; by page
+ * numbers where that is unknown.
+ */
 export async function* readPages(client: Pick<Client, 'list'>, group: Group): AsyncGenerator<Page> {
   let before: string | null = null
   let number = 1
@@ -85,7 +88,8 @@ async function readWithLogs(
   } catch (cause) {
     if (!(cause instanceof ClientFailure)) throw cause
     if (cause.kind === 'gone') return null
-    // The server answers 500 for a log that its disk has damaged; whatever else is wrong is wrong with the next push too.
+    // The server answers 500 for a log that its disk has damaged; whatever else is wrong is wrong with the
+    // next push too.
     if (cause.kind === 'failed') return { push: members, logs: null }
     throw cause
   }

@@ -1,4 +1,5 @@
-// The networks of addresses, and which links of a server may be followed: none nearer to this client than the server.
+// The networks of addresses, and which links of a server may be followed: none nearer to this client than the
+// server.
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -54,9 +55,10 @@ function bareHost(host: string): string {
 }
 
 /**
- * The addresses at which a server's link may be fetched. Connect to one of these, because the name could resolve to
- * another address a moment later. Empty when the link has the server's origin or names an address, or when a proxy
- * resolves it. Throws ClientFailure for a link from https to http, or to a place nearer to this client than the server.
+ * The addresses at which a server's link may be fetched. Connect to one of these, because the name could
+ * resolve to another address a moment later. Empty when the link has the server's origin or names an address,
+ * or when a proxy resolves it. Throws ClientFailure for a link from https to http, or to a place nearer to
+ * this client than the server.
  */
 export async function checkStep(link: string, options: StepOptions): Promise<string[]> {
   const target = new URL(link)

@@ -117,7 +117,10 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
   )
 }
 
-/** The same answer when it has the expected status. Throws ClientFailure for any other; `missing` is what a 404 means. */
+/**
+ * The same answer when it has the expected status. Throws ClientFailure for any other; `missing` is what a
+ * 404 means.
+ */
 export function expectStatus(status: number, answer: Answer, missing: string | null = null): Answer {
   if (answer.status === 404 && missing !== null) throw new ClientFailure('failed', missing)
   if (answer.status < 300 && answer.status !== status)

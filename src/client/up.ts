@@ -4,7 +4,10 @@ const PATIENCE_MS = 5_000
 
 export type ServerHere = { url: string; socket: string | null }
 
-/** Resolves to the members of its answer. Does not verify the certificate, which may be for another name: nothing secret is sent. */
+/**
+ * Resolves to the members of its answer. Does not verify the certificate, which may be for another name:
+ * nothing secret is sent.
+ */
 export async function askHere({ url, socket }: ServerHere, path: string): Promise<Record<string, unknown>> {
   const answer = await fetch(`${socket === null ? new URL(url).origin : 'http://localhost'}${path}`, {
     headers: { host: 'localhost' },

@@ -37,8 +37,8 @@ export type Validity = { from: number; until: number }
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
 /**
- * An authority that can vouch only for these names and their subdomains. Its IP addresses are not limited, because some
- * clients (BoringSSL) refuse every certificate below an authority with limited addresses.
+ * An authority that can vouch only for these names and their subdomains. Its IP addresses are not limited,
+ * because some clients (BoringSSL) refuse every certificate below an authority with limited addresses.
  */
 export async function makeAuthority(of: {
   commonName: string
@@ -64,7 +64,10 @@ export async function makeAuthority(of: {
   return { certificate: certificate.toString('pem'), key: await privatePem(keys.privateKey) }
 }
 
-/** A server's certificate. A single name that the authority may not vouch for makes the whole certificate invalid. */
+/**
+ * A server's certificate. A single name that the authority may not vouch for makes the whole certificate
+ * invalid.
+ */
 export async function makeLeaf(
   authority: KeyPair,
   of: { names: readonly string[]; addresses: readonly string[]; validity: Validity },

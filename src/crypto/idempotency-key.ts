@@ -1,7 +1,7 @@
 // Idempotency keys: how the record of one is found, and how its answer is sealed.
 //
-// The sealing key is derived from the idempotency key, which is not stored, so the database and the instance key
-// together cannot open the answer.
+// The sealing key is derived from the idempotency key, which is not stored, so the database and the instance
+// key together cannot open the answer.
 
 import { hmac, sha256 } from './digest.ts'
 import { deriveKey } from './hkdf.ts'

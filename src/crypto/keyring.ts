@@ -44,7 +44,10 @@ function newKeyLine(number: number): string {
   return `${number} ${randomKey(KEY_BYTES).toString('hex')}`
 }
 
-/** The text of a key file with a new key behind the others: it opens, and seals nothing yet. Throws when no number is free. */
+/**
+ * The text of a key file with a new key behind the others: it opens, and seals nothing yet. Throws when no
+ * number is free.
+ */
 export function addKey(text: string): { text: string; number: number } {
   const used = parseKeyFile(text).keys.map(({ number }) => number)
   const free = Array.from({ length: MAX_NUMBER }, (_, n) => ((Math.max(...used) + n) % MAX_NUMBER) + 1)

@@ -7,7 +7,10 @@ const KEY_BYTES = 32
 const PURPOSE = Buffer.alloc(32, 0xb4)
 const NO_DATA = new Uint8Array()
 
-/** The key of one column: HKDF-SHA384 of the master key; the table is the salt. `column` ends in `_ciphertext`. */
+/**
+ * The key of one column: HKDF-SHA384 of the master key; the table is the salt. `column` ends in
+ * `_ciphertext`.
+ */
 export function deriveColumnKey(masterKey: Uint8Array, place: { table: string; column: string }): Buffer {
   const info = Buffer.concat([PURPOSE, Buffer.from(place.column)])
   return Buffer.from(hkdfSync('sha384', masterKey, place.table, info, KEY_BYTES))

@@ -1,4 +1,5 @@
-// Verifies signatures of minisign (https://jedisct1.github.io/minisign/): its prehashed form, and the signed comment.
+// Verifies signatures of minisign (https://jedisct1.github.io/minisign/): its prehashed form, and the signed
+// comment.
 
 import { createHash, createPublicKey, verify } from 'node:crypto'
 

@@ -1,5 +1,6 @@
-// The secrets of a push: a random data key seals the payload, and a key derived from the link (and the passphrase, if
-// any) wraps the data key. The disk and the instance key together open nothing without the link.
+// The secrets of a push: a random data key seals the payload, and a key derived from the link (and the
+// passphrase, if any) wraps the data key. The disk and the instance key together open nothing without the
+// link.
 
 import { deriveKey } from './hkdf.ts'
 import type { InstanceKey } from './keyring.ts'

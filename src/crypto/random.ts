@@ -21,7 +21,9 @@ export function randomBase32(characters: number): string {
   return bytes.toString('latin1')
 }
 
-/** Makes request ids, for the log and for error reports. A random prefix keeps them unique across restarts. */
+/**
+ * Makes request ids, for the log and for error reports. A random prefix keeps them unique across restarts.
+ */
 export function createRequestIds(): () => string {
   const start = randomBase32(6)
   let requests = 0

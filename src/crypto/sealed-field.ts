@@ -27,7 +27,9 @@ export function sealWithKeyring(plaintext: Uint8Array, { sealing }: Keyring, pla
   return sealField(plaintext, { key: sealing[place.subkey], number: sealing.number }, place)
 }
 
-/** Opens under the key that the value names; null when the keyring does not hold it or the value was altered. */
+/**
+ * Opens under the key that the value names; null when the keyring does not hold it or the value was altered.
+ */
 export function openWithKeyring(sealed: Uint8Array, keyring: Keyring, place: KeyringPlace): Buffer | null {
   const key = findKey(keyring, sealed[1] ?? 0)
   return key && openField(sealed, { key: key[place.subkey], number: key.number }, place)
@@ -68,7 +70,10 @@ export function sealForAccount(plaintext: string, { keyring, ...of }: OfAccount)
   return sealWithKeyring(Buffer.from(plaintext), keyring, placeOfAccount(of))
 }
 
-/** Null when the database was altered, the key is missing, or the value was sealed for another account or field. */
+/**
+ * Null when the database was altered, the key is missing, or the value was sealed for another account or
+ * field.
+ */
 export function openForAccount(sealed: Uint8Array, { keyring, ...of }: OfAccount): string | null {
   return openWithKeyring(sealed, keyring, placeOfAccount(of))?.toString('utf8') ?? null
 }
@@ -90,7 +95,10 @@ export function openField(sealed: Uint8Array, { key, number }: SealingKey, place
   return decrypt(partOf(sealed, BODY, sealed.length), { key, nonce, data: associatedData(number, place) })
 }
 
-/** Fields have names in ASCII. Their letters one by one are three times as fast as an encoder, and this runs for each field. */
+/**
+ * Fields have names in ASCII. Their letters one by one are three times as fast as an encoder, and this runs
+ * for each field.
+ */
 function associatedData(number: number, { subject, field }: Place): Uint8Array {
   const start = HEADER + subject.length
   const data = new Uint8Array(start + field.length)

@@ -1,11 +1,11 @@
-// A sealed file: segments of a fixed size, each authenticated before any of its bytes are released (STREAM, after
-// Hoang, Reyhanitabar, Rogaway and Vizár 2015).
+// A sealed file: segments of a fixed size, each authenticated before any of its bytes are released (STREAM,
+// after Hoang, Reyhanitabar, Rogaway and Vizár 2015).
 //
 //   8 bytes   header: "OBF", version 1, size of a segment (big-endian)
 //   then for each segment: ciphertext, 16 bytes tag
 //
-// AES-256-GCM under the file's own key. Nonce: 7 zero bytes, a 4-byte counter, 1 for the last segment and else 0.
-// Associated data: the header and the file's id. There is always a last segment, which may be empty.
+// AES-256-GCM under the file's own key. Nonce: 7 zero bytes, a 4-byte counter, 1 for the last segment and
+// else 0. Associated data: the header and the file's id. There is always a last segment, which may be empty.
 
 import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES } from './gcm.ts'
 import { deriveKey } from './hkdf.ts'

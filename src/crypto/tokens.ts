@@ -1,4 +1,5 @@
-// API tokens, tokens of sessions and one-time links, and recovery codes: random, shown once, stored as SHA-256.
+// API tokens, tokens of sessions and one-time links, and recovery codes: random, shown once, stored as
+// SHA-256.
 
 import { timingSafeEqual } from 'node:crypto'
 import { hmac, sha256 } from './digest.ts'

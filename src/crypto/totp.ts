@@ -1,4 +1,5 @@
-// Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, thirty seconds, which every app supports.
+// Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, thirty seconds, which every app
+// supports.
 
 import type { TOTP } from 'otpauth'
 import { deriveKey } from './hkdf.ts'
@@ -11,7 +12,10 @@ const WINDOW = 1
 /** Loaded when somebody uses a second factor. */
 const library = (): typeof import('otpauth') => require('otpauth')
 
-/** A secret in base32, which people can type: random for who does not know the key, and always the same for `info`. */
+/**
+ * A secret in base32, which people can type: random for who does not know the key, and always the same for
+ * `info`.
+ */
 export function deriveTotpSecret(key: Uint8Array, info: string): string {
   const bytes = deriveKey({ material: [key], info: `oncebox/1/totp/${info}` }).subarray(0, SECRET_BYTES)
   return new (library().Secret)({ buffer: new Uint8Array(bytes).buffer }).base32

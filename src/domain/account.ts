@@ -1,8 +1,8 @@
 // Rules of accounts, their links, sessions and API tokens. They need no storage.
 
+import { hasMoreBytes, hasMoreCharacters } from '../text/text-length.ts'
 import { DomainError } from './errors.ts'
 import type { Problem, Problems } from './problems.ts'
-import { hasMoreBytes, hasMoreCharacters } from './text-length.ts'
 import { DAY, MINUTE } from './time.ts'
 
 /** RFC 5321 allows a path 256, with its brackets. */
@@ -67,7 +67,10 @@ export const SESSION_IDLE = 7 * DAY
 /** A session ends after this time in any case. */
 export const SESSION_LIFETIME = 30 * DAY
 
-/** A session created more than a day in the future was made while the clock was ahead, and would last too long. */
+/**
+ * A session created more than a day in the future was made while the clock was ahead, and would last too
+ * long.
+ */
 export function isSessionEnded({ createdAt, lastSeenAt }: Session, now: number): boolean {
   return createdAt > now + DAY || now >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
 }
@@ -96,7 +99,10 @@ export type ApiToken = {
   lastUsedAt: number | null
 }
 
-/** Throws when an account with the tokens `others` may not have one more of this name: `invalid` if they are too many, else `conflict`. */
+/**
+ * Throws when an account with the tokens `others` may not have one more of this name: `invalid` if they are
+ * too many, else `conflict`.
+ */
 export function requireTokenRoom(others: readonly Pick<ApiToken, 'name'>[], name: string): void {
   if (others.length >= MAX_API_TOKENS)
     throw new DomainError('invalid', `An account has at most ${MAX_API_TOKENS} API tokens.`, {
@@ -106,10 +112,16 @@ export function requireTokenRoom(others: readonly Pick<ApiToken, 'name'>[], name
     throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
 }
 
-/** Nothing that is not seen, such as a blank without width: the address of another account would look the same. */
+/**
+ * Nothing that is not seen, such as a blank without width: the address of another account would look the
+ * same.
+ */
 const ADDRESS = /^[^\s@\p{Cc}\p{DI}]+@[^\s@\p{Cc}\p{DI}]+$/u
 
-/** Trims and lower-cases; null when the text cannot be an address. Mild on purpose, since no mail is sent to it. */
+/**
+ * Trims and lower-cases; null when the text cannot be an address. Mild on purpose, since no mail is sent to
+ * it.
+ */
 export function parseEmail(text: string): string | null {
   if (text.length > 2 * MAX_EMAIL_LENGTH) return null
   const email = text.trim().toLowerCase()

@@ -1,12 +1,14 @@
-// Public keys of age, which backups and answers to requests are encrypted for (https://age-encryption.org, and C2SP/age for the
-// kinds), and what tells an encrypted answer.
+// Public keys of age, which backups and answers to requests are encrypted for (https://age-encryption.org,
+// and C2SP/age for the kinds), and what tells an encrypted answer.
 
 import { bech32 } from '@scure/base'
 
 /** Bytes of the key by the prefix of its kind: X25519, post-quantum, and both for hardware keys. */
 const KINDS: Record<string, number> = { age: 32, age1pq: 1216, age1tag: 33, age1tagpq: 1249 }
 
-/** All that a regular expression can tell of a key: not its checksum, which follows the bytes in 6 characters. */
+/**
+ * All that a regular expression can tell of a key: not its checksum, which follows the bytes in 6 characters.
+ */
 export const RECIPIENT_PATTERN = `^\\s*(${Object.entries(KINDS)
   .map(([kind, bytes]) => `${kind}1[02-9ac-hj-np-z]{${Math.ceil((bytes * 8) / 5) + 6}}`)
   .join('|')})\\s*$`
@@ -41,7 +43,10 @@ function isKey(value: string): boolean {
   return Object.hasOwn(KINDS, prefix) && bech32.fromWordsUnsafe(words)?.length === KINDS[prefix]
 }
 
-/** The keys of an identity file as age-keygen writes it: one a line, comments with `#`. Empty for a file without any. */
+/**
+ * The keys of an identity file as age-keygen writes it: one a line, comments with `#`. Empty for a file
+ * without any.
+ */
 export function identitiesIn(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '' && !line.startsWith('#'))

@@ -1,7 +1,8 @@
-// How a server introduces itself: its name, whom to ask, and what its operator announces. One line of plain text each.
+// How a server introduces itself: its name, whom to ask, and what its operator announces. One line of plain
+// text each.
 
+import { hasMoreCharacters } from '../text/text-length.ts'
 import type { Problem } from './problems.ts'
-import { hasMoreCharacters } from './text-length.ts'
 
 export const APPEARANCE_FIELDS = ['name', 'contact', 'notice'] as const
 

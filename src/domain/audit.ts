@@ -1,7 +1,7 @@
 // The audit log of a push: what is recorded about each visit.
 
+import { authorityOf } from '../text/web-address.ts'
 import type { Account } from './account.ts'
-import { authorityOf } from './web-address.ts'
 
 export const AUDIT_KINDS = [
   ...(['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'] as const),
@@ -21,7 +21,10 @@ export type AuditKind = (typeof AUDIT_KINDS)[number]
 export type VisitTexts = { ip: string; userAgent: string; referrer: string }
 
 declare const bounded: unique symbol
-/** Where a request comes from. Only `visitFrom` makes one, so that each text fits into its row, which refuses a longer one. */
+/**
+ * Where a request comes from. Only `visitFrom` makes one, so that each text fits into its row, which refuses
+ * a longer one.
+ */
 export type Visit = VisitTexts & { readonly [bounded]: true }
 
 /** A visit, and the account that its token or session belongs to; null without one. */
@@ -53,7 +56,10 @@ export function visitFrom({ ip, userAgent, referrer }: VisitTexts): Visit {
 /** The most bytes that an entry takes on a disk, beside its index. */
 export const MAX_ENTRY_BYTES = 1024
 
-/** Of the entries that do not change the push, this many of each bound are kept, so that they cannot fill the disk. */
+/**
+ * Of the entries that do not change the push, this many of each bound are kept, so that they cannot fill the
+ * disk.
+ */
 export const FIRST_ENTRIES = 500
 
 export const PAGE_SIZE = 50
@@ -132,7 +138,10 @@ export function countMissing({ countedFailures, ownerViews, edits, countedAt, co
   }
 }
 
-/** Keeps only the origin and `/`, because a full referrer could be a secret link. '' for a text that is too long. */
+/**
+ * Keeps only the origin and `/`, because a full referrer could be a secret link. '' for a text that is too
+ * long.
+ */
 export function shortenReferrer(referrer: string): string {
   // Most visits have none, and each looks here.
   if (referrer === '' || referrer.length > MAX_SENT_REFERRER_CHARACTERS) return ''

@@ -1,4 +1,5 @@
-// When the backups that a server makes by itself are due, what they are called, and which of them may go. Pure rules.
+// When the backups that a server makes by itself are due, what they are called, and which of them may go.
+// Pure rules.
 
 import { HOUR, MINUTE, SECOND } from './time.ts'
 
@@ -21,8 +22,8 @@ const LAST_RETRY_MS = 15 * MINUTE
 const AHEAD_MS = MINUTE
 
 /**
- * Milliseconds from the start of the server to its first backup. `last` is when the last good one began. Only this reads the
- * clock: later ones come by elapsed time, so a clock that jumps makes no more of them.
+ * Milliseconds from the start of the server to its first backup. `last` is when the last good one began. Only
+ * this reads the clock: later ones come by elapsed time, so a clock that jumps makes no more of them.
  */
 export function delayAtStart({ last, now, every }: { last: number | null; now: number; every: number }) {
   const rest = Math.min(REST_MS, every)
@@ -46,8 +47,8 @@ export function longestBackup(every: number): number {
 }
 
 /**
- * `mark` tells the data folders apart whose backups share a folder; without it the backup is nobody's to remove. Sorts by time,
- * and is a name on every system.
+ * `mark` tells the data folders apart whose backups share a folder; without it the backup is nobody's to
+ * remove. Sorts by time, and is a name on every system.
  */
 export function backupName(backup: { at: number; isSealed: boolean; mark?: string }): string {
   const { at, mark, isSealed } = backup

@@ -1,6 +1,8 @@
 // Where files are kept in an S3-compatible store, as `--files-url` names it.
 
-/** `prefix` is empty or ends with a slash. `isPathStyle`: the bucket stands in the path, not in the host name. */
+/**
+ * `prefix` is empty or ends with a slash. `isPathStyle`: the bucket stands in the path, not in the host name.
+ */
 export type BucketPlace = {
   endpoint: string
   bucket: string
@@ -15,7 +17,10 @@ const PREFIX = /^[\w.=-]+(\/[\w.=-]+)*$/
 const KNOWN = ['endpoint', 'region', 'path-style']
 const TRUTHS: Record<string, boolean> = { '': true, true: true, '1': true, false: false, '0': false }
 
-/** Returns what is wrong, to continue a sentence ("must …"), for a text that names no place. Never repeats the text. */
+/**
+ * Returns what is wrong, to continue a sentence ("must …"), for a text that names no place. Never repeats the
+ * text.
+ */
 export function parseBucketPlace(text: string): { place: BucketPlace } | { problem: string } {
   const url = URL.parse(text.trim())
   if (url === null || url.protocol !== 's3:') return { problem: `must be such as ${EXAMPLE}` }

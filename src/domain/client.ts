@@ -11,8 +11,8 @@ export type ClientOf = (address: string) => string | null
 const MAX_ADDRESS_CHARACTERS = 61
 
 /**
- * Turns an IPv4-mapped IPv6 address into IPv4. Leaves out the interface after `%`, which only the sender's machine knows. Null for
- * anything that is no address.
+ * Turns an IPv4-mapped IPv6 address into IPv4. Leaves out the interface after `%`, which only the sender's
+ * machine knows. Null for anything that is no address.
  */
 export function parseAddress(text: string): Address | null {
   if (text.length > MAX_ADDRESS_CHARACTERS) return null
@@ -38,8 +38,8 @@ export const networkOf: ClientOf = remember((address) => {
 const LOCAL_RANGES: ReadonlySet<string> = new Set(['linkLocal', 'uniqueLocal'])
 
 /**
- * As `networkOf`, but counts single addresses on the links of this machine, where one host would otherwise use up the limit of
- * all others. `listAddresses` are those of this machine, which tell the /64 of a link.
+ * As `networkOf`, but counts single addresses on the links of this machine, where one host would otherwise
+ * use up the limit of all others. `listAddresses` are those of this machine, which tell the /64 of a link.
  */
 export function createClientOf(listAddresses: () => readonly string[]): ClientOf {
   return remember((address) => {
@@ -54,7 +54,10 @@ export function createClientOf(listAddresses: () => readonly string[]): ClientOf
 
 const REMEMBERED = 10_000
 
-/** Caches results for addresses and hosts, because parsing is the most expensive step of the door and most of them repeat. */
+/**
+ * Caches results for addresses and hosts, because parsing is the most expensive step of the door and most of
+ * them repeat.
+ */
 export function remember<T>(read: (address: string) => T): (address: string) => T {
   const known = new Map<string, T>()
   return (address) => {

@@ -1,7 +1,8 @@
 // The clock of the app: it never goes back, and it doubts the system's clock when that jumps ahead.
 //
-// Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in doubt, pushes that
-// have ended by it answer as expired, and the sweeper, which alone destroys by time, does nothing.
+// Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in
+// doubt, pushes that have ended by it answer as expired, and the sweeper, which alone destroys by time, does
+// nothing.
 
 import { conflict } from './errors.ts'
 import { DAY, formatTime, HOUR, MINUTE, type Now, SECOND, type Uptime } from './time.ts'
@@ -87,7 +88,9 @@ export function createClock(options: ClockOptions) {
     onChange(null)
   }
 
-  /** The time by which something may be destroyed: the same as `now`, and null while the clock is in doubt. */
+  /**
+   * The time by which something may be destroyed: the same as `now`, and null while the clock is in doubt.
+   */
   function trusted(): number | null {
     const time = now()
     return doubted === null ? time : null
@@ -126,7 +129,10 @@ export function explainDoubt({ said, expected }: Doubt, whose = 'this machine'):
   )
 }
 
-/** What a clock that was set back means, with its remedy: `was` is the time of the app. Null while it is behind by a minute at most. */
+/**
+ * What a clock that was set back means, with its remedy: `was` is the time of the app. Null while it is
+ * behind by a minute at most.
+ */
 export function explainBehind({ said, was }: { said: number; was: number }): string | null {
   if (was - said <= MINUTE) return null
   return (

@@ -81,7 +81,9 @@ const SEVERAL_HOSTS = {
     'the address names several hosts: name one, such as that of a proxy, or the name that your provider gives the database',
 }
 
-/** The path, also where it is written as Rails writes it: `sqlite3:db/x.sqlite3`, `sqlite3:///db/x.sqlite3`. */
+/**
+ * The path, also where it is written as Rails writes it: `sqlite3:db/x.sqlite3`, `sqlite3:///db/x.sqlite3`.
+ */
 export function pathOfSqlite(text: string): string {
   return /^sqlite3?:(?:\/\/)?([^?]+)/i.exec(text)?.[1] ?? text
 }
@@ -114,7 +116,10 @@ function loginOf(login: string, options: Record<string, string>) {
 
 type Place = { engine: DatabaseEngine; host: string; socket: string | undefined }
 
-/** As libpq and MySQL's client do: a host that begins with `/` is a folder of sockets, and none is the usual socket. */
+/**
+ * As libpq and MySQL's client do: a host that begins with `/` is a folder of sockets, and none is the usual
+ * socket.
+ */
 function placeOf({ engine, host, socket }: Place): { host: string; socket: string | null } {
   if (socket !== undefined) return { host: '', socket }
   if (host === '') return { host, socket: SOCKETS[engine] }
@@ -123,7 +128,10 @@ function placeOf({ engine, host, socket }: Place): { host: string; socket: strin
     : { host: host.replace(/^\[|\]$/g, ''), socket: null }
 }
 
-/** Null for a mode that is not known. `ssl=true` makes no default weaker. A certificate authority is always asked, also where no mode says so. */
+/**
+ * Null for a mode that is not known. `ssl=true` makes no default weaker. A certificate authority is always
+ * asked, also where no mode says so.
+ */
 function tlsOf(options: Record<string, string>, defaultMode: TlsMode): DatabaseTls | null {
   const authority = options.sslrootcert ?? options.sslca
   const isVerified = authority !== undefined || isOn(options.sslverify)

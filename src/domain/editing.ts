@@ -30,8 +30,9 @@ export type EditDecision<P extends Push = Push> =
   | { outcome: 'refused'; problems: Problems }
 
 /**
- * Applies the new limits; the soonest counts. Refuses a limit that would let the push live longer, one that has been reached
- * already (ending a push is another operation), and any change to the limits of an expired push.
+ * Applies the new limits; the soonest counts. Refuses a limit that would let the push live longer, one that
+ * has been reached already (ending a push is another operation), and any change to the limits of an expired
+ * push.
  */
 export function decideEdit<P extends Push>(push: P, edit: LimitsToEdit, now: number): EditDecision<P> {
   const problems = problemsOf(push, edit, now)

@@ -43,7 +43,10 @@ export type ErrorDetails = {
   retryAfter?: number
   /** The limit behind `too_large`, when a setting defines it. */
   limit?: SizeLimit
-  /** The address's limit that the push would exceed, and when there is room; `roomAt` is null if it never fits. */
+  /**
+   * The address's limit that the push would exceed, and when there is room; `roomAt` is null if it never
+   * fits.
+   */
   room?: { limit: 'pushes' | 'bytes'; most: number; roomAt: number | null }
   /** The form was opened by one account and sent signed out or by another account. */
   sender?: 'signed_out' | 'somebody_else'
@@ -51,7 +54,10 @@ export type ErrorDetails = {
   host?: { name: string; flags: string }
   /** The methods that the path supports. */
   allow?: string
-  /** The change may have happened all the same: the answer of the store was lost, and nothing could tell in time. */
+  /**
+   * The change may have happened all the same: the answer of the store was lost, and nothing could tell in
+   * time.
+   */
   isInDoubt?: boolean
 }
 
@@ -107,7 +113,10 @@ export class DamageError extends Error {
   readonly place: string
   readonly medium: Medium | null
 
-  /** `place` names the damaged record, such as `push 17`; `medium` is null for a row when the caller does not know which engine keeps it. */
+  /**
+   * `place` names the damaged record, such as `push 17`; `medium` is null for a row when the caller does not
+   * know which engine keeps it.
+   */
   constructor(place: string, medium: Medium | null = null) {
     super(DAMAGE[medium ?? 'disk'](place))
     this.place = place

@@ -1,4 +1,5 @@
-// Events: what an account is told of its own pushes, and administrators of the server. Never a name, note, link or payload.
+// Events: what an account is told of its own pushes, and administrators of the server. Never a name, note,
+// link or payload.
 
 import { type Push, viewsRemaining } from './push.ts'
 import { DAY, formatTime } from './time.ts'

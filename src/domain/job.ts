@@ -1,4 +1,5 @@
-// A job: work that a server does by itself, on a timer. The types that rooms share; operating/jobs.ts starts and stops them.
+// A job: work that a server does by itself, on a timer. The types that rooms share; operating/jobs.ts starts
+// and stops them.
 
 export type JobName =
   | 'expiry'
@@ -16,7 +17,10 @@ export type JobName =
 export type JobReport = {
   /** Something was done. */
   did(): void
-  /** A run failed; the job tries again by itself. `isTold`: for the same reason as the run before, which is in the log. */
+  /**
+   * A run failed; the job tries again by itself. `isTold`: for the same reason as the run before, which is in
+   * the log.
+   */
   failed(cause: unknown, options?: { isTold: boolean }): void
 }
 

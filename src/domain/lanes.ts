@@ -1,6 +1,9 @@
 // Works on many items, a few at a time.
 
-/** Takes the items one by one as lanes become free, and no more after a failure, which is thrown once nothing runs any more. */
+/**
+ * Takes the items one by one as lanes become free, and no more after a failure, which is thrown once nothing
+ * runs any more.
+ */
 export async function inLanes<T>(
   lanes: number,
   items: Iterable<T> | AsyncIterable<T>,

@@ -1,7 +1,7 @@
-// The file of an account's own list and logs, as JSON or CSV, written a push at a time: the same from the command line and
-// from a browser. Pushes and entries are objects of the API, with its names.
+// The file of an account's own list and logs, as JSON or CSV, written a push at a time: the same from the
+// command line and from a browser. Pushes and entries are objects of the API, with its names.
 
-import { CSV_MARK, writeCsv } from './csv.ts'
+import { CSV_MARK, writeCsv } from '../text/csv.ts'
 
 export type ExportFormat = 'json' | 'csv'
 
@@ -48,8 +48,8 @@ const ENTRY: readonly [string, string][] = [
 ]
 
 /**
- * One table, because a spreadsheet opens one: a row for each push, and below it a row for each entry of its log. The first
- * column tells which, for a filter.
+ * One table, because a spreadsheet opens one: a row for each push, and below it a row for each entry of its
+ * log. The first column tells which, for a filter.
  */
 function rowsOf({ push, logs }: PushWithLogs): string[][] {
   const own = PUSH.map((name) => textOf(push[name]))

@@ -5,14 +5,19 @@ import { DAY } from './time.ts'
 
 export type PushCounts = { live: number; expired: number }
 
-/** What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last. */
+/**
+ * What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last.
+ */
 export type PushFacts = Pick<
   Push,
   'kind' | 'createdAt' | 'expiresAt' | 'expireAfterViews' | 'views' | 'lastViewedAt' | 'expiredOn' | 'lost'
 > & { id: number; seenViews: number }
 
 export const PUSH_LISTS = ['active', 'expired', 'all'] as const
-/** waiting: not opened yet. ending: about to expire. unseen: opened since the owner looked last. lost: in a restore. */
+/**
+ * waiting: not opened yet. ending: about to expire. unseen: opened since the owner looked last. lost: in a
+ * restore.
+ */
 export const PUSH_STATES = ['waiting', 'opened', 'ending', 'unseen', 'lost'] as const
 export const PUSH_SORTS = ['newest', 'oldest', 'ending', 'opened', 'name'] as const
 
@@ -67,7 +72,10 @@ export function isUsedUp({
   return views >= expireAfterViews && !lost
 }
 
-/** Whether a live push has only its last view left after earlier ones, or less than a day of a lifetime of several days. */
+/**
+ * Whether a live push has only its last view left after earlier ones, or less than a day of a lifetime of
+ * several days.
+ */
 export function isEnding(push: Pick<Push, keyof PushFacts & keyof Push>, now: number): boolean {
   const { views, expireAfterViews, expiresAt, createdAt } = push
   const isLastView = views > 0 && expireAfterViews - views === 1
@@ -94,7 +102,9 @@ export function comparePushes(
   }
 }
 
-/** Live pushes first, the next to end before the others; then the ended ones, the latest before the others. */
+/**
+ * Live pushes first, the next to end before the others; then the ended ones, the latest before the others.
+ */
 function compareEnds(one: PushFacts, other: PushFacts): number {
   if (one.expiredOn === null || other.expiredOn === null) {
     const both = one.expiredOn === other.expiredOn

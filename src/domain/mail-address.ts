@@ -1,10 +1,14 @@
-// Addresses to which mail is sent, and the server that takes it. What an address cannot hold cannot get into a command or a header.
+// Addresses to which mail is sent, and the server that takes it. What an address cannot hold cannot get into
+// a command or a header.
 
 import type { Problem } from './problems.ts'
 
 export type MailAddress = { name: string; address: string }
 
-/** `isTls`: from the first byte on, otherwise by STARTTLS before anything is said. `ca`: a file of PEM that vouches for it. */
+/**
+ * `isTls`: from the first byte on, otherwise by STARTTLS before anything is said. `ca`: a file of PEM that
+ * vouches for it.
+ */
 export type MailServer = {
   host: string
   port: number
@@ -20,8 +24,9 @@ const MAX_ADDRESS = 254
 export const MAX_RECIPIENTS_TEXT = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
 
 /**
- * Neither quoted texts nor groups, comments, lists and literal addresses (RFC 5322, 3.4): nothing has to be escaped. Nor `!`, `%`, which
- * once named a way through other servers, and `?`, without which there are no encoded words (RFC 2047).
+ * Neither quoted texts nor groups, comments, lists and literal addresses (RFC 5322, 3.4): nothing has to be
+ * escaped. Nor `!`, `%`, which once named a way through other servers, and `?`, without which there are no
+ * encoded words (RFC 2047).
  */
 const LOCAL = /^[a-z\d.#$&'*+/=^_`{|}~-]{1,64}$/i
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u

@@ -1,14 +1,17 @@
-// The message with which an account sends its secret links: a template with places for the link, its expiry, its views and the
-// name of the push, which says whom it is for.
+// The message with which an account sends its secret links: a template with places for the link, its expiry,
+// its views and the name of the push, which says whom it is for.
 
+import { hasMoreCharacters } from '../text/text-length.ts'
 import type { Problem } from './problems.ts'
-import { hasMoreCharacters } from './text-length.ts'
 
 export const MAX_MESSAGE_CHARACTERS = 2000
 
 export type MessageFacts = { link: string; expires: string; views: string; name: string }
 
-/** Fills the places in. Any other text in braces stays as it is. Without a name, its place goes with the blank before it. */
+/**
+ * Fills the places in. Any other text in braces stays as it is. Without a name, its place goes with the blank
+ * before it.
+ */
 export function fillMessage(template: string, facts: MessageFacts): string {
   const fitting = facts.name === '' ? template.replace(/ ?\{name\}/g, '') : template
   return fitting.replace(/\{(link|expires|views|name)\}/g, (_, place: keyof MessageFacts) => facts[place])

@@ -1,11 +1,11 @@
 // The request for a new push, and the limits of the instance that it has to respect.
 
+import { hasMoreBytes, hasMoreCharacters } from '../text/text-length.ts'
+import { isWebAddress } from '../text/web-address.ts'
 import type { Language } from './language.ts'
 import type { Problem } from './problems.ts'
 import type { PushKind } from './push.ts'
-import { hasMoreBytes, hasMoreCharacters } from './text-length.ts'
 import { DAY, HOUR, MINUTE } from './time.ts'
-import { isWebAddress } from './web-address.ts'
 
 export type Range = { min: number; max: number; default: number }
 

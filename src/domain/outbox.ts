@@ -1,4 +1,5 @@
-// What waits to be told outside: its kinds, when a failed delivery is tried again, and the reasons why one fails.
+// What waits to be told outside: its kinds, when a failed delivery is tried again, and the reasons why one
+// fails.
 
 import type { EventType } from './events.ts'
 import { DAY, HOUR, SECOND } from './time.ts'
@@ -20,7 +21,10 @@ export type NewWebhook = {
   withName: boolean
 }
 
-/** Why a delivery failed, for operators; follows the name of the receiver. Nothing of an answer or an error is kept or shown besides. */
+/**
+ * Why a delivery failed, for operators; follows the name of the receiver. Nothing of an answer or an error is
+ * kept or shown besides.
+ */
 export const EXPLAINED = {
   not_allowed: 'is not allowed by the settings',
   address_not_allowed: 'has an address that the settings do not allow',
@@ -57,7 +61,9 @@ export const LEASE = 20 * SECOND
 const FIRST_PAUSE = 10 * SECOND
 const LONGEST_PAUSE = 2 * HOUR
 
-/** When a message is tried again that has failed `tries` times, the last time at `now`: after growing pauses. */
+/**
+ * When a message is tried again that has failed `tries` times, the last time at `now`: after growing pauses.
+ */
 export function nextTryAt({ at, tries }: { at: number; tries: number }, now: number): number {
   const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 3 ** (tries - 1))
   return Math.min(now + pause, at + GIVE_UP_AFTER)

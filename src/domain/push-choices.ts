@@ -1,9 +1,13 @@
-// The choices that an account asked to use again. The create form starts with them, within the current limits.
+// The choices that an account asked to use again. The create form starts with them, within the current
+// limits.
 
 import type { NewPush, PushLimits, Range } from './new-push.ts'
 import { DAY } from './time.ts'
 
-/** Null where the choice was the server's default, so that a new default takes effect. Holds no content of a push. */
+/**
+ * Null where the choice was the server's default, so that a new default takes effect. Holds no content of a
+ * push.
+ */
 export type PushChoices = {
   /** Milliseconds until a push expires. */
   lifetime: number | null

@@ -1,4 +1,5 @@
-// A push and its rules: who may do what, when it has expired, when it is locked. No I/O; callers pass the time.
+// A push and its rules: who may do what, when it has expired, when it is locked. No I/O; callers pass the
+// time.
 
 import type { Account } from './account.ts'
 import { DAY, MINUTE, NODES_APART } from './time.ts'
@@ -65,7 +66,10 @@ export function isFromAhead({ createdAt }: Pick<Push, 'createdAt'>, now: number)
   return createdAt > now + DAY
 }
 
-/** Moves the dates of a push from ahead back by as many milliseconds as the clock was `ahead`, and at least to `now`. */
+/**
+ * Moves the dates of a push from ahead back by as many milliseconds as the clock was `ahead`, and at least to
+ * `now`.
+ */
 export function setBack<P extends Pick<Push, 'createdAt' | 'expiresAt'>>(
   push: P,
   { ahead, now }: { ahead: number; now: number },
@@ -80,7 +84,10 @@ export function passphraseLockedFor(push: WrongTries, now: number): number {
   return push.wrongTriesSince + WRONG_TRIES_WINDOW - now
 }
 
-/** Whether a further wrong try counts with the earlier ones. A window that begins clearly later than now was written while the clock was ahead, and does not count. */
+/**
+ * Whether a further wrong try counts with the earlier ones. A window that begins clearly later than now was
+ * written while the clock was ahead, and does not count.
+ */
 function isInWindow({ wrongTries, wrongTriesSince }: WrongTries, now: number): boolean {
   const hasBegun = wrongTriesSince <= now + NODES_APART
   return wrongTries > 0 && hasBegun && now < wrongTriesSince + WRONG_TRIES_WINDOW

@@ -1,4 +1,5 @@
-// Safe names for received files, alone and in archives: a sender's name becomes one harmless name that every file system accepts.
+// Safe names for received files, alone and in archives: a sender's name becomes one harmless name that every
+// file system accepts.
 
 /** The longest name that common file systems accept, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 255
@@ -7,9 +8,14 @@ const MAX_EXTENSION_BYTES = 32
 const MAX_SENT_CHARACTERS = 500
 const UNNAMED = 'file'
 
-/** Invisible characters and those that change the direction of text, including variation selectors and fillers. */
+/**
+ * Invisible characters and those that change the direction of text, including variation selectors and
+ * fillers.
+ */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
-/** Device names of Windows, with any extension, and file names that make Windows run code when a folder opens. */
+/**
+ * Device names of Windows, with any extension, and file names that make Windows run code when a folder opens.
+ */
 const RESERVED =
   /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(\.|$)|^(desktop\.ini|autorun\.inf)$/i
 /** Endings that Windows drops, and beginnings that hide a file or make it look like a flag. */
@@ -30,10 +36,13 @@ export function safeFilename(sent: string, { platform }: NamingOptions): string 
   return fitName(RESERVED.test(plain) ? `_${plain}` : plain, '')
 }
 
-/** Names for the files of one push. They differ even on systems that ignore case and Unicode normalization. */
+/**
+ * Names for the files of one push. They differ even on systems that ignore case and Unicode normalization.
+ */
 export function safeFilenames(sent: readonly string[], options: NamingOptions): string[] {
   const taken = new Set<string>()
-  // The last number of each name: a thousand files of one name, in any case, are not counted from 1 each time.
+  // The last number of each name: a thousand files of one name, in any case, are not counted from 1 each
+  // time.
   const numbers = new Map<string, number>()
   return sent.map((name) => {
     const wanted = safeFilename(name, options)

@@ -1,4 +1,5 @@
-// A request for a secret: what its owner asks for, how often it may be answered, and until when. No I/O; callers pass the time.
+// A request for a secret: what its owner asks for, how often it may be answered, and until when. No I/O;
+// callers pass the time.
 
 import { countWrongTry, passphraseLockedFor, type WrongTries } from './push.ts'
 import { DAY, MINUTE } from './time.ts'
@@ -36,7 +37,10 @@ export const RESERVATION_LIFETIME = 10 * MINUTE
 
 export const MAX_ANSWERS = 100
 
-/** Whether it takes no answer any more. One from more than a day in the future was made while the clock was ahead. */
+/**
+ * Whether it takes no answer any more. One from more than a day in the future was made while the clock was
+ * ahead.
+ */
 export function isOver({ closedAt, expiresAt, createdAt }: SecretRequest, now: number): boolean {
   return closedAt !== null || expiresAt <= now || createdAt > now + DAY
 }
@@ -46,7 +50,10 @@ export function hasRoomForAnswer(request: SecretRequest, reserved: number, now: 
   return !isOver(request, now) && request.answers + reserved < request.maxAnswers
 }
 
-/** The request after one more answer, of which the last closes it; null when it takes none. `reserved`: by other uploads. */
+/**
+ * The request after one more answer, of which the last closes it; null when it takes none. `reserved`: by
+ * other uploads.
+ */
 export function decideAnswer<R extends SecretRequest>(request: R, reserved: number, now: number): R | null {
   if (!hasRoomForAnswer(request, reserved, now)) return null
   const answers = request.answers + 1
@@ -56,8 +63,8 @@ export function decideAnswer<R extends SecretRequest>(request: R, reserved: numb
 export type WrongTry<R> = { outcome: 'refused' | 'limited' | 'closed'; request: R }
 
 /**
- * The request after a wrong passphrase; the last of `maxTries` (0: no limit) closes it. `limited`: no passphrase is checked for
- * now, because other nodes may have counted some since this one was.
+ * The request after a wrong passphrase; the last of `maxTries` (0: no limit) closes it. `limited`: no
+ * passphrase is checked for now, because other nodes may have counted some since this one was.
  */
 export function decideWrongTry<R extends SecretRequest>(
   request: R,

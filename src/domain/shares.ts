@@ -7,7 +7,10 @@ import { formatTime } from './time.ts'
 /** Live pushes, and the bytes that they take. */
 export type Share = { pushes: number; bytes: number }
 
-/** What a push without an account may take: its sealed payload, and log entries of its creation, its views and its end. */
+/**
+ * What a push without an account may take: its sealed payload, and log entries of its creation, its views and
+ * its end.
+ */
 export function shareBytes({ payload, views }: { payload: number; views: number }): number {
   return payload + (views + 2) * MAX_ENTRY_BYTES
 }
@@ -33,8 +36,9 @@ export function exceededLimit(taken: Share, bytes: number, limits: ShareLimits):
 }
 
 /**
- * The latest time by which there is room for another push of `bytes`. `live` lists the pushes that expire first, in
- * order. If they do not free enough, the answer is the last one's expiry. Null for a push that never fits.
+ * The latest time by which there is room for another push of `bytes`. `live` lists the pushes that expire
+ * first, in order. If they do not free enough, the answer is the last one's expiry. Null for a push that
+ * never fits.
  */
 export function findRoom(
   taken: Share,
@@ -52,8 +56,8 @@ export function findRoom(
 }
 
 /**
- * Throws `too_many`, naming the limit and its flag, when there is no room for another push of `bytes`. `taken` may count
- * pushes of `live` that ran out of time, and have not been written as expired yet.
+ * Throws `too_many`, naming the limit and its flag, when there is no room for another push of `bytes`.
+ * `taken` may count pushes of `live` that ran out of time, and have not been written as expired yet.
  */
 export function requireRoom(
   { bytes, limits }: { bytes: number; limits: ShareLimits },

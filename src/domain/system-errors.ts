@@ -25,12 +25,18 @@ const WORDS: Record<string, string> = {
   EINVAL: 'the operation is not possible on it',
 }
 
-/** The code that the operating system, SQLite or Bun gave an error, such as ENOENT. Empty for an error without one. */
+/**
+ * The code that the operating system, SQLite or Bun gave an error, such as ENOENT. Empty for an error without
+ * one.
+ */
 export function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
-/** Whether the process or its machine has run out of open files or memory, which may be there again in a moment. */
+/**
+ * Whether the process or its machine has run out of open files or memory, which may be there again in a
+ * moment.
+ */
 export function isExhaustion(cause: unknown): boolean {
   return ['EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(cause))
 }
@@ -41,7 +47,9 @@ export function explainSystemError(cause: unknown): string | null {
   return Object.hasOwn(WORDS, code) ? (WORDS[code] ?? null) : null
 }
 
-/** Why something failed, to follow a colon: in words for a system error, otherwise the message of the cause. */
+/**
+ * Why something failed, to follow a colon: in words for a system error, otherwise the message of the cause.
+ */
 export function reasonOf(cause: unknown): string {
   return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }

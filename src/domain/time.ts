@@ -25,7 +25,9 @@ export type Uptime = () => Milliseconds
 /** ECMAScript knows no later date, and no earlier one below zero. */
 const LAST_DATE = 8.64e15
 
-/** A time in the API's format: `2026-11-20T22:47:00.000Z`. A time beyond all dates is shown as the last one. */
+/**
+ * A time in the API's format: `2026-11-20T22:47:00.000Z`. A time beyond all dates is shown as the last one.
+ */
 export function formatTime(time: number): string {
   const place = Math.abs(Math.trunc(time) % PLACES)
   if (times[place] !== time) {
@@ -35,15 +37,18 @@ export function formatTime(time: number): string {
   return texts[place] ?? ''
 }
 
-/** Many times come again soon: a push was created when it was changed last, and others were in the same millisecond. */
+/**
+ * Many times come again soon: a push was created when it was changed last, and others were in the same
+ * millisecond.
+ */
 const times: number[] = []
 const texts: string[] = []
 /** A prime, so that a time and the one some days later have different places. */
 const PLACES = 61
 
 /**
- * How far the readings of two nodes may be apart, which estimate the clock of the same database. A time that one node has just
- * written may be that much later than the other one's now.
+ * How far the readings of two nodes may be apart, which estimate the clock of the same database. A time that
+ * one node has just written may be that much later than the other one's now.
  */
 export const NODES_APART = 10 * SECOND
 

@@ -1,5 +1,5 @@
-// What each visit does to a push, and the entry that it leaves in the audit log. An engine of the store reads the push, asks
-// here, and writes the step; it decides nothing by itself.
+// What each visit does to a push, and the entry that it leaves in the audit log. An engine of the store reads
+// the push, asks here, and writes the step; it decides nothing by itself.
 
 import type { Account } from './account.ts'
 import type { AuditKind, Visit } from './audit.ts'
@@ -9,8 +9,8 @@ import { countWrongTry, isExpired, isLimited, isLocked, isOwner, type Push } fro
 import { NODES_APART } from './time.ts'
 
 /**
- * The time of the next thing that happens to a push: never before the last one, which another node may have written. A push
- * whose last change lies further ahead was changed while the clock was wrong.
+ * The time of the next thing that happens to a push: never before the last one, which another node may have
+ * written. A push whose last change lies further ahead was changed while the clock was wrong.
  */
 export function forward({ updatedAt }: Pick<Push, 'updatedAt'>, now: number): number {
   return updatedAt - now > NODES_APART ? now : Math.max(now, updatedAt)
@@ -24,9 +24,9 @@ export type Step<P extends Push> = {
 }
 
 /**
- * A retrieval whose link and passphrase are right. The last allowed view is still a view. When `lookBy` is the owner, the visit is
- * an `owner_view` and does not count; null counts every visit. Looks at the limit of tries first, because other nodes may have
- * counted some since the passphrase was checked.
+ * A retrieval whose link and passphrase are right. The last allowed view is still a view. When `lookBy` is
+ * the owner, the visit is an `owner_view` and does not count; null counts every visit. Looks at the limit of
+ * tries first, because other nodes may have counted some since the passphrase was checked.
  */
 export function decideClaim<P extends Push>(
   push: P,
@@ -58,8 +58,8 @@ export function decideRefusal<P extends Push>(
 }
 
 /**
- * Returns null unless the wrong passphrase was the last of `maxTries`; 0 means no limit. The push expires if viewers may
- * delete it. Otherwise it is locked, so that strangers cannot destroy it by guessing.
+ * Returns null unless the wrong passphrase was the last of `maxTries`; 0 means no limit. The push expires if
+ * viewers may delete it. Otherwise it is locked, so that strangers cannot destroy it by guessing.
  */
 export function decideLastTry<P extends Push>(
   push: P,
@@ -81,8 +81,8 @@ export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number)
 }
 
 /**
- * A deletion. Null when there is nothing to end. An expired push stays as it is, unless `hasGrants` says that its files can
- * still be downloaded after the last view: then it becomes deleted, which ends the downloads.
+ * A deletion. Null when there is nothing to end. An expired push stays as it is, unless `hasGrants` says that
+ * its files can still be downloaded after the last view: then it becomes deleted, which ends the downloads.
  */
 export function decideDeletion<P extends Push>(
   push: P,
@@ -120,8 +120,8 @@ export type EditStep<P extends Push> =
   | { outcome: 'refused'; problems: Problems }
 
 /**
- * An edit by the owner, by the rules of `decideEdit`. `isLabelled`: its name or note is written as well. `step` is null when
- * the push stays the same.
+ * An edit by the owner, by the rules of `decideEdit`. `isLabelled`: its name or note is written as well.
+ * `step` is null when the push stays the same.
  */
 export function decideEditing<P extends Push>(
   push: P,

@@ -1,4 +1,5 @@
-// Builds answers: the only file that writes a header for security or caches. Whatever does not say otherwise is not cached.
+// Builds answers: the only file that writes a header for security or caches. Whatever does not say otherwise
+// is not cached.
 
 export type AnswerHeaders = Record<string, string>
 
@@ -34,7 +35,9 @@ export function answerNothing(headers: AnswerHeaders): Response {
 
 export type Attachment = { type: string; filename: string; status?: number; headers?: AnswerHeaders }
 
-/** Something to save, exactly as it is: never shown, and without an origin if somebody shows it all the same. */
+/**
+ * Something to save, exactly as it is: never shown, and without an origin if somebody shows it all the same.
+ */
 export function answerAttachment(
   body: BodyInit | null,
   { type, filename, status = 200, headers = {} }: Attachment,
@@ -52,7 +55,10 @@ export function answerAttachment(
   })
 }
 
-/** An ASCII name, and the real name in the notation of RFC 5987 (RFC 6266) for new clients where it is another one. */
+/**
+ * An ASCII name, and the real name in the notation of RFC 5987 (RFC 6266) for new clients where it is another
+ * one.
+ */
 function dispositionOf(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const exact = encodeURIComponent(filename).replace(
@@ -93,7 +99,9 @@ export function answerAsset(body: BodyInit, { type, kept, policy, headers = {} }
   })
 }
 
-/** Redirects to a page of this server; the browser asks for it with GET, whatever the method of the request. */
+/**
+ * Redirects to a page of this server; the browser asks for it with GET, whatever the method of the request.
+ */
 export function answerSeeOther(location: string, headers: AnswerHeaders = {}): Response {
   return redirect(303, location, headers)
 }

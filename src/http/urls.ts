@@ -99,7 +99,9 @@ function familyOf<F extends 'p' | 'f' | 'r'>(family: F) {
   }
 }
 
-/** The other paths of the previous version. Its lists have a language in front, because `/d/…` is a download. */
+/**
+ * The other paths of the previous version. Its lists have a language in front, because `/d/…` is a download.
+ */
 export const PREVIOUS_API = {
   version: get('/api/v1/version', 'open'),
   active: get('/:locale/d/active.json', 'account'),
@@ -220,7 +222,10 @@ export const PAGES = {
 /** A path of an older server, and the path of the same thing here. */
 export type Moved = Endpoint<'GET'> & { to: (urlToken: string) => string }
 
-/** The page for each suffix of an older secret link. `/passphrase` leads to the secret link, whose page asks for one. */
+/**
+ * The page for each suffix of an older secret link. `/passphrase` leads to the secret link, whose page asks
+ * for one.
+ */
 const STEPS = [
   ['', PAGES.receive],
   ['/r', PAGES.receiveStep],
@@ -264,7 +269,10 @@ export function moved(to: Moved['to'], ...from: (string | Endpoint)[]): Moved[] 
   return paths.map((path) => ({ method: 'GET', path, guard: 'open', to }))
 }
 
-/** Exempt from rate limits, load shedding and the check of the Host, because clients ask for the version first. */
+/**
+ * Exempt from rate limits, load shedding and the check of the Host, because clients ask for the version
+ * first.
+ */
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
 
 /** Endpoints below these answer with `.json` at their end, too. */

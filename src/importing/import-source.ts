@@ -1,10 +1,11 @@
-// Imports what another server gives up: prepares it, then stores all of it in one step. A dry run stores nothing.
+// Imports what another server gives up: prepares it, then stores all of it in one step. A dry run stores
+// nothing.
 
 import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import type { IncomingSource } from '../domain/incoming.ts'
 import type { Now } from '../domain/time.ts'
-import type { Store } from '../store/face.ts'
-import type { Import, ImportLook } from '../store/import-face.ts'
+import type { Store } from '../store/contract.ts'
+import type { Import, ImportLook } from '../store/import-contract.ts'
 import { createMarks } from './marks.ts'
 import { lookAtFiles, NOTHING_PREPARED, type PrepareOptions, preparePushes } from './prepare.ts'
 import { emptyReport, type ImportReport, type OnProgress, walkSource } from './walk.ts'

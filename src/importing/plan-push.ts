@@ -6,7 +6,7 @@ import { cleanFilename, MAX_FILENAME_CHARACTERS } from '../domain/files.ts'
 import type { IncomingPush } from '../domain/incoming.ts'
 import { isFromAhead, type Push, type PushKind, UNTOUCHED } from '../domain/push.ts'
 import { DAY } from '../domain/time.ts'
-import { isWebAddress } from '../domain/web-address.ts'
+import { isWebAddress } from '../text/web-address.ts'
 
 /** A live push has its payload; one that is over has none. `notes` say what comes otherwise than it was. */
 export type PlannedPush = {

@@ -1,5 +1,5 @@
-// What an import does before its one step: derives the keys of passphrases, and seals files to the disk as uploads, which
-// the next start removes when no push takes them.
+// What an import does before its one step: derives the keys of passphrases, and seals files to the disk as
+// uploads, which the next start removes when no push takes them.
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { StoredFile } from '../domain/files.ts'

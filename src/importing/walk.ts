@@ -1,4 +1,5 @@
-// Walks through another server's accounts and pushes, decides about each, and stores what comes, sealed as if created here.
+// Walks through another server's accounts and pushes, decides about each, and stores what comes, sealed as if
+// created here.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { newDataKey, sealSecrets } from '../crypto/push-secrets.ts'
@@ -8,7 +9,7 @@ import { lookupOf } from '../crypto/url-token.ts'
 import { type IncomingPush, type IncomingSource, isUnreadable } from '../domain/incoming.ts'
 import { sealFile } from '../pushes/content.ts'
 import { sealLabels } from '../pushes/labels.ts'
-import type { Import, PushToImport } from '../store/import-face.ts'
+import type { Import, PushToImport } from '../store/import-contract.ts'
 import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { type PlannedPush, planPush } from './plan-push.ts'

@@ -5,7 +5,10 @@ import settingsFile from './templates/oncebox.env.template' with { type: 'text' 
 
 export type Variables = Readonly<Record<string, string>>
 
-/** `problems`: a sentence for each line that systemd would pass over, and for each name that would be of no use. */
+/**
+ * `problems`: a sentence for each line that systemd would pass over, and for each name that would be of no
+ * use.
+ */
 export type EnvFile = { variables: Record<string, string>; problems: string[] }
 
 const NAME = '[A-Za-z_]\\w*'

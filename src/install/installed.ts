@@ -1,4 +1,5 @@
-// Finds the service that `oncebox service install` set up on this machine, and the settings that it runs with.
+// Finds the service that `oncebox service install` set up on this machine, and the settings that it runs
+// with.
 
 import { readFileSync } from 'node:fs'
 import type { Place } from '../settings/parsers.ts'
@@ -17,8 +18,8 @@ export type InstalledService = {
 }
 
 /**
- * The service whose data this user may open: that of the machine for root or an administrator, else the user's own. Null
- * when there is none, or its settings may not be read.
+ * The service whose data this user may open: that of the machine for root or an administrator, else the
+ * user's own. Null when there is none, or its settings may not be read.
  */
 export function findService(place: Place): InstalledService | null {
   const isRoot = process.geteuid?.() === 0
@@ -27,8 +28,8 @@ export function findService(place: Place): InstalledService | null {
 }
 
 /**
- * Returns null also for a unit that the operator wrote: it may run with any settings. Works for any user; one who is not root may
- * not be able to read the settings.
+ * Returns null also for a unit that the operator wrote: it may run with any settings. Works for any user; one
+ * who is not root may not be able to read the settings.
  */
 export function findIn(scope: Scope, place: Place): InstalledService | null {
   const { definition, envFile, dataDir } = placesFor(scope, { place, self: '' })

@@ -1,5 +1,5 @@
-// The program's files: the program itself, the former one, and the new one. After a `kill -9` at any step there is still a
-// program at its path.
+// The program's files: the program itself, the former one, and the new one. After a `kill -9` at any step
+// there is still a program at its path.
 
 import {
   chmodSync,
@@ -22,8 +22,8 @@ export type OnStep = (step: string) => void
 export type ProgramFiles = ReturnType<typeof programFiles>
 
 /**
- * Of the program at `path`: `former` is the one that it replaced. A new one is prepared at `staged`, in the same folder, so that
- * one rename puts it in place.
+ * Of the program at `path`: `former` is the one that it replaced. A new one is prepared at `staged`, in the
+ * same folder, so that one rename puts it in place.
  */
 export function programFiles(path: string) {
   const former = path.endsWith('.exe') ? path.replace(/\.exe$/, '.old.exe') : `${path}.old`
@@ -34,8 +34,8 @@ export function programFiles(path: string) {
 const PACKAGE_FILE = '/usr/share/doc/oncebox/copyright'
 
 /**
- * Throws `conflict` when another user could replace the checked program, or when the program belongs to a package. Removes
- * what an interrupted upgrade has left.
+ * Throws `conflict` when another user could replace the checked program, or when the program belongs to a
+ * package. Removes what an interrupted upgrade has left.
  */
 export function prepareProgramFolder({ path, staged }: ProgramFiles): void {
   if (process.platform !== 'win32') for (const place of [dirname(path), path]) requireClosed(place)

@@ -1,10 +1,10 @@
-// A release as it was received: a file that anybody may have made, and its signature. Nothing of it is written before its
-// signature was verified.
+// A release as it was received: a file that anybody may have made, and its signature. Nothing of it is
+// written before its signature was verified.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hashForSigning, type PublicKey, parseSignature, verifySignature } from '../crypto/minisign.ts'
 import { conflict } from '../domain/errors.ts'
-import { parseReleaseComment, problemOfRelease, type Release } from '../domain/release.ts'
+import { parseReleaseComment, problemOfRelease, type Release } from './release.ts'
 
 const MAX_BYTES = 512 * 1024 * 1024
 const MAX_SIGNATURE_BYTES = 4096
@@ -21,8 +21,8 @@ type ReleaseFileOptions = {
 }
 
 /**
- * Checks who signed the file, for which system, and that it is not older, and writes what was checked to `staged` (0600).
- * Throws `conflict` with the reason before anything is written.
+ * Checks who signed the file, for which system, and that it is not older, and writes what was checked to
+ * `staged` (0600). Throws `conflict` with the reason before anything is written.
  */
 export function stageRelease({ file, staged, keys, own }: ReleaseFileOptions): Release {
   const bytes = readRegular(file, MAX_BYTES)

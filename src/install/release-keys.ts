@@ -1,4 +1,5 @@
-// The public keys of releases that this build embeds: "oncebox upgrade" accepts files that one of them has signed.
+// The public keys of releases that this build embeds: "oncebox upgrade" accepts files that one of them has
+// signed.
 
 import embedded from '../../release-keys.txt' with { type: 'text' }
 import { type PublicKey, parsePublicKeys } from '../crypto/minisign.ts'

@@ -1,4 +1,5 @@
-// What the description of a service manager tells: where things are, and the steps to install, start and remove the service.
+// What the description of a service manager tells: where things are, and the steps to install, start and
+// remove the service.
 
 import type { Place } from '../settings/parsers.ts'
 import type { Step } from './steps.ts'

@@ -28,8 +28,8 @@ type ServiceOptions = {
 }
 
 /**
- * `problems` are those of the settings, which the server would refuse. Throws `conflict` for a program that cannot be installed,
- * or a file of settings that cannot be read.
+ * `problems` are those of the settings, which the server would refuse. Throws `conflict` for a program that
+ * cannot be installed, or a file of settings that cannot be read.
  */
 export function planService({ scope, flags, mayStart, ...given }: ServiceOptions) {
   const { place } = given
@@ -88,7 +88,10 @@ function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, place: Pl
   return setInEnvFile(changed, Object.fromEntries(absent))
 }
 
-/** The given flags of `oncebox service install`, as variables. The service runs in another folder, so paths are written whole. */
+/**
+ * The given flags of `oncebox service install`, as variables. The service runs in another folder, so paths
+ * are written whole.
+ */
 export function variablesOf(
   flags: GivenFlags,
   { platform, cwd }: Pick<Place, 'platform' | 'cwd'>,
@@ -131,7 +134,9 @@ export function readServiceConfig(
   return { problems: all, warnings, config: all.length > 0 ? undefined : config }
 }
 
-/** The folders that a service of the machine cannot see: it has no homes, and a temporary folder of its own. */
+/**
+ * The folders that a service of the machine cannot see: it has no homes, and a temporary folder of its own.
+ */
 const HIDDEN = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
 
 function hiddenPaths(scope: Scope, platform: NodeJS.Platform, variables: Variables): string[] {
@@ -171,7 +176,10 @@ export function requireRights(
   if (backupDir !== null) requireOwner(backupDir, '')
 }
 
-/** systemd gives its state folder to the user of the service, and the installation an empty one. Others must belong to that user. */
+/**
+ * systemd gives its state folder to the user of the service, and the installation an empty one. Others must
+ * belong to that user.
+ */
 function requireOwner(folder: string, recursive: '-R ' | ''): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (folder === STATE_FOLDER || found === undefined || found.uid === findId('passwd', SERVICE_USER)) return

@@ -1,4 +1,5 @@
-// The steps of an installation: shown by --dry-run, or taken one after another. A step that is done already changes nothing.
+// The steps of an installation: shown by --dry-run, or taken one after another. A step that is done already
+// changes nothing.
 
 import { execFile } from 'node:child_process'
 import {

@@ -93,7 +93,10 @@ const addUser = run(
   ...['--home-dir', STATE_FOLDER, '--shell', '/usr/sbin/nologin', SERVICE_USER],
 )
 
-/** systemd makes its state folder itself. Other folders have to exist before the service starts, as the service's own. */
+/**
+ * systemd makes its state folder itself. Other folders have to exist before the service starts, as the
+ * service's own.
+ */
 function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
   if (scope === 'user') return []
   const owned = { mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }

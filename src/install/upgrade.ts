@@ -5,12 +5,11 @@ import { join } from 'node:path'
 import { version } from '../../package.json'
 import { type PublicKey, parsePublicKeys } from '../crypto/minisign.ts'
 import { conflict } from '../domain/errors.ts'
-import type { Release } from '../domain/release.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { asOwner } from '../store/folder/ownership.ts'
 import { readSchema } from '../store/opening/folder-database.ts'
-import { CURRENT_SCHEMA } from '../store/sqlite/engine/migrate.ts'
-import { copyName, putCopyBack } from '../store/sqlite/engine/migration-copy.ts'
+import { CURRENT_SCHEMA } from '../store/sqlite/migrate.ts'
+import { copyName, putCopyBack } from '../store/sqlite/migration-copy.ts'
 import {
   allowToRun,
   prepareProgramFolder,
@@ -19,6 +18,7 @@ import {
   requireFormer,
   returnToFormer,
 } from './program-files.ts'
+import type { Release } from './release.ts'
 import { stageRelease } from './release-file.ts'
 import { readReleaseKeys } from './release-keys.ts'
 
@@ -39,7 +39,10 @@ export function describeProgram(executable: string) {
   return { version, schema: CURRENT_SCHEMA, target: ownTarget(executable) }
 }
 
-/** `keys` are those of the command line, which replace the built-in ones. When it throws `conflict`, nothing was changed. */
+/**
+ * `keys` are those of the command line, which replace the built-in ones. When it throws `conflict`, nothing
+ * was changed.
+ */
 export async function upgradeProgram(
   { file, keys }: { file: string; keys: readonly PublicKey[] | null },
   place: UpgradePlace,
@@ -71,9 +74,9 @@ function builtInKeys(): readonly PublicKey[] {
 type WayBack = Awaited<ReturnType<typeof findWayBack>>
 
 /**
- * Tells the version of the former program and the schema that it knows. `copy`: the database as it was before the update, which
- * would replace the present one; null when that can stay. Throws `conflict` when there is no former program, or nothing is left
- * that it could open.
+ * Tells the version of the former program and the schema that it knows. `copy`: the database as it was before
+ * the update, which would replace the present one; null when that can stay. Throws `conflict` when there is
+ * no former program, or nothing is left that it could open.
  */
 export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePlace) {
   const files = programFiles(executable)

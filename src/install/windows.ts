@@ -1,4 +1,5 @@
-// The service on Windows: a task of the Task Scheduler, at the start of the machine or when one user signs in.
+// The service on Windows: a task of the Task Scheduler, at the start of the machine or when one user signs
+// in.
 
 import { win32 } from 'node:path'
 import type { Place } from '../settings/parsers.ts'

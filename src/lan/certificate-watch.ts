@@ -21,7 +21,8 @@ export function createCertificateWatch({ certificate, log }: CertificateWatchOpt
   let lastProblem: string | null = null
   let isServed = true
 
-  // One at a time, because two renewals at once would leave a socket open. A certificate that could not be served is due again.
+  // One at a time, because two renewals at once would leave a socket open. A certificate that could not be
+  // served is due again.
   const look = joinCalls(async (): Promise<boolean> => {
     if (await certificate.refresh()) isServed = false
     if (isServed) return false

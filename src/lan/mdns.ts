@@ -19,8 +19,8 @@ export type AnnouncementOptions = {
   listAddresses: () => readonly string[]
   log: Pick<Log, 'info' | 'error'>
   /**
-   * How long to wait after a conflict or failure. Short, because anyone on the network can forge a conflict: the probes of the
-   * next try find a machine that really holds the name.
+   * How long to wait after a conflict or failure. Short, because anyone on the network can forge a conflict:
+   * the probes of the next try find a machine that really holds the name.
    */
   retryMs?: number
   /** How often to look for other addresses. */
@@ -123,7 +123,10 @@ export function announce(options: AnnouncementOptions) {
   const timer = setInterval(() => then(announceAnew), lookEveryMs)
   return {
     state: () => state,
-    /** Resolves when the first try has ended. Takes a second, two with a conflict, and for ever on a network that refuses multicast. */
+    /**
+     * Resolves when the first try has ended. Takes a second, two with a conflict, and for ever on a network
+     * that refuses multicast.
+     */
     tried: running,
     /** Withdraws the name from the network. */
     stop: async () => {
@@ -135,8 +138,8 @@ export function announce(options: AnnouncementOptions) {
 }
 
 /**
- * The addresses to announce at, in order. They are named one by one, because the library does not recognise the interfaces of
- * containers (`eth0@if7`) by itself.
+ * The addresses to announce at, in order. They are named one by one, because the library does not recognise
+ * the interfaces of containers (`eth0@if7`) by itself.
  */
 function multicastAddresses(listAddresses: () => readonly string[]): string[] {
   const isOfNetwork = (address: string) => {

@@ -101,7 +101,9 @@ function whyAnother({ certificate }: KeyPair, { names, now }: OwnCertificateOpti
   return now() > validUntil - RENEW_BEFORE ? 'the former one ends soon' : null
 }
 
-/** Throws `conflict` when it was made while the clock was ahead, because every device refuses it until then. */
+/**
+ * Throws `conflict` when it was made while the clock was ahead, because every device refuses it until then.
+ */
 function begun(known: KeyPair, { authorityFile, now }: OwnCertificateOptions): KeyPair {
   const { validFrom } = readCertificate(known.certificate)
   if (now() >= validFrom) return known

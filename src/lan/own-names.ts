@@ -15,8 +15,9 @@ export type NamesOptions = {
 
 const DNS_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/
 /**
- * In lower case, the likeliest for links first. Leaves out names that are top-level domains: a machine called `box` gets only
- * box.local and box.lan, because an authority for `box` could vouch for every site that ends in .box.
+ * In lower case, the likeliest for links first. Leaves out names that are top-level domains: a machine called
+ * `box` gets only box.local and box.lan, because an authority for `box` could vouch for every site that ends
+ * in .box.
  */
 export function ownNames({ hostName, mdns, host, baseUrl }: NamesOptions): string[] {
   const machine = hostName.toLowerCase().replace(/\.$/, '')

@@ -1,17 +1,21 @@
-// The job that delivers what waits in the outbox, through the channel of its kind. Messages for one receiver go one after another,
-// those for different receivers side by side, so that one that hangs keeps only itself waiting, and many keep no mail waiting.
+// The job that delivers what waits in the outbox, through the channel of its kind. Messages for one receiver
+// go one after another, those for different receivers side by side, so that one that hangs keeps only itself
+// waiting, and many keep no mail waiting.
 
 import { DamageError } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import { type DeliveryError, MOST_WEBHOOKS, type OutboxKind } from '../domain/outbox.ts'
 import { HOUR, type Now } from '../domain/time.ts'
-import type { DamageReports } from '../store/face.ts'
-import type { DueMessage, OutboxStore } from '../store/notices-face.ts'
+import type { DamageReports } from '../store/contract.ts'
+import type { DueMessage, OutboxStore } from '../store/notices-contract.ts'
 
 /** A way to the outside, such as webhooks or mail. */
 export type Channel = {
   kinds: readonly OutboxKind[]
-  /** Tries once, in less than LEASE. Null when it arrived. Gives up when `signal` is aborted, because the server stops. */
+  /**
+   * Tries once, in less than LEASE. Null when it arrived. Gives up when `signal` is aborted, because the
+   * server stops.
+   */
   deliver(message: DueMessage, signal: AbortSignal): Promise<DeliveryError | null>
 }
 
@@ -26,7 +30,9 @@ export type DeliveriesOptions = {
   now: Now
 }
 
-/** Tries at once: more than all webhooks of one account, which may hang, so that others are told meanwhile. */
+/**
+ * Tries at once: more than all webhooks of one account, which may hang, so that others are told meanwhile.
+ */
 const AT_ONCE = 2 * MOST_WEBHOOKS
 const RETRY_MS = 5_000
 

@@ -1,9 +1,10 @@
-// Events for those who ask: at once where there are some, or else when the next one comes. Who waits costs four looks a second, which
-// all who wait share: they find what any node told, and end waits whose token or account is not valid any more.
+// Events for those who ask: at once where there are some, or else when the next one comes. Who waits costs
+// four looks a second, which all who wait share: they find what any node told, and end waits whose token or
+// account is not valid any more.
 
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
-import type { EventStore, ToldEvent } from '../store/notices-face.ts'
+import type { EventStore, ToldEvent } from '../store/notices-contract.ts'
 
 /** Of one account at a node. */
 const MOST_AT_ONCE = 3
@@ -34,7 +35,10 @@ export function createEvents({ store }: { store: EventStore }) {
   let timer: Timer | undefined
   let isStopped = false
 
-  /** Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated` for a token that was revoked meanwhile. */
+  /**
+   * Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated`
+   * for a token that was revoked meanwhile.
+   */
   async function poll(asked: Poll): Promise<EventPage> {
     const own = [...running].filter(({ accountId }) => accountId === asked.accountId)
     if (own.length >= MOST_AT_ONCE) throw tooMany()

@@ -1,4 +1,5 @@
-// Tells the log when deliveries to a receiver begin to fail and when they arrive again. The checks of health repeat it once a day.
+// Tells the log when deliveries to a receiver begin to fail and when they arrive again. The checks of health
+// repeat it once a day.
 
 import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
 import { formatTime, type Now } from '../domain/time.ts'

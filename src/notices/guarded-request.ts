@@ -1,5 +1,5 @@
-// One request to a place that the operator lists, by hand over a socket: a library would follow redirects, use the proxy of the
-// environment, keep connections, or resolve the name a second time.
+// One request to a place that the operator lists, by hand over a socket: a library would follow redirects,
+// use the proxy of the environment, keep connections, or resolve the name a second time.
 
 import { lookup } from 'node:dns/promises'
 import { connect, isIP, type Socket } from 'node:net'
@@ -7,7 +7,7 @@ import { networkInterfaces } from 'node:os'
 import { connect as connectTls } from 'node:tls'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { SECOND } from '../domain/time.ts'
-import { isListed, type WebPlace, webPlaceOf } from '../domain/web-address.ts'
+import { isListed, type WebPlace, webPlaceOf } from '../text/web-address.ts'
 import { inTime } from './in-time.ts'
 import { isAllowedAddress } from './judged-address.ts'
 
@@ -157,7 +157,9 @@ function textOf({ method, url, headers, body }: OutboundRequest): string {
   return [`${method} ${pathname}${search} HTTP/1.1`, ...lines, '', body].join('\r\n')
 }
 
-/** Null until the line is complete; NaN for what is no HTTP. Passes over 1xx, which another answer follows. */
+/**
+ * Null until the line is complete; NaN for what is no HTTP. Passes over 1xx, which another answer follows.
+ */
 function statusIn(answer: string): number | null {
   const end = answer.indexOf('\n')
   if (end === -1) return null

@@ -3,8 +3,8 @@
 import type { DeliveryError } from '../domain/outbox.ts'
 
 /**
- * What `work` resolves to, or `timed_out` after `within` milliseconds and when `stopped` is aborted. The signal of the work is aborted
- * then, so that it ends its connection.
+ * What `work` resolves to, or `timed_out` after `within` milliseconds and when `stopped` is aborted. The
+ * signal of the work is aborted then, so that it ends its connection.
  */
 export function inTime(
   work: (ended: AbortSignal) => Promise<DeliveryError | null>,

@@ -2,14 +2,17 @@
 
 import ipaddr from 'ipaddr.js'
 import type { Address } from '../domain/client.ts'
-import { isListed, type WebPlace } from '../domain/web-address.ts'
+import { isListed, type WebPlace } from '../text/web-address.ts'
 
 /** Nothing outside this machine and its cable, or what tunnels into another network. */
 const FORBIDDEN = new Set<string>([
   ...['unspecified', 'loopback', 'linkLocal', 'multicast', 'broadcast'],
   ...['deprecatedSiteLocal', 'discard', 'teredo'],
 ])
-/** What clouds tell a machine about itself, keys included: AWS and others, AWS by IPv6, Alibaba, Azure, Oracle, Google, Scaleway. */
+/**
+ * What clouds tell a machine about itself, keys included: AWS and others, AWS by IPv6, Alibaba, Azure,
+ * Oracle, Google, Scaleway.
+ */
 const METADATA = [
   ...['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16'],
   ...['192.0.0.192', 'fd20:ce::254', 'fd00:42::42'],

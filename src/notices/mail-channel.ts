@@ -1,4 +1,5 @@
-// Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then reads what else they say.
+// Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then
+// reads what else they say.
 
 import type { Preferences } from '../accounts/preferences.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -10,8 +11,8 @@ import type { DeliveryError } from '../domain/outbox.ts'
 import { type Push, viewsRemaining } from '../domain/push.ts'
 import type { MailLimit, TestLimit } from '../pushes/limits.ts'
 import { openMail, type WaitingMails } from '../pushes/sealed-mails.ts'
-import type { Store } from '../store/face.ts'
-import type { DueMessage } from '../store/notices-face.ts'
+import type { Store } from '../store/contract.ts'
+import type { DueMessage } from '../store/notices-contract.ts'
 import type { Channel } from './deliveries.ts'
 import { type MailText, writeAccountLink, writeEvent, writeLinkMail, writeTest } from './mail-texts.ts'
 import type { Mailer } from './mailer.ts'

@@ -1,5 +1,5 @@
-// The texts of mails: plain, in the language that was chosen for them. A link stands alone on its line, so that every program shows it
-// as one.
+// The texts of mails: plain, in the language that was chosen for them. A link stands alone on its line, so
+// that every program shows it as one.
 
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'

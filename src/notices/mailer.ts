@@ -1,5 +1,5 @@
-// Hands mails to the configured server. Plain text for one recipient each; TLS is required and verified. The library is loaded with
-// the first mail.
+// Hands mails to the configured server. Plain text for one recipient each; TLS is required and verified. The
+// library is loaded with the first mail.
 
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -56,7 +56,10 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
   /** Why the server would not take a mail; null when it connects, verifies and lets us in. Sends none. */
   const test = () => attempt(async () => (await open()).verify())
 
-  /** Null once the server has taken the mail. Ends the connection when `stopped` is aborted, and when it takes too long. */
+  /**
+   * Null once the server has taken the mail. Ends the connection when `stopped` is aborted, and when it takes
+   * too long.
+   */
   async function send({ to, id, ...written }: Mail, stopped?: AbortSignal): Promise<DeliveryError | null> {
     if (!isMailAddress(to)) return 'not_allowed'
     return attempt(async (signal) => {

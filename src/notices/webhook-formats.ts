@@ -1,4 +1,5 @@
-// The forms in which services take a message. Names are in bodies alone, as text that JSON escapes and no service takes for markup.
+// The forms in which services take a message. Names are in bodies alone, as text that JSON escapes and no
+// service takes for markup.
 
 import { hmac } from '../crypto/digest.ts'
 import type { EventType } from '../domain/events.ts'
@@ -30,7 +31,10 @@ function standard({ type, at, data, name }: WebhookMessage, url: string): Outbou
   return post(url, { type, timestamp: formatTime(at), data: name === null ? data : { ...data, name } })
 }
 
-/** The topic of a URL such as https://ntfy.sh/topic, published as JSON, because headers would need an encoding of their own. */
+/**
+ * The topic of a URL such as https://ntfy.sh/topic, published as JSON, because headers would need an encoding
+ * of their own.
+ */
 function ntfy(message: WebhookMessage, url: string): OutboundRequest {
   const place = new URL(url)
   const [, root = '/', topic = ''] = /^(.*\/)([^/]*)\/?$/.exec(place.pathname) ?? []
@@ -61,7 +65,10 @@ function teams(message: WebhookMessage, url: string): OutboundRequest {
   return post(url, { type: 'message', attachments: [{ contentType, contentUrl: null, content }] })
 }
 
-/** https://matrix.example/_matrix/client/v3/rooms/ROOM/send/m.room.message?access_token=…, with the id as its transaction. */
+/**
+ * https://matrix.example/_matrix/client/v3/rooms/ROOM/send/m.room.message?access_token=…, with the id as its
+ * transaction.
+ */
 function matrix(message: WebhookMessage, url: string): OutboundRequest {
   const place = new URL(url)
   const token = place.searchParams.get('access_token') ?? ''

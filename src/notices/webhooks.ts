@@ -1,4 +1,5 @@
-// The webhooks of an account, and those of the administrators for everybody: made, listed, tried and delivered to.
+// The webhooks of an account, and those of the administrators for everybody: made, listed, tried and
+// delivered to.
 
 import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -11,8 +12,8 @@ import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
 import { openTexts, placeOfPush } from '../pushes/labels.ts'
 import type { TestLimit } from '../pushes/limits.ts'
-import type { Store } from '../store/face.ts'
-import type { DueMessage, ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
+import type { Store } from '../store/contract.ts'
+import type { DueMessage, ListedWebhook, StoredWebhook } from '../store/notices-contract.ts'
 import type { Channel } from './deliveries.ts'
 import type { Tried } from './failures.ts'
 import type { OutboundOptions } from './guarded-request.ts'
@@ -31,7 +32,7 @@ export type WebhooksOptions = {
   now: Now
 }
 
-export type { ListedWebhook, StoredWebhook } from '../store/notices-face.ts'
+export type { ListedWebhook, StoredWebhook } from '../store/notices-contract.ts'
 
 /** `owner` is the id of an account; null for the administrators. */
 type Owner = number | null
@@ -67,8 +68,8 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
   }
 
   /**
-   * Sends a message at once, and resolves to the webhook with what came of it. Throws `conflict` while another test runs, and
-   * `too_many`.
+   * Sends a message at once, and resolves to the webhook with what came of it. Throws `conflict` while
+   * another test runs, and `too_many`.
    */
   async function test(owner: Owner, id: number): Promise<ListedWebhook> {
     const webhook = await get(owner, id)
@@ -137,7 +138,10 @@ export function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & 
   return JSON.parse(body)
 }
 
-/** The same in each try, and no other message of this server or a restored one has it. Nothing that an outsider could guess. */
+/**
+ * The same in each try, and no other message of this server or a restored one has it. Nothing that an
+ * outsider could guess.
+ */
 export function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
   return hmac(sealing.notices, `message/${id}/${at}`).toString('hex').slice(0, 32)
 }

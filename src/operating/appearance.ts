@@ -1,4 +1,5 @@
-// The name, contact and notice in effect: as the server was started, and for the others what an administrator has set on the pages.
+// The name, contact and notice in effect: as the server was started, and for the others what an administrator
+// has set on the pages.
 
 import {
   APPEARANCE_FIELDS,
@@ -10,7 +11,7 @@ import {
 import { invalidFields } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import type { Problems } from '../domain/problems.ts'
-import type { Store } from '../store/face.ts'
+import type { Store } from '../store/contract.ts'
 
 export const APPEARANCE_FLAGS = { name: 'brand-name', contact: 'contact', notice: 'notice' } as const
 
@@ -49,8 +50,8 @@ export async function openAppearance({ store, started, settings }: AppearanceOpt
   }
 
   /**
-   * An empty text goes back to the default; one that is not given stays. Throws `invalid`, with nothing changed, for a text that is
-   * fixed or that the flag would refuse.
+   * An empty text goes back to the default; one that is not given stays. Throws `invalid`, with nothing
+   * changed, for a text that is fixed or that the flag would refuse.
    */
   async function change(given: Partial<Record<AppearanceField, string>>): Promise<void> {
     await read()

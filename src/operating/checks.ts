@@ -1,12 +1,13 @@
-// What is checked of a server and its data: ONE list of parts with the words for each. /readyz, /admin and the metrics ask it of the
-// server that runs; "oncebox doctor" asks that server, and looks at the same parts of a folder that nobody serves.
+// What is checked of a server and its data: ONE list of parts with the words for each. /readyz, /admin and
+// the metrics ask it of the server that runs; "oncebox doctor" asks that server, and looks at the same parts
+// of a folder that nobody serves.
 
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Authority } from '../lan/certificate.ts'
-import type { DatabaseReport } from '../store/database-face.ts'
-import type { DamageReports } from '../store/face.ts'
-import type { BucketReport, FreeSpace } from '../store/files-face.ts'
+import type { DamageReports } from '../store/contract.ts'
+import type { DatabaseReport } from '../store/database-contract.ts'
+import type { BucketReport, FreeSpace } from '../store/files-contract.ts'
 import { type FailingHost, judgeMail, judgeWebhooks, type MailFailure } from './delivery-checks.ts'
 import { type Checks, fine, problem, type Verdict, warning } from './health.ts'
 

@@ -1,4 +1,5 @@
-// The words of the checks for what the server delivers: mail and webhooks. Never a problem: messages wait, and everything else works.
+// The words of the checks for what the server delivers: mail and webhooks. Never a problem: messages wait,
+// and everything else works.
 
 import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
 import { fine, type Verdict, warning } from './health.ts'

@@ -1,5 +1,5 @@
-// Lets a balancer turn to another server before this one stops: one that asks for the health is told, and connections that are kept
-// end with their next answer.
+// Lets a balancer turn to another server before this one stops: one that asks for the health is told, and
+// connections that are kept end with their next answer.
 
 import { SECOND } from '../domain/time.ts'
 

@@ -17,11 +17,17 @@ type JobsOptions = {
   jobs: readonly Job[]
   now: Now
   log: { error(fields: { job: string; err?: unknown }, message: string): void }
-  /** Whether the log tells already why a database server refuses jobs now; left out when rows are in the data folder. */
+  /**
+   * Whether the log tells already why a database server refuses jobs now; left out when rows are in the data
+   * folder.
+   */
   isOut?: (() => boolean) | undefined
 }
 
-/** A server that does not answer may refuse a job for this long before the log says so. Outages are noticed sooner. */
+/**
+ * A server that does not answer may refuse a job for this long before the log says so. Outages are noticed
+ * sooner.
+ */
 const PASSES_MS = 30 * SECOND
 
 /** Of a database server that is away, takes no changes, or has a full disk. */
@@ -78,7 +84,10 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
     }
   }
 
-  /** Resolves when no job runs any more. One that fails to stop is logged and does not keep the others from stopping. */
+  /**
+   * Resolves when no job runs any more. One that fails to stop is logged and does not keep the others from
+   * stopping.
+   */
   async function stop(): Promise<void> {
     await Promise.all(entries.map(stopJob))
   }

@@ -1,6 +1,7 @@
-// The log in a file: written in the background, opened again after logrotate has moved it away or after it was removed, and on standard
-// error while the file takes no lines. In a folder where others may
-// write, such as /tmp, another user may have put a file there to read the log, or a link to have the log written elsewhere.
+// The log in a file: written in the background, opened again after logrotate has moved it away or after it
+// was removed, and on standard error while the file takes no lines. In a folder where others may write, such
+// as /tmp, another user may have put a file there to read the log, or a link to have the log written
+// elsewhere.
 
 import { constants, lstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
@@ -8,12 +9,18 @@ import { DomainError } from '../domain/errors.ts'
 import { reasonOf } from '../domain/system-errors.ts'
 import { type Belonging, requireOwn } from '../store/folder/ownership.ts'
 
-/** The most characters that wait for a slow or full disk. Further lines are dropped, so that they cannot fill the memory. */
+/**
+ * The most characters that wait for a slow or full disk. Further lines are dropped, so that they cannot fill
+ * the memory.
+ */
 const MAX_WAITING = 4 * 1024 * 1024
 
 type LogFileOptions = {
   path: string
-  /** Tells the operator, outside the file, when it stops taking lines, when it takes them again, and how many are missing. */
+  /**
+   * Tells the operator, outside the file, when it stops taking lines, when it takes them again, and how many
+   * are missing.
+   */
   onError: (problem: string) => void
   /** Takes the lines that the file does not, each with its newline. */
   fallBack: (lines: string) => void
@@ -108,8 +115,8 @@ const MODE = 0o600
 const BELONGING: Belonging = { what: 'The log file', flag: '--log-file' }
 
 /**
- * Throws `conflict` for a pipe, because opening it waits until somebody reads it, and for a file or link that belongs to
- * another user than root. A device is nobody's file.
+ * Throws `conflict` for a pipe, because opening it waits until somebody reads it, and for a file or link that
+ * belongs to another user than root. A device is nobody's file.
  */
 export function requireLogPlace(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false })
@@ -121,7 +128,10 @@ export function requireLogPlace(path: string): void {
   requireOwn(path, BELONGING, { mayBeRoots: true })
 }
 
-/** Opens the file to append to it, and makes it when there is none. Throws `conflict` when that cannot or must not be. */
+/**
+ * Opens the file to append to it, and makes it when there is none. Throws `conflict` when that cannot or must
+ * not be.
+ */
 async function openLog(path: string): Promise<FileHandle> {
   const file = await openToAppend(path)
   if (isTrusted(await file.stat())) return file
@@ -141,7 +151,10 @@ async function openToAppend(path: string): Promise<FileHandle> {
   }
 }
 
-/** Whether root or the user of this process owns what was opened. A device is nobody's file; Windows knows no such owners. */
+/**
+ * Whether root or the user of this process owns what was opened. A device is nobody's file; Windows knows no
+ * such owners.
+ */
 function isTrusted(opened: Stats): boolean {
   const me = process.geteuid?.()
   return me === undefined || opened.isCharacterDevice() || [me, 0].includes(opened.uid)

@@ -1,7 +1,7 @@
 // The log, as JSON lines or as text. Callers never pass it a body, query, token, link or passphrase.
 
-import { printable, printableLine } from '../domain/printable.ts'
 import { formatTime } from '../domain/time.ts'
+import { printable, printableLine } from '../text/printable.ts'
 
 export type LogFormat = 'text' | 'json'
 

@@ -51,7 +51,10 @@ export function noteFailure(log: Log, message: string): (cause: unknown) => void
   }
 }
 
-/** Services open rows without knowing which engine keeps them, and SQLite says only that a page of its file is damaged. */
+/**
+ * Services open rows without knowing which engine keeps them, and SQLite says only that a page of its file is
+ * damaged.
+ */
 export function placeDamage(cause: unknown, { databaseUrl }: { databaseUrl: unknown }): unknown {
   if (codeOf(cause).startsWith('SQLITE_CORRUPT')) return new DamageError(`its database (${reasonOf(cause)})`)
   const isElsewhere = cause instanceof DamageError && cause.medium === null && databaseUrl !== null

@@ -1,9 +1,13 @@
-// Metrics for Prometheus. A label never contains a push, a person, an address or a path, only one of a few fixed words.
+// Metrics for Prometheus. A label never contains a push, a person, an address or a path, only one of a few
+// fixed words.
 
 import { Counter, Gauge, Registry } from 'prom-client'
 import { createCounts, createHistogram } from './tallies.ts'
 
-/** Seconds. A retrieve takes a fraction of a millisecond, a passphrase a tenth of a second, a large file minutes. */
+/**
+ * Seconds. A retrieve takes a fraction of a millisecond, a passphrase a tenth of a second, a large file
+ * minutes.
+ */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 const COMMIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1]
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
@@ -11,8 +15,8 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 type Reading = number | Record<string, number> | null
 
 /**
- * A number that is read at each scrape, or several numbers, one for each value of a label. One whose name ends in `_total` only
- * grows while the process lives.
+ * A number that is read at each scrape, or several numbers, one for each value of a label. One whose name
+ * ends in `_total` only grows while the process lives.
  */
 export type Gauged = {
   name: string

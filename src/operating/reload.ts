@@ -3,12 +3,18 @@
 import { DomainError } from '../domain/errors.ts'
 import type { Log } from './log.ts'
 
-/** A part that can be read again. `reload` resolves to whether the part is another now; when it throws, the part stays as it was. */
+/**
+ * A part that can be read again. `reload` resolves to whether the part is another now; when it throws, the
+ * part stays as it was.
+ */
 export type Reloadable = { name: string; reload(): Promise<boolean> }
 
 export type Reload = () => Promise<void>
 
-/** Calls during a reload make one more, however many they are. A part that fails is logged and does not keep the others from reloading. */
+/**
+ * Calls during a reload make one more, however many they are. A part that fails is logged and does not keep
+ * the others from reloading.
+ */
 export function createReload(options: {
   reloadables: readonly Reloadable[]
   log: Pick<Log, 'info' | 'error'>
@@ -34,8 +40,8 @@ export function createReload(options: {
 }
 
 /**
- * One work at a time. All calls during a work get one further work after it, however many they are, because the work that runs
- * may have read already what changed before the call.
+ * One work at a time. All calls during a work get one further work after it, however many they are, because
+ * the work that runs may have read already what changed before the call.
  */
 export function joinCalls<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> = Promise.resolve()

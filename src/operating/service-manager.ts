@@ -1,5 +1,5 @@
-// Tells systemd how the service is doing (sd_notify(3)): ready, reloading, stopping, and still alive. Does nothing for a server that
-// systemd did not start, or that it expects nothing of.
+// Tells systemd how the service is doing (sd_notify(3)): ready, reloading, stopping, and still alive. Does
+// nothing for a server that systemd did not start, or that it expects nothing of.
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { joinCalls, type Reload } from './reload.ts'

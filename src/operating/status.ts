@@ -4,8 +4,8 @@ import type { Doubt } from '../domain/clock.ts'
 import type { PushCounts } from '../domain/listing.ts'
 import { MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Sweeper } from '../pushes/sweeper.ts'
-import type { DatabaseReport, NodeReport } from '../store/database-face.ts'
-import type { Store } from '../store/face.ts'
+import type { Store } from '../store/contract.ts'
+import type { DatabaseReport, NodeReport } from '../store/database-contract.ts'
 
 export type Status = Awaited<ReturnType<ReturnType<typeof createReadStatus>>>
 
@@ -55,9 +55,9 @@ export type DatabaseStatus = { name: string } & ReturnType<typeof describeNodes>
 export type ServingNode = DatabaseStatus['nodes'][number]
 
 /**
- * The nodes that serve, in the order of their starts: how long each has been silent, whether it has missed more than one heartbeat,
- * and whether another one has a newer version. `upgrade` is null when all have the same. `now`: by the clock of the database, which
- * wrote down when each was seen.
+ * The nodes that serve, in the order of their starts: how long each has been silent, whether it has missed
+ * more than one heartbeat, and whether another one has a newer version. `upgrade` is null when all have the
+ * same. `now`: by the clock of the database, which wrote down when each was seen.
  */
 export function describeNodes(listed: readonly NodeReport[], now: number) {
   const alive = listed.filter(({ isAlive }) => isAlive)

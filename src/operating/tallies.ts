@@ -1,5 +1,6 @@
-// Counts and histograms for hot paths: plain numbers, which take a tenth of a microsecond to increase. prom-client's own take
-// several microseconds, a tenth of a whole request. It reads these numbers at each scrape.
+// Counts and histograms for hot paths: plain numbers, which take a tenth of a microsecond to increase.
+// prom-client's own take several microseconds, a tenth of a whole request. It reads these numbers at each
+// scrape.
 
 import { Counter, Histogram, type Registry } from 'prom-client'
 

@@ -10,8 +10,9 @@ import { LANGUAGE_PARAMETER } from './frame/guest.ts'
 const ALL_PAGES: readonly Endpoint[] = Object.values(PAGES)
 
 /**
- * The addresses of forms that have no page of their own, for a browser that asks for them with GET: after a refused form, by a
- * reload or by changing the language. They redirect to the page with the form, whose guard decides who sees it.
+ * The addresses of forms that have no page of their own, for a browser that asks for them with GET: after a
+ * refused form, by a reload or by changing the language. They redirect to the page with the form, whose guard
+ * decides who sees it.
  */
 const FORM_ADDRESSES: readonly Moved[] = ALL_PAGES.filter(
   ({ path, method }) => method === 'POST' && findPage(path) === undefined,
@@ -33,8 +34,8 @@ export function createFormAddressRoutes(basePath: string): Route[] {
 }
 
 /**
- * Returns the path of the nearest page above that of the form with the same guard. The form to sign out has none: it stands on
- * the page of the account, among others.
+ * Returns the path of the nearest page above that of the form with the same guard. The form to sign out has
+ * none: it stands on the page of the account, among others.
  */
 function pageAbove({ path, guard }: Pick<Endpoint, 'path' | 'guard'>): string {
   if (path === '/') return PAGES.account.path

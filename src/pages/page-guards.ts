@@ -46,8 +46,8 @@ export function createPageGuards(options: PageGuardsOptions) {
   }
 
   /**
-   * For a form with a body of its own. When the store does not answer, nobody knows who sent it: `refuse` then has to show the
-   * form again, and may do nothing else.
+   * For a form with a body of its own. When the store does not answer, nobody knows who sent it: `refuse`
+   * then has to show the form again, and may do nothing else.
    */
   const patientForm = (
     url: Endpoint<'POST', 'open' | 'visitor'>,
@@ -66,7 +66,9 @@ export function createPageGuards(options: PageGuardsOptions) {
     },
   })
 
-  /** A form that needs no session and carries no form token: the door refuses those that another site sent. */
+  /**
+   * A form that needs no session and carries no form token: the door refuses those that another site sent.
+   */
   const guestForm = (url: Endpoint<'POST', 'open' | 'visitor'>, use: Submit<Guest>): Route => ({
     url,
     answer: async ({ exchange, params }) =>
@@ -93,7 +95,10 @@ export function createPageGuards(options: PageGuardsOptions) {
       enter(url, await getGuest(exchange), (found) => show(found, params)),
   })
 
-  /** Checks the guard twice, before and after the form is read, because a session may end while a form arrives. */
+  /**
+   * Checks the guard twice, before and after the form is read, because a session may end while a form
+   * arrives.
+   */
   const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route => ({
     url,
     answer: async ({ exchange, params }) =>

@@ -129,7 +129,10 @@ function requestRoutes({ guest, member, form }: PageGuards, options: PagesOption
   ]
 }
 
-/** These forms carry no form token, because a page opened before a new sign-in has the token of the old session. */
+/**
+ * These forms carry no form token, because a page opened before a new sign-in has the token of the old
+ * session.
+ */
 function signInRoutes({ guest, guestForm, form }: PageGuards, options: PagesOptions): Route[] {
   const signIn = createSignInPages(options)
   const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })

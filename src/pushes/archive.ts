@@ -1,4 +1,5 @@
-// One ZIP archive of several files, made as it is read: its entries are stored, not compressed, and nothing is kept.
+// One ZIP archive of several files, made as it is read: its entries are stored, not compressed, and nothing
+// is kept.
 
 import type { ReadableFile } from './granted-files.ts'
 
@@ -26,8 +27,9 @@ export function archiveSize(files: readonly { filename: string; size: number }[]
 }
 
 /**
- * Makes the archive only as fast as it is read. Throws when a file cannot be read: the archive then lacks its end, so that
- * an incomplete one cannot pass for whole. `changedAt` is the time of every entry, in milliseconds since 1970.
+ * Makes the archive only as fast as it is read. Throws when a file cannot be read: the archive then lacks its
+ * end, so that an incomplete one cannot pass for whole. `changedAt` is the time of every entry, in
+ * milliseconds since 1970.
  */
 export async function* readArchive(entries: readonly Entry[], changedAt: number): AsyncGenerator<Uint8Array> {
   const lastModified = new Date(changedAt)

@@ -1,17 +1,20 @@
-// The content of a push: decrypts it with its link and, if it has one, its passphrase, and counts nothing. Names and types of files are
-// sealed under the data key of their push, so that they vanish with it.
+// The content of a push: decrypts it with its link and, if it has one, its passphrase, and counts nothing.
+// Names and types of files are sealed under the data key of their push, so that they vanish with it.
 
 import { openSecrets } from '../crypto/push-secrets.ts'
 import { openField, sealField } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
 import type { StoredFile } from '../domain/files.ts'
-import type { SealedFile } from '../store/sealed-face.ts'
+import type { SealedFile } from '../store/sealed-contract.ts'
 import { nameOf } from './labels.ts'
 import type { FoundPush } from './push-finder.ts'
 
 export type Content = { payload: string; dataKey: Buffer; files: StoredFile[] }
 
-/** Null for an expired push and for a wrong passphrase. Throws DamageError when the link alone should open the push. */
+/**
+ * Null for an expired push and for a wrong passphrase. Throws DamageError when the link alone should open the
+ * push.
+ */
 export function openPush(found: FoundPush, passphraseKey: Uint8Array | null): Content | null {
   const { push, sealed, instanceKey, urlToken } = found
   if (sealed === null) return null

@@ -1,4 +1,5 @@
-// Creating a push: its link, its keys, and what is stored of it. A repeated idempotency key gets the first answer again.
+// Creating a push: its link, its keys, and what is stored of it. A repeated idempotency key gets the first
+// answer again.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { sealSecrets } from '../crypto/push-secrets.ts'
@@ -10,7 +11,7 @@ import type { NewPush } from '../domain/new-push.ts'
 import { type Push, UNTOUCHED } from '../domain/push.ts'
 import { shareBytes } from '../domain/shares.ts'
 import type { Now } from '../domain/time.ts'
-import type { KeyToStore, Store } from '../store/face.ts'
+import type { KeyToStore, Store } from '../store/contract.ts'
 import { sealFile } from './content.ts'
 import { type Attempt, fingerprintOfPush, type Made, requireSameFields } from './idempotency.ts'
 import { sealLabels } from './labels.ts'
@@ -29,7 +30,10 @@ export type Answer = {
   ownerId: number
   /** Of its upload; null without one. */
   reservation: number | null
-  /** Encrypts its text for the owner, which is done once the push is known to be new; null without a recipient. */
+  /**
+   * Encrypts its text for the owner, which is done once the push is known to be new; null without a
+   * recipient.
+   */
   encrypt: ((text: string) => Promise<string>) | null
 }
 
@@ -59,7 +63,9 @@ export function createCreatePush(options: {
 }) {
   const { store, keyring, passphrases, shareOf, linkMails, now } = options
 
-  /** Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them. */
+  /**
+   * Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them.
+   */
   function create(wanted: NewPush, { attempt, ...options }: CreateOptions): Promise<Created> {
     return attempt === null
       ? createAnew(wanted, { ...options, keepKey: NO_KEY })
@@ -80,7 +86,10 @@ export function createCreatePush(options: {
     }
   }
 
-  /** Builds the first answer again. What is not stored (name, note, files of an anonymous push) is the same in this request. */
+  /**
+   * Builds the first answer again. What is not stored (name, note, files of an anonymous push) is the same in
+   * this request.
+   */
   async function repeat(wanted: NewPush, again: Repeat): Promise<Created> {
     const { made, upload } = again
     requireSameFields(made, again.fingerprint)

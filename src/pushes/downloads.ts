@@ -1,5 +1,5 @@
-// Downloads by grant. A grant works until it ends, or until its push is deleted or runs out of time. Times are checked when
-// a download begins; a deletion also breaks off running downloads.
+// Downloads by grant. A grant works until it ends, or until its push is deleted or runs out of time. Times
+// are checked when a download begins; a deletion also breaks off running downloads.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openJson, sealJson } from '../crypto/sealed-field.ts'
@@ -14,7 +14,7 @@ import {
 } from '../domain/files.ts'
 import { safeFilenames } from '../domain/received-names.ts'
 import { NODES_APART } from '../domain/time.ts'
-import type { StoredPush } from '../store/face.ts'
+import type { StoredPush } from '../store/contract.ts'
 import { archiveSize, type Entry, readArchive } from './archive.ts'
 import {
   createGrantedFiles,
@@ -25,11 +25,17 @@ import {
 
 export type Download = FileFacts &
   ReadableFile & {
-    /** Identifies the exact bytes. Null for an archive, which is made for each download and can only be read whole. */
+    /**
+     * Identifies the exact bytes. Null for an archive, which is made for each download and can only be read
+     * whole.
+     */
     id: string | null
   }
 
-/** All that a download needs stands in its URL, so that the server stores nothing readable for it. `until`: since 1970. */
+/**
+ * All that a download needs stands in its URL, so that the server stores nothing readable for it. `until`:
+ * since 1970.
+ */
 type Until = Pick<FileOfPush, 'push'> & { until: number }
 
 type FileOfGrant = Omit<FileOfPush, 'push'> & { filename: string }
@@ -101,7 +107,10 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
     return { id, filename, contentType, size, ...(await openFile(grant)) }
   }
 
-  /** Opens all files first, so that a missing one refuses the archive, and one removed while it is read stays readable. */
+  /**
+   * Opens all files first, so that a missing one refuses the archive, and one removed while it is read stays
+   * readable.
+   */
   async function openArchive({ push, files }: ArchiveGrant): Promise<Download> {
     const { createdAt } = await findPush(push)
     const entries: Entry[] = []

@@ -11,8 +11,8 @@ import {
 } from '../crypto/sealed-stream.ts'
 import { DamageError, notFound } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
-import type { Store, StoredPush } from '../store/face.ts'
-import type { OpenedFile } from '../store/files-face.ts'
+import type { Store, StoredPush } from '../store/contract.ts'
+import type { OpenedFile } from '../store/files-contract.ts'
 import type { Relieve } from './relief.ts'
 
 /** Byte positions; excludes `end`. */
@@ -20,7 +20,9 @@ export type Span = { start: number; end: number }
 
 /** An open file. It stays readable after its removal, until `close`. */
 export type ReadableFile = {
-  /** Authenticated plain bytes, a segment at a time. Throws when the file was altered or its push was deleted. */
+  /**
+   * Authenticated plain bytes, a segment at a time. Throws when the file was altered or its push was deleted.
+   */
   read(span: Span): AsyncGenerator<Uint8Array>
   close(): Promise<void>
 }
@@ -40,12 +42,17 @@ export type GrantedFilesOptions = {
   relieve: Relieve
   /** Milliseconds of a clock that only goes on. */
   elapsed: () => number
-  /** Milliseconds between two looks whether a push was deleted while its file is read; 0 looks before each segment. */
+  /**
+   * Milliseconds between two looks whether a push was deleted while its file is read; 0 looks before each
+   * segment.
+   */
   lookEvery: number
 }
 
 export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: GrantedFilesOptions) {
-  /** Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered. */
+  /**
+   * Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered.
+   */
   async function openFile(wanted: FileOfPush): Promise<ReadableFile> {
     const { id } = await findPush(wanted.push)
     const damage = damageOfFile({ file: wanted.file, push: id }, store)

@@ -1,4 +1,5 @@
-// Idempotency keys: a client that lost the answer to a create repeats the request with its key and gets the same answer.
+// Idempotency keys: a client that lost the answer to a create repeats the request with its key and gets the
+// same answer.
 
 import {
   fingerprintOf,
@@ -16,7 +17,7 @@ import { DamageError, DomainError, invalidFields } from '../domain/errors.ts'
 import type { NewPush } from '../domain/new-push.ts'
 import { asCreated, isExpired } from '../domain/push.ts'
 import { DAY, type Now } from '../domain/time.ts'
-import type { KeyToStore, Store, StoredPush } from '../store/face.ts'
+import type { KeyToStore, Store, StoredPush } from '../store/contract.ts'
 import type { FilePrint } from './uploads.ts'
 
 export { newIdempotencyKey } from '../crypto/idempotency-key.ts'
@@ -56,8 +57,8 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   const running = new Map<string, Promise<void>>()
 
   /**
-   * Throws `malformed` for an invalid key, and `conflict` when its push has ended or another request runs with it, unless it `waits`
-   * for the end of that.
+   * Throws `malformed` for an invalid key, and `conflict` when its push has ended or another request runs
+   * with it, unless it `waits` for the end of that.
    */
   async function begin(presented: PresentedKey, { waits = false } = {}): Promise<Attempt> {
     for (;;) {
@@ -95,8 +96,8 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   }
 
   /**
-   * Null for a key that was not used yet. Throws `malformed`, `conflict` when its push has ended, and `overloaded` when another
-   * process may know the key.
+   * Null for a key that was not used yet. Throws `malformed`, `conflict` when its push has ended, and
+   * `overloaded` when another process may know the key.
    */
   async function find(presented: PresentedKey): Promise<Made | null> {
     requireKey(presented)
@@ -121,7 +122,10 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   return { begin, find, hasEnded }
 }
 
-/** A fingerprint of all that a create asks for: the fields, with defaults filled in, and the files with their contents. */
+/**
+ * A fingerprint of all that a create asks for: the fields, with defaults filled in, and the files with their
+ * contents.
+ */
 export function fingerprintOfPush(wanted: NewPush, files: readonly FilePrint[]): Buffer {
   const fields = Object.entries(wanted).sort(([one], [other]) => (one < other ? -1 : 1))
   return fingerprintOf({ fields, files })

@@ -1,16 +1,22 @@
-// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note, and the token of the request
-// that it answers. They may be sealed under another instance key than the push: a rotation of the keys seals them anew. What an
-// account writes into its requests is sealed in the same way.
+// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note, and
+// the token of the request that it answers. They may be sealed under another instance key than the push: a
+// rotation of the keys seals them anew. What an account writes into its requests is sealed in the same way.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
 import { DamageError } from '../domain/errors.ts'
-import type { SealedLabels } from '../store/sealed-face.ts'
+import type { SealedLabels } from '../store/sealed-contract.ts'
 
-/** `request` is the token of the request that the push answers; '' when a restore has lost it, null for any other push. */
+/**
+ * `request` is the token of the request that the push answers; '' when a restore has lost it, null for any
+ * other push.
+ */
 export type Labels = { urlToken: string; name: string; note: string; request: string | null }
 
-/** The lookup of the push, or the request, and its account: labels of which the database names another one do not open. */
+/**
+ * The lookup of the push, or the request, and its account: labels of which the database names another one do
+ * not open.
+ */
 export type Place = { keyring: Keyring; pushId: Uint8Array; ownerId: number | null }
 /** `pushName` names the push in a DamageError. */
 export type NamedPlace = Place & { pushName: string }

@@ -1,5 +1,5 @@
-// What limits addresses and accounts: how many short tokens an address may guess, which address a new push counts against, and how many
-// mails and tests of webhooks may be sent.
+// What limits addresses and accounts: how many short tokens an address may guess, which address a new push
+// counts against, and how many mails and tests of webhooks may be sent.
 
 import { hashAddress } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -10,7 +10,7 @@ import type { ClientOf } from '../domain/client.ts'
 import { DomainError, isOutage, rethrowWithoutDoubt, retrySeconds, tooMany } from '../domain/errors.ts'
 import type { ShareLimits, ShareToTake } from '../domain/shares.ts'
 import { DAY, formatTime, HOUR, MINUTE, type Now } from '../domain/time.ts'
-import type { Budget, BudgetState, BudgetStore } from '../store/shared-face.ts'
+import type { Budget, BudgetState, BudgetStore } from '../store/shared-contract.ts'
 
 type SharesOptions = { keyring: Keyring; limits: ShareLimits; clientOf: ClientOf }
 
@@ -30,12 +30,18 @@ export function createShareOf({ keyring, limits, clientOf }: SharesOptions): Sha
   }
 }
 
-/** For one address on one node. Loopback is limited too, because everybody comes from it behind an undeclared proxy. */
+/**
+ * For one address on one node. Loopback is limited too, because everybody comes from it behind an undeclared
+ * proxy.
+ */
 const MISSES_A_MINUTE = 60
 
 export type ShortTokens = ReturnType<typeof createShortTokens>
 
-/** Limits guesses of short tokens. Only imported pushes have them; their 55 bits could be found without a limit. */
+/**
+ * Limits guesses of short tokens. Only imported pushes have them; their 55 bits could be found without a
+ * limit.
+ */
 export function createShortTokens({ now, clientOf }: { now: Now; clientOf: ClientOf }) {
   /** By client, ordered by `until`, the end of the minute that begins with a client's first miss. */
   const misses = new Map<string, { count: number; until: number }>()
@@ -75,7 +81,10 @@ const OF_ACCOUNT = 100
 const OF_RECIPIENT = 30
 /** So that one address cannot use up the mails of all, whatever accounts it signs up. */
 const OF_ADDRESS = 200
-/** All accounts younger than a day together, with --signups: one address may make many. The others keep the rest. */
+/**
+ * All accounts younger than a day together, with --signups: one address may make many. The others keep the
+ * rest.
+ */
 const OF_NEW_ACCOUNTS = 400
 /** Strangers who open a link again and again do not keep its owner from sending others. */
 const OF_EVENTS = 50
@@ -105,7 +114,10 @@ type MailLimitOptions = {
   hasSignUps: boolean
 }
 
-/** How many mails an account, a recipient, an address and the whole server may have in an hour, over all nodes. */
+/**
+ * How many mails an account, a recipient, an address and the whole server may have in an hour, over all
+ * nodes.
+ */
 export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimitOptions) {
   const budget = (name: string, tries: number, cost = 1) => ({ name, tries, cost, window: HOUR })
   const ofServer = (tries: number, cost?: number) => budget('mails', tries, cost)
@@ -133,7 +145,10 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
     return new DomainError('too_many_mails', message, { retryAfter: retrySeconds(wait) })
   }
 
-  /** Counts mails that an account sends, while `keep` stores them. Throws `too_many_mails` when there is no room for all of them. */
+  /**
+   * Counts mails that an account sends, while `keep` stores them. Throws `too_many_mails` when there is no
+   * room for all of them.
+   */
   function take<T>({ account, address, recipients }: Mails, keep: () => Promise<T>): Promise<T> {
     const mails = recipients.length
     const client = address === null ? null : clientOf(address)

@@ -1,4 +1,5 @@
-// What the owner of a push does to it: changes name and note, lets it end sooner, sends its link by mail; and to several at once.
+// What the owner of a push does to it: changes name and note, lets it end sooner, sends its link by mail; and
+// to several at once.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
@@ -7,7 +8,7 @@ import { decideEdit, type EditDecision, type LabelsToEdit, type WantedEdit } fro
 import { type DomainError, invalidFields, notFound, nullIfMissing } from '../domain/errors.ts'
 import type { LinkMail } from '../domain/new-push.ts'
 import type { Now } from '../domain/time.ts'
-import type { EditToPush, Store } from '../store/face.ts'
+import type { EditToPush, Store } from '../store/contract.ts'
 import { type Labels, openLabels, type Place, placeOfPush, sealLabel } from './labels.ts'
 import type { LinkMails } from './link-mails.ts'
 import type { Addressed, Labelled } from './owner-lists.ts'
@@ -29,8 +30,8 @@ type ReadMail = () => Promise<LinkMail>
 
 export function createOwnerActs({ store, keyring, finder, linkMails, now }: Options) {
   /**
-   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, and `invalid` with every field whose new
-   * value is refused.
+   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, and `invalid`
+   * with every field whose new value is refused.
    */
   async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<Labelled> {
     const { visit } = viewer
@@ -62,8 +63,8 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
   }
 
   /**
-   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, `too_many_mails`, and `invalid` for a push that
-   * has expired.
+   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws,
+   * `too_many_mails`, and `invalid` for a push that has expired.
    */
   async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<Addressed> {
     const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
@@ -77,7 +78,9 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
     })
   }
 
-  /** Expires several in one step, and passes over what is not theirs; resolves to the number that this ended. */
+  /**
+   * Expires several in one step, and passes over what is not theirs; resolves to the number that this ended.
+   */
   async function expireSelected(
     urlTokens: readonly string[],
     { account, visit }: { account: Account; visit: Visit },

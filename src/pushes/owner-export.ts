@@ -2,7 +2,7 @@
 
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry } from '../domain/audit.ts'
-import type { StoredPush } from '../store/face.ts'
+import type { StoredPush } from '../store/contract.ts'
 import type { Labelled, ListOptions, PageOfPushes } from './owner-lists.ts'
 
 /** The audit log of a push, oldest entry first. The reader's permission has been checked. */
@@ -26,8 +26,8 @@ type Options = {
 
 export function createOwnerExport({ list, logOf }: Options) {
   /**
-   * Active pushes first, each newest first. A push that expires meanwhile comes once, as it was when it was read. Damaged
-   * pushes are left out.
+   * Active pushes first, each newest first. A push that expires meanwhile comes once, as it was when it was
+   * read. Damaged pushes are left out.
    */
   async function* readAllOf(account: Account): AsyncGenerator<ExportedPush> {
     const active = new Set<number>()

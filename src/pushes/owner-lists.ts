@@ -4,7 +4,6 @@ import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
 import { PAGE_SIZE } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
-import { foldedWords, foldForSearch } from '../domain/fold.ts'
 import {
   comparePushes,
   fitsFilter,
@@ -18,7 +17,8 @@ import {
 } from '../domain/listing.ts'
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
-import type { ListedPush, SealedTexts, Store, StoredPush } from '../store/face.ts'
+import type { ListedPush, SealedTexts, Store, StoredPush } from '../store/contract.ts'
+import { foldedWords, foldForSearch } from '../text/fold.ts'
 import { openLabels, openTexts, placeOfPush } from './labels.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
@@ -192,7 +192,10 @@ export type FoldedTexts = { id: number; name: string; note: string }
 
 /** Pushes that are read at once. */
 const PIECE = 200
-/** Bytes that are opened, folded and searched before other requests get their turn, in however many notes: at most 10 ms. */
+/**
+ * Bytes that are opened, folded and searched before other requests get their turn, in however many notes: at
+ * most 10 ms.
+ */
 const SLICE = 50_000
 /** Reading a push takes as long as folding so many bytes. */
 const READ_BYTES = 200
@@ -203,7 +206,10 @@ type Reading = {
   open: (sealed: SealedTexts) => { name: string; note: string }
 }
 
-/** The texts of these pushes, which are sealed on the disk: opens a piece at a time. Reports damaged ones and leaves them out. */
+/**
+ * The texts of these pushes, which are sealed on the disk: opens a piece at a time. Reports damaged ones and
+ * leaves them out.
+ */
 export async function* readFolded(
   ids: readonly number[],
   { store, open }: Reading,

@@ -1,4 +1,5 @@
-// What pages carry sealed, and the server gets back: so it stores nothing of it, but the nonces that were spent.
+// What pages carry sealed, and the server gets back: so it stores nothing of it, but the nonces that were
+// spent.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { type KeyringPlace, openFromText, sealToText } from '../crypto/sealed-field.ts'
@@ -6,7 +7,7 @@ import type { Account } from '../domain/account.ts'
 import { isDomainError, rethrowWithoutDoubt } from '../domain/errors.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
 import { HOUR, type Now } from '../domain/time.ts'
-import type { NonceStore } from '../store/shared-face.ts'
+import type { NonceStore } from '../store/shared-contract.ts'
 
 export type PageSeals = ReturnType<typeof createPageSeals>
 export type FormMarks = PageSeals['marks']
@@ -38,8 +39,9 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
   }
 
   /**
-   * Resolves to the result of `act`, which spends the nonce in the commit of what it does. used: the form was sent before. stale: too
-   * old, for another push, or of another instance. A refused press stores nothing; only this process remembers it, for a while.
+   * Resolves to the result of `act`, which spends the nonce in the commit of what it does. used: the form was
+   * sent before. stale: too old, for another push, or of another instance. A refused press stores nothing;
+   * only this process remembers it, for a while.
    */
   async function press<T>(
     { text, subject }: { text: string; subject: string },
@@ -65,8 +67,8 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
 
   return {
     /**
-     * In forms, of the account that opened them. A mark outlives the session, so that the server notices when that account has signed
-     * out or another has signed in.
+     * In forms, of the account that opened them. A mark outlives the session, so that the server notices when
+     * that account has signed out or another has signed in.
      */
     marks: {
       issue: (account: Account | null) => (account === null ? NOBODY : seal(String(account.id), FORM_MARK)),
@@ -83,8 +85,8 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
       open: (sealed: string) => open(sealed, SHOWN_TEXT),
     },
     /**
-     * A nonce lets the button of a page work once, on any node. It is the time of its page, sealed for its subject. No two are the same,
-     * because sealing is random.
+     * A nonce lets the button of a page work once, on any node. It is the time of its page, sealed for its
+     * subject. No two are the same, because sealing is random.
      */
     nonces: { issue: (subject: string) => seal(String(now()), noncePlace(subject)), press },
   }

@@ -2,7 +2,7 @@
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { ClientOf } from '../domain/client.ts'
-import { createNamedLines, type InLine } from '../domain/waiting-line.ts'
+import { createNamedLines, type InLine } from './waiting-line.ts'
 
 export type Passphrases = ReturnType<typeof createPassphrases>
 
@@ -21,7 +21,10 @@ export function createPassphrases({ inLine, argon2Cost, clientOf }: PassphrasesO
 
   return {
     derive,
-    /** Work on one push, or one request, runs one after another on this node. `hasWaited`: another one may have run since the call. */
+    /**
+     * Work on one push, or one request, runs one after another on this node. `hasWaited`: another one may
+     * have run since the call.
+     */
     inTurn: createNamedLines(clientOf),
   }
 }

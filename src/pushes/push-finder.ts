@@ -6,7 +6,7 @@ import type { Account } from '../domain/account.ts'
 import type { Viewer, Visit } from '../domain/audit.ts'
 import { DomainError, notFound } from '../domain/errors.ts'
 import { isOwner } from '../domain/push.ts'
-import type { SealedPush, Store, StoredPush } from '../store/face.ts'
+import type { SealedPush, Store, StoredPush } from '../store/contract.ts'
 import type { ShortTokens } from './limits.ts'
 
 export type PushFinder = ReturnType<typeof createPushFinder>
@@ -20,9 +20,10 @@ export type FoundPush = ByLink & SealedPush
 type Options = { store: Pick<Store, 'pushes'>; keyring: Keyring; shortTokens: ShortTokens }
 
 /**
- * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also throws `too_many`
- * after too many misses. Throws `overloaded` while a push that was not found may be sealed under a key that this process lacks.
- * A caller without a visit may tell only the owner whether the push exists.
+ * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also
+ * throws `too_many` after too many misses. Throws `overloaded` while a push that was not found may be sealed
+ * under a key that this process lacks. A caller without a visit may tell only the owner whether the push
+ * exists.
  */
 export function createPushFinder({ store, keyring, shortTokens }: Options) {
   const { findPush, findSealedPush } = store.pushes
@@ -73,7 +74,10 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     return notFound()
   }
 
-  /** For searches that do not count misses: rejects when a short token does not exist. Null for a token of full length. */
+  /**
+   * For searches that do not count misses: rejects when a short token does not exist. Null for a token of
+   * full length.
+   */
   function requireShort(urlToken: string, visit: Visit): Promise<unknown> | null {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null
   }

@@ -6,7 +6,7 @@ import { countMissing, type Viewer } from '../domain/audit.ts'
 import { DomainError, notFound, nullIfMissing } from '../domain/errors.ts'
 import { isUnseen } from '../domain/listing.ts'
 import { isExpired, mayExpire, type Push } from '../domain/push.ts'
-import type { Store, StoredPush } from '../store/face.ts'
+import type { Store, StoredPush } from '../store/contract.ts'
 import { createCreatePush } from './create-push.ts'
 import { openLabels, placeOfPush } from './labels.ts'
 import type { ShareOf, ShortTokens } from './limits.ts'
@@ -91,7 +91,10 @@ export function createPushes(options: PushesOptions) {
 
   type Asked = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
 
-  /** `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none of theirs. */
+  /**
+   * `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none
+   * of theirs.
+   */
   async function list(account: Account, { before, ...asked }: Asked) {
     const beforeId = before === null ? null : (await getOwnPush(before, account)).id
     return listOwn(account, { ...asked, beforeId })

@@ -4,7 +4,7 @@ import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { type DamageError, notFound, rethrowWithoutDoubt } from '../domain/errors.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
-import type { SealedPush, Store } from '../store/face.ts'
+import type { SealedPush, Store } from '../store/contract.ts'
 import { type Content, openPush } from './content.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
 import { damageOfFile } from './granted-files.ts'
@@ -31,7 +31,9 @@ export type OpenedFile = GrantedFile & { isThere: boolean }
 export type RetrieveOptions = {
   passphrase: string | null
   viewer: Viewer
-  /** The request comes from the owner's pages. It is not a view for the owner, and is a view for anybody else. */
+  /**
+   * The request comes from the owner's pages. It is not a view for the owner, and is a view for anybody else.
+   */
   ownLook: boolean
   /** Spent by a view: `retrieve` throws `conflict` if it was spent before. Requests of pages have one. */
   nonce?: PageNonce

@@ -1,9 +1,10 @@
-// The sweeper: expires pushes whose time has come and purges those that expired long ago, in small steps between requests.
+// The sweeper: expires pushes whose time has come and purges those that expired long ago, in small steps
+// between requests.
 
 import type { Trusted } from '../domain/clock.ts'
 import { DAY } from '../domain/time.ts'
-import type { Store } from '../store/face.ts'
-import type { SharedState } from '../store/shared-face.ts'
+import type { Store } from '../store/contract.ts'
+import type { SharedState } from '../store/shared-contract.ts'
 
 /** How long an anonymous push answers as expired before it is purged. */
 const ANONYMOUS_PURGE_AFTER = DAY
@@ -76,7 +77,10 @@ export function createSweeper(options: SweeperOptions) {
     sinceLast[what] += done
   }
 
-  /** When the next push or file ends by time, which may be in the past; null when there is none, or the clock is in doubt. */
+  /**
+   * When the next push or file ends by time, which may be in the past; null when there is none, or the clock
+   * is in doubt.
+   */
   async function findNextDue(): Promise<number | null> {
     if (trusted() === null) return null
     const times = [await expiry.findNextLapse(), await files.findNextDue()].filter((time) => time !== null)

@@ -7,8 +7,8 @@ import { deriveFileKey, sealStream } from '../crypto/sealed-stream.ts'
 import { DomainError, invalidFields } from '../domain/errors.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS, type StoredFile, safeContentType } from '../domain/files.ts'
 import type { PushLimits } from '../domain/new-push.ts'
-import { hasMoreCharacters } from '../domain/text-length.ts'
-import type { Store } from '../store/face.ts'
+import type { Store } from '../store/contract.ts'
+import { hasMoreCharacters } from '../text/text-length.ts'
 import type { Relieve } from './relief.ts'
 
 /** A file as it was sent; `sha256` of its content, in hex. */
@@ -44,8 +44,8 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
   let running = 0
 
   /**
-   * `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. Limits and fingerprints are of what arrives,
-   * also where it is kept encrypted.
+   * `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. Limits and
+   * fingerprints are of what arrives, also where it is kept encrypted.
    */
   function begin({ isFingerprinted = false, encrypt = null }: BeginOptions = {}) {
     const dataKey = newDataKey()

@@ -1,5 +1,5 @@
-// Answering a request: whoever has its link sends text or files, as often as the request takes answers. What comes in is a push of
-// its owner's, of whose link the sender learns nothing.
+// Answering a request: whoever has its link sends text or files, as often as the request takes answers. What
+// comes in is a push of its owner's, of whose link the sender learns nothing.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
@@ -15,8 +15,8 @@ import type { ShareOf } from '../pushes/limits.ts'
 import type { Passphrases } from '../pushes/passphrases.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { EncryptFile, IncomingFile, Uploads } from '../pushes/uploads.ts'
-import type { Store } from '../store/face.ts'
-import type { StoredRequest } from '../store/requests-face.ts'
+import type { Store } from '../store/contract.ts'
+import type { StoredRequest } from '../store/requests-contract.ts'
 import { encryptFile, encryptText } from './recipient.ts'
 import { isRightKey, openTexts } from './request-texts.ts'
 
@@ -62,7 +62,9 @@ export function createBeginAnswer(options: AnsweringOptions) {
     throw closed()
   }
 
-  /** One answer that is being sent. `isRepeat`: it has arrived before, and its files are compared, not stored. */
+  /**
+   * One answer that is being sent. `isRepeat`: it has arrived before, and its files are compared, not stored.
+   */
   function answer({ viewer, urlToken, request, attempt, isRepeat }: Begun) {
     const { id, recipient } = request
     const encrypt: EncryptFile | null =
@@ -73,7 +75,10 @@ export function createBeginAnswer(options: AnsweringOptions) {
     let isUnproven = false
     let isCompleted = false
 
-    /** Throws `unauthenticated` for a missing or wrong passphrase, `too_many` after too many wrong ones, and `gone`. */
+    /**
+     * Throws `unauthenticated` for a missing or wrong passphrase, `too_many` after too many wrong ones, and
+     * `gone`.
+     */
     async function admit(passphrase: string | null): Promise<void> {
       if (isRepeat || request.passphraseSalt === null) return
       // One try, however many files wait for it.
@@ -91,7 +96,10 @@ export function createBeginAnswer(options: AnsweringOptions) {
       await upload.add(file)
     }
 
-    /** Before the passphrase strangers hold no answer back, and only one of them at a time sends files to the disk. */
+    /**
+     * Before the passphrase strangers hold no answer back, and only one of them at a time sends files to the
+     * disk.
+     */
     async function beFirst(): Promise<null> {
       if (unproven.has(id)) throw crowded()
       unproven.add(id)
@@ -107,7 +115,10 @@ export function createBeginAnswer(options: AnsweringOptions) {
       return reservation
     }
 
-    /** Makes the push of an answer that is admitted. Throws `gone` when the request has ended meanwhile, and what creating a push throws. */
+    /**
+     * Makes the push of an answer that is admitted. Throws `gone` when the request has ended meanwhile, and
+     * what creating a push throws.
+     */
     async function complete(payload: string): Promise<void> {
       const answered: Answer = {
         ...{ requestId: id, urlToken, ownerId: request.accountId, reservation: await reserving },

@@ -1,4 +1,5 @@
-// Encrypts answers for a public key of age (https://age-encryption.org/v1), as they arrive. Nothing here opens them again.
+// Encrypts answers for a public key of age (https://age-encryption.org/v1), as they arrive. Nothing here
+// opens them again.
 
 import { sha256 } from '../crypto/digest.ts'
 import { fingerprint } from '../crypto/keyring.ts'
@@ -17,7 +18,10 @@ export function fingerprintOfRecipient(recipient: string): string {
   return fingerprint(sha256(recipient))
 }
 
-/** Throws `invalid` unless something can be encrypted for it: a key can have a right checksum and be no point of its curve. */
+/**
+ * Throws `invalid` unless something can be encrypted for it: a key can have a right checksum and be no point
+ * of its curve.
+ */
 export async function requireRecipient(recipient: string): Promise<void> {
   try {
     if ('value' in ageRecipient(recipient)) return void (await encryptText(recipient, ''))
@@ -31,7 +35,10 @@ export async function encryptText(recipient: string, text: string): Promise<stri
   return armor.encode(await (await createEncrypter(recipient)).encrypt(text))
 }
 
-/** The `n`th file of an answer, as `n.age`: a ZIP of the one file, so that its name is encrypted, too. Read as it arrives. */
+/**
+ * The `n`th file of an answer, as `n.age`: a ZIP of the one file, so that its name is encrypted, too. Read as
+ * it arrives.
+ */
 export function encryptFile(
   recipient: string,
   file: IncomingFile,

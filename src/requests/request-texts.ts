@@ -1,5 +1,6 @@
-// What is sealed of a request: the token of its link, its name, its message and what proves its passphrase. As with the labels of
-// pushes the instance key opens it, because its owner lists it and strangers read the message.
+// What is sealed of a request: the token of its link, its name, its message and what proves its passphrase.
+// As with the labels of pushes the instance key opens it, because its owner lists it and strangers read the
+// message.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { isSameSecret } from '../crypto/tokens.ts'
@@ -7,7 +8,7 @@ import { lookupOf } from '../crypto/url-token.ts'
 import { intactOrNull } from '../domain/damage.ts'
 import { DamageError } from '../domain/errors.ts'
 import { openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
-import type { LinkedRequest, StoredRequest } from '../store/requests-face.ts'
+import type { LinkedRequest, StoredRequest } from '../store/requests-contract.ts'
 
 export type RequestTexts = { urlToken: string; name: string; message: string }
 

@@ -6,8 +6,8 @@ import { PAGE_SIZE } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
 import { notFound } from '../domain/errors.ts'
 import { isOver, type NewRequest, type SecretRequest } from '../domain/requests.ts'
-import type { Store } from '../store/face.ts'
-import type { StoredRequest } from '../store/requests-face.ts'
+import type { Store } from '../store/contract.ts'
+import type { StoredRequest } from '../store/requests-contract.ts'
 import { type AnsweringOptions, createBeginAnswer } from './answering.ts'
 import { requireRecipient } from './recipient.ts'
 import { lookupOfRequest, openTexts, sealTexts, verifierOf } from './request-texts.ts'
@@ -40,7 +40,10 @@ export type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
 export function createRequests(options: RequestsOptions) {
   const { store, keyring, passphrases, now, log } = options
 
-  /** Throws `invalid` for a recipient that nothing can be encrypted for, and `unauthenticated` for an account that has ended. */
+  /**
+   * Throws `invalid` for a recipient that nothing can be encrypted for, and `unauthenticated` for an account
+   * that has ended.
+   */
   async function create(account: Account, { wanted, address }: Creation): Promise<OwnRequest> {
     const recipient = wanted.recipient ?? (await findRecipient(account))
     if (recipient !== null) await requireRecipient(recipient)
@@ -66,7 +69,10 @@ export function createRequests(options: RequestsOptions) {
     return present(stored)
   }
 
-  /** An account's own public key of age. Each new request without another one copies it, so that a change touches none that is open. */
+  /**
+   * An account's own public key of age. Each new request without another one copies it, so that a change
+   * touches none that is open.
+   */
   async function findRecipient({ id }: Account): Promise<string | null> {
     return (await store.preferences.find(id))?.recipient ?? null
   }

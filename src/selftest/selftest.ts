@@ -1,4 +1,5 @@
-// Tests the promises of Oncebox on this machine and disk: races, kills under load, and a search of the remaining files.
+// Tests the promises of Oncebox on this machine and disk: races, kills under load, and a search of the
+// remaining files.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'

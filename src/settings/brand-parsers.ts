@@ -1,7 +1,7 @@
 // Parsers for the operator's own texts and colour.
 
 import { problemOfText } from '../domain/appearance.ts'
-import { findColorProblem, parseColor } from '../domain/brand-color.ts'
+import { findColorProblem, parseColor } from '../text/brand-color.ts'
 import type { Parsed, Parser } from './parsers.ts'
 
 /** One line of plain text. The pages show it as it is. */

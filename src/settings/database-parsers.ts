@@ -46,8 +46,8 @@ const WITHOUT_EFFECT =
 const KNOWN = new Set(`${OPTIONS} ${WITHOUT_EFFECT}`.split(' '))
 
 /**
- * One that is mistyped, or that libpq alone keeps (`sslcrl`, `channel_binding`), must not seem to hold. No name is repeated: behind
- * a `?` may stand a part of the password.
+ * One that is mistyped, or that libpq alone keeps (`sslcrl`, `channel_binding`), must not seem to hold. No
+ * name is repeated: behind a `?` may stand a part of the password.
  */
 function problemOfNames(text: string): string | null {
   const names = [...new URLSearchParams(text.split('?').slice(1).join('?')).keys()].map((name) =>

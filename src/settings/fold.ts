@@ -1,7 +1,8 @@
-// Reads each setting from its flag, else the environment, else a file, else the default. Reports all problems at once.
+// Reads each setting from its flag, else the environment, else a file, else the default. Reports all problems
+// at once.
 
-import { nearestWord } from '../domain/nearest-word.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
+import { nearestWord } from '../text/nearest-word.ts'
 import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
 import { databaseWarnings } from './database.ts'
@@ -155,7 +156,10 @@ function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wro
   return `${from} ${setting.secret || isSecret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
 }
 
-/** Shows numbers as they were typed (1MiB is easier to read than 1048576), and what a text stands for as its setting shows it. */
+/**
+ * Shows numbers as they were typed (1MiB is easier to read than 1048576), and what a text stands for as its
+ * setting shows it.
+ */
 function presentValue(value: unknown, texts: readonly string[]): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'
   return typeof value === 'number' || typeof value === 'object' ? texts.join().trim() : String(value)

@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 import { parseBucketPlace } from '../domain/bucket-place.ts'
 import { withScheme } from '../domain/server-address.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
-import { parseOrigin, parsePlace } from '../domain/web-address.ts'
+import { parseOrigin, parsePlace } from '../text/web-address.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -19,8 +19,8 @@ export type Place = {
 }
 
 /**
- * `problem` continues a sentence after the name and the value: "must be …". It never repeats the value. `isSecret`: nor may
- * anything else, because somebody gave a secret in the place of something that is none.
+ * `problem` continues a sentence after the name and the value: "must be …". It never repeats the value.
+ * `isSecret`: nor may anything else, because somebody gave a secret in the place of something that is none.
  */
 export type Parsed<T> = { value: T } | { problem: string; isSecret?: true }
 

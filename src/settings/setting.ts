@@ -60,7 +60,10 @@ type Row = Omit<Setting, 'flag' | 'group'> & { flag?: string }
 
 type Section<Rows> = { readonly [K in keyof Rows]: Rows[K] & { flag: string; group: string } }
 
-/** Completes the rows below one heading. The flag is the name in the configuration, unless a row has another one. */
+/**
+ * Completes the rows below one heading. The flag is the name in the configuration, unless a row has another
+ * one.
+ */
 export function section<const Rows extends Record<string, Row>>(group: string, rows: Rows): Section<Rows> {
   const complete = Object.entries(rows).map(([name, row]) => [name, { flag: flagOf(name), group, ...row }])
   // The type system cannot follow the names.

@@ -16,7 +16,10 @@ export function select<T extends SQLiteTable>(table: T, rest: string): Statement
   return statement(`SELECT ${namesOf(table)} FROM ${getTableName(table)} ${rest}`)
 }
 
-/** Locks the rows until the end of the transaction, against every change of them; `skipped`: leaves out what others hold. */
+/**
+ * Locks the rows until the end of the transaction, against every change of them; `skipped`: leaves out what
+ * others hold.
+ */
 export function locked<Row>(plain: Statement<Row>, how: Lock = 'FOR NO KEY UPDATE'): Statement<Row> {
   return { ...plain, suffix: how }
 }
@@ -41,7 +44,9 @@ export function returningId<Id extends string>(
   return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id }
 }
 
-/** A row to insert: it gets its id, if the table numbers its rows. A column that may be null may be left out. */
+/**
+ * A row to insert: it gets its id, if the table numbers its rows. A column that may be null may be left out.
+ */
 type NewRow<T extends SQLiteTable> = Omit<T['$inferInsert'], 'id'>
 
 /** Inserts rows, and returns each with the id that it got. */
@@ -125,7 +130,10 @@ function valuesOf(row: object, names: readonly string[]): Value[] {
   return names.map((name) => values[name] ?? null)
 }
 
-/** Statements with a list of values, which `make` puts into a pair of brackets; other values come before it, `others` of them. */
+/**
+ * Statements with a list of values, which `make` puts into a pair of brackets; other values come before it,
+ * `others` of them.
+ */
 export function forSome<Row>(make: (list: string) => Statement<Row>, others = 0) {
   const known = new Map<number, Statement<Row>>()
   return function* (list: readonly Value[], ...values: Value[]): Step<Row[]> {

@@ -1,7 +1,9 @@
-// An operation on rows, written once for every engine: a step is a generator that yields statements and receives their rows.
+// An operation on rows, written once for every engine: a step is a generator that yields statements and
+// receives their rows.
 //
-// SQLite runs a step at once, PostgreSQL awaits each statement; one that writes is a transaction as a whole. A step may run
-// several times, so it has no effects outside the database. It never catches the failure of a statement.
+// SQLite runs a step at once, PostgreSQL awaits each statement; one that writes is a transaction as a whole.
+// A step may run several times, so it has no effects outside the database. It never catches the failure of a
+// statement.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Trusted } from '../domain/clock.ts'
@@ -9,7 +11,10 @@ import type { Now } from '../domain/time.ts'
 
 export type Value = string | number | boolean | null | Uint8Array
 
-/** Parameters are $1, $2, … `Row` is what a row of the result looks like; its columns are in quotes when they are not one word. */
+/**
+ * Parameters are $1, $2, … `Row` is what a row of the result looks like; its columns are in quotes when they
+ * are not one word.
+ */
 export type Statement<Row> = {
   text: string
   /** What PostgreSQL appends: a lock, or the return of `id`. */
@@ -22,22 +27,31 @@ export type Statement<Row> = {
   row?: Row
 }
 
-/** In a statement: the id of the row that the statement before it inserted. So SQLite says it; PostgreSQL's runner translates. */
+/**
+ * In a statement: the id of the row that the statement before it inserted. So SQLite says it; PostgreSQL's
+ * runner translates.
+ */
 export const LAST_ID = 'last_insert_rowid()'
 
 /**
- * destroyed: what opened a push or answered for one is gone. due: files are to be removed. queued: the outbox may have new
- * messages.
+ * destroyed: what opened a push or answered for one is gone. due: files are to be removed. queued: the outbox
+ * may have new messages.
  */
 export type Effect = 'destroyed' | 'due' | 'queued'
 
-/** `isBlind`: nobody waits for its rows. `also`: others that are sent with it; the answer is then the rows of each. */
+/**
+ * `isBlind`: nobody waits for its rows. `also`: others that are sent with it; the answer is then the rows of
+ * each.
+ */
 export type Ask = OneAsk & { also?: readonly OneAsk[] }
 type OneAsk = { statement: Statement<unknown>; values: readonly Value[]; isBlind: boolean }
 
 export type Step<T> = IterableIterator<Ask, T, readonly unknown[]>
 
-/** The step of one statement. Written by hand, because a generator for each statement took a tenth of the time of a visit. */
+/**
+ * The step of one statement. Written by hand, because a generator for each statement took a tenth of the time
+ * of a visit.
+ */
 class One<T> implements Step<T> {
   readonly ask: Ask
   readonly resultOf: (rows: readonly unknown[]) => T
@@ -62,8 +76,9 @@ class One<T> implements Step<T> {
 /** Runs steps. May throw `overloaded` and `disk_full`, and then nothing has happened. */
 export type Steps = {
   /**
-   * Runs a step that only reads, and resolves once everything that it may have seen is durable. Does not wait for a result that
-   * `isLive`: one that says of nothing that it has ended, was used, or is gone, so that a power cut makes no lie of it.
+   * Runs a step that only reads, and resolves once everything that it may have seen is durable. Does not wait
+   * for a result that `isLive`: one that says of nothing that it has ended, was used, or is gone, so that a
+   * power cut makes no lie of it.
    */
   read<T>(step: () => Step<T>, isLive?: (found: T) => boolean): Promise<T>
   /** Runs a step in one transaction and resolves once it is durable. */
@@ -73,18 +88,24 @@ export type Steps = {
 }
 
 /**
- * Runs a step that only reads, and waits for nothing, because health is told while a disk hangs too. A power cut may undo what it
- * saw, so no other operation is given it.
+ * Runs a step that only reads, and waits for nothing, because health is told while a disk hangs too. A power
+ * cut may undo what it saw, so no other operation is given it.
  */
 export type Glance = <T>(step: () => Step<T>) => Promise<T>
 
 /** Runs a step within a transaction that is open. */
 export type Run = <T>(step: Step<T>) => Promise<T>
 
-/** Runs steps, with other work between them, in one transaction beside which nobody uses the rows. The work may run several times. */
+/**
+ * Runs steps, with other work between them, in one transaction beside which nobody uses the rows. The work
+ * may run several times.
+ */
 export type Alone = <T>(work: (run: Run) => Promise<T>) => Promise<T>
 
-/** `grows`: it stores something new, and is refused below the floor and on a full disk. `within`: milliseconds, when it may take longer than a request. */
+/**
+ * `grows`: it stores something new, and is refused below the floor and on a full disk. `within`:
+ * milliseconds, when it may take longer than a request.
+ */
 export type WriteOptions = { grows?: boolean; within?: number }
 
 /** What operations are made of. */

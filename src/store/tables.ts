@@ -1,5 +1,7 @@
-// The tables, declared once for every engine. The order is that in which transactions lock their rows. Times are milliseconds since
-// 1970. `npm run schema` writes migrations/0001-sqlite.sql and 0001-postgres.sql from here; 0001-indexes.sql has the indexes.
+// The tables, declared once for every engine. The order is that in which transactions lock their rows. Times
+// are milliseconds since
+// 1970. `npm run schema` writes migrations/0001-sqlite.sql and 0001-postgres.sql from here; 0001-indexes.sql
+//       has the indexes.
 
 import { sql } from 'drizzle-orm'
 import { check, customType, integer, primaryKey, sqliteTable, unique } from 'drizzle-orm/sqlite-core'
@@ -11,7 +13,9 @@ import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.
 import type { PushKind } from '../domain/push.ts'
 import { LAST_TIME } from '../domain/time.ts'
 
-/** Makes a type of column that takes values as the driver returns them. `check` is a condition on every value. */
+/**
+ * Makes a type of column that takes values as the driver returns them. `check` is a condition on every value.
+ */
 const typed = <T>(type: string) =>
   customType<{ data: T; driverData: T; config: { check: string } }>({
     dataType: (config) => (config ? `${type} CHECK (${config.check})` : type),
@@ -37,8 +41,9 @@ const ofAccount = () => integer('account_id').references(() => accounts.id, CASC
 const ofPush = () => integer('push_id').references(() => pushes.id)
 
 /**
- * One row; PostgreSQL has more columns. The last time of use, and the reading of a clock in doubt, until the clock is confirmed. After
- * `oncebox copy` the source has left (`copyState`) for the end that `copyOther` names.
+ * One row; PostgreSQL has more columns. The last time of use, and the reading of a clock in doubt, until the
+ * clock is confirmed. After `oncebox copy` the source has left (`copyState`) for the end that `copyOther`
+ * names.
  */
 export const instance = sqliteTable('instance', {
   id: one(),
@@ -80,7 +85,10 @@ export const appearance = sqliteTable('appearance', {
   notice: text({ check: 'length(notice) BETWEEN 1 AND 300' }),
 })
 
-/** Ids of accounts and pushes are never used again: a row that still names a removed one must not come to mean the next. */
+/**
+ * Ids of accounts and pushes are never used again: a row that still names a removed one must not come to mean
+ * the next.
+ */
 export const accounts = sqliteTable('accounts', {
   id: integer().primaryKey({ autoIncrement: true }),
   email: text().notNull().unique(),
@@ -118,7 +126,10 @@ export const accountLinks = sqliteTable(
     isAdmin: flag('is_admin').notNull(),
     /** Whether the reset also turns the second factor off. */
     endsTwoFactor: flag('ends_two_factor').notNull(),
-    /** The administrator who made it, and with whose account it goes. Null for a setup link, which the server makes. */
+    /**
+     * The administrator who made it, and with whose account it goes. Null for a setup link, which the server
+     * makes.
+     */
     createdBy: integer('created_by').references(() => accounts.id, CASCADE),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -146,7 +157,10 @@ export const recoveryCodes = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.hash] })],
 )
 
-/** The message and the options of an account, where they differ from the standard message and the defaults of the server. */
+/**
+ * The message and the options of an account, where they differ from the standard message and the defaults of
+ * the server.
+ */
 export const preferences = sqliteTable('preferences', {
   accountId: ofAccount().primaryKey(),
   template: text({ check: "template <> ''" }),
@@ -198,7 +212,10 @@ export const requestReservations = sqliteTable('request_reservations', {
   until: integer().notNull(),
 })
 
-/** One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that they expire soon. */
+/**
+ * One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that
+ * they expire soon.
+ */
 export const soonTold = sqliteTable('soon_told', {
   id: one(),
   endsAt: integer('ends_at').notNull(),
@@ -206,8 +223,8 @@ export const soonTold = sqliteTable('soon_told', {
 })
 
 /**
- * The only row that a view changes. A step that holds its lock may also change the push, and what belongs to it. Without a view,
- * `lastViewedAt` is in the year 9999: store/pushes/stored-push.ts says why.
+ * The only row that a view changes. A step that holds its lock may also change the push, and what belongs to
+ * it. Without a view, `lastViewedAt` is in the year 9999: store/pushes/stored-push.ts says why.
  */
 export const pushState = sqliteTable('push_state', {
   id: ofPush().primaryKey(),
@@ -218,7 +235,10 @@ export const pushState = sqliteTable('push_state', {
   wrongTriesSince: integer('wrong_tries_since').notNull(),
   wrongTriesInAll: count('wrong_tries_in_all').notNull(),
   triesSpent: flag('tries_spent').notNull(),
-  /** The last entry of the log and how many there are, and all visits of the kinds of which only the first are entries. */
+  /**
+   * The last entry of the log and how many there are, and all visits of the kinds of which only the first are
+   * entries.
+   */
   lastEntry: integer('last_entry'),
   auditEntries: count('audit_entries').notNull(),
   failures: count('failures').notNull(),
@@ -230,14 +250,18 @@ export const pushState = sqliteTable('push_state', {
   countedFrom: text('counted_from', { check: 'length(counted_from) <= 45' }).notNull(),
 })
 
-/** Only read, until an edit or the end. The view `links` finds a push by its lookup: an index on PostgreSQL, push_links in SQLite. */
+/**
+ * Only read, until an edit or the end. The view `links` finds a push by its lookup: an index on PostgreSQL,
+ * push_links in SQLite.
+ */
 export const pushes = sqliteTable(
   'pushes',
   {
     id: integer().primaryKey({ autoIncrement: true }),
     lookup: bytes({ check: 'length(lookup) = 16' }).notNull(),
     keyNumber: int('key_number').notNull(),
-    // SQLite builds a table for IN with more than two values, which takes a quarter of the time of the insert.
+    // SQLite builds a table for IN with more than two values, which takes a quarter of the time of the
+    // insert.
     kind: text({ check: "kind = 'text' OR kind = 'file' OR kind = 'url' OR kind = 'qr'" })
       .$type<PushKind>()
       .notNull(),
@@ -259,7 +283,10 @@ export const pushes = sqliteTable(
   () => [rule('NOT (deleted OR lost) OR expired_on IS NOT NULL')],
 )
 
-/** What must vanish: the commit that ends a push deletes the row and overwrites the wrapped key in its slot of `push_keys`. */
+/**
+ * What must vanish: the commit that ends a push deletes the row and overwrites the wrapped key in its slot of
+ * `push_keys`.
+ */
 export const pushSecrets = sqliteTable('push_secrets', {
   pushId: ofPush().primaryKey(),
   keySlot: integer('key_slot').notNull(),
@@ -268,7 +295,9 @@ export const pushSecrets = sqliteTable('push_secrets', {
   payload: bytes().notNull(),
 })
 
-/** Slots of a fixed size, overwritten in place and never deleted: SQLite leaves copies of rows that it moves. */
+/**
+ * Slots of a fixed size, overwritten in place and never deleted: SQLite leaves copies of rows that it moves.
+ */
 export const pushKeys = sqliteTable('push_keys', {
   slot: integer().primaryKey(),
   isFree: flag('is_free').notNull(),
@@ -276,8 +305,9 @@ export const pushKeys = sqliteTable('push_keys', {
 })
 
 /**
- * An account's own pushes as it sees them, sealed, and how many views there were when it looked last. `request` is the token of the
- * request that the push answers. `eventId` is random: events name the push by it, and say nothing of its link.
+ * An account's own pushes as it sees them, sealed, and how many views there were when it looked last.
+ * `request` is the token of the request that the push answers. `eventId` is random: events name the push by
+ * it, and say nothing of its link.
  */
 export const pushLabels = sqliteTable('push_labels', {
   pushId: ofPush().primaryKey(),
@@ -290,8 +320,9 @@ export const pushLabels = sqliteTable('push_labels', {
 })
 
 /**
- * The logs of all pushes in the order of time, so that the visits of a batch share a page or two. `previous` is the entry before it in
- * the log of its push: an index of the entries of each push would cost every visit a page of its own.
+ * The logs of all pushes in the order of time, so that the visits of a batch share a page or two. `previous`
+ * is the entry before it in the log of its push: an index of the entries of each push would cost every visit
+ * a page of its own.
  */
 export const auditEntries = sqliteTable('audit_entries', {
   id: integer().primaryKey(),
@@ -304,7 +335,10 @@ export const auditEntries = sqliteTable('audit_entries', {
   referrer: text({ check: 'length(referrer) <= 300' }).notNull(),
 })
 
-/** What each live push without an account takes of the share of its creator's address, of which only a keyed hash is kept. */
+/**
+ * What each live push without an account takes of the share of its creator's address, of which only a keyed
+ * hash is kept.
+ */
 export const liveShares = sqliteTable('live_shares', {
   pushId: ofPush().primaryKey(),
   address: bytes({ check: 'length(address) = 16' }).notNull(),
@@ -353,7 +387,10 @@ export const pushFiles = sqliteTable(
   (table) => [primaryKey({ columns: [table.pushId, table.n] })],
 )
 
-/** Files to be removed at a time. Without one: uploads that are under way on `node`. `pushId`: until then grants may read it. */
+/**
+ * Files to be removed at a time. Without one: uploads that are under way on `node`. `pushId`: until then
+ * grants may read it.
+ */
 export const filesDue = sqliteTable('files_due', {
   id: text().primaryKey(),
   at: integer(),
@@ -369,8 +406,9 @@ export const filesRead = sqliteTable('files_read', {
 })
 
 /**
- * `tag` names the folder of this database in a bucket. While that is not used, the files are on the disk of the one process that
- * serves. `mark` tells that disk or bucket from others, and `address` names it to people.
+ * `tag` names the folder of this database in a bucket. While that is not used, the files are on the disk of
+ * the one process that serves. `mark` tells that disk or bucket from others, and `address` names it to
+ * people.
  */
 export const bucketFolder = sqliteTable('bucket_folder', {
   id: one(),
@@ -380,7 +418,10 @@ export const bucketFolder = sqliteTable('bucket_folder', {
   address: text().notNull(),
 })
 
-/** How many events an account was ever told. Its lock keeps the events of an account in the order of their commits. */
+/**
+ * How many events an account was ever told. Its lock keeps the events of an account in the order of their
+ * commits.
+ */
 export const eventCounts = sqliteTable('event_counts', {
   accountId: ofAccount().primaryKey(),
   last: long({ check: 'last >= 0' }).notNull(),
@@ -400,14 +441,17 @@ export const events = sqliteTable(
 )
 
 /**
- * A keyed hash of everything that was ever imported. Rows are never deleted, so a repeated import adds nothing twice and brings nothing
- * back that has gone here.
+ * A keyed hash of everything that was ever imported. Rows are never deleted, so a repeated import adds
+ * nothing twice and brings nothing back that has gone here.
  */
 export const imported = sqliteTable('imported', {
   mark: bytes({ check: 'length(mark) = 16' }).primaryKey().notNull(),
 })
 
-/** Limits on tries: points spent under a name, until the window ends. A nonce of a page whose button was pressed is spent so, too. */
+/**
+ * Limits on tries: points spent under a name, until the window ends. A nonce of a page whose button was
+ * pressed is spent so, too.
+ */
 export const spentPoints = sqliteTable('spent_points', {
   name: text().primaryKey().notNull(),
   points: count('points').notNull(),
@@ -415,8 +459,8 @@ export const spentPoints = sqliteTable('spent_points', {
 })
 
 /**
- * Where an account is told of its events; without an account, the administrators of the events of all. `sealed` is the URL and the
- * secret, and `events` lists types, with a comma before and after each.
+ * Where an account is told of its events; without an account, the administrators of the events of all.
+ * `sealed` is the URL and the secret, and `events` lists types, with a comma before and after each.
  */
 export const webhooks = sqliteTable(
   'webhooks',
@@ -437,9 +481,9 @@ export const webhooks = sqliteTable(
 )
 
 /**
- * Deliveries, from the commit that they tell of. `dueAt` is the next try, or the end of one that is under way. Once given up, at
- * `failedAt`, the row is kept without its body until `dueAt`. `accountId`: null for all administrators. `body`: sealed in a mail; in a
- * webhook the event as JSON, without names and links.
+ * Deliveries, from the commit that they tell of. `dueAt` is the next try, or the end of one that is under
+ * way. Once given up, at `failedAt`, the row is kept without its body until `dueAt`. `accountId`: null for
+ * all administrators. `body`: sealed in a mail; in a webhook the event as JSON, without names and links.
  */
 export const outbox = sqliteTable(
   'outbox',

@@ -1,4 +1,5 @@
-// Sizes for people, in powers of 1024 like the settings. Browsers run this too, for the files that somebody chooses.
+// Sizes for people, in powers of 1024 like the settings. Browsers run this too, for the files that somebody
+// chooses.
 
 /** French has units of its own. */
 const BINARY_UNITS: Record<string, readonly string[]> = { fr: ['Kio', 'Mio', 'Gio', 'Tio'] }

@@ -1,5 +1,6 @@
-// The words of the interface: one catalogue a language, chosen by the person or the browser; dates and numbers by Intl. A test
-// checks each catalogue against en.json: the same keys, the same parameters, the plurals of its language.
+// The words of the interface: one catalogue a language, chosen by the person or the browser; dates and
+// numbers by Intl. A test checks each catalogue against en.json: the same keys, the same parameters, the
+// plurals of its language.
 
 import { type Language, languageOf } from '../domain/language.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
@@ -72,7 +73,10 @@ function createWords(language: Language) {
     })
   }
 
-  /** A name or an address keeps its own direction in a text from right to left (Unicode bidirectional algorithm, 2.7). */
+  /**
+   * A name or an address keeps its own direction in a text from right to left (Unicode bidirectional
+   * algorithm, 2.7).
+   */
   const isolate = (value: string) => (direction === 'rtl' ? `\u2068${value}\u2069` : value)
 
   /** A moment in the time zone of this server; a script converts it to the reader's. */
@@ -100,7 +104,10 @@ function createWords(language: Language) {
   /** A text with all its plurals, for a script. */
   const forms = (key: WordKey): Text => catalogue[key]
 
-  /** "3 min. ago", "in 6 days": in the largest unit of which there is one. Under a minute in words that fit into a sentence. */
+  /**
+   * "3 min. ago", "in 6 days": in the largest unit of which there is one. Under a minute in words that fit
+   * into a sentence.
+   */
   function relative(time: number, now: number): string {
     const distance = time - now
     const found = RELATIVE_UNITS.find(([, length]) => Math.abs(distance) >= length)
@@ -144,7 +151,9 @@ function createWords(language: Language) {
   } as const
 }
 
-/** The formats for languages whose default is that of one country: English with the day first and 24 hours. */
+/**
+ * The formats for languages whose default is that of one country: English with the day first and 24 hours.
+ */
 const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
 
 const DURATION_UNITS: ['hour' | 'minute', number][] = [
@@ -161,7 +170,10 @@ const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** More than browsers send. A longer header is ignored. */
 const MAX_ACCEPTED_CHARACTERS = 300
 
-/** The first of the wanted languages that is supported. `accepted` is an Accept-Language header (RFC 9110, 12.5.4). */
+/**
+ * The first of the wanted languages that is supported. `accepted` is an Accept-Language header (RFC 9110,
+ * 12.5.4).
+ */
 export function chooseLanguage(wanted: {
   asked: string | null
   kept: string | null

@@ -1,4 +1,5 @@
-// How outages of PostgreSQL are noticed and told: by connections that fail, and by heartbeats that are not durable.
+// How outages of PostgreSQL are noticed and told: by connections that fail, and by heartbeats that are not
+// durable.
 
 import { expect, test } from 'bun:test'
 import { createDatabaseOutage } from '../../src/app/open-server-store.ts'

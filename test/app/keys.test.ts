@@ -1,4 +1,5 @@
-// A new instance key in the place of the first: everything opens as before, at every moment, and the former key goes once nothing needs it.
+// A new instance key in the place of the first: everything opens as before, at every moment, and the former
+// key goes once nothing needs it.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
@@ -275,7 +276,10 @@ describe('a key file elsewhere', () => {
   })
 })
 
-/** Rotates in a process that ends itself at a step; 0 for none. Returns what it printed: nothing, or the number of steps. */
+/**
+ * Rotates in a process that ends itself at a step; 0 for none. Returns what it printed: nothing, or the
+ * number of steps.
+ */
 async function rotateKilledAt(killAt: number, ...keyFile: string[]): Promise<string> {
   const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt), ...keyFile], { stdout: 'pipe' })
   await child.exited

@@ -1,5 +1,5 @@
-// The same calls of the API, drawn at random, at a server over SQLite and at two nodes over PostgreSQL, each at either node: status,
-// headers and answers are the same but for what is random.
+// The same calls of the API, drawn at random, at a server over SQLite and at two nodes over PostgreSQL, each
+// at either node: status, headers and answers are the same but for what is random.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -10,11 +10,17 @@ import { startTestPostgres, type TestDatabase, type TestPostgres } from '../supp
 import { makeNodeFolder } from '../support/postgres-store.ts'
 
 const START_MS = 120_000
-/** No push gets five wrong passphrases with it: the clock of SQLite stands still here, and that of PostgreSQL goes on. */
+/**
+ * No push gets five wrong passphrases with it: the clock of SQLite stands still here, and that of PostgreSQL
+ * goes on.
+ */
 const SEED = 17
 const STEPS = 250
 
-/** One engine, with what its answers gave: tokens of pushes in the order of the calls ('' where there is none), and downloads. */
+/**
+ * One engine, with what its answers gave: tokens of pushes in the order of the calls ('' where there is
+ * none), and downloads.
+ */
 type World = { nodes: TestInstance[]; auth: Record<string, string>; urlTokens: string[]; downloads: string[] }
 type Call = { path(world: World): string; init(world: World): Init; makesPush?: boolean }
 

@@ -1,4 +1,5 @@
-// The format of backups: written and read as streams, sealed with age, and refused when anything in it is not as it should be.
+// The format of backups: written and read as streams, sealed with age, and refused when anything in it is not
+// as it should be.
 
 import { describe, expect, test } from 'bun:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'

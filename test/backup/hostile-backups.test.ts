@@ -1,4 +1,5 @@
-// Archives that somebody made to do harm: nothing of them reaches the disk outside of the unfinished folder, and nothing stays.
+// Archives that somebody made to do harm: nothing of them reaches the disk outside of the unfinished folder,
+// and nothing stays.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

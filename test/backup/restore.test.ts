@@ -1,4 +1,5 @@
-// Restoring a backup into a new folder: what comes back, what does not, and that it is complete or not at all.
+// Restoring a backup into a new folder: what comes back, what does not, and that it is complete or not at
+// all.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
@@ -75,7 +76,10 @@ function restore({ opening, decide = () => ({ apiTokens: 'keep' }), ...options }
 
 const CONTENT = 'correct horse battery staple'
 
-/** A server with an account of two pushes, one of them used up, and an anonymous push; it has ended, and a backup is made. */
+/**
+ * A server with an account of two pushes, one of them used up, and an anonymous push; it has ended, and a
+ * backup is made.
+ */
 async function makeBackup(parts: BackupParts = {}) {
   const api = await startApi({ dataDir, clock })
   const token = await api.addAccount(ANN, { isAdmin: true })

@@ -1,4 +1,5 @@
-// `oncebox backup` at the command line: what is refused before anything is written, and what is told at the end.
+// `oncebox backup` at the command line: what is refused before anything is written, and what is told at the
+// end.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Commands where the database is PostgreSQL: those that are for a data folder refuse, and say what to do instead.
+// Commands where the database is PostgreSQL: those that are for a data folder refuse, and say what to do
+// instead.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'

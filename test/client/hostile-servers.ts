@@ -1,4 +1,5 @@
-// What the tests of hostile servers share: servers that answer as a test wants, and commands that give up soon.
+// What the tests of hostile servers share: servers that answer as a test wants, and commands that give up
+// soon.
 
 import { afterEach, beforeEach } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

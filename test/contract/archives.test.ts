@@ -1,4 +1,5 @@
-// All files of an opened push in one archive: offered by its page, whole or refused, and gone when its files are.
+// All files of an opened push in one archive: offered by its page, whole or refused, and gone when its files
+// are.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

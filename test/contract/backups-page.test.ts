@@ -1,4 +1,5 @@
-// The backups of a server, as administrators see them: how the last one went, what is wrong and what to do, and the button.
+// The backups of a server, as administrators see them: how the last one went, what is wrong and what to do,
+// and the button.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

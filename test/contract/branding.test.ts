@@ -1,4 +1,5 @@
-// A server with a name, a logo, a colour, a contact and a notice of its operator, on the pages that other people see.
+// A server with a name, a logo, a colour, a contact and a notice of its operator, on the pages that other
+// people see.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// A whole Oncebox whose files are in a bucket: the contract holds as with a disk, and while the bucket fails everything that
-// needs no files goes on.
+// A whole Oncebox whose files are in a bucket: the contract holds as with a disk, and while the bucket fails
+// everything that needs no files goes on.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -70,7 +70,8 @@ test('in doubt, pushes are still made, opened and ended by views and by wish', a
   expect((await api.retrieve(fresh.url_token)).body.payload).toBe('correct horse')
   expect((await api.retrieve(fresh.url_token)).body.expired).toBe(true)
   const deleted = await api.call(`/api/v2/pushes/${before.url_token}`, { method: 'DELETE' })
-  // It has ended by its time already, so that it does not become deleted; but somebody wanted it to be destroyed.
+  // It has ended by its time already, so that it does not become deleted; but somebody wanted it to be
+  // destroyed.
   expect(deleted.body).toMatchObject({ expired: true, deleted: false })
   jump(api, -100 * DAY)
   expect((await api.retrieve(before.url_token)).body).toMatchObject({ payload: null, expired: true })

@@ -1,4 +1,5 @@
-// Which cookies of a browser are believed: none that another host, port or page over plain HTTP could have set.
+// Which cookies of a browser are believed: none that another host, port or page over plain HTTP could have
+// set.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'

@@ -1,4 +1,5 @@
-// What the create form has beyond the API: kinds with fields of their own, chips, and choices that an account keeps.
+// What the create form has beyond the API: kinds with fields of their own, chips, and choices that an account
+// keeps.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync } from 'node:fs'

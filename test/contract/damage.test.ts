@@ -1,4 +1,5 @@
-// A row that the disk altered: whoever asks for it gets an error, everybody else goes on, and the operator is told.
+// A row that the disk altered: whoever asks for it gets an error, everybody else goes on, and the operator is
+// told.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {

@@ -1,5 +1,6 @@
-// What a request costs grows no faster than its bytes, and memory by less than ten times those: every header, parameter,
-// field and body of hostile texts, to every route (design: invariant 8). `npm run bench` has the milliseconds.
+// What a request costs grows no faster than its bytes, and memory by less than ten times those: every header,
+// parameter, field and body of hostile texts, to every route (design: invariant 8). `npm run bench` has the
+// milliseconds.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as urls from '../../src/http/urls.ts'
@@ -180,7 +181,10 @@ async function problemsOf(costs: Iterable<Costing>): Promise<string[]> {
   return problems
 }
 
-/** A form that the page of this route would send, as far as one shows it, and the probe by which its names are noted. */
+/**
+ * A form that the page of this route would send, as far as one shows it, and the probe by which its names are
+ * noted.
+ */
 async function baseOf(url: Endpoint): Promise<Asked> {
   if (url.method !== 'POST') return { headers: { range: 'bytes=0-0' } }
   return formBody(await fieldsOf(url))
@@ -252,8 +256,8 @@ describe('a large body', () => {
   }
 
   /**
-   * The same body for each route, since making it takes longer than sending it. Routes share their parsers, so each body is at its
-   * largest at one of them: at another one with each `turn`.
+   * The same body for each route, since making it takes longer than sending it. Routes share their parsers,
+   * so each body is at its largest at one of them: at another one with each `turn`.
    */
   function* bodyCosts(routes: readonly Endpoint[], bodies: Readonly<Record<string, MakeBody>>, turn = 0) {
     for (const [at, [what, make]] of Object.entries(bodies).entries()) {

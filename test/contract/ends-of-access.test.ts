@@ -1,4 +1,5 @@
-// Everything that ends access to an account, against everything that gives it: the table in SECURITY.md is what is expected.
+// Everything that ends access to an account, against everything that gives it: the table in SECURITY.md is
+// what is expected.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'

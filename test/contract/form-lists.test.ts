@@ -1,4 +1,5 @@
-// Members of forms that hold a list: sent again and again under the same name, as the reference describes them and its clients do.
+// Members of forms that hold a list: sent again and again under the same name, as the reference describes
+// them and its clients do.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'

@@ -1,4 +1,5 @@
-// What administrators see of the jobs that a server does by itself, in every language, without the reason of a failure.
+// What administrators see of the jobs that a server does by itself, in every language, without the reason of
+// a failure.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, rmSync } from 'node:fs'

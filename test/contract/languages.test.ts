@@ -1,4 +1,5 @@
-// The language of pages: asked for in the address, behind older links, kept for who stays, and no cookie for who receives.
+// The language of pages: asked for in the address, behind older links, kept for who stays, and no cookie for
+// who receives.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'

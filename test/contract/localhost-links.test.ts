@@ -1,4 +1,5 @@
-// Links that say localhost on a server for the network: a warning where they are shown, and the page by a better address.
+// Links that say localhost on a server for the network: a warning where they are shown, and the page by a
+// better address.
 
 import { afterEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'

@@ -1,4 +1,5 @@
-// Long texts of strangers, in headers, addresses and forms: each is answered without much work, whatever it holds.
+// Long texts of strangers, in headers, addresses and forms: each is answered without much work, whatever it
+// holds.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
@@ -9,7 +10,9 @@ const PROXY = '192.0.2.1'
 /** About as much as the server accepts in the head of a request. */
 const HEAD = 15_000
 const FORM = 'application/x-www-form-urlencoded'
-/** A hundred on a quiet machine; the code runs for the first time, and the collector of garbage adds its own. */
+/**
+ * A hundred on a quiet machine; the code runs for the first time, and the collector of garbage adds its own.
+ */
 const MOST_MS = 500
 
 const MARKS = '\u0301\u0316'

@@ -1,5 +1,5 @@
-// How much mail there may be in an hour: one address, one recipient or new accounts cannot use up the mails of all, and a link for a
-// new password is taken to the last.
+// How much mail there may be in an hour: one address, one recipient or new accounts cannot use up the mails
+// of all, and a link for a new password is taken to the last.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'

@@ -1,4 +1,5 @@
-// An owner's list on the pages: filters, order, search, what is new, and what is done to several pushes at once.
+// An owner's list on the pages: filters, order, search, what is new, and what is done to several pushes at
+// once.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'

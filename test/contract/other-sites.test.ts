@@ -1,4 +1,5 @@
-// Requests that other web sites make a browser send: refused before anything is stored or counted, unless the site is listed.
+// Requests that other web sites make a browser send: refused before anything is stored or counted, unless the
+// site is listed.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'

@@ -1,4 +1,5 @@
-// A total of wrong passphrases: what viewers may delete expires with the last one, what they may not is locked.
+// A total of wrong passphrases: what viewers may delete expires with the last one, what they may not is
+// locked.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

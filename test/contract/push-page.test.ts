@@ -1,4 +1,5 @@
-// The page of a push for its owner: its state in words, programs as people know them, and the form that edits it.
+// The page of a push for its owner: its state in words, programs as people know them, and the form that edits
+// it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'

@@ -1,4 +1,5 @@
-// The rows that each request leaves, by endpoint and role: with room on the disk, and below the floor of free space.
+// The rows that each request leaves, by endpoint and role: with room on the disk, and below the floor of free
+// space.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// /readyz: each part by its name with what to do, 503 without room for new pushes, and details for those who may know.
+// /readyz: each part by its name with what to do, 503 without room for new pushes, and details for those who
+// may know.
 
 import { afterEach, expect, test } from 'bun:test'
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// What a recipient is told before they open a link, and in place of it; titles of pages; the summary of a refused form.
+// What a recipient is told before they open a link, and in place of it; titles of pages; the summary of a
+// refused form.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startInstance, type TestInstance } from '../support/instance.ts'

@@ -1,5 +1,5 @@
-// The document of the reference, to the letter, as `test/fixtures/openapi.json` has it. A change of the API changes the fixture:
-// `ONCEBOX_RECORD=1 bun test test/contract/reference-document.test.ts`.
+// The document of the reference, to the letter, as `test/fixtures/openapi.json` has it. A change of the API
+// changes the fixture: `ONCEBOX_RECORD=1 bun test test/contract/reference-document.test.ts`.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

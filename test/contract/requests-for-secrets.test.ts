@@ -1,4 +1,5 @@
-// Requests for secrets: an account asks, whoever has the link answers, and what comes in is the account's own push.
+// Requests for secrets: an account asks, whoever has the link answers, and what comes in is the account's own
+// push.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,5 @@
-// Signing in with a second factor: which codes count, and what is left when the factor is turned off or damaged.
+// Signing in with a second factor: which codes count, and what is left when the factor is turned off or
+// damaged.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'

@@ -1,4 +1,5 @@
-// Whether recipients are told who shares a link: only where the server allows it, an account asks for it, and it is still there.
+// Whether recipients are told who shares a link: only where the server allows it, an account asks for it, and
+// it is still there.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'

@@ -1,4 +1,5 @@
-// Short tokens, which only imported pushes have, cannot be guessed fast: from one address 60 may miss in a minute.
+// Short tokens, which only imported pushes have, cannot be guessed fast: from one address 60 may miss in a
+// minute.
 
 import { afterEach, expect, test } from 'bun:test'
 import { startInstance, type TestInstance } from '../support/instance.ts'

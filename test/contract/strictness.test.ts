@@ -187,7 +187,10 @@ const VALUES: unknown[] = [
   { a: 1 },
 ]
 
-/** What no schema says: the hosts of the operator, which are nobody else's business, and how long an edited push still lives. */
+/**
+ * What no schema says: the hosts of the operator, which are nobody else's business, and how long an edited
+ * push still lives.
+ */
 const UNSAID = /^must be at a host that|^would let the push live longer|^must be between 1 and 1$/
 
 /** Members that depend on each other are tried beside each base, the others beside the first. */

@@ -1,4 +1,5 @@
-// A reverse proxy of this machine that nobody declared: told once in the log and, as long as it runs, to administrators.
+// A reverse proxy of this machine that nobody declared: told once in the log and, as long as it runs, to
+// administrators.
 
 import { expect, test } from 'bun:test'
 import { LANGUAGES } from '../../src/words/words.ts'

@@ -1,4 +1,5 @@
-// What the server hands out and takes back: grants, marks, nonces, sign-ins that wait for a code, and codes of an app.
+// What the server hands out and takes back: grants, marks, nonces, sign-ins that wait for a code, and codes
+// of an app.
 
 import { describe, expect, test } from 'bun:test'
 import { openAnswer, sealAnswer } from '../../src/crypto/idempotency-key.ts'

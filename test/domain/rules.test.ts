@@ -15,7 +15,7 @@ import {
 import { DURATIONS, decideLifetime, durationProblem } from '../../src/domain/new-push.ts'
 import type { Problem } from '../../src/domain/problems.ts'
 import { DAY, HOUR, MINUTE } from '../../src/domain/time.ts'
-import { isWebAddress } from '../../src/domain/web-address.ts'
+import { isWebAddress } from '../../src/text/web-address.ts'
 import { VISIT } from '../support/store.ts'
 
 const days = { min: 2, max: 60, default: 7 }

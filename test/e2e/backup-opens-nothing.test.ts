@@ -1,5 +1,5 @@
-// What opens a push is in no backup: not for somebody with the link, the passphrase and the instance key in hand. The search
-// that finds nothing in a backup finds everything in a database that holds the keys.
+// What opens a push is in no backup: not for somebody with the link, the passphrase and the instance key in
+// hand. The search that finds nothing in a backup finds everything in a database that holds the keys.
 
 import type { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'

@@ -1,5 +1,5 @@
-// Backups of a server under load, each restored and compared: what was acknowledged before a backup began is in it, and
-// nothing of it opens a push. ONCEBOX_BACKUP_ROUNDS sets the number of rounds.
+// Backups of a server under load, each restored and compared: what was acknowledged before a backup began is
+// in it, and nothing of it opens a push. ONCEBOX_BACKUP_ROUNDS sets the number of rounds.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'

@@ -1,4 +1,5 @@
-// A backup that is killed at any step of it: it is there whole or not at all, and the next one removes what it has left.
+// A backup that is killed at any step of it: it is there whole or not at all, and the next one removes what
+// it has left.
 
 import { beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'

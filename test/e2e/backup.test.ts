@@ -1,4 +1,5 @@
-// Backups made by the compiled program: beside a server, by root for another user, to where the disk or the reader gives up.
+// Backups made by the compiled program: beside a server, by root for another user, to where the disk or the
+// reader gives up.
 
 import { afterEach, expect, test } from 'bun:test'
 import {

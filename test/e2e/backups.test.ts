@@ -1,5 +1,5 @@
-// A server with --backup-dir as a process: its backups can be restored, and whatever happens to their disk or process, the
-// server goes on, stops in time, and leaves nothing behind.
+// A server with --backup-dir as a process: its backups can be restored, and whatever happens to their disk or
+// process, the server goes on, stops in time, and leaves nothing behind.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
@@ -70,7 +70,10 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** Stops the process of a server in its tracks while it makes a backup at a low priority, as a disk does that hangs. Returns its id. */
+/**
+ * Stops the process of a server in its tracks while it makes a backup at a low priority, as a disk does that
+ * hangs. Returns its id.
+ */
 async function freezeWriter(folder: string, server: Started): Promise<number> {
   for (const end = performance.now() + 120_000; performance.now() < end; await Bun.sleep(0)) {
     const [, pid] = /-(\d+)\.part$/.exec(partsIn(folder)[0] ?? '') ?? []

@@ -1,4 +1,5 @@
-// The tests on a machine that has Node.js with npm and nothing else: what starts another program is skipped, by name.
+// The tests on a machine that has Node.js with npm and nothing else: what starts another program is skipped,
+// by name.
 
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'

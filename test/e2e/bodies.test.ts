@@ -1,4 +1,5 @@
-// Bodies that want more than their share: on every path, also those that are rewritten before they are routed.
+// Bodies that want more than their share: on every path, also those that are rewritten before they are
+// routed.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'

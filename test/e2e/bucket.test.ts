@@ -1,5 +1,5 @@
-// The compiled binary with its files in a bucket: bounded memory, kill -9 in the middle of an upload, the commands beside it,
-// and a server of objects that stops answering.
+// The compiled binary with its files in a bucket: bounded memory, kill -9 in the middle of an upload, the
+// commands beside it, and a server of objects that stops answering.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

@@ -1,5 +1,5 @@
-// The compiled binary copies everything from a folder to PostgreSQL, and back: what was shared before opens afterwards, nothing is
-// served at both ends, and whatever ends a copy, it says what to do.
+// The compiled binary copies everything from a folder to PostgreSQL, and back: what was shared before opens
+// afterwards, nothing is served at both ends, and whatever ends a copy, it says what to do.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -16,8 +16,8 @@ import {
 import { basename, join } from 'node:path'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { parseDatabaseAddress } from '../../src/domain/database-address.ts'
+import { migrate } from '../../src/store/postgres/migrate.ts'
 import { connectTo } from '../../src/store/postgres/reaching/address.ts'
-import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { BINARY, createStage, runBinary, runOnDatabase, type Started } from '../support/binary.ts'
 import { openTestBucket, type TestBucket } from '../support/bucket.ts'
 import { type DatabaseServer, type ServerDatabase, startDatabaseServer } from '../support/database-servers.ts'

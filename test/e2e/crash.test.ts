@@ -89,7 +89,9 @@ async function loadUntilKilled(
   await Promise.all(clients)
 }
 
-/** The payloads that arrived, those that are still to be had, and the lost answers make up what was allowed. */
+/**
+ * The payloads that arrived, those that are still to be had, and the lost answers make up what was allowed.
+ */
 async function expectAccountedFor(server: Started, [urlToken, push]: [string, Known]): Promise<void> {
   let left = 0
   for (;;) {

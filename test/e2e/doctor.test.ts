@@ -1,4 +1,5 @@
-// `oncebox doctor` as a process: beside a running server, after a killed one, as root for another user, and in JSON.
+// `oncebox doctor` as a process: beside a running server, after a killed one, as root for another user, and
+// in JSON.
 
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The process ended at every durable step of a story, before and after each: what was acknowledged is there, what was
-// not either happened whole or not at all, and nothing lies about.
+// The process ended at every durable step of a story, before and after each: what was acknowledged is there,
+// what was not either happened whole or not at all, and nothing lies about.
 
 import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
@@ -19,8 +19,8 @@ const DAY = 24 * HOUR
 /** A copy is at another place. */
 const AS_MOVED = { 'accept-move': 'true' }
 /**
- * One process tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at some steps,
- * others at each run, show that this is so.
+ * One process tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at
+ * some steps, others at each run, show that this is so.
  */
 const KILL_EVERY = 40
 

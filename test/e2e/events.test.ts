@@ -1,4 +1,5 @@
-// kill -9 under load, fifty times: every view that was counted was told, once, and what was told stays as it was.
+// kill -9 under load, fifty times: every view that was counted was told, once, and what was told stays as it
+// was.
 
 import { afterAll, expect, test } from 'bun:test'
 import { createStage, type Started } from '../support/binary.ts'
@@ -37,7 +38,10 @@ async function readEvents(server: Started, headers: Record<string, string>): Pro
   }
 }
 
-/** Readers and somebody who waits for events, until the server is killed under them. Returns the payloads that arrived. */
+/**
+ * Readers and somebody who waits for events, until the server is killed under them. Returns the payloads that
+ * arrived.
+ */
 async function loadUntilKilled(
   server: Started,
   { headers, told, afterViews }: { headers: Record<string, string>; told: Event[]; afterViews: number },

@@ -1,4 +1,5 @@
-// A disk that lets nobody write any more, and folders that were closed: told, and nothing acknowledged is lost.
+// A disk that lets nobody write any more, and folders that were closed: told, and nothing acknowledged is
+// lost.
 
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, rmSync, statSync } from 'node:fs'
@@ -47,7 +48,8 @@ needs('mount').describe('on a disk that becomes read-only', () => {
       made.push(
         (await (await server.create({ payload: `kept ${n}`, expire_after_views: 2 })).json()).url_token,
       )
-    // A disk with files open for writing cannot be remounted. Root writes on all the same; anybody else is refused.
+    // A disk with files open for writing cannot be remounted. Root writes on all the same; anybody else is
+    // refused.
     chmodSync(dataDir, 0o500)
     const statuses = new Set<number>()
     for (const urlToken of made.slice(0, 5)) {

@@ -1,4 +1,5 @@
-// Files through the compiled binary: large ones in little memory, broken ones without a trace, also across kill -9.
+// Files through the compiled binary: large ones in little memory, broken ones without a trace, also across
+// kill -9.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

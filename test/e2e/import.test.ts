@@ -1,5 +1,6 @@
-// The real data of a Password Pusher, brought by the command line into a folder that a server then serves: its links through
-// both versions of the API, the pages and `oncebox get`; its sign-ins and its clients; and the comparison afterwards.
+// The real data of a Password Pusher, brought by the command line into a folder that a server then serves:
+// its links through both versions of the API, the pages and `oncebox get`; its sign-ins and its clients; and
+// the comparison afterwards.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -208,7 +209,9 @@ async function readPage(push: ExpectedPush, at: Started): Promise<Read> {
   return { payload: shownPayload(shown.text), files: await download(files) }
 }
 
-/** As a person copies it: HTML drops the first line break, and keeps a text with returns beside what it shows. */
+/**
+ * As a person copies it: HTML drops the first line break, and keeps a text with returns beside what it shows.
+ */
 function shownPayload(page: string): string {
   const [, attributes = '', inner = ''] = /<pre id="payload"([^>]*)>([\s\S]*?)<\/pre>/.exec(page) ?? []
   const exact = /data-exact="([^"]*)"/.exec(attributes)?.[1]

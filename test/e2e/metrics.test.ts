@@ -1,4 +1,5 @@
-// Metrics of the compiled binary: on their own listener alone, and every name that the dashboard and the alert rules ask for.
+// Metrics of the compiled binary: on their own listener alone, and every name that the dashboard and the
+// alert rules ask for.
 
 import { afterEach, expect, test } from 'bun:test'
 import { createStage, type Started } from '../support/binary.ts'

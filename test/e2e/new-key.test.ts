@@ -1,4 +1,5 @@
-// A new instance key comes to two nodes of the compiled binary, which open the links of the former key with it.
+// A new instance key comes to two nodes of the compiled binary, which open the links of the former key with
+// it.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Three nodes of the compiled binary over one PostgreSQL server and one bucket: a short part of `npm run chaos`, which has
-// the long ones.
+// Three nodes of the compiled binary over one PostgreSQL server and one bucket: a short part of `npm run
+// chaos`, which has the long ones.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { bucket } from '../../scripts/chaos/bucket.ts'

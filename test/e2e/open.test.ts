@@ -1,4 +1,5 @@
-// The compiled binary on a desktop: one that runs is shown, one that was killed is not taken for one that runs.
+// The compiled binary on a desktop: one that runs is shown, one that was killed is not taken for one that
+// runs.
 
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'

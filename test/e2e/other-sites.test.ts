@@ -1,4 +1,5 @@
-// Other web sites in a real browser: what they can make it send, against the binary, on localhost and on a network without TLS.
+// Other web sites in a real browser: what they can make it send, against the binary, on localhost and on a
+// network without TLS.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'

@@ -24,7 +24,10 @@ async function startRecorded(name: string, flags: string[]) {
   return { server, places }
 }
 
-/** An account whose push is opened, used up and expired, and that asks for everything that could be told outside. */
+/**
+ * An account whose push is opened, used up and expired, and that asks for everything that could be told
+ * outside.
+ */
 async function useAll(server: Started, url: string) {
   await server.command(
     ['user', 'add', 'ann@example.org', '--password-stdin'],

@@ -1,4 +1,5 @@
-// kill -9 between the commit of an event and its delivery: nothing is lost, and what is told twice has the same id.
+// kill -9 between the commit of an event and its delivery: nothing is lost, and what is told twice has the
+// same id.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -18,8 +18,9 @@ type Tally = { accepted: number[]; shed: number; withRetryAfter: number; others:
 type Hammering = { connections: number; ms: number; atOnce?: boolean }
 
 /**
- * So many connections, each with one create under way at any time, none of which waits when it is told to. `atOnce`: the server
- * finds the first creates of all of them together, however slowly this process sends them.
+ * So many connections, each with one create under way at any time, none of which waits when it is told to.
+ * `atOnce`: the server finds the first creates of all of them together, however slowly this process sends
+ * them.
  */
 async function hammer(server: Started, { connections, ms, atOnce = false }: Hammering): Promise<Tally> {
   const tally: Tally = { accepted: [], shed: 0, withRetryAfter: 0, others: [], broken: 0 }

@@ -1,4 +1,5 @@
-// Whose data folder it is: what another user has put there is refused, and root leaves nothing of its own behind.
+// Whose data folder it is: what another user has put there is refused, and root leaves nothing of its own
+// behind.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'

@@ -1,4 +1,5 @@
-// Accounts on the pages, against the binary: the first start, signing in, a second factor, tokens, administration.
+// Accounts on the pages, against the binary: the first start, signing in, a second factor, tokens,
+// administration.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -17,7 +18,8 @@ const MODES: [string, BrowserContextOptions][] = [
   ['without scripts', UNSCRIPTED],
 ]
 
-// Signing in is told in both modes. Every other story has the mode in which more can go wrong: without scripts, unless one helps.
+// Signing in is told in both modes. Every other story has the mode in which more can go wrong: without
+// scripts, unless one helps.
 needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser

@@ -1,5 +1,5 @@
-// The form that creates a push, in a real browser: what is at hand at once, what works without scripts, and what is checked
-// before anything is sent.
+// The form that creates a push, in a real browser: what is at hand at once, what works without scripts, and
+// what is checked before anything is sent.
 
 import { expect, test } from 'bun:test'
 import { truncateSync, writeFileSync } from 'node:fs'

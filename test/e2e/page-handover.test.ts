@@ -1,4 +1,5 @@
-// Handing over and receiving in a real browser, against the binary: with scripts and without, on a desk and on a phone.
+// Handing over and receiving in a real browser, against the binary: with scripts and without, on a desk and
+// on a phone.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -148,7 +148,10 @@ needs('chromium').describe('in a browser', () => {
     expect(drawing).toBeLessThan(100 * KIB)
   })
 
-  /** Milliseconds of processor time that the browser's main thread works on the page, to which a busy machine does not add. */
+  /**
+   * Milliseconds of processor time that the browser's main thread works on the page, to which a busy machine
+   * does not add.
+   */
   async function workOn(context: BrowserContext, url: string): Promise<number> {
     const page = await context.newPage()
     const client = await context.newCDPSession(page)

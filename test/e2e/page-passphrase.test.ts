@@ -1,4 +1,5 @@
-// The passphrase of a push in a real browser: how it is typed, asked for and refused, and where the focus is then.
+// The passphrase of a push in a real browser: how it is typed, asked for and refused, and where the focus is
+// then.
 
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'

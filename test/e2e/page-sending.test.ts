@@ -1,4 +1,5 @@
-// The form that creates a push, in a real browser, when its answer is lost, when it is sent twice, and when its session ends.
+// The form that creates a push, in a real browser, when its answer is lost, when it is sent twice, and when
+// its session ends.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
@@ -15,7 +16,10 @@ import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
 const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
 
-/** A wire to the server that can lose its answers to forms: it carries them there, and breaks off when they are answered. */
+/**
+ * A wire to the server that can lose its answers to forms: it carries them there, and breaks off when they
+ * are answered.
+ */
 async function startWire(port: number) {
   let losesAnswers = false
   const wire = createServer((client) => {
@@ -86,7 +90,8 @@ needs('chromium').describe('in a browser', () => {
   }
 
   const linkOn = async (page: Page) => {
-    // Of two navigations the second one ends the first, which waiting for the address would take for a failure.
+    // Of two navigations the second one ends the first, which waiting for the address would take for a
+    // failure.
     return ((await page.locator('pre#link').textContent()) ?? '').trim()
   }
 
@@ -144,7 +149,8 @@ needs('chromium').describe('in a browser', () => {
     await page.goto(server.url)
     await page.fill('#payload', 'twice')
     const before = countPushes()
-    // No answer comes between the two presses, where a busy machine would let the second one fall on the next page.
+    // No answer comes between the two presses, where a busy machine would let the second one fall on the next
+    // page.
     const { promise: pressed, resolve: letGo } = Promise.withResolvers<void>()
     await page.route('**/*', async (route) => {
       if (route.request().method() === 'POST') await pressed

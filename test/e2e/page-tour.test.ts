@@ -28,7 +28,8 @@ type Look = { on: 'phone' | 'desk'; scheme: 'light' | 'dark' }
 
 /** Finds all that axe-core knows, WCAG 2.2 AA and its best practices, in the page as it is now. */
 async function prepareAxe(client: CDPSession): Promise<FindFaults> {
-  // The policy of the pages forbids scripts from elsewhere; the browser's own tools may run them all the same.
+  // The policy of the pages forbids scripts from elsewhere; the browser's own tools may run them all the
+  // same.
   await client.send('Runtime.evaluate', { expression: AXE })
   return async (of = 'all') => {
     const options = { resultTypes: ['violations'], ...(of === 'all' ? {} : { runOnly: ['color-contrast'] }) }
@@ -71,7 +72,10 @@ async function expectGoodLooks(page: Page, look: Look & { stop: string }, faults
   expect({ ...look, overflow, isDark }).toEqual({ ...look, overflow: 0, isDark: look.scheme === 'dark' })
 }
 
-/** Runs in the browser: what can be pressed and is smaller than a finger needs. A box counts with the label that belongs to it. */
+/**
+ * Runs in the browser: what can be pressed and is smaller than a finger needs. A box counts with the label
+ * that belongs to it.
+ */
 function findSmall(): string[] {
   const pressed = 'button, .button, input:not([type=hidden]), select, summary, nav a, .list .title, .rows a'
   return [...document.querySelectorAll(pressed)]
@@ -134,8 +138,9 @@ needs('chromium').describe('in a browser', () => {
   const seenOnDesk = new Set([''])
 
   /**
-   * Looks at a page that was loaded on a phone, in the light, and then at the same page on a desk, in the dark: there, axe looks
-   * for more than colours only where a desk shows something that no page before has shown.
+   * Looks at a page that was loaded on a phone, in the light, and then at the same page on a desk, in the
+   * dark: there, axe looks for more than colours only where a desk shows something that no page before has
+   * shown.
    */
   async function lookAtBoth(page: Page, stop: string, findFaults: FindFaults): Promise<void> {
     await expectFitForFingers(page, stop)

@@ -1,5 +1,5 @@
-// The compiled binary on PostgreSQL with files in a bucket: two nodes as one, the commands beside them, and a database that
-// comes late, hangs, or cannot be used.
+// The compiled binary on PostgreSQL with files in a bucket: two nodes as one, the commands beside them, and a
+// database that comes late, hangs, or cannot be used.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

@@ -195,6 +195,7 @@ needs('cc').test('after a sync that failed, the next start loses nothing that it
   await run(dataDir, 'b', { SYNC_MS })
   const events = readRecord(`${dataDir}.record`)
   expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(answered + 90)
-  // A cut before that, while a start writes again what the disk has lost, is found by the check of the start after it.
+  // A cut before that, while a start writes again what the disk has lost, is found by the check of the start
+  // after it.
   checkCuts(dataDir, everyThird(laterThan(answered, cuts(events))))
 })

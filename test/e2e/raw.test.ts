@@ -81,8 +81,9 @@ describe('what is answered', () => {
   })
 })
 
-// How these end is the platform's choice: refused as the client's fault, or closed. Pipelined behind a request that is
-// not answered at once, nothing is answered: no client does that to a POST, and it could not be sure of it.
+// How these end is the platform's choice: refused as the client's fault, or closed. Pipelined behind a
+// request that is not answered at once, nothing is answered: no client does that to a POST, and it could not
+// be sure of it.
 test.concurrent.each([
   ['no HTTP', 'hello\r\n\r\n'],
   ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],

@@ -1,4 +1,5 @@
-// Requests through the sockets of the compiled binary: raced, killed in the middle, and encrypted for a key of age while they arrive.
+// Requests through the sockets of the compiled binary: raced, killed in the middle, and encrypted for a key
+// of age while they arrive.
 
 import { afterAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'

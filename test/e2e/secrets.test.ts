@@ -40,7 +40,10 @@ const secrets = () => ({
   note: plant('note'),
 })
 
-/** Every endpoint, with secrets wherever a client could put them; returns the tokens and grants that came of it. */
+/**
+ * Every endpoint, with secrets wherever a client could put them; returns the tokens and grants that came of
+ * it.
+ */
 async function visitEverything(server: Started, apiToken: string): Promise<string[]> {
   const auth = { authorization: `Bearer ${apiToken}` }
   const pushes = '/api/v2/pushes'

@@ -1,4 +1,5 @@
-// The installed service of a machine, in a private view of /etc, with the unit's command run as systemd would run it.
+// The installed service of a machine, in a private view of /etc, with the unit's command run as systemd would
+// run it.
 
 import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// A browser that trusts the authority of a server: no warning by name or address, and no trust beyond its names.
+// A browser that trusts the authority of a server: no warning by name or address, and no trust beyond its
+// names.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -45,7 +46,10 @@ needs('chromium', 'certutil').describe('a browser', async () => {
 
   const visit = (address: string) => page.goto(`https://${address}:${server.port}/`)
 
-  /** In a page of its own: the error page that a refused address leaves behind breaks off the next visit, now and then. */
+  /**
+   * In a page of its own: the error page that a refused address leaves behind breaks off the next visit, now
+   * and then.
+   */
   async function refusalOf(url: string, visitor = browser): Promise<string> {
     const own = await visitor.newPage()
     const refusal = await own.goto(url).then(

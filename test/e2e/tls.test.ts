@@ -1,4 +1,5 @@
-// TLS of the compiled binary: its own authority, files that change under load, and a start that is killed at any moment.
+// TLS of the compiled binary: its own authority, files that change under load, and a start that is killed at
+// any moment.
 
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// A client that meets a server with an authority of its own: compared once, pinned, and refused when it changes.
+// A client that meets a server with an authority of its own: compared once, pinned, and refused when it
+// changes.
 
 import { afterEach, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
@@ -89,7 +90,10 @@ test('"trust --print" gives the authority of this machine and of another, withou
   expect(statSync(join(server.dataDir, 'tls-authority.pem')).mode & 0o777).toBe(0o600)
 })
 
-/** What `oncebox trust` says to a server that shows this certificate, when the fingerprint of its authority is given. */
+/**
+ * What `oncebox trust` says to a server that shows this certificate, when the fingerprint of its authority is
+ * given.
+ */
 async function trustOf(shown: { certificate: string; key: string }, fingerprint: string) {
   const tls = { cert: shown.certificate, key: shown.key }
   const hostile = Bun.serve({ port: 0, hostname: '127.0.0.1', tls, fetch: () => new Response() })

@@ -1,4 +1,5 @@
-// A Unix socket in place of a port: for a proxy of the same group, whose word counts only when it was declared.
+// A Unix socket in place of a port: for a proxy of the same group, whose word counts only when it was
+// declared.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'

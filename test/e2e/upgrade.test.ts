@@ -1,4 +1,5 @@
-// The program replaces itself by a signed file that starts here, is kept whole whatever happens, and is taken back.
+// The program replaces itself by a signed file that starts here, is kept whole whatever happens, and is taken
+// back.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
@@ -99,7 +100,8 @@ test('beside PostgreSQL the program is replaced and taken back all the same', as
 
 test('kill -9 in the middle leaves the program, and the next upgrade clears what is left', async () => {
   const { folder, program, dataDir, release, upgrade } = await install()
-  // A program that never comes to its end, so that the upgrade is in its middle. It ends once nobody reads it any more.
+  // A program that never comes to its end, so that the upgrade is in its middle. It ends once nobody reads it
+  // any more.
   const endless = Buffer.from('#!/bin/sh\nwhile echo; do sleep 0.1; done\n')
   writeFileSync(release, endless)
   writeFileSync(`${release}.minisig`, signBytes(endless, `oncebox 99.0.0 ${own}`))

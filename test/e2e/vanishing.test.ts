@@ -1,4 +1,5 @@
-// Soon after a push expired nothing in the data folder opens it any more: within ten seconds, as tests that move the timers show.
+// Soon after a push expired nothing in the data folder opens it any more: within ten seconds, as tests that
+// move the timers show.
 //
 // What opens a push is its wrapped data key; the sealed payload is looked for beside it.
 
@@ -105,7 +106,8 @@ test('pushes of all sizes that expire in any order are gone, and the others are 
   }
 })
 
-// Database pages that empty are merged with their neighbours: what was on them is copied, and the copies have to go too.
+// Database pages that empty are merged with their neighbours: what was on them is copied, and the copies have
+// to go too.
 test('neighbours that expire a few at a time leave no copies behind', async () => {
   const server = await stage.start()
   const pushes = await createPushes(
@@ -121,8 +123,8 @@ test('neighbours that expire a few at a time leave no copies behind', async () =
 })
 
 /**
- * Moves what lies in the database to its end, and returns that moment: the shortest life that can be asked for is a quarter of
- * an hour.
+ * Moves what lies in the database to its end, and returns that moment: the shortest life that can be asked
+ * for is a quarter of an hour.
  */
 function endSoon(server: Started, statement: string): number {
   const end = Date.now() + SOON_MS

@@ -1,5 +1,5 @@
-// Thousands of requests that nobody thought of: no 5xx, no answer outside of the reference, no stack trace, no
-// growth. The seed is printed; FUZZ_SEED and FUZZ_RUNS repeat or lengthen a run.
+// Thousands of requests that nobody thought of: no 5xx, no answer outside of the reference, no stack trace,
+// no growth. The seed is printed; FUZZ_SEED and FUZZ_RUNS repeat or lengthen a run.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'

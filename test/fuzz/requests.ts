@@ -1,4 +1,5 @@
-// Requests drawn from the reference: its paths, methods and members, with values that fit, nearly fit, and do not at all.
+// Requests drawn from the reference: its paths, methods and members, with values that fit, nearly fit, and do
+// not at all.
 
 import fc from 'fast-check'
 import type { Reference } from '../support/reference-check.ts'
@@ -159,7 +160,10 @@ const part = fc.record({
   ),
 })
 
-/** Multipart as clients write it, then damaged: cut, with bytes altered, or with another boundary than it says. */
+/**
+ * Multipart as clients write it, then damaged: cut, with bytes altered, or with another boundary than it
+ * says.
+ */
 const multipartBody = fc
   .record({
     parts: fc.array(part, { maxLength: 6 }),

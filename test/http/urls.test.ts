@@ -160,7 +160,8 @@ describe('a body that is no form of ours', () => {
         const said = [type, body, status]
         expect([...said, status < 500]).toEqual([...said, true])
         if (status >= 400) expect(text.slice(0, 15)).toBe('<!doctype html>')
-        // Some ask first who sends it, or whether there is such a push. The form of the first page may be JSON.
+        // Some ask first who sends it, or whether there is such a push. The form of the first page may be
+        // JSON.
         const isOther = type !== null && /json|plain|mixed/.test(type) && url !== PAGES.submitCreate
         if (isOther && ![303, 404].includes(status)) expect(said).toEqual([type, body, 415])
       }

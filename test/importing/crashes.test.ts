@@ -11,8 +11,8 @@ import { openTestStore } from '../support/store.ts'
 const CHILD = resolve(import.meta.dir, '../support/import-child.ts')
 
 /**
- * One import tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at some steps,
- * others at each run, show that this is so.
+ * One import tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at
+ * some steps, others at each run, show that this is so.
  */
 const KILL_EVERY = 8
 

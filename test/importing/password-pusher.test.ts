@@ -1,4 +1,5 @@
-// What an import reads from an SQLite file, besides what holds for every database: its log, its damage, its age.
+// What an import reads from an SQLite file, besides what holds for every database: its log, its damage, its
+// age.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'

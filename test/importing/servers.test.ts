@@ -1,5 +1,5 @@
-// Imports from PostgreSQL and from MariaDB, where they are installed: all that holds for SQLite, the real data, and what
-// only servers can do.
+// Imports from PostgreSQL and from MariaDB, where they are installed: all that holds for SQLite, the real
+// data, and what only servers can do.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'

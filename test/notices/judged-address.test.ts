@@ -1,8 +1,8 @@
 // What a listed name may resolve to.
 
 import { describe, expect, test } from 'bun:test'
-import { webPlaceOf } from '../../src/domain/web-address.ts'
 import { isAllowedAddress } from '../../src/notices/judged-address.ts'
+import { webPlaceOf } from '../../src/text/web-address.ts'
 
 const place = webPlaceOf('https://hook.example/x')
 const judge = (

@@ -9,8 +9,8 @@ import { judgeMail } from '../../src/operating/delivery-checks.ts'
 import { createDatabaseGauges } from '../../src/operating/gauges.ts'
 import { createLookAtHealth, fine, lookAtAll, wordOf } from '../../src/operating/health.ts'
 import { createMetrics } from '../../src/operating/metrics.ts'
-import type { DatabaseReport } from '../../src/store/database-face.ts'
-import type { BucketReport } from '../../src/store/files-face.ts'
+import type { DatabaseReport } from '../../src/store/database-contract.ts'
+import type { BucketReport } from '../../src/store/files-contract.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 const NAME = 'postgres://db.example:5432/boxes'

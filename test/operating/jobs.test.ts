@@ -1,4 +1,5 @@
-// The list of jobs: all are started and stopped together, and each tells when it last did something or failed.
+// The list of jobs: all are started and stopped together, and each tells when it last did something or
+// failed.
 
 import { describe, expect, test } from 'bun:test'
 import { DomainError } from '../../src/domain/errors.ts'

@@ -1,4 +1,5 @@
-// JSX as HTML: every value is escaped wherever it stands, and nothing but texts, numbers and elements gets into a page.
+// JSX as HTML: every value is escaped wherever it stands, and nothing but texts, numbers and elements gets
+// into a page.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,8 +1,8 @@
 // Addresses as people type them: what becomes a link, and what is left for the check to refuse.
 
 import { expect, test } from 'bun:test'
-import { isWebAddress } from '../../src/domain/web-address.ts'
 import { completeWebAddress } from '../../src/pages/share/create/web-address.ts'
+import { isWebAddress } from '../../src/text/web-address.ts'
 
 test.each([
   ...[

@@ -9,7 +9,9 @@ import { openTestStore, storePush, type TestStore } from '../support/store.ts'
 
 const PUSHES = 10_000
 const DAY = 86_400_000
-/** On a quiet machine a page takes under 50 ms and a search under 300. Counts the time of the processor alone. */
+/**
+ * On a quiet machine a page takes under 50 ms and a search under 300. Counts the time of the processor alone.
+ */
 const PATIENCE = 8
 
 let opened: TestStore

@@ -31,7 +31,9 @@ function folder(name: string): string {
   return path
 }
 
-/** `lacking` tells why this machine cannot; null when it can. A part that was not made is skipped as loudly. */
+/**
+ * `lacking` tells why this machine cannot; null when it can. A part that was not made is skipped as loudly.
+ */
 function check(
   name: string,
   { part, lacking }: { part: string; lacking: string | null },

@@ -3,7 +3,9 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** With a shell for the scripts of a package, the libraries of this machine, and the home folder of a user. */
+/**
+ * With a shell for the scripts of a package, the libraries of this machine, and the home folder of a user.
+ */
 export function makeRoot(root: string): void {
   for (const folder of ['var/lib/dpkg/info', 'var/lib/dpkg/updates', 'etc', 'tmp', 'usr/bin', 'dev'])
     mkdirSync(join(root, folder), { recursive: true })

@@ -1,4 +1,5 @@
-// What the package for Debian installs: the executable, its manual page, and the documentation for people without a network.
+// What the package for Debian installs: the executable, its manual page, and the documentation for people
+// without a network.
 
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// The settings of the database server: what its address may be, what it needs beside it, and that its password is not shown.
+// The settings of the database server: what its address may be, what it needs beside it, and that its
+// password is not shown.
 
 import { expect, test } from 'bun:test'
 import { databaseSettingsOf } from '../../src/settings/database.ts'

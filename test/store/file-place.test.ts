@@ -1,4 +1,5 @@
-// Where the files of a folder are: a start that would look for them elsewhere is refused, and nothing is lost by trying.
+// Where the files of a folder are: a start that would look for them elsewhere is refused, and nothing is lost
+// by trying.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,9 +1,10 @@
-// The tables of the source are those of the databases: the generated SQL is up to date, and migrations lead to the same tables.
+// The tables of the source are those of the databases: the generated SQL is up to date, and migrations lead
+// to the same tables.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { generateSchema, readSchema } from '../../scripts/schema.ts'
-import { migrate } from '../../src/store/sqlite/engine/migrate.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
 
 const generated = Object.entries(generateSchema())
 

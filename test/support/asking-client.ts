@@ -1,4 +1,5 @@
-// A client that asks on one connection, like the agents of node, and opens another only after an answer that ended the first one.
+// A client that asks on one connection, like the agents of node, and opens another only after an answer that
+// ended the first one.
 
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'

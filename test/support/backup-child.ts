@@ -1,4 +1,5 @@
-// Makes a backup and ends itself at the given step of it: `backup-child.ts FOLDER FILE STEP`. Prints the number of steps.
+// Makes a backup and ends itself at the given step of it: `backup-child.ts FOLDER FILE STEP`. Prints the
+// number of steps.
 
 import { backUp } from '../../src/backup/backup.ts'
 import { wishOf } from './backup.ts'

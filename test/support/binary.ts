@@ -1,4 +1,5 @@
-// The compiled binary as a process: started in an empty folder, asked through its socket, ended as a test wants.
+// The compiled binary as a process: started in an empty folder, asked through its socket, ended as a test
+// wants.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,7 +51,10 @@ export function removeFolder(path: string): void {
   folders.delete(path)
 }
 
-/** What a killed server has started ends a moment after it, and may still put a file into a folder that is being removed. */
+/**
+ * What a killed server has started ends a moment after it, and may still put a file into a folder that is
+ * being removed.
+ */
 function removeAll(path: string, tries = 100): void {
   try {
     rmSync(path, { recursive: true, force: true })
@@ -72,7 +76,10 @@ export async function runBinary(args: string[], options: RunOptions = {}): Promi
   return { stdout, stderr, code }
 }
 
-/** Runs a command again, as people do, while it says that PostgreSQL does not answer: that of a busy machine may take seconds to. */
+/**
+ * Runs a command again, as people do, while it says that PostgreSQL does not answer: that of a busy machine
+ * may take seconds to.
+ */
 export async function runOnDatabase(args: string[], options: RunOptions = {}): Promise<Ended> {
   for (let tries = 1; ; tries += 1) {
     const ended = await runBinary(args, options)
@@ -113,7 +120,10 @@ export async function startBinary(options: StartOptions = {}) {
     return code
   }
 
-  /** Resolves once these words are in the log: what is written there arrives here a moment later, after an answer perhaps. */
+  /**
+   * Resolves once these words are in the log: what is written there arrives here a moment later, after an
+   * answer perhaps.
+   */
   async function untilLogged(words: string): Promise<void> {
     await waitUntil(() => stderr.text().includes(words)).catch(() => {
       throw new Error(`not in the log: ${words}\n${stderr.text()}`)

@@ -1,5 +1,5 @@
-// A real S3 server on loopback (s3rver), and before it a proxy that does what s3rver cannot, and fails as tests ask: it
-// stalls, resets, answers with errors or swallows answers.
+// A real S3 server on loopback (s3rver), and before it a proxy that does what s3rver cannot, and fails as
+// tests ask: it stalls, resets, answers with errors or swallows answers.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
@@ -10,7 +10,10 @@ import S3rver from '@20minutes/s3rver'
 import { bucketPlaceOf } from '../../src/domain/bucket-place.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 
-/** What the proxy does with a request. `swallow` hands it on, and resets the connection in place of the answer. */
+/**
+ * What the proxy does with a request. `swallow` hands it on, and resets the connection in place of the
+ * answer.
+ */
 export type Fault =
   | 'stall'
   | 'reset'
@@ -111,7 +114,8 @@ async function listen(server: Server): Promise<number> {
 }
 
 /**
- * s3rver cannot abort uploads: it is done in its folder. Nor does it say, as S3 does, that an upload is not there any more.
+ * s3rver cannot abort uploads: it is done in its folder. Nor does it say, as S3 does, that an upload is not
+ * there any more.
  */
 function answerUploads(folder: string, asked: Seen, outgoing: ServerResponse): boolean {
   const { method, key, query } = asked

@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { makeFolder } from './binary.ts'
 
 /** The threads for the disk begin with a file of their own, which lies beside the program. */
-const THREAD = join(import.meta.dir, '../../src/store/sqlite/engine/disk-thread.js')
+const THREAD = join(import.meta.dir, '../../src/store/sqlite/disk-thread.js')
 
-/** Builds a program of this folder, such as `restore-child.ts`. Resolves to its path, which goes with this process. */
+/**
+ * Builds a program of this folder, such as `restore-child.ts`. Resolves to its path, which goes with this
+ * process.
+ */
 export async function buildChild(name: string): Promise<string> {
   const entrypoints = [join(import.meta.dir, name), THREAD]
   const naming = '[name].[ext]'

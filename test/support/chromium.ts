@@ -13,8 +13,9 @@ import { findBrowser } from '../../scripts/programs.ts'
 const PATIENCE_MS = 120_000
 
 /**
- * The last two would start a second process for each page: one that its COOP header separates from the blank page before it,
- * and one in advance for a page that may never come. Playwright disables the others, and the last list counts.
+ * The last two would start a second process for each page: one that its COOP header separates from the blank
+ * page before it, and one in advance for a page that may never come. Playwright disables the others, and the
+ * last list counts.
  */
 const DISABLED_FEATURES = [
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -44,7 +45,10 @@ const ARGS = [
   '--proxy-server=http://127.0.0.1:9',
 ]
 
-/** `names` are hosts that lead to this machine, as if a network knew them. `home` holds the authorities that it trusts. */
+/**
+ * `names` are hosts that lead to this machine, as if a network knew them. `home` holds the authorities that
+ * it trusts.
+ */
 export async function launchBrowser(
   names: readonly string[] = [],
   { home }: { home?: string } = {},
@@ -68,8 +72,8 @@ export async function launchBrowser(
 export type Watched = { outside: string[]; complaints: string[] }
 
 /**
- * Records what the pages of a context should not have done. It only listens: to route requests through this process would
- * take a tenth of the browser's time, and its cache away.
+ * Records what the pages of a context should not have done. It only listens: to route requests through this
+ * process would take a tenth of the browser's time, and its cache away.
  */
 export function watch(context: BrowserContext, url: string): Watched {
   const { origin } = new URL(url)
@@ -94,7 +98,10 @@ export function watch(context: BrowserContext, url: string): Watched {
 
 type Visitor = { context: BrowserContext; page: Page; watched: Watched }
 
-/** Contexts of their own for the people of a test, put away together at its end, and pages that the tests of a file share. */
+/**
+ * Contexts of their own for the people of a test, put away together at its end, and pages that the tests of a
+ * file share.
+ */
 export function createVisitors() {
   let visitors: Visitor[] = []
   const shared = new Map<BrowserContextOptions, Visitor>()
@@ -111,8 +118,9 @@ export function createVisitors() {
   }
 
   /**
-   * The page that a test before had with these very options, without its cookies and what it kept: a new one takes a quarter of a
-   * second of the processor. A test that gives its page a script, a route, a clock or another size opens one of its own.
+   * The page that a test before had with these very options, without its cookies and what it kept: a new one
+   * takes a quarter of a second of the processor. A test that gives its page a script, a route, a clock or
+   * another size opens one of its own.
    */
   async function openAgain(browser: Browser, url: string, options: BrowserContextOptions): Promise<Page> {
     const known = shared.get(options)
@@ -155,8 +163,8 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
 }
 
 /**
- * Runs in the browser: how far the page is wider than the window, and how its text stands out from what is behind it, by
- * the contrast that WCAG asks for.
+ * Runs in the browser: how far the page is wider than the window, and how its text stands out from what is
+ * behind it, by the contrast that WCAG asks for.
  */
 export function measureLooks() {
   const { documentElement: root, body } = document

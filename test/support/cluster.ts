@@ -17,7 +17,10 @@ export type Cluster = {
   address(through?: number): string
   /** Resolves once it answers. */
   start(): Promise<void>
-  /** `immediate` is a crash of the server, `fast` an orderly stop, `kill` ends each of its processes with kill -9. */
+  /**
+   * `immediate` is a crash of the server, `fast` an orderly stop, `kill` ends each of its processes with kill
+   * -9.
+   */
   stop(how: 'immediate' | 'fast' | 'kill'): Promise<void>
   /** Nothing of it runs until it is thawed, but its connections stay open. */
   freeze(): void
@@ -28,7 +31,10 @@ export type Cluster = {
 }
 
 export type ClusterOptions = {
-  /** Whether it writes to a disk; false for tests that only need speed. It waits for what it writes in any case. */
+  /**
+   * Whether it writes to a disk; false for tests that only need speed. It waits for what it writes in any
+   * case.
+   */
   isDurable: boolean
   /** The folder in which it makes its own, in place of the system's for such. */
   parent?: string

@@ -1,4 +1,5 @@
-// Compares what a request costs with the bytes that it carries: the work of the processor and the memory of this process.
+// Compares what a request costs with the bytes that it carries: the work of the processor and the memory of
+// this process.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { workedMs } from './effort.ts'
@@ -17,7 +18,9 @@ const SLACK_BYTES = 16 * 1024 * 1024
 /** The memory of smaller requests is lost in that. */
 const LARGE_BYTES = 2 * 1024 * 1024
 
-/** What is wrong: twice the bytes cost more than three times the work, or memory grows by ten times the bytes. */
+/**
+ * What is wrong: twice the bytes cost more than three times the work, or memory grows by ten times the bytes.
+ */
 export async function findExcessiveCost({ name, bytes, prepare }: Costing): Promise<string | null> {
   let half = Number.POSITIVE_INFINITY
   let whole = half
@@ -50,7 +53,10 @@ async function withoutPeak(work: Send): Promise<number> {
   return 0
 }
 
-/** By how many bytes the resident size of this process grew at most; 0 where the system does not tell. See proc(5). */
+/**
+ * By how many bytes the resident size of this process grew at most; 0 where the system does not tell. See
+ * proc(5).
+ */
 async function withPeak(work: Send): Promise<number> {
   if (process.platform !== 'linux') return withoutPeak(work)
   writeFileSync('/proc/self/clear_refs', '5')

@@ -1,5 +1,6 @@
-// A whole Oncebox that ends itself at the given durable step of a fixed story: `crash-child.ts FOLDER STEP`, or that goes
-// on to the end and copies its folder at each step, as a kill at that step would leave it: `crash-child.ts FOLDER 0 COPIES`.
+// A whole Oncebox that ends itself at the given durable step of a fixed story: `crash-child.ts FOLDER STEP`,
+// or that goes on to the end and copies its folder at each step, as a kill at that step would leave it:
+// `crash-child.ts FOLDER 0 COPIES`.
 //
 // What begins and what was acknowledged is printed, a JSON line each, before and after every deed.
 

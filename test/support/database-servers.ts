@@ -1,5 +1,6 @@
-// PostgreSQL and MariaDB as Debian packages them: on the loopback address, with a private cluster in a temporary folder, as
-// another user where root runs the tests. Starting a server takes half a second of a core, so the files of one process share it.
+// PostgreSQL and MariaDB as Debian packages them: on the loopback address, with a private cluster in a
+// temporary folder, as another user where root runs the tests. Starting a server takes half a second of a
+// core, so the files of one process share it.
 
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,8 +40,8 @@ const START_MS = 180_000
 const shared = new Map<Engine, Promise<DatabaseServer>>()
 
 /**
- * `flags` are for the command line of a server of its own; others are shared, and `stop` only removes the databases that were made.
- * Throws when it does not answer in time.
+ * `flags` are for the command line of a server of its own; others are shared, and `stop` only removes the
+ * databases that were made. Throws when it does not answer in time.
  */
 export async function startDatabaseServer(
   engine: Engine,
@@ -134,7 +135,10 @@ async function startOwnServer(engine: Engine, flags: readonly string[]): Promise
   }
 }
 
-/** A run of tests ends without a word to its modules, but the end of the pipe tells. The server has ended by then. */
+/**
+ * A run of tests ends without a word to its modules, but the end of the pipe tells. The server has ended by
+ * then.
+ */
 function removeWithThisProcess(folder: string): void {
   const script = 'trap "" INT TERM HUP; cat; sleep 1; rm -rf "$0"'
   Bun.spawn(['sh', '-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'] }).unref()
@@ -267,7 +271,8 @@ type OtherUser = { prefix: string[]; uid: number; gid: number }
 
 /** Both servers refuse to run as root. */
 function otherUser(engine: Engine): OtherUser {
-  // It ends with the tests, however they end. PostgreSQL removes the memory that it shares unless it is killed.
+  // It ends with the tests, however they end. PostgreSQL removes the memory that it shares unless it is
+  // killed.
   const prefix = ['setpriv', '--pdeathsig', engine === 'postgres' ? 'QUIT' : 'KILL']
   if (process.geteuid?.() !== 0) return { prefix, uid: -1, gid: -1 }
   const name = engine === 'postgres' ? 'postgres' : 'mysql'

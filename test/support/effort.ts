@@ -26,7 +26,10 @@ export function workedMsOf(pid: number): number {
 
 const MOMENT_MS = 10
 
-/** Starts to count milliseconds in which this process could run: a wait for the processor counts as one moment. */
+/**
+ * Starts to count milliseconds in which this process could run: a wait for the processor counts as one
+ * moment.
+ */
 export function startStopwatch(): () => number {
   let passed = 0
   let last = performance.now()

@@ -9,9 +9,9 @@ import {
 } from './sent-statements.ts'
 
 /**
- * What happens to bytes. `stall` keeps them, in both directions and on new connections, until the proxy passes again.
- * `reset` ends every connection, new ones too. `swallow` hands on what the client sends and drops the answers; the
- * connections that lost answers are reset when the proxy passes again.
+ * What happens to bytes. `stall` keeps them, in both directions and on new connections, until the proxy
+ * passes again. `reset` ends every connection, new ones too. `swallow` hands on what the client sends and
+ * drops the answers; the connections that lost answers are reset when the proxy passes again.
  */
 export type Way = 'pass' | 'stall' | 'reset' | 'swallow'
 
@@ -19,13 +19,24 @@ export type FaultProxy = {
   port: number
   /** Holds for the connections that are open and for new ones. */
   set(way: Way): void
-  /** Hands on the next statement with this text, swallows its answer, and resets the connection. The others go on. */
+  /**
+   * Hands on the next statement with this text, swallows its answer, and resets the connection. The others go
+   * on.
+   */
   swallowAfter(text: string): Promise<void>
-  /** Resets the connection of the next statement with this text, without handing that on. The others go on. */
+  /**
+   * Resets the connection of the next statement with this text, without handing that on. The others go on.
+   */
   cutBefore(text: string): Promise<void>
-  /** Keeps the next statement with this text, and all that follows on its connection, for good. The others go on. */
+  /**
+   * Keeps the next statement with this text, and all that follows on its connection, for good. The others go
+   * on.
+   */
   holdFrom(text: string): Promise<void>
-  /** Asks at each commit, with the statements of its transaction, what happens to it. Null passes them all on again. */
+  /**
+   * Asks at each commit, with the statements of its transaction, what happens to it. Null passes them all on
+   * again.
+   */
   decideCommits(decide: DecideCommit | null): void
   /** New connections lead to this port. The open ones are reset, as those of an address that moved. */
   lead(port: number): void

@@ -1,9 +1,9 @@
-// Empties the log of a database while connections have taken every file descriptor of this process: `bun few-files-child.ts DATABASE`
-// prints the result.
+// Empties the log of a database while connections have taken every file descriptor of this process: `bun
+// few-files-child.ts DATABASE` prints the result.
 
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
-import { openLogEmptier } from '../../src/store/sqlite/engine/disk-threads.ts'
+import { openLogEmptier } from '../../src/store/sqlite/disk-threads.ts'
 
 const [path = ''] = process.argv.slice(2)
 const emptier = openLogEmptier(path)

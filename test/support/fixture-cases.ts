@@ -1,4 +1,5 @@
-// What must come out of a real data folder of a Password Pusher 2.11: its links, clients and sign-ins go on working here.
+// What must come out of a real data folder of a Password Pusher 2.11: its links, clients and sign-ins go on
+// working here.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'

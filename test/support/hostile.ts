@@ -1,6 +1,9 @@
 // Texts that cost a careless parser, regular expression or normalisation most, of any length.
 
-/** What is repeated. The text ends in another character, so that a pattern which reaches it has matched in vain. */
+/**
+ * What is repeated. The text ends in another character, so that a pattern which reaches it has matched in
+ * vain.
+ */
 export const ALPHABETS: Readonly<Record<string, string>> = {
   labels: 'a.',
   dots: '.',

@@ -1,13 +1,14 @@
-// A whole Oncebox in a temporary folder, with a clock that tests set, and requests that come from where they say.
+// A whole Oncebox in a temporary folder, with a clock that tests set, and requests that come from where they
+// say.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
 import type { StartBackup } from '../../src/backup/backup-child.ts'
+import { createUptime } from '../../src/cli/uptime.ts'
 import type { Argon2Cost } from '../../src/crypto/passphrase.ts'
 import type { Uptime } from '../../src/domain/time.ts'
-import { createUptime } from '../../src/domain/uptime.ts'
 import type { RateLimit } from '../../src/http/door/rate-limit.ts'
 import { readConfig } from '../../src/settings/fold.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
@@ -59,7 +60,10 @@ export type Init = Omit<RequestInit, 'body'> & {
 
 export type TestInstance = Awaited<ReturnType<typeof startInstance>>
 
-/** On the network, since that is where requests come from. `flags` by name, such as `{ 'anonymous-access': 'false' }`. */
+/**
+ * On the network, since that is where requests come from. `flags` by name, such as `{ 'anonymous-access':
+ * 'false' }`.
+ */
 export async function startInstance(
   options: {
     flags?: Record<string, string>
@@ -101,7 +105,8 @@ export async function startInstance(
 
   async function openAndSweep(): Promise<Instance> {
     const opened = await open()
-    // A later sweep would join the one of the start, which knows nothing of what came after it. The job reports what fails.
+    // A later sweep would join the one of the start, which knows nothing of what came after it. The job
+    // reports what fails.
     await opened.sweeper.sweep().catch(() => undefined)
     return opened
   }

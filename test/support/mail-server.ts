@@ -1,4 +1,5 @@
-// A mail server on loopback with TLS, which keeps what it took, and can refuse, or die between a mail and its answer.
+// A mail server on loopback with TLS, which keeps what it took, and can refuse, or die between a mail and its
+// answer.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +25,9 @@ export type MailServerOptions = {
   login?: { user: string; pass: string }
   /** The code with which it refuses a recipient. */
   refuses?: (address: string) => number | null
-  /** What becomes of a mail that was read to its end: it is taken, or its connection dies without an answer. */
+  /**
+   * What becomes of a mail that was read to its end: it is taken, or its connection dies without an answer.
+   */
   onMail?: (received: Received) => 'take' | 'die' | Promise<'take' | 'die'>
   certificate?: { key: string; cert: string }
 }

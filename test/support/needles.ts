@@ -48,7 +48,9 @@ export function spellingsOf(text: string): Buffer[] {
   ]
 }
 
-/** The part of a longer base64 text that these bytes alone decide, so many bytes after a multiple of three. */
+/**
+ * The part of a longer base64 text that these bytes alone decide, so many bytes after a multiple of three.
+ */
 function base64At(bytes: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
   const end = Math.floor(((offset + bytes.length) * 8) / 6)

@@ -1,4 +1,5 @@
-// What a test needs of the machine beside Bun. Where that is missing, the test is skipped, and its name says what is missing.
+// What a test needs of the machine beside Bun. Where that is missing, the test is skipped, and its name says
+// what is missing.
 
 import { describe, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Several nodes of the compiled binary with one PostgreSQL server and one bucket, and proxies between them that fail on command.
+// Several nodes of the compiled binary with one PostgreSQL server and one bucket, and proxies between them
+// that fail on command.
 
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
-// Looking for what opens pushes in bytes that must not hold it: by what was seen in the database of a live server, and by
-// trying every place in the bytes with the links, the passphrases and the instance key in hand.
+// Looking for what opens pushes in bytes that must not hold it: by what was seen in the database of a live
+// server, and by trying every place in the bytes with the links, the passphrases and the instance key in
+// hand.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'

@@ -9,7 +9,7 @@ import { type Seal, sealStream } from '../../src/backup/sealing.ts'
 import { visitFrom } from '../../src/domain/audit.ts'
 import { openRestoredStore } from '../../src/store/opening/restored-store.ts'
 import type { OwnedPush } from '../../src/store/pushes/rekeying.ts'
-import { migrate } from '../../src/store/sqlite/engine/migrate.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
 
 /** The tables of what opens something. */
 export const OPENING_TABLES = [

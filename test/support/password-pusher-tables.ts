@@ -1,5 +1,5 @@
-// The tables of a Password Pusher 2.x, as far as an import reads them: bare ones for SQLite, and as Rails makes them in
-// PostgreSQL and MySQL.
+// The tables of a Password Pusher 2.x, as far as an import reads them: bare ones for SQLite, and as Rails
+// makes them in PostgreSQL and MySQL.
 
 /** Bare columns, as the description has them, and the index that an import uses. */
 const SQLITE = `

@@ -8,7 +8,7 @@ import { createAlone, createSteps } from '../../src/store/postgres/engine/run-st
 import type { Session } from '../../src/store/postgres/engine/session.ts'
 import { refuseBesideNodes } from '../../src/store/postgres/instance/instance.ts'
 import { createImports } from '../../src/store/pushes/imports.ts'
-import type { SharedState } from '../../src/store/shared-face.ts'
+import type { SharedState } from '../../src/store/shared-contract.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 import type { TestPostgres } from './postgres.ts'
 import { patient } from './waiting.ts'
@@ -32,7 +32,10 @@ const LAG_MS = 300
 
 const PATIENCE_MS = 120_000
 
-/** Three nodes over an empty database, with one clock that the test sets, and which all but the first read late. */
+/**
+ * Three nodes over an empty database, with one clock that the test sets, and which all but the first read
+ * late.
+ */
 export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabase'>): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()
   const clock = createTestClock()
@@ -58,7 +61,9 @@ export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabas
   }
 }
 
-/** Waits for as long as a busy machine needs, so that no change is in doubt unless its connection was ended. */
+/**
+ * Waits for as long as a busy machine needs, so that no change is in doubt unless its connection was ended.
+ */
 function patientPool(pool: PostgresDatabase): PostgresDatabase {
   return {
     ...pool,

@@ -2,7 +2,7 @@
 
 import { SQL } from 'bun'
 import { CLIENT_OPTIONS, type Connect } from '../../src/store/postgres/engine/session.ts'
-import { migrate } from '../../src/store/postgres/schema/migrate.ts'
+import { migrate } from '../../src/store/postgres/migrate.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
 
 /** `connect` opens connections to it. */
@@ -18,7 +18,10 @@ export type TestPostgres = {
   stop(): Promise<void>
 }
 
-/** A template for each server, by its port. The tables are made once, and copied: that takes a third of the time. */
+/**
+ * A template for each server, by its port. The tables are made once, and copied: that takes a third of the
+ * time.
+ */
 const templates = new Map<number, Promise<string>>()
 let made = 0
 

@@ -1,5 +1,5 @@
-// A whole Oncebox with a story of pushes that are created, read and deleted side by side: `power-cut-child.ts FOLDER NAME`.
-// Tells the recorder when a deed was answered, and kills itself at the end.
+// A whole Oncebox with a story of pushes that are created, read and deleted side by side: `power-cut-child.ts
+// FOLDER NAME`. Tells the recorder when a deed was answered, and kills itself at the end.
 
 import { dlopen } from 'bun:ffi'
 import { openInstance } from '../../src/app.ts'
@@ -7,7 +7,10 @@ import { configOf, createTestClock } from './instance.ts'
 
 const [dataDir = '', story = ''] = process.argv.slice(2)
 
-/** An answer, or that requests are served from now on. `urlToken` of a create; `isOver` when it says that the push has ended. */
+/**
+ * An answer, or that requests are served from now on. `urlToken` of a create; `isOver` when it says that the
+ * push has ended.
+ */
 export type Told = {
   deed: 'open' | 'create' | 'view' | 'delete' | 'list'
   name: string
@@ -74,7 +77,9 @@ async function end(name: string): Promise<void> {
   tell({ deed: 'delete', name, isOver: expired === true })
 }
 
-/** Asks the lists of the owner while `ending` ends some of these pushes, and tells which have ended by them. */
+/**
+ * Asks the lists of the owner while `ending` ends some of these pushes, and tells which have ended by them.
+ */
 async function watchLists(names: readonly string[], ending: Promise<unknown>): Promise<void> {
   let isDone = false
   void ending.then(() => {

@@ -1,5 +1,6 @@
-// What a power cut can leave of the files of a database, by what disk-recorder.c noted: a write stays for sure when a sync of its
-// file began after it and has returned; of the rest of the writes anything may stay, in pieces of a sector or a page.
+// What a power cut can leave of the files of a database, by what disk-recorder.c noted: a write stays for
+// sure when a sync of its file began after it and has returned; of the rest of the writes anything may stay,
+// in pieces of a sector or a page.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,7 +65,10 @@ export function readRecord(path: string): Event[] {
   return events
 }
 
-/** A cut: what is on the disk for sure, what was written since, of which only `synced` is there for sure, and the answers before it. */
+/**
+ * A cut: what is on the disk for sure, what was written since, of which only `synced` is there for sure, and
+ * the answers before it.
+ */
 export type Cut = {
   sure: Map<string, Buffer>
   since: readonly Change[]
@@ -77,7 +81,9 @@ export function* cuts(events: readonly Event[]): Generator<Cut> {
   const sure = new Map<string, Buffer>()
   let since: Change[] = []
   const synced = new Set<Change>()
-  /** What a sync that failed should have covered. The system takes it for written, so no later sync writes it. */
+  /**
+   * What a sync that failed should have covered. The system takes it for written, so no later sync writes it.
+   */
   const lost = new Set<Change>()
   const covered = new Map<number, Change[]>()
   const answers: string[] = []
@@ -102,7 +108,9 @@ export function* cuts(events: readonly Event[]): Generator<Cut> {
   yield { sure, since, synced, answers }
 }
 
-/** Applies what is there for sure, but for files of which something before it may be lost. Returns the rest. */
+/**
+ * Applies what is there for sure, but for files of which something before it may be lost. Returns the rest.
+ */
 function settle(
   sure: Map<string, Buffer>,
   { since, synced, lost }: { since: Change[]; synced: Set<Change>; lost: Set<Change> },
@@ -137,7 +145,10 @@ function apply(files: Map<string, Buffer>, change: Change, own: Set<string>): vo
 const SECTOR = 512
 const PAGE = 4096
 
-/** The files as the cut may have left them: with none, all and each prefix of what may be there, only the last, and random parts. */
+/**
+ * The files as the cut may have left them: with none, all and each prefix of what may be there, only the
+ * last, and random parts.
+ */
 export function* leftovers(cut: Cut, parts: number): Generator<Map<string, Buffer>> {
   const count = cut.since.length - cut.since.filter((change) => cut.synced.has(change)).length
   const prefixes = Math.min(count, parts)

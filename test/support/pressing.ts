@@ -3,8 +3,9 @@
 import type { Locator, Page } from 'playwright-core'
 
 /**
- * Does what leads to another page, and resolves once that page is there whole. A press alone ends before that: what is read
- * or counted at once may be of the page that is left, or of the first half of the next one.
+ * Does what leads to another page, and resolves once that page is there whole. A press alone ends before
+ * that: what is read or counted at once may be of the page that is left, or of the first half of the next
+ * one.
  */
 export async function follow(page: Page, press: () => Promise<unknown>): Promise<void> {
   const arrives = page.waitForEvent('framenavigated', (frame) => frame === page.mainFrame())
@@ -16,8 +17,8 @@ export async function follow(page: Page, press: () => Promise<unknown>): Promise
 export type Said = { label: string; told: string; isTold: boolean; isDone: boolean }
 
 /**
- * Presses a button that copies, and resolves to what it says of that. It says so for two seconds, which a busy machine may
- * need to look for it: so the page itself takes it down.
+ * Presses a button that copies, and resolves to what it says of that. It says so for two seconds, which a
+ * busy machine may need to look for it: so the page itself takes it down.
  */
 export async function hear(
   button: Locator,

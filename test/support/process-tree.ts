@@ -1,4 +1,5 @@
-// Signals a process with all that it has started, such as a server of PostgreSQL, whose processes are sessions of their own.
+// Signals a process with all that it has started, such as a server of PostgreSQL, whose processes are
+// sessions of their own.
 
 import { readdirSync, readFileSync } from 'node:fs'
 

@@ -1,4 +1,5 @@
-// A database of PostgreSQL behind a proxy that fails as tests ask, and the table that their transactions write.
+// A database of PostgreSQL behind a proxy that fails as tests ask, and the table that their transactions
+// write.
 
 import { createDatabase, type DatabaseOptions } from '../../src/store/postgres/engine/database.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'

@@ -4,7 +4,9 @@ import { Database, type Statement } from 'bun:sqlite'
 
 export type Recorded = { statements: string[]; transactions: number }
 
-/** Records every statement of every database that is prepared from now on. Call it before the store is opened. */
+/**
+ * Records every statement of every database that is prepared from now on. Call it before the store is opened.
+ */
 export function recordStatements() {
   const { prepare, run } = Database.prototype
   let recorded: Recorded = { statements: [], transactions: 0 }

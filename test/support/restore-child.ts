@@ -1,4 +1,5 @@
-// A restore that ends itself at the given step: `restore-child.ts FILE FOLDER STEP`. Prints the number of steps at the end.
+// A restore that ends itself at the given step: `restore-child.ts FILE FOLDER STEP`. Prints the number of
+// steps at the end.
 
 import { restoreBackup } from '../../src/backup/restore.ts'
 import { readPath } from '../../src/backup/streams.ts'

@@ -1,4 +1,5 @@
-// A scenario is data: what is there, what is asked, what is answered, and exactly which audit entries it leaves.
+// A scenario is data: what is there, what is asked, what is answered, and exactly which audit entries it
+// leaves.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AuditKind } from '../../src/domain/audit.ts'

@@ -7,7 +7,10 @@ const HEADER_BYTES = 5
 /** The codes of SSLRequest and GSSENCRequest. */
 const ENCRYPTION = [80877103, 80877104]
 
-/** Is given the chunks of one connection in their order, and returns the statements whose messages each chunk completes. */
+/**
+ * Is given the chunks of one connection in their order, and returns the statements whose messages each chunk
+ * completes.
+ */
 export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
   const prepared = new Map<string, string>()
   let kept: Buffer = Buffer.alloc(0)
@@ -19,7 +22,8 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
     const found: SentStatement[] = []
     let at = 0
     for (;;) {
-      // The first message has no type, nor has the one after a question for encryption, which libpq asks first.
+      // The first message has no type, nor has the one after a question for encryption, which libpq asks
+      // first.
       const header = hasStarted ? HEADER_BYTES : HEADER_BYTES - 1
       if (bytes.length < at + header) break
       const end = at + header + bytes.readInt32BE(at + header - 4) - 4
@@ -45,7 +49,10 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
   }
 }
 
-/** Is given the statements of one connection in their order; returns those of the transaction that each one makes durable, or null. */
+/**
+ * Is given the statements of one connection in their order; returns those of the transaction that each one
+ * makes durable, or null.
+ */
 export type CommitReader = (text: string) => readonly string[] | null
 
 export function createCommitReader(): CommitReader {
@@ -57,7 +64,8 @@ export function createCommitReader(): CommitReader {
     const isEnd = text === 'COMMIT' || text === 'ROLLBACK'
     const isInside = transaction !== null
     if (isEnd) transaction = null
-    // Outside a transaction each statement is one by itself; those that only read leave no row of an operation.
+    // Outside a transaction each statement is one by itself; those that only read leave no row of an
+    // operation.
     return text === 'COMMIT' || (!isInside && WRITES.test(text)) ? statements : null
   }
 }

@@ -3,9 +3,9 @@
 import { Database } from 'bun:sqlite'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import type { PageNonce } from '../../src/domain/page-nonce.ts'
-import { createSharedState, spendNonce } from '../../src/store/every-engine/shared-state.ts'
-import { migrate } from '../../src/store/sqlite/engine/migrate.ts'
-import { createDrive, createSteps } from '../../src/store/sqlite/engine/run-steps.ts'
+import { createSharedState, spendNonce } from '../../src/store/shared-state.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { createDrive, createSteps } from '../../src/store/sqlite/run-steps.ts'
 
 export function openSharedState(
   now: () => number,

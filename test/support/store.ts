@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { visitFrom } from '../../src/domain/audit.ts'
 import type { Push } from '../../src/domain/push.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
-import type { PushStore, PushToStore } from '../../src/store/face.ts'
+import type { PushStore, PushToStore } from '../../src/store/contract.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 import { openStore } from '../../src/store/opening/sqlite-store.ts'
-import type { RequestToStore } from '../../src/store/requests-face.ts'
+import type { RequestToStore } from '../../src/store/requests-contract.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 import { createTestClock, type TestClock } from './instance.ts'
 
@@ -150,7 +150,10 @@ export function view({ store }: Pick<PushingStore, 'store'>, { id }: { id: numbe
   return store.pushes.claimView({ id, visit: VISIT, lookBy: null })
 }
 
-/** Expires all that has lapsed, and returns the number. A step takes a few milliseconds, and so more or fewer pushes. */
+/**
+ * Expires all that has lapsed, and returns the number. A step takes a few milliseconds, and so more or fewer
+ * pushes.
+ */
 export async function expireAllLapsed({ store }: Pick<TestStore, 'store'>): Promise<number> {
   let expired = 0
   for (let some = -1; some !== 0; ) {
@@ -160,7 +163,9 @@ export async function expireAllLapsed({ store }: Pick<TestStore, 'store'>): Prom
   return expired
 }
 
-/** Takes a step until nothing is left, and resolves to what all of them did: each does what it has time for. */
+/**
+ * Takes a step until nothing is left, and resolves to what all of them did: each does what it has time for.
+ */
 export async function drain(step: () => Promise<number>): Promise<number> {
   let total = 0
   for (let done = 1; done > 0; total += done) done = await step()

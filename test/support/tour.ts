@@ -1,4 +1,5 @@
-// A tour of every page in each of its states: what a person does to get there, for tests that look at all of them.
+// A tour of every page in each of its states: what a person does to get there, for tests that look at all of
+// them.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +19,10 @@ export type Stop = { name: string; as: Person; visit: (page: Page, tour: Tour) =
 
 export type Tour = Awaited<ReturnType<typeof prepareTour>>
 
-/** What the server of a tour is started with: two wrong passphrases end a push, and nothing answers at one of the hosts for webhooks. */
+/**
+ * What the server of a tour is started with: two wrong passphrases end a push, and nothing answers at one of
+ * the hosts for webhooks.
+ */
 export const TOUR_OPTIONS = {
   flags: ['--max-passphrase-attempts', '2', '--webhook-hosts', 'notices.example.org,127.0.0.1:9'],
 }
@@ -38,7 +42,10 @@ export async function visitStop({ as, visit }: Stop, tour: Tour) {
   return page
 }
 
-/** One page for each person, which goes from stop to stop: a browser opens a new one more slowly than it goes to another address. */
+/**
+ * One page for each person, which goes from stop to stop: a browser opens a new one more slowly than it goes
+ * to another address.
+ */
 export function createWalkers(tour: Tour, prepare: (page: Page) => Promise<unknown>) {
   const pages = new Map<Person, Page>()
 

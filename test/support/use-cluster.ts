@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { type DatabaseAddress, parseDatabaseAddress } from '../../src/domain/database-address.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
 import type { Connect } from '../../src/store/postgres/engine/session.ts'
+import { migrate } from '../../src/store/postgres/migrate.ts'
 import { connectTo } from '../../src/store/postgres/reaching/address.ts'
-import { migrate } from '../../src/store/postgres/schema/migrate.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type Needing, needs } from './needs.ts'
 
@@ -15,8 +15,9 @@ const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 const START_MS = 300_000
 
 /**
- * Starts a server with the tables of Oncebox and a table `notes (n int PRIMARY KEY)` before the tests of this file, and removes
- * it after them. `cluster()` is for use within tests. What `describe` describes is skipped where PostgreSQL is not installed.
+ * Starts a server with the tables of Oncebox and a table `notes (n int PRIMARY KEY)` before the tests of this
+ * file, and removes it after them. `cluster()` is for use within tests. What `describe` describes is skipped
+ * where PostgreSQL is not installed.
  */
 export function useCluster(): { cluster: () => Cluster; describe: Needing['describe'] } {
   const { isMet: isInstalled, describe } = needs('postgres')

@@ -16,7 +16,9 @@ export const PHONE: BrowserContextOptions = {
   hasTouch: true,
 }
 
-/** For stories that a script changes. What the pages look like on a phone is seen in the tour of all of them. */
+/**
+ * For stories that a script changes. What the pages look like on a phone is seen in the tour of all of them.
+ */
 export const MODES: [string, BrowserContextOptions][] = [
   ['with scripts', SCRIPTED],
   ['without scripts', UNSCRIPTED],

@@ -12,7 +12,10 @@ export type UsedPostgres = Omit<TestPostgres, 'stop'> & {
 
 const START_MS = 300_000
 
-/** Starts a server before the tests of this file, or of the `describe` around it, and stops it after them. `flags`: for its command line. */
+/**
+ * Starts a server before the tests of this file, or of the `describe` around it, and stops it after them.
+ * `flags`: for its command line.
+ */
 export function usePostgres(flags: readonly string[] = []): UsedPostgres {
   const { isMet: isInstalled, describe } = needs('postgres')
   let started: TestPostgres | undefined

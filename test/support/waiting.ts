@@ -13,7 +13,10 @@ export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs 
   }
 }
 
-/** Asks again, as clients do, while the server is too busy to take the request; it has not stored or counted anything then. */
+/**
+ * Asks again, as clients do, while the server is too busy to take the request; it has not stored or counted
+ * anything then.
+ */
 export async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
   const end = performance.now() + PATIENCE_MS
   for (;;) {
@@ -27,7 +30,9 @@ export async function untilTaken(ask: () => Promise<Response>): Promise<Response
 const isBusy = (cause: unknown) =>
   isDomainError(cause, 'overloaded') && cause.details.isInDoubt !== true && cause.details.isHeld !== true
 
-/** Does work of a store again that was refused because the database was too busy, unless it may have happened. */
+/**
+ * Does work of a store again that was refused because the database was too busy, unless it may have happened.
+ */
 export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + PATIENCE_MS
   for (;;) {

@@ -1,4 +1,5 @@
-// Reads ZIP archives for the tests (APPNOTE 6.3.10), ZIP64 included, and refuses what an unpacker would refuse.
+// Reads ZIP archives for the tests (APPNOTE 6.3.10), ZIP64 included, and refuses what an unpacker would
+// refuse.
 
 import { crc32 } from 'node:zlib'
 

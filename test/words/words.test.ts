@@ -1,4 +1,5 @@
-// The words of the interface: every catalogue is whole, every word is used, and languages are chosen as asked.
+// The words of the interface: every catalogue is whole, every word is used, and languages are chosen as
+// asked.
 
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'

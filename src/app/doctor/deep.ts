@@ -1,5 +1,5 @@
-// The deep look of the doctor: reads every sealed file to its end, opens what the instance key alone opens, and says what it cannot
-// check. The structure of the database is checked where it is opened.
+// The deep look of the doctor: reads every sealed file to its end, opens what the instance key alone opens,
+// and says what it cannot check. The structure of the database is checked where it is opened.
 
 import { existsSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -10,9 +10,9 @@ import { reasonOf } from '../../domain/system-errors.ts'
 import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import { openLabels } from '../../pushes/labels.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
-import { slicesOf } from '../../store/every-engine/all-rows.ts'
+import { slicesOf } from '../../store/copy/all-rows.ts'
 import { createDiskFiles } from '../../store/files/disk.ts'
-import type { SealedFiles } from '../../store/files-face.ts'
+import type { SealedFiles } from '../../store/files-contract.ts'
 import { countPayloads, findBucketFolder, findFile, findRow } from '../../store/pushes/sealed-rows.ts'
 import { openBucket } from '../../store/s3/bucket.ts'
 import type { RowOf } from '../../store/statements.ts'

@@ -1,5 +1,5 @@
-// The doctor: asks the server that runs for its checks, looks at the same parts of the folder itself, and adds what only somebody
-// beside a server sees. Leaves everything as it was.
+// The doctor: asks the server that runs for its checks, looks at the same parts of the folder itself, and
+// adds what only somebody beside a server sees. Leaves everything as it was.
 
 import { existsSync, statSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'

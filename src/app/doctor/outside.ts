@@ -1,4 +1,5 @@
-// What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket, the backups and the log file.
+// What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket, the
+// backups and the log file.
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -31,7 +32,10 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   'webhook hosts': lookAtWebhookHosts,
 }
 
-/** Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the object. */
+/**
+ * Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the
+ * object.
+ */
 async function lookAtBucket({ config }: Place): Promise<Looked> {
   const settings = bucketSettingsOf(config)
   if (settings === null) return null
@@ -139,7 +143,10 @@ async function lookAtLogFile({ config: { logFile: path } }: Place): Promise<Look
   return problem(`The log file ${path} cannot be written: ${refused}.`, remedy)
 }
 
-/** Why nothing can be appended to a file; null when it can. Writes nothing: a sync fails on a disk that an error has made read-only. */
+/**
+ * Why nothing can be appended to a file; null when it can. Writes nothing: a sync fails on a disk that an
+ * error has made read-only.
+ */
 async function findSyncProblem(path: string): Promise<string | null> {
   try {
     await using file = await open(path, 'a')

@@ -1,5 +1,5 @@
-// How the server is reached: asks one that runs for its checks; for one that does not, tries whether its ports are free. Looks at
-// names and proxies.
+// How the server is reached: asks one that runs for its checks; for one that does not, tries whether its
+// ports are free. Looks at names and proxies.
 
 import { createServer } from 'node:net'
 import { platform } from 'node:os'

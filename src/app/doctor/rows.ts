@@ -1,5 +1,5 @@
-// What the doctor sees in a database that it opens for reading: whether it can be served, with this key and at this time, in the
-// words of a start.
+// What the doctor sees in a database that it opens for reading: whether it can be served, with this key and
+// at this time, in the words of a start.
 
 import { existsSync, statSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -7,15 +7,15 @@ import { createClock } from '../../domain/clock.ts'
 import { wholeMilliseconds } from '../../domain/time.ts'
 import { judgeClock } from '../../operating/checks.ts'
 import { type Checks, fine, problem, type Verdict, warning } from '../../operating/health.ts'
-import { readClockMark, requireKeys } from '../../store/every-engine/instance.ts'
 import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
+import { readClockMark, requireKeys } from '../../store/instance.ts'
 import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-database.ts'
 import type { Place } from './place.ts'
 
 /**
- * `read` reads rows, and is null when the database cannot be read. `readKeys` throws, in the words of a start, when the key file
- * cannot be used with this database; null when there is none yet.
+ * `read` reads rows, and is null when the database cannot be read. `readKeys` throws, in the words of a
+ * start, when the key file cannot be used with this database; null when there is none yet.
  */
 export type Rows = Awaited<ReturnType<typeof lookAtFolderRows>>
 

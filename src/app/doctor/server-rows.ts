@@ -1,13 +1,13 @@
-// What the doctor sees of a database on PostgreSQL: whether a node could serve it, with this key and at this time, in the words of a
-// start.
+// What the doctor sees of a database on PostgreSQL: whether a node could serve it, with this key and at this
+// time, in the words of a start.
 
 import { presentDatabaseAddress } from '../../domain/database-address.ts'
 import { judgeClock } from '../../operating/checks.ts'
 import { fine, problem, type Verdict, warning } from '../../operating/health.ts'
 import type { DatabaseSettings } from '../../settings/database.ts'
-import { readClockMark, requireKeys } from '../../store/every-engine/instance.ts'
 import { lookAtKeyring } from '../../store/folder/key-file.ts'
 import { createNodeNoteFile } from '../../store/folder/notes.ts'
+import { readClockMark, requireKeys } from '../../store/instance.ts'
 import { holdsTables, openServerDatabase } from '../../store/opening/server-database.ts'
 import { warnAboutTls } from '../../store/postgres/reaching/address.ts'
 import type { Place } from './place.ts'

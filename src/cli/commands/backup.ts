@@ -70,8 +70,9 @@ async function readSeal({ flags, shell }: Backup): Promise<Seal | null> {
 }
 
 /**
- * The folder of --backup-dir and what belongs to it, from the running server where this command line names none. Throws
- * CommandFailure when its settings cannot be read: an unencrypted backup in the current folder may be far from what they say.
+ * The folder of --backup-dir and what belongs to it, from the running server where this command line names
+ * none. Throws CommandFailure when its settings cannot be read: an unencrypted backup in the current folder
+ * may be far from what they say.
  */
 async function readFolder({ operands, config, app, shell }: Backup): Promise<Values<typeof inFolder>> {
   const isGiven = operands.length > 0 || config.backupDir !== null

@@ -1,4 +1,5 @@
-// `oncebox copy`: brings everything of a data folder to PostgreSQL, or back into a folder. The source is not served again.
+// `oncebox copy`: brings everything of a data folder to PostgreSQL, or back into a folder. The source is not
+// served again.
 
 import { credentialProblemsIn } from '../../settings/bucket.ts'
 import { databaseUrl } from '../../settings/database-parsers.ts'

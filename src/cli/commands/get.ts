@@ -7,9 +7,9 @@ import type { Client } from '../../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../../client/failure.ts'
 import { readPages } from '../../client/own-pushes.ts'
 import { isSealedText } from '../../domain/age-recipient.ts'
-import { DIRECTION_MARK, printable, printableLine } from '../../domain/printable.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { isWebAddress } from '../../domain/web-address.ts'
+import { DIRECTION_MARK, printable, printableLine } from '../../text/printable.ts'
+import { isWebAddress } from '../../text/web-address.ts'
 import { type AgeKeys, readAgeKeys } from '../age-keys.ts'
 import { repeated, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
@@ -128,8 +128,8 @@ function printText(text: string, shell: Shell): void {
 const POLL_MS = 2000
 
 /**
- * The token of the oldest answer that nobody has opened. Throws ClientFailure when there is none, and none can come; without `wait`
- * also when none has come yet.
+ * The token of the oldest answer that nobody has opened. Throws ClientFailure when there is none, and none
+ * can come; without `wait` also when none has come yet.
  */
 async function awaitAnswer(
   { client, server, urlToken, isSignedIn }: Omit<Visit, 'isRequest'>,

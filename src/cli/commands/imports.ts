@@ -1,4 +1,5 @@
-// `oncebox import …`: brings everything of another server into a new or stopped data folder, or into PostgreSQL.
+// `oncebox import …`: brings everything of another server into a new or stopped data folder, or into
+// PostgreSQL.
 
 import type { Imported } from '../../app/import-command.ts'
 import { type DatabaseAddress, parseDatabaseAddress } from '../../domain/database-address.ts'

@@ -3,10 +3,10 @@
 import { fetchAuthority } from '../../client/authority.ts'
 import type { ServerFacts } from '../../client/client.ts'
 import { ClientFailure, UnknownAuthority } from '../../client/failure.ts'
-import { printableLine } from '../../domain/printable.ts'
 import { caSettings } from '../../settings/client.ts'
 import { apiToken, profileName } from '../../settings/parsers.ts'
 import type { Values } from '../../settings/setting.ts'
+import { printableLine } from '../../text/printable.ts'
 import { askSecret, confirm, readInput } from '../ask.ts'
 import { compareAuthority, fingerprintFlag } from '../authority.ts'
 import { command, type Given, toggle, valued } from '../command.ts'
@@ -86,7 +86,9 @@ export const LOGINS = [
 
 type Trusted = { caCerts: string | null; authority: string | null }
 
-/** What the server says without a token, and what vouches for it. `known` is the login that would be replaced. */
+/**
+ * What the server says without a token, and what vouches for it. `known` is the login that would be replaced.
+ */
 async function meet(
   server: string,
   known: Profile | null,

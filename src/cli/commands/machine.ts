@@ -2,9 +2,9 @@
 
 import { version } from '../../../package.json'
 import type { Finding } from '../../app/doctor/doctor.ts'
-import { printableLine } from '../../domain/printable.ts'
 import { MINUTE } from '../../domain/time.ts'
 import { settings } from '../../settings/table.ts'
+import { printableLine } from '../../text/printable.ts'
 import { command, some, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
 import { alignColumns } from '../table.ts'

@@ -2,9 +2,9 @@
 
 import { parsePush, type RemotePush } from '../../client/answers.ts'
 import { MAX_PAGE, PAGE_SIZE } from '../../domain/audit.ts'
-import { printableLine } from '../../domain/printable.ts'
 import { type Parsed, wholeNumber } from '../../settings/parsers.ts'
 import { NO_VALUE } from '../../settings/setting.ts'
+import { printableLine } from '../../text/printable.ts'
 import { toggle, valued } from '../command.ts'
 import { formatCount, formatLimit, formatLocalTime, formatTimeLeft } from '../format.ts'
 import type { Shell } from '../shell.ts'

@@ -1,5 +1,5 @@
-// `oncebox restore` and `backup verify`: a new data folder of a backup, after it has told what that means, or the proof that it
-// could be made.
+// `oncebox restore` and `backup verify`: a new data folder of a backup, after it has told what that means, or
+// the proof that it could be made.
 
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'

@@ -1,4 +1,5 @@
-// `oncebox service …`: installs Oncebox as a service of this machine or user, removes it, and tells how it is.
+// `oncebox service …`: installs Oncebox as a service of this machine or user, removes it, and tells how it
+// is.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -134,7 +135,10 @@ async function readState(here: ServiceHere, platform: NodeJS.Platform) {
   return { isRunning: running.test(said), reason: line === '' ? '' : ` (${line})` }
 }
 
-/** Restarts a running service; false without a service manager. Throws CommandFailure when it does not start again. */
+/**
+ * Restarts a running service; false without a service manager. Throws CommandFailure when it does not start
+ * again.
+ */
 export async function restartService(scope: Scope, shell: Shell): Promise<boolean> {
   const here = hereFor(scope, shell)
   if (!here.isManaged) return false

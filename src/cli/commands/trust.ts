@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type ClaimedAuthority, fetchAuthority } from '../../client/authority.ts'
 import { isOfLocalNetwork } from '../../domain/local-names.ts'
-import { printableLine } from '../../domain/printable.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import { printableLine } from '../../text/printable.ts'
 import { compareAuthority, fingerprintFlag } from '../authority.ts'
 import { command, some, toggle } from '../command.ts'
 import { CommandFailure } from '../failures.ts'
@@ -70,14 +70,19 @@ function refuseFarReaching(names: readonly string[], server: string): void {
   )
 }
 
-/** The folder for additional authorities on each family of Linux systems, and the command that applies them. */
+/**
+ * The folder for additional authorities on each family of Linux systems, and the command that applies them.
+ */
 const LINUX_STORES: readonly [folder: string, command: string][] = [
   ['/usr/local/share/ca-certificates', 'update-ca-certificates'],
   ['/etc/pki/ca-trust/source/anchors', 'update-ca-trust extract'],
   ['/etc/ca-certificates/trust-source/anchors', 'update-ca-trust extract'],
 ]
 
-/** Returns a line for each thing done. Throws CommandFailure, with the way to do it by hand, when the system refuses. */
+/**
+ * Returns a line for each thing done. Throws CommandFailure, with the way to do it by hand, when the system
+ * refuses.
+ */
 async function installAuthority(authority: ClaimedAuthority, { place }: Shell): Promise<string[]> {
   const { platform, home } = place
   if (platform === 'linux') return installOnLinux(authority, home)

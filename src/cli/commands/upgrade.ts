@@ -79,7 +79,10 @@ async function readKeys(text: string | null, { place }: Shell) {
   )
 }
 
-/** Restarts a service that runs this program. Any other server keeps running the program that it was started with. */
+/**
+ * Restarts a service that runs this program. Any other server keeps running the program that it was started
+ * with.
+ */
 async function restart(executable: string, shell: Shell): Promise<void> {
   const scope = shell.findService()?.scope
   if (scope !== undefined) {

@@ -1,6 +1,6 @@
-// Limits the memory for bodies and large answers, which are held whole until the client has received its answer, in all and
-// for each client. Without a limit, a few hundred connections that each send a large body slowly, or ask for a large secret
-// and do not read it, would fill the memory of the machine.
+// Limits the memory for bodies and large answers, which are held whole until the client has received its
+// answer, in all and for each client. Without a limit, a few hundred connections that each send a large body
+// slowly, or ask for a large secret and do not read it, would fill the memory of the machine.
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -10,7 +10,10 @@ const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
 /** Bytes of each body that are not counted, so that pushing a password works while others fill the room. */
 export const FREE_BYTES = 16 * 1024
-/** Bodies up to this size have room of their own beside the large ones, which one host may fill from many addresses. */
+/**
+ * Bodies up to this size have room of their own beside the large ones, which one host may fill from many
+ * addresses.
+ */
 const SMALL_BYTES = 128 * 1024
 const SMALL_TOTAL_BYTES = 32 * MIB
 
@@ -30,7 +33,10 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   let total = 0
   let lastTurn = Promise.resolve()
 
-  /** Resolves once it is this body's turn: large ones are decoded one after another, and other requests run in between. */
+  /**
+   * Resolves once it is this body's turn: large ones are decoded one after another, and other requests run in
+   * between.
+   */
   function turn(): Promise<void> {
     lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
     return lastTurn
@@ -51,8 +57,8 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   }
 
   /**
-   * Reserves room for an answer with a text of so many bytes. May be called again for the same answer. Throws `overloaded` when
-   * there is no room.
+   * Reserves room for an answer with a text of so many bytes. May be called again for the same answer. Throws
+   * `overloaded` when there is no room.
    */
   function takeForAnswer(exchange: Exchange, bytes: number): void {
     take(exchange, Math.max(0, bytes - exchange.heldBytes))

@@ -25,14 +25,18 @@ export function isForwarded(headers: Headers): boolean {
 /** The peer address of every connection to a Unix socket. */
 export const UNIX_PEER = 'unix'
 
-/** The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, unix on a Unix socket, null elsewhere. */
+/**
+ * The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, unix on a Unix socket, null
+ * elsewhere.
+ */
 type Peer = Pick<Forwarded, 'address'> & { loopbackKind: string | null }
 
 export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
 
 /**
- * Believes forwarding headers from `trustedProxies` (networks or addresses) alone. Calls `onUndeclaredProxy` once, with a
- * warning for the operator, when a program of this machine forwards requests and is not one of them.
+ * Believes forwarding headers from `trustedProxies` (networks or addresses) alone. Calls `onUndeclaredProxy`
+ * once, with a warning for the operator, when a program of this machine forwards requests and is not one of
+ * them.
  */
 export function createForwarding(
   trustedProxies: readonly string[],

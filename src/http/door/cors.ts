@@ -1,6 +1,6 @@
 // CORS: pages of the origins that the operator listed may use the API, without credentials.
 
-import { spellingsOf } from '../../domain/web-address.ts'
+import { spellingsOf } from '../../text/web-address.ts'
 import { type AnswerHeaders, answerNothing } from '../answers.ts'
 import { API, type Endpoint, FILES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
 import { isJsonPath } from './paths.ts'
@@ -8,7 +8,10 @@ import { isJsonPath } from './paths.ts'
 /** A host of 253 characters, with its scheme and port, is shorter. */
 const MAX_ORIGIN_CHARACTERS = 300
 
-/** The origin that a browser names, in lower case; null without one. A longer one is `null`, the origin of no site. */
+/**
+ * The origin that a browser names, in lower case; null without one. A longer one is `null`, the origin of no
+ * site.
+ */
 export function originIn(headers: Headers): string | null {
   const origin = headers.get('origin')
   return origin === null ? null : origin.length > MAX_ORIGIN_CHARACTERS ? 'null' : origin.toLowerCase()
@@ -47,7 +50,10 @@ const EXPOSED_HEADERS = [
 const ENDPOINTS = [API, PREVIOUS_API, FILES, ...Object.values(PREVIOUS_FAMILIES)].flatMap((table) =>
   Object.values<Endpoint>(table),
 )
-/** The methods of all endpoints: where a path lacks one of them, the router's 405 is an answer that the page can read. */
+/**
+ * The methods of all endpoints: where a path lacks one of them, the router's 405 is an answer that the page
+ * can read.
+ */
 const METHODS = new Set(['HEAD', ...ENDPOINTS.map(({ method }) => method)])
 
 const PREFLIGHT: AnswerHeaders = {

@@ -16,7 +16,10 @@ export type Exchange = {
   baseUrl: string
   /** The host that the client asked for: from the Host header, or from a trusted proxy. */
   host: string | null
-  /** The scheme that the client used; null for plain http without a word from a trusted proxy, which may speak TLS. */
+  /**
+   * The scheme that the client used; null for plain http without a word from a trusted proxy, which may speak
+   * TLS.
+   */
   scheme: 'http' | 'https' | null
   clientAddress: string
   /** Whether a trusted proxy forwarded it. */

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { isLoopbackAddress, remember } from '../../domain/client.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { spellingsOf } from '../../domain/web-address.ts'
+import { spellingsOf } from '../../text/web-address.ts'
 import { EXEMPT_PATHS, FILES } from '../urls.ts'
 import { isForwarded } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
@@ -32,7 +32,8 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
   function check(host: string | null, from: Asker): void {
     const name = host === null ? null : nameOf(host)
     if (name !== null && (ownNames.has(name) || isLoopbackName(name))) return
-    // Only programs of this machine reach a loopback listener, so any other name was made to resolve to it (DNS rebinding).
+    // Only programs of this machine reach a loopback listener, so any other name was made to resolve to it
+    // (DNS rebinding).
     const isReached = !listensOnLoopback || from.isFromProxy
     if (name === null || !isReached || !isLocalName(name))
       throw refuseHost(host, { ...from, basePath, listensOnLoopback })
@@ -46,7 +47,9 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
     return URL.parse(`${scheme ?? 'http'}://${host}`)?.origin ?? null
   }
 
-  /** Whether a page of this origin, in lower case, is a page of this server: the same scheme, host and port. */
+  /**
+   * Whether a page of this origin, in lower case, is a page of this server: the same scheme, host and port.
+   */
   function isOwnOrigin(origin: string, addressed: Addressed): boolean {
     const own = [base?.origin ?? null, originOf(addressed)]
     return own.some((one) => one !== null && spellingsOf(one).includes(origin))
@@ -75,8 +78,8 @@ export function readHost(host: string | null): string | null {
 }
 
 /**
- * The name without its port, in lower case; null when no URL can hold it, such as `a:99999`, `[::1::]` and `09`. Its characters
- * have no special meaning in HTML, JSON or a shell.
+ * The name without its port, in lower case; null when no URL can hold it, such as `a:99999`, `[::1::]` and
+ * `09`. Its characters have no special meaning in HTML, JSON or a shell.
  */
 const nameOf = remember((host: string): string | null => {
   if (readHost(host) === null) return null
@@ -119,8 +122,8 @@ const ANY_HOST_PATHS: ReadonlySet<string> = new Set([
 const ASSETS = FILES.asset.href({ name: '' })
 
 /**
- * Whether a path is answered whatever the Host: monitoring asks by any address, and the page that refuses a name needs its
- * style sheet and icons. None of them holds a secret.
+ * Whether a path is answered whatever the Host: monitoring asks by any address, and the page that refuses a
+ * name needs its style sheet and icons. None of them holds a secret.
  */
 export function answersAnyHost(path: string): boolean {
   return ANY_HOST_PATHS.has(path) || path.startsWith(ASSETS)

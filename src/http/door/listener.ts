@@ -41,7 +41,8 @@ const LOOPBACK_4 = '127.0.0.1'
 const LOOPBACK_6 = '::1'
 
 /**
- * The addresses that `--host` stands for. `localhost` is both loopback addresses, because programs try either; so
+ * The addresses that `--host` stands for. `localhost` is both loopback addresses, because programs try
+ * either; so
  * 0.0.0.0 includes ::1 as well (:: includes all of IPv4). Throws `conflict` for a name that is unknown.
  */
 export async function bindingsOf(host: string, lookUp: Network['lookUp']): Promise<Binding[]> {
@@ -134,8 +135,8 @@ function bindOnce(options: ListenOptions): Place[] {
 }
 
 /**
- * Whether the machine lacks the address. An address that exists but is forbidden to this process is an error: another
- * process could take it.
+ * Whether the machine lacks the address. An address that exists but is forbidden to this process is an error:
+ * another process could take it.
  */
 function isMissing(address: string, cause: unknown, listAddresses: Network['listAddresses']): boolean {
   const code = codeOf(cause)
@@ -159,7 +160,10 @@ function openPlace(options: ListenOptions, hostname: string, port: number): Plac
   return { ...place, stop: () => place.stop().finally(() => removeSocket(hostname)) }
 }
 
-/** With `reusePort`, listening succeeds even if another program has the port. This probe without it fails then. */
+/**
+ * With `reusePort`, listening succeeds even if another program has the port. This probe without it fails
+ * then.
+ */
 function probePort(options: ListenOptions, { hostname, port }: Pick<ServeAt, 'hostname' | 'port'>): number {
   const probe = serve(options, { hostname, port, tls: null, ending: { closed: null } })
   const { port: found = port } = probe
@@ -192,9 +196,15 @@ function serve(options: ListenOptions, { hostname, port, tls, ending }: ServeAt)
 export type ServerUrls = {
   /** The URL for other machines, where the server listens for them. */
   url: string
-  /** The URL for this machine: of an address that this process holds, since another program may hold the others. */
+  /**
+   * The URL for this machine: of an address that this process holds, since another program may hold the
+   * others.
+   */
   hereUrl: string
-  /** The URLs under which other machines reach it, the likeliest first; none when it listens for this machine alone. */
+  /**
+   * The URLs under which other machines reach it, the likeliest first; none when it listens for this machine
+   * alone.
+   */
   elsewhere: string[]
 }
 

@@ -12,19 +12,26 @@ export type Socket = {
   stop(closeActiveConnections?: boolean): Promise<void>
 }
 
-/** Null until the socket is about to close. From then on answers wait until it is closed, and end their connections. */
+/**
+ * Null until the socket is about to close. From then on answers wait until it is closed, and end their
+ * connections.
+ */
 export type Ending = { closed: Promise<void> | null }
 
 /**
- * How long answers wait for the socket to close: 100 ms, and more when turns of the event loop are long. A client that waits for
- * its answer opens no connection, which closing would reset, and sends no request on an idle one, which Bun closes too.
+ * How long answers wait for the socket to close: 100 ms, and more when turns of the event loop are long. A
+ * client that waits for its answer opens no connection, which closing would reset, and sends no request on an
+ * idle one, which Bun closes too.
  */
 const HOLD_TURNS = 10
 const HOLD_TURN_MS = 10
 /** For a turn of the event loop, which accepts connections that wait at the old socket. */
 const ACCEPT_MS = 1
 const GRACE_MS = 10_000
-/** How long no request may run before a stop resets what is left: connections with half a request, which Bun waits for. */
+/**
+ * How long no request may run before a stop resets what is left: connections with half a request, which Bun
+ * waits for.
+ */
 const QUIET_MS = 500
 const LOOK_MS = 20
 
@@ -40,7 +47,10 @@ export function createListeningSocket<Pair>(first: Pair, open: (pair: Pair, endi
     return { socket: open(pair, ending), ending }
   }
 
-  /** Resolves when every new connection gets the new certificate. Throws if it cannot be served; the old one is then kept. */
+  /**
+   * Resolves when every new connection gets the new certificate. Throws if it cannot be served; the old one
+   * is then kept.
+   */
   async function renew(pair: Pair): Promise<void> {
     const { socket, ending } = current
     const release = await holdAnswers(ending)

@@ -1,4 +1,5 @@
-// Refuses requests that another web site made a browser send, by the headers in which browsers tell where they come from.
+// Refuses requests that another web site made a browser send, by the headers in which browsers tell where
+// they come from.
 
 import { DomainError } from '../../domain/errors.ts'
 import { PAGES } from '../urls.ts'
@@ -17,7 +18,8 @@ export type RefusalOfSite = (exchange: Exchange) => DomainError | null
 
 export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions): RefusalOfSite {
   return (exchange) => {
-    // Browsers send Origin with every request that may change something. On plain HTTP they send no Sec-Fetch-*.
+    // Browsers send Origin with every request that may change something. On plain HTTP they send no
+    // Sec-Fetch-*.
     const origin = originIn(exchange.request.headers)
     if (origin === null) return isCalledOtherSite(exchange) ? refusal() : null
     if (!isOfWeb(origin) || isSharedByBrowser(exchange)) return null
@@ -27,14 +29,16 @@ export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions
   }
 }
 
-/** Whether a web page sent it, or a document without an origin. Extensions have other schemes and are allowed. */
+/**
+ * Whether a web page sent it, or a document without an origin. Extensions have other schemes and are allowed.
+ */
 function isOfWeb(origin: string): boolean {
   return origin === 'null' || /^https?:/.test(origin)
 }
 
 /**
- * Whether the browser sends it for its user, not for a page: the system shares something with the installed app. Such a POST
- * has `Origin: null`. No page can make a browser say `Sec-Fetch-Site: none`.
+ * Whether the browser sends it for its user, not for a page: the system shares something with the installed
+ * app. Such a POST has `Origin: null`. No page can make a browser say `Sec-Fetch-Site: none`.
  */
 function isSharedByBrowser({ path, request: { headers } }: Exchange): boolean {
   return (

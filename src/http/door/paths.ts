@@ -46,8 +46,8 @@ export function isJsonPath(path: string): boolean {
 }
 
 /**
- * The path for the router: without the base path (which some proxies strip already), repeated slashes, a slash at the
- * end, and the `.json` that every endpoint of the API accepts.
+ * The path for the router: without the base path (which some proxies strip already), repeated slashes, a
+ * slash at the end, and the `.json` that every endpoint of the API accepts.
  */
 export function canonicalPath(path: string, basePath: string): string {
   let canonical = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
@@ -67,7 +67,9 @@ function isEndpointWithSuffix(path: string): boolean {
   return isEndpoint && path.endsWith('.json') && path !== API.reference.path
 }
 
-/** Whether the percent-escapes of a path are UTF-8 (RFC 3986, 2.5). The router reads any other escape as null. */
+/**
+ * Whether the percent-escapes of a path are UTF-8 (RFC 3986, 2.5). The router reads any other escape as null.
+ */
 export function isDecodable(path: string): boolean {
   if (!path.includes('%')) return true
   try {

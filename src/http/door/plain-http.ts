@@ -1,4 +1,5 @@
-// Plain http beside TLS: redirects pages to https, and answers only what a device needs that does not trust this server yet.
+// Plain http beside TLS: redirects pages to https, and answers only what a device needs that does not trust
+// this server yet.
 
 import { DomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../answers.ts'

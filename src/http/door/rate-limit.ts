@@ -1,4 +1,5 @@
-// Limits the requests of each address, against runaway scripts and guessing. Loopback has no limit but for those of other sites.
+// Limits the requests of each address, against runaway scripts and guessing. Loopback has no limit but for
+// those of other sites.
 
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
@@ -13,7 +14,10 @@ export const DEFAULT_RATE_LIMIT: RateLimit = { requests: 1000, seconds: 10 }
 /** Throws `too_many` with the seconds to wait. Returns null when there is nothing to wait for. */
 export type LimitRate = (address: string) => Promise<void> | null
 
-/** Limits the refusals of what other sites make a browser send. That comes from loopback too, if the server runs beside it. */
+/**
+ * Limits the refusals of what other sites make a browser send. That comes from loopback too, if the server
+ * runs beside it.
+ */
 export function createLimitOtherSites(limit: RateLimit, clientOf: ClientOf): LimitRate {
   return createLimitRate(limit, (address) => clientOf(address) ?? 'loopback')
 }

@@ -8,7 +8,10 @@ const MAX_OFFERED = 3
 /** Ranges that other machines cannot reach, or only with the name of an interface. */
 const UNREACHABLE = new Set(['loopback', 'linkLocal', 'unspecified', 'multicast', 'broadcast'])
 
-/** `held` are the addresses that the server listens on, `own` all addresses of the machine. The likeliest one comes first. */
+/**
+ * `held` are the addresses that the server listens on, `own` all addresses of the machine. The likeliest one
+ * comes first.
+ */
 export function listReachable({ held, own }: { held: readonly string[]; own: readonly string[] }): string[] {
   const isListenedOn = (address: Address) =>
     held.some((one) => one === '::' || one === address.toString() || isEveryIpv4(one, address))

@@ -26,7 +26,8 @@ export type AnswerRoute = (exchange: Exchange) => Answer
 
 /** Every route with HEAD beside GET, and 405 for the methods that a known path does not have. */
 export function createRouter({ routes, presentError }: RouterOptions): AnswerRoute {
-  // Elysia gives its handlers only the request. The exchange is looked up by it here, and handed on as an argument.
+  // Elysia gives its handlers only the request. The exchange is looked up by it here, and handed on as an
+  // argument.
   const exchanges = new WeakMap<Request, Exchange>()
 
   function exchangeOf(request: Request): Exchange {
@@ -43,7 +44,8 @@ export function createRouter({ routes, presentError }: RouterOptions): AnswerRou
   })
   for (const { url, answer, head = answer } of routes) {
     const { method, path } = url
-    // Elysia reads the source of a handler and prepares only the parts of the context that its parameters name.
+    // Elysia reads the source of a handler and prepares only the parts of the context that its parameters
+    // name.
     const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
       const exchange = exchangeOf(request)
       exchange.route = path

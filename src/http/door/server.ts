@@ -1,4 +1,5 @@
-// The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs it.
+// The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs
+// it.
 
 import { type DomainError, notFound } from '../../domain/errors.ts'
 import type { Secure } from '../answers.ts'
@@ -60,7 +61,10 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     isListed: cors.isListed,
   })
 
-  /** Throws for another site, for too many requests and for a foreign Host. Returns no promise where it need not wait. */
+  /**
+   * Throws for another site, for too many requests and for a foreign Host. Returns no promise where it need
+   * not wait.
+   */
   function answerOrThrow(exchange: Exchange): Answer {
     const { request, path, clientAddress } = exchange
     const refusal = refusalOfSite(exchange)

@@ -15,12 +15,18 @@ export type ShedOptions = {
   isOverloaded: () => boolean
   /** Commits changes that have waited for long. */
   commitOverdue: () => void
-  /** Called at most once a second with the number of refused requests: a log line for each would add to the load. */
+  /**
+   * Called at most once a second with the number of refused requests: a log line for each would add to the
+   * load.
+   */
   onShed: (requests: number) => void
   cors: Cors
 }
 
-/** A turn of the event loop serves the requests that have arrived by then; late ones in a long turn would wait. */
+/**
+ * A turn of the event loop serves the requests that have arrived by then; late ones in a long turn would
+ * wait.
+ */
 const MAX_TURN_MS = 200
 /** Fewer requests in a turn are never refused: then the machine is slow, not the load high. */
 const CROWD = 100

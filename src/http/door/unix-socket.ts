@@ -6,7 +6,10 @@ import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 
 const PREFIX = 'unix:'
-/** Lets the server's group connect, which the proxy belongs to. The umask of the process would allow only its user. */
+/**
+ * Lets the server's group connect, which the proxy belongs to. The umask of the process would allow only its
+ * user.
+ */
 const MODE = 0o660
 
 export function isUnixHost(host: string): boolean {
@@ -18,8 +21,8 @@ export function socketPath(host: string): string {
 }
 
 /**
- * Removes the socket of a server that ended without doing so. Throws `conflict` when somebody listens on it, or when the
- * path is something else.
+ * Removes the socket of a server that ended without doing so. Throws `conflict` when somebody listens on it,
+ * or when the path is something else.
  */
 export async function removeStaleSocket(host: string): Promise<void> {
   const path = socketPath(host)

@@ -12,9 +12,15 @@ export type BodyLimits = {
   limit: SizeLimit | null
   /** Largest body with files. */
   maxStreamBytes: number
-  /** A body in memory that is not small must arrive within this time. A streamed body must keep a minimum speed after it. */
+  /**
+   * A body in memory that is not small must arrive within this time. A streamed body must keep a minimum
+   * speed after it.
+   */
   timeoutMs: number
-  /** Reserves memory for received bytes until the request is answered. Throws `overloaded` if there is no room. */
+  /**
+   * Reserves memory for received bytes until the request is answered. Throws `overloaded` if there is no
+   * room.
+   */
   take: (exchange: Exchange, bytes: number) => void
   /** Resolves once it is the turn of a body that is not small. */
   turn: () => Promise<void>
@@ -23,7 +29,10 @@ export type BodyLimits = {
 const KIB = 1024
 const TIMEOUT_MS = 60_000
 const MIN_BYTES_PER_SECOND = 4096
-/** Chunks below this are read no faster than one a turn of the event loop, in which Bun joins those that arrive. */
+/**
+ * Chunks below this are read no faster than one a turn of the event loop, in which Bun joins those that
+ * arrive.
+ */
 const SMALL_CHUNK = 4 * KIB
 
 type Sizes = { maxPayloadBytes: number; maxFiles: number; maxFileBytes: number }
@@ -40,11 +49,15 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
   return { maxBytes, limit, maxStreamBytes, timeoutMs: TIMEOUT_MS, take, turn }
 }
 
-/** Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without memory. */
+/**
+ * Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without
+ * memory.
+ */
 export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
   const announced = Number(exchange.request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
-  // Bun never delivers more than Content-Length. A small body holds no room: the idle timeout of its connection is its deadline.
+  // Bun never delivers more than Content-Length. A small body holds no room: the idle timeout of its
+  // connection is its deadline.
   return announced <= FREE_BYTES ? exchange.request.bytes().catch(brokenOff) : readLarge(exchange, limits)
 }
 
@@ -55,7 +68,9 @@ async function readLarge(exchange: Exchange, limits: BodyLimits): Promise<Uint8A
   return body
 }
 
-/** Yields the body in chunks. Throws `too_slow` if the sender falls below the minimum speed, and `too_large`. */
+/**
+ * Yields the body in chunks. Throws `too_slow` if the sender falls below the minimum speed, and `too_large`.
+ */
 export async function* streamBody(
   { request, stayOpen }: Exchange,
   { timeoutMs, maxStreamBytes }: Pick<BodyLimits, 'timeoutMs' | 'maxStreamBytes'>,

@@ -1,8 +1,8 @@
 // Reads the file name of a multipart part in each notation that clients use (RFC 7578, 4.2).
 
 /**
- * Prefers `filename*` to `filename` (RFC 6266, 4.3). `given` is the value that the parser found; `disposition` is the whole
- * header, one character for each byte.
+ * Prefers `filename*` to `filename` (RFC 6266, 4.3). `given` is the value that the parser found;
+ * `disposition` is the whole header, one character for each byte.
  */
 export function readFilename(given: string, disposition: string): string {
   return extendedFilename(disposition) ?? decodeFilename(given)

@@ -6,7 +6,10 @@ import type { Member } from './members.ts'
 
 export type JsonFile = { filename: string; contentType: string; data: Buffer }
 
-/** Of a text whose length is a multiple of four. A pattern that repeats groups of four takes 180 MB for six of text. */
+/**
+ * Of a text whose length is a multiple of four. A pattern that repeats groups of four takes 180 MB for six of
+ * text.
+ */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 const BASE64_PATTERN = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'

@@ -1,5 +1,5 @@
-// The members of a request. Each has a TypeBox schema, which the reference shows, and reads liberally what clients send within
-// the same limits.
+// The members of a request. Each has a TypeBox schema, which the reference shows, and reads liberally what
+// clients send within the same limits.
 
 import {
   type ArrayOptions,
@@ -12,9 +12,11 @@ import {
 import { LANGUAGES, type Language, languageOf } from '../../domain/language.ts'
 import { MAX_RECIPIENTS_TEXT, parseRecipients, RECIPIENTS_PATTERN } from '../../domain/mail-address.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
-import { hasMoreBytes, hasMoreCharacters } from '../../domain/text-length.ts'
+import { hasMoreBytes, hasMoreCharacters } from '../../text/text-length.ts'
 
-/** The most fields of a form, and characters of the name of one. Those that are read are fewer and shorter. */
+/**
+ * The most fields of a form, and characters of the name of one. Those that are read are fewer and shorter.
+ */
 export const MAX_FIELDS = 1000
 export const MAX_FIELD_NAME = 200
 /** An object as a client sent it. */
@@ -56,7 +58,10 @@ export type Blame = (problem: Problem) => null
 
 export type Member<Value> = {
   schema: TSchema
-  /** Reads a value that was given. Returns null for an invalid value, after `blame`, and for a blank without meaning. */
+  /**
+   * Reads a value that was given. Returns null for an invalid value, after `blame`, and for a blank without
+   * meaning.
+   */
   read: (value: unknown, blame: Blame) => Value | null
 }
 

@@ -1,4 +1,5 @@
-// Reads a multipart body part by part while it arrives. A part with a file name is a file, any other part is UTF-8 text.
+// Reads a multipart body part by part while it arrives. A part with a file name is a file, any other part is
+// UTF-8 text.
 
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
@@ -34,12 +35,17 @@ const MAX_CONTENT_TYPE = 200
 /** Of each part. Clients send three headers. */
 const MAX_HEADERS = 20
 const MAX_HEADER_BYTES = 16 * 1024
-/** Bytes that are parsed before another look at what has been found, and before other requests get their turn. */
+/**
+ * Bytes that are parsed before another look at what has been found, and before other requests get their turn.
+ */
 const PIECE_BYTES = 64 * 1024
 /** Bytes before, between and after the contents of the parts. */
 const MAX_OUTSIDE_BYTES = 1024 * 1024
 
-/** Resolves to the parts in their order. Throws `malformed`, `too_large`, and the errors of `take` and `onFile`. */
+/**
+ * Resolves to the parts in their order. Throws `malformed`, `too_large`, and the errors of `take` and
+ * `onFile`.
+ */
 export async function readMultipart(
   body: AsyncIterable<Uint8Array>,
   options: MultipartOptions,
@@ -63,7 +69,8 @@ export async function readMultipart(
   parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
     const name = decodeName(given)
     const contentType = begun.claimsType ? claimed : ANY_TYPE
-    // The reader of the part handles this error. If nothing reads the part, an unhandled error would end the process.
+    // The reader of the part handles this error. If nothing reads the part, an unhandled error would end the
+    // process.
     content.on('error', () => undefined)
     try {
       stop.signal.throwIfAborted()
@@ -129,9 +136,10 @@ function createParser(contentType: string): BusboyInstance {
 type Begun = { count: number; open: number; claimsType: boolean; disposition: string }
 
 /**
- * Counts the parts, and those whose content is not read to its end; and keeps of the last one whether it names its type, and its Content-Disposition. Busboy itself reports
- * text/plain for a part without a type, overlooks a `filename*` after a `filename`, and skips a part whose headers it cannot
- * read. It has no public event for headers, so this listens to its inner parser; a test pins that.
+ * Counts the parts, and those whose content is not read to its end; and keeps of the last one whether it
+ * names its type, and its Content-Disposition. Busboy itself reports text/plain for a part without a type,
+ * overlooks a `filename*` after a `filename`, and skips a part whose headers it cannot read. It has no public
+ * event for headers, so this listens to its inner parser; a test pins that.
  */
 export function watchParts(busboy: BusboyInstance): Begun {
   const inside = busboy as unknown as { _parser: { parser: Dicer } }

@@ -1,7 +1,7 @@
 // Reads the fields of a push from a body in JSON, urlencoded or multipart form, all into the same members.
 
 import { DomainError, invalidFields } from '../../domain/errors.ts'
-import { findExcess } from '../../domain/json-shape.ts'
+import { findExcess } from '../../text/json-shape.ts'
 import type { Exchange } from '../door/exchange.ts'
 import { type BodyLimits, readBody, streamBody } from './body.ts'
 import type { Wire } from './members.ts'
@@ -13,8 +13,8 @@ export type PushBodyOptions = BodyLimits & {
   /** The allowed names of the object with the fields, the expected one first. */
   wrappers: readonly string[]
   /**
-   * Reads as Rails does. Fields in the query fill in for those that the body lacks. A body without a content type is JSON if
-   * it begins with `{`, else a form.
+   * Reads as Rails does. Fields in the query fill in for those that the body lacks. A body without a content
+   * type is JSON if it begins with `{`, else a form.
    */
   isLenient?: boolean
   /** A member that a form may send without the brackets, too. */
@@ -128,7 +128,10 @@ function parseJson(body: Uint8Array, isLenient: boolean): unknown {
 /** The members whose values are lists, which forms may send without `[]` at the end of their names. */
 const LISTS: ReadonlySet<string> = new Set(['files', 'accept', 'events'])
 
-/** Turns `push[name]` and `push[files][]` into nested objects. A later value replaces an earlier one, except in lists. */
+/**
+ * Turns `push[name]` and `push[files][]` into nested objects. A later value replaces an earlier one, except
+ * in lists.
+ */
 function nest(pairs: Iterable<[string, unknown]>, { wrappers, plain }: PushBodyOptions): Wire {
   const body: Record<string, Wire> = Object.create(null)
   for (const [sent, value] of pairs) {

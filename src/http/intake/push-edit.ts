@@ -39,7 +39,10 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
   const known = new Set([...members, ...Object.keys(createPushTable(limits))])
   const fixed = [...known].filter((name) => !Object.hasOwn(table, name))
 
-  /** Blames each member that cannot be changed, whatever its value. Throws `invalid` for a file, and what `readPushFields` throws. */
+  /**
+   * Blames each member that cannot be changed, whatever its value. Throws `invalid` for a file, and what
+   * `readPushFields` throws.
+   */
   return async (exchange: Exchange): Promise<WantedEdit> => {
     const wire = await readPushFields(exchange, { ...body, wrappers: ['push'] })
     const fields = createFields(table, wire)
@@ -56,7 +59,10 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
   }
 }
 
-/** Who is to get the link of a push. Throws `invalid` with every field at fault, and what `readPushFields` throws. */
+/**
+ * Who is to get the link of a push. Throws `invalid` with every field at fault, and what `readPushFields`
+ * throws.
+ */
 export function createReadLinkMail({ limits, body }: Pick<ReadEditOptions, 'limits' | 'body'>) {
   const table = createMailTable(limits)
   return async (exchange: Exchange, viewer: Viewer): Promise<LinkMail> => {

@@ -1,5 +1,5 @@
-// The table of a new push: its members with the limits and defaults of this instance. Requests are read and checked by it, no later
-// step refuses a field, and the reference shows it.
+// The table of a new push: its members with the limits and defaults of this instance. Requests are read and
+// checked by it, no later step refuses a field, and the reference shows it.
 
 import type { Viewer } from '../../domain/audit.ts'
 import { DomainError, invalidFields } from '../../domain/errors.ts'
@@ -191,7 +191,9 @@ function readPayload(fields: PushFields, kind: PushKind, limits: PushLimits): st
 
 type Mailing = { viewer: Viewer; wire: Wire; limits: Pick<PushLimits, 'mail'> }
 
-/** Null when nobody is to get a mail. Mail is sent for accounts only, each of which may send so much of it. */
+/**
+ * Null when nobody is to get a mail. Mail is sent for accounts only, each of which may send so much of it.
+ */
 export function readMail(fields: MailFields, { viewer, wire, limits }: Mailing): LinkMail | null {
   if (limits.mail && viewer.account === null) {
     for (const name of MAIL_MEMBERS) if (isGiven(wire[name])) fields.blame(name, { code: 'needs_account' })

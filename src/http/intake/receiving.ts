@@ -1,5 +1,5 @@
-// Receives what others send: a new push, or an answer to a request. Reads the body, stores its files, checks the fields. The API and the
-// forms of the pages share this.
+// Receives what others send: a new push, or an answer to a request. Reads the body, stores its files, checks
+// the fields. The API and the forms of the pages share this.
 
 import { Readable } from 'node:stream'
 import type { Viewer } from '../../domain/audit.ts'
@@ -32,7 +32,10 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   exchange: Exchange
   viewer: Viewer
   isFingerprinted: boolean
-  /** Whether an earlier request made this push. If so, files are compared, not stored. Called before each file is read. */
+  /**
+   * Whether an earlier request made this push. If so, files are compared, not stored. Called before each file
+   * is read.
+   */
   isRepeat: () => boolean | Promise<boolean>
   /** Called for each file of a multipart body. Stores it with `store`, or reads it to its end itself. */
   onFile?: (file: FilePart, store: StoreFile) => Promise<void>

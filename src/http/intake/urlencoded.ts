@@ -1,5 +1,5 @@
-// Reads urlencoded fields, within a number of fields. Bun takes them apart: loops of our own would hold other requests until they are
-// compiled.
+// Reads urlencoded fields, within a number of fields. Bun takes them apart: loops of our own would hold other
+// requests until they are compiled.
 
 import { DomainError } from '../../domain/errors.ts'
 import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'

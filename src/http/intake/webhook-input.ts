@@ -3,7 +3,7 @@
 import { invalidFields } from '../../domain/errors.ts'
 import { EVENT_TYPES } from '../../domain/events.ts'
 import { type NewWebhook, WEBHOOK_FORMATS } from '../../domain/outbox.ts'
-import { isListed, WEB_ADDRESS_PATTERN, webPlaceOf } from '../../domain/web-address.ts'
+import { isListed, WEB_ADDRESS_PATTERN, webPlaceOf } from '../../text/web-address.ts'
 import {
   boolean,
   createFields,

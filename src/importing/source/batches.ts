@@ -1,4 +1,5 @@
-// The pushes of another server in the order of their creation, a batch of them at a time, each with its log and its files.
+// The pushes of another server in the order of their creation, a batch of them at a time, each with its log
+// and its files.
 
 import type { EntryToImport } from '../../domain/audit.ts'
 import type { IncomingFile } from '../../domain/incoming.ts'

@@ -1,5 +1,5 @@
-// What is promised of a database of another server, whichever engine keeps it: everything is read as it was in one moment,
-// and nothing is written.
+// What is promised of a database of another server, whichever engine keeps it: everything is read as it was
+// in one moment, and nothing is written.
 
 export type Row = Record<string, unknown>
 

@@ -1,4 +1,5 @@
-// Rows of another server, whose values are texts, as values of ours. What cannot be read becomes a sentence that says why.
+// Rows of another server, whose values are texts, as values of ours. What cannot be read becomes a sentence
+// that says why.
 
 import { type AuditKind, type EntryToImport, visitFrom } from '../../domain/audit.ts'
 import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../../domain/incoming.ts'

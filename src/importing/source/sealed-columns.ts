@@ -13,7 +13,10 @@ export type SealedColumn = { table: string; column: string }
 
 export type Unseal = (place: SealedColumn, sealed: unknown) => Unsealed
 
-/** Reads the text of a key file: keys of 64 hex digits, separated by commas, blanks or lines. Names only the file. */
+/**
+ * Reads the text of a key file: keys of 64 hex digits, separated by commas, blanks or lines. Names only the
+ * file.
+ */
 export function parseMasterKeys(text: string, path: string): string[] {
   const keys = text
     .split(/[\s,]+/)

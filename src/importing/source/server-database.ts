@@ -1,9 +1,9 @@
-// Reads the database of another server from PostgreSQL, MySQL or MariaDB, through Bun's own client: one connection, and one
-// transaction that sees a single moment and can write nothing.
+// Reads the database of another server from PostgreSQL, MySQL or MariaDB, through Bun's own client: one
+// connection, and one transaction that sees a single moment and can write nothing.
 
 import { SQL } from 'bun'
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
-import { databaseClientOptions, type ReadFile } from '../../domain/database-client.ts'
+import { databaseClientOptions, type ReadFile } from '../../store/postgres/client-options.ts'
 import type { ForeignDatabase, Row } from './foreign-database.ts'
 import { explainServer } from './server-errors.ts'
 

@@ -1,4 +1,5 @@
-// What can go wrong with another server's database server, as sentences for the operator. None holds a password.
+// What can go wrong with another server's database server, as sentences for the operator. None holds a
+// password.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { conflict, DomainError } from '../../domain/errors.ts'
@@ -25,7 +26,10 @@ function fill(words: string, { user, database, engine }: DatabaseAddress): strin
 
 const NOT_UNDERSTOOD = 'what answers there is not understood; is it a server of {engine}?'
 
-/** By the SQLSTATE of PostgreSQL, the number of MySQL, or the code of Bun's client and of OpenSSL. The first that fits counts. */
+/**
+ * By the SQLSTATE of PostgreSQL, the number of MySQL, or the code of Bun's client and of OpenSSL. The first
+ * that fits counts.
+ */
 const WORDS: Readonly<Record<string, string>> = {
   '^(28P01|28000|1045|1698)$':
     'it refuses the user{user} or the password; the password can stand in the address, in a file (--database-password-file), or in ' +

@@ -1,4 +1,5 @@
-// Reads the SQLite file of another server without writing a byte to it or beside it, its write-ahead log included.
+// Reads the SQLite file of another server without writing a byte to it or beside it, its write-ahead log
+// included.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, realpathSync, statSync } from 'node:fs'
@@ -40,9 +41,9 @@ function requireWhole(path: string): void {
 }
 
 /**
- * Without a log, takes the file as it is. With one, exclusive mode keeps the index of the log in memory, where SQLite would
- * otherwise write it beside the database; it needs a lock for that, which a file that is open for reading cannot have, so no
- * locks are taken at all.
+ * Without a log, takes the file as it is. With one, exclusive mode keeps the index of the log in memory,
+ * where SQLite would otherwise write it beside the database; it needs a lock for that, which a file that is
+ * open for reading cannot have, so no locks are taken at all.
  */
 function connect(path: string): Database {
   const vfs = process.platform === 'win32' ? 'win32-none' : 'unix-none'

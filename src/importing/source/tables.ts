@@ -58,7 +58,9 @@ export async function requireTables(database: ForeignDatabase) {
     )
   const columnsOf = (table: keyof typeof TABLES) =>
     [...TABLES[table].needed, ...TABLES[table].optional].filter((name) => present.has(`${table}.${name}`))
-  /** Lists the columns of a table for a SELECT, as texts. Optional ones that this version has not are missing. */
+  /**
+   * Lists the columns of a table for a SELECT, as texts. Optional ones that this version has not are missing.
+   */
   const select = (table: keyof typeof TABLES) =>
     columnsOf(table)
       .map((name) => `CAST(${table}."${name}" AS ${database.textType}) AS "${name}"`)

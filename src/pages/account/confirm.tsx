@@ -1,5 +1,5 @@
-// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects is used, so that
-// an unattended browser or a stolen session is not enough.
+// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects
+// is used, so that an unattended browser or a stolen session is not enough.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -21,7 +21,10 @@ type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 
 
 type Shown = Again & { status: number; passwordProblem?: string; codeProblem?: string }
 
-/** Resolves to null when the form may be used, otherwise to a page that asks for the password and repeats the form. */
+/**
+ * Resolves to null when the form may be used, otherwise to a page that asks for the password and repeats the
+ * form.
+ */
 export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
 
 export function createConfirm({ answer, sessions }: ConfirmationOptions): Confirm {

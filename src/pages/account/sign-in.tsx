@@ -1,4 +1,5 @@
-// Signs in and out: with a password, and a code if the account has a second factor. Sends a link to those who forgot the password.
+// Signs in and out: with a password, and a code if the account has a second factor. Sends a link to those who
+// forgot the password.
 
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
@@ -165,9 +166,12 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
   return { show, signIn, confirm, enterAfter, showForgot, sendReset, signOut }
 }
 
-/** Whether this is a path of this server with its query, and not the address of another server in disguise. */
+/**
+ * Whether this is a path of this server with its query, and not the address of another server in disguise.
+ */
 function isOwnPath(path: string): boolean {
-  // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control character.
+  // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control
+  // character.
   return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
 }
 

@@ -1,4 +1,5 @@
-// Turns a second factor on and off: the secret for an authenticator app, a first code, then the recovery codes.
+// Turns a second factor on and off: the secret for an authenticator app, a first code, then the recovery
+// codes.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'

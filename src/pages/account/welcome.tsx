@@ -123,7 +123,10 @@ export function createWelcomePages(options: WelcomePageOptions) {
     }
   }
 
-  /** The account is there now. While the store is away, its owner signs in later rather than sends the form again. */
+  /**
+   * The account is there now. While the store is away, its owner signs in later rather than sends the form
+   * again.
+   */
   function begin(account: Account, visit: Visit): Promise<SignIn> {
     return sessions.beginFor(account, visit).catch((cause) => {
       if (!isOutage(cause)) throw cause

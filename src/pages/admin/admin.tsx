@@ -1,4 +1,5 @@
-// Administration: accounts, invitations, settings and the state of the instance. Shows nothing of anybody's pushes.
+// Administration: accounts, invitations, settings and the state of the instance. Shows nothing of anybody's
+// pushes.
 
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
@@ -133,8 +134,8 @@ export function createAdminPages(options: AdminPageOptions) {
     `${exchange.baseUrl}${PAGES.welcome.href({ link: token })}`
 
   /**
-   * Reloading the page that shows a link sends its form again, which must not replace the link with another one. Resolves to
-   * the notice for a form that was sent before or is too old.
+   * Reloading the page that shows a link sends its form again, which must not replace the link with another
+   * one. Resolves to the notice for a form that was sent before or is too old.
    */
   async function once(
     form: Form,
@@ -189,7 +190,9 @@ export function createAdminPages(options: AdminPageOptions) {
       return back(guest)
     }
 
-  /** Creates a link to choose a new password. The second factor stays, unless the form turns it off as well. */
+  /**
+   * Creates a link to choose a new password. The second factor stays, unless the form turns it off as well.
+   */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
     const done = await once(form, resetSubject(account.id), async (nonce) => {

@@ -1,5 +1,5 @@
-// The name, contact and notice of the server on the administration page, where what is fixed at the start cannot be changed, and
-// the settings: first those that somebody set, the rest folded.
+// The name, contact and notice of the server on the administration page, where what is fixed at the start
+// cannot be changed, and the settings: first those that somebody set, the rest folded.
 
 import { APPEARANCE_FIELDS, type AppearanceField, MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -48,7 +48,9 @@ export function AppearanceCard({ guest, appearance, refused }: AppearanceProps) 
   )
 }
 
-/** The fields that the form has: those that are fixed were not sent, and one that is missing stays as it is. */
+/**
+ * The fields that the form has: those that are fixed were not sent, and one that is missing stays as it is.
+ */
 export function readAppearance({ fields }: Form): Partial<Record<AppearanceField, string>> {
   const isField = (name: string): name is AppearanceField => APPEARANCE_FIELDS.some((field) => field === name)
   return Object.fromEntries(fields.filter(([name]) => isField(name)))

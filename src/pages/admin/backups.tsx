@@ -1,4 +1,5 @@
-// The backups on the administration page: how the last one went, what is wrong and what to do, and a button for the next.
+// The backups on the administration page: how the last one went, what is wrong and what to do, and a button
+// for the next.
 
 import type { BackupStatus } from '../../backup/backups.ts'
 import { DomainError } from '../../domain/errors.ts'

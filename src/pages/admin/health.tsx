@@ -1,5 +1,5 @@
-// The health of the server on the administration page: first what needs attention, such as what /readyz tells or a clock in
-// doubt, later its disk, its jobs and its nodes.
+// The health of the server on the administration page: first what needs attention, such as what /readyz tells
+// or a clock in doubt, later its disk, its jobs and its nodes.
 
 import type { Doubt } from '../../domain/clock.ts'
 import { PAGES } from '../../http/urls.ts'

@@ -1,5 +1,5 @@
-// The pages of the API reference, drawn from the OpenAPI document of this server: of all of it, and of the previous version
-// alone. In English, as the API is.
+// The pages of the API reference, drawn from the OpenAPI document of this server: of all of it, and of the
+// previous version alone. In English, as the API is.
 
 import type { Asked } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'

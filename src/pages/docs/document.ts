@@ -67,7 +67,10 @@ export function needsToken({ security }: Operation): boolean {
 const PLACEHOLDER = /[{](\w+)[}]/g
 const JSON_TYPE = 'application/json'
 
-/** An example request with curl. The token is in a variable, because other users can see the arguments of a process. */
+/**
+ * An example request with curl. The token is in a variable, because other users can see the arguments of a
+ * process.
+ */
 export function curlLine({ method, path, operation }: Endpoint, baseUrl: string): string {
   const shown = path.replace(PLACEHOLDER, (_, name: string) => name.toUpperCase())
   const example = operation.requestBody?.content[JSON_TYPE]?.example

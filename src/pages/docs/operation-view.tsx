@@ -1,4 +1,5 @@
-// What the reference shows: operations, with what they take and answer and how to try them, and schemas with their fields.
+// What the reference shows: operations, with what they take and answer and how to try them, and schemas with
+// their fields.
 
 import { curlLine, type Endpoint, nameOf, needsToken, type Operation, type Schema } from './document.ts'
 

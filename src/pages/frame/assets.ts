@@ -1,7 +1,9 @@
-// Scripts, styles and the icon: embedded in the binary, and served compressed under names with a hash of their content.
+// Scripts, styles and the icon: embedded in the binary, and served compressed under names with a hash of
+// their content.
 //
-// While nodes are upgraded one by one, a page of one version may ask a node of the other for its assets. Styles, icons and words
-// then come as that node has them. A script only runs on pages of its own version: the others work as without JavaScript.
+// While nodes are upgraded one by one, a page of one version may ask a node of the other for its assets.
+// Styles, icons and words then come as that node has them. A script only runs on pages of its own version:
+// the others work as without JavaScript.
 
 import { promisify } from 'node:util'
 import { DomainError } from '../../domain/errors.ts'
@@ -31,7 +33,10 @@ const PNG = 'image/png'
 
 const HASHED = /^([a-z-]+)-[0-9a-z]{8,13}(\.[a-z]+)$/
 
-/** In place of a script of another version: one that meets markup that it does not know would leave buttons that do nothing. */
+/**
+ * In place of a script of another version: one that meets markup that it does not know would leave buttons
+ * that do nothing.
+ */
 const NO_SCRIPT: Asset = {
   name: 'none.js',
   type: SCRIPT,
@@ -77,7 +82,10 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   const hrefTo = (asset: Asset) => hrefs.get(asset) ?? ''
   const compressed = new Map<string, Promise<Bytes>>()
 
-  /** For clients that ask for /favicon.ico, which may be an image of any type. Pages link to the SVG or the logo instead. */
+  /**
+   * For clients that ask for /favicon.ico, which may be an image of any type. Pages link to the SVG or the
+   * logo instead.
+   */
   async function answerFavicon(): Promise<Response> {
     const own = { type: 'image/x-icon', policy: undefined, read: () => Bun.file(favicon).bytes() }
     const { type, policy, read } = logo ?? own

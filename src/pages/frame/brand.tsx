@@ -1,4 +1,5 @@
-// How this server introduces itself on every page: its mark and name, whom to ask, and what its operator announces.
+// How this server introduces itself on every page: its mark and name, whom to ask, and what its operator
+// announces.
 
 import type { WordKey } from '../../words/words.ts'
 import type { Brand, Guest } from './guest.ts'

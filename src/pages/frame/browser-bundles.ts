@@ -1,5 +1,6 @@
-// Bundles scripts and styles of the browser while Oncebox itself is built, so that they can consist of small files, and scripts
-// can use packages and share code with the server. To be imported as macros: the caller then holds the text.
+// Bundles scripts and styles of the browser while Oncebox itself is built, so that they can consist of small
+// files, and scripts can use packages and share code with the server. To be imported as macros: the caller
+// then holds the text.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

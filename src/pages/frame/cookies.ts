@@ -1,16 +1,21 @@
-// The cookies of the pages: who is signed in, the chosen language, and who created a push. Receivers get none of them.
+// The cookies of the pages: who is signed in, the chosen language, and who created a push. Receivers get none
+// of them.
 
 import { SESSION_LIFETIME } from '../../domain/account.ts'
 import { DAY } from '../../domain/time.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
 
-/** What is kept in cookies, and for how long: the session, the chosen language, and the mark of the push created last. */
+/**
+ * What is kept in cookies, and for how long: the session, the chosen language, and the mark of the push
+ * created last.
+ */
 const LIFETIMES = { session: SESSION_LIFETIME, language: 365 * DAY, sender: DAY }
 
 type CookieName = keyof typeof LIFETIMES
 
 /**
- * Over TLS, browsers accept a cookie with this prefix only from this host, over TLS and for every path (RFC 6265bis,
+ * Over TLS, browsers accept a cookie with this prefix only from this host, over TLS and for every path (RFC
+ * 6265bis,
  * 4.1.3.2). A sibling subdomain, another port or a page over plain HTTP cannot set one.
  */
 const HOST_PREFIX = '__Host-'
@@ -23,8 +28,9 @@ function plainName(name: CookieName, { basePath }: CookiePlace): string {
 }
 
 /**
- * Whether the browser used TLS. That is known from this process or a trusted proxy, or from an https --base-url: for a request
- * to its host, whatever the proxy says of the last hop, and for one with its Origin, where a proxy has replaced the Host.
+ * Whether the browser used TLS. That is known from this process or a trusted proxy, or from an https
+ * --base-url: for a request to its host, whatever the proxy says of the last hop, and for one with its
+ * Origin, where a proxy has replaced the Host.
  */
 function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
   if (scheme === 'https') return true
@@ -36,8 +42,8 @@ function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
 }
 
 /**
- * The header that sets a cookie; an empty value ends it. SameSite is Lax, so that a link to the lists opens signed in. Every
- * change needs a form token as well.
+ * The header that sets a cookie; an empty value ends it. SameSite is Lax, so that a link to the lists opens
+ * signed in. Every change needs a form token as well.
  */
 export function cookieOf(place: CookiePlace, { name, value }: { name: CookieName; value: string }): string {
   const { basePath, exchange } = place
@@ -63,7 +69,10 @@ export function cookieIn(place: CookiePlace, name: CookieName): string | null {
   return only
 }
 
-/** Compares names exactly and trims spaces alone: other white space belongs to the name, perhaps of an attacker's cookie. */
+/**
+ * Compares names exactly and trims spaces alone: other white space belongs to the name, perhaps of an
+ * attacker's cookie.
+ */
 function valuesOf({ headers }: Request, name: string): Set<string> {
   const values = new Set<string>()
   for (const pair of (headers.get('cookie') ?? '').split(';')) {

@@ -75,7 +75,8 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
         <Contact guest={guest} />
       </EmblemCard>
     )
-    // Recipients see a plain page. So does a client of a refused host name, because every link there would be refused too.
+    // Recipients see a plain page. So does a client of a refused host name, because every link there would be
+    // refused too.
     const frame = isGivenPath(path) || code === 'unknown_host' ? 'plain' : 'branded'
     return options.answer(content, {
       guest,
@@ -90,7 +91,10 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
 
 type OutageProps = { guest: Guest; code: OutageCode; path: string; isInDoubt: boolean }
 
-/** Says what became of a secret or of a change, and leads back to the page of a secret link: its button works once. */
+/**
+ * Says what became of a secret or of a change, and leads back to the page of a secret link: its button works
+ * once.
+ */
 function Outage({ guest, code, path, isInDoubt }: OutageProps) {
   const { say } = guest
   const isSecret = isSecretPath(path)

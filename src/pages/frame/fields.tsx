@@ -231,7 +231,10 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
   )
 }
 
-/** Shows what is `.masked` beside it in an `.unseen` element, without a script. It contains no text that would be copied. */
+/**
+ * Shows what is `.masked` beside it in an `.unseen` element, without a script. It contains no text that would
+ * be copied.
+ */
 export function Eye({ words, controls }: { words: Words; controls: string }) {
   return (
     <label class="show">

@@ -36,7 +36,10 @@ const LIMITS = {
 
 const TYPE = 'application/x-www-form-urlencoded'
 
-/** A body without a content type is read as a form. Throws `unsupported_type`, `too_large`, `too_slow` or `malformed`. */
+/**
+ * A body without a content type is read as a form. Throws `unsupported_type`, `too_large`, `too_slow` or
+ * `malformed`.
+ */
 export async function readForm(exchange: Exchange): Promise<Form> {
   const [type = ''] = (exchange.request.headers.get('content-type') ?? '').split(';', 1)
   if (!['', TYPE].includes(type.trim().toLowerCase()))

@@ -41,10 +41,15 @@ export type Guest = {
   session: CurrentSession | null
   /** How many of their pushes were opened since they looked, `MOST_UNSEEN` at most. */
   unseen: number
-  /** Whether the browser has a session that was not looked up: then the page offers neither signing in nor an account. */
+  /**
+   * Whether the browser has a session that was not looked up: then the page offers neither signing in nor an
+   * account.
+   */
   isUnknown: boolean
   query: URLSearchParams
-  /** A link to a path of urls.ts: adds the base path, and the language if the address of this page names one. */
+  /**
+   * A link to a path of urls.ts: adds the base path, and the language if the address of this page names one.
+   */
   href(path: string): string
   /** The path of this page, as `href` takes it. */
   path: string
@@ -129,7 +134,10 @@ export function createGetGuest(options: GuestOptions) {
   return getGuest
 }
 
-/** A look does not keep a session alive. It reads the list and nothing else: any other request is a use, whatever its headers. */
+/**
+ * A look does not keep a session alive. It reads the list and nothing else: any other request is a use,
+ * whatever its headers.
+ */
 function isLook({ request, path }: Exchange): boolean {
   return request.method === 'GET' && path === PAGES.pushes.path && request.headers.has(LOOK_HEADER)
 }
@@ -161,12 +169,17 @@ export function askToSignIn(guest: Guest): Response {
   return leadTo(guest, signInHref(encodeURIComponent(next)))
 }
 
-/** Redirects to a page of this server, which the browser then asks for with GET. The path is as `Guest.href` takes it. */
+/**
+ * Redirects to a page of this server, which the browser then asks for with GET. The path is as `Guest.href`
+ * takes it.
+ */
 export function leadTo({ href }: Guest, path: string, headers?: AnswerHeaders): Response {
   return answerSeeOther(href(path), headers)
 }
 
-/** The page that asks to sign in and leads on to `next`: a path as `Guest.href` takes it, escaped for a query. */
+/**
+ * The page that asks to sign in and leads on to `next`: a path as `Guest.href` takes it, escaped for a query.
+ */
 export function signInHref(next: string): string {
   return `${PAGES.signIn.href()}?next=${next}`
 }

@@ -35,7 +35,10 @@ export function Header({ guest }: { guest: Guest }) {
   )
 }
 
-/** Without links: a recipient has nowhere to go. The host is there to be compared with the address of the browser. */
+/**
+ * Without links: a recipient has nowhere to go. The host is there to be compared with the address of the
+ * browser.
+ */
 export function RecipientHeader({ guest }: { guest: Guest }) {
   const { host } = guest.exchange
   return (

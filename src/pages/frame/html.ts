@@ -1,5 +1,5 @@
-// Turns JSX into HTML while it is written: the compiler calls these functions for every element (tsconfig.json). Each value in
-// an element is escaped, and there is no way around it.
+// Turns JSX into HTML while it is written: the compiler calls these functions for every element
+// (tsconfig.json). Each value in an element is escaped, and there is no way around it.
 
 import type { JSX as Preact } from 'preact'
 import type { Words } from '../../words/words.ts'

@@ -1,5 +1,5 @@
-// The icons of the pages, from Lucide: only those that a page uses. To use another one, add its name here. They are read while
-// Oncebox itself is built: `drawSymbols` is to be imported as a macro.
+// The icons of the pages, from Lucide: only those that a page uses. To use another one, add its name here.
+// They are read while Oncebox itself is built: `drawSymbols` is to be imported as a macro.
 
 import { readFileSync } from 'node:fs'
 

@@ -1,4 +1,5 @@
-// Icons: a page refers to each drawing by name, and holds the drawings that it uses once, however often they appear.
+// Icons: a page refers to each drawing by name, and holds the drawings that it uses once, however often they
+// appear.
 
 import type { Html } from './html.ts'
 import { drawSymbols } from './icon-files.ts' with { type: 'macro' }

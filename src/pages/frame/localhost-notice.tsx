@@ -1,4 +1,5 @@
-// Warns about links that say `localhost`, which people on other machines cannot open, and links to a better address.
+// Warns about links that say `localhost`, which people on other machines cannot open, and links to a better
+// address.
 
 import type { Guest } from './guest.ts'
 import { Notice, withFlag } from './parts.tsx'

@@ -6,8 +6,8 @@ export type Logo = { bytes: Uint8Array<ArrayBuffer>; type: string; extension: st
 export const MAX_LOGO_BYTES = 256 * 1024
 
 /**
- * For an SVG that somebody opens as a page: no script runs, nothing is loaded, and it has no origin. In a page, browsers
- * already treat it as an image.
+ * For an SVG that somebody opens as a page: no script runs, nothing is loaded, and it has no origin. In a
+ * page, browsers already treat it as an image.
  */
 export const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 

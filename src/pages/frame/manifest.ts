@@ -1,5 +1,5 @@
-// The manifest with which browsers install the pages as an app, which texts and files can then be shared with.
-// https://www.w3.org/TR/appmanifest/, https://w3c.github.io/web-share-target/
+// The manifest with which browsers install the pages as an app, which texts and files can then be shared
+// with. https://www.w3.org/TR/appmanifest/, https://w3c.github.io/web-share-target/
 
 import { answerAsset } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'

@@ -16,7 +16,10 @@ export const KIND_ICONS: Record<PushKind, IconName> = {
   qr: 'qr-code',
 }
 
-/** good: it worked. low: take care. bad: it failed. refused: a form was, and the notice has the focus, to begin there. */
+/**
+ * good: it worked. low: take care. bad: it failed. refused: a form was, and the notice has the focus, to
+ * begin there.
+ */
 export type NoticeKind = 'good' | 'low' | 'bad' | 'plain' | 'refused'
 
 const NOTICE_ICONS: Record<NoticeKind, IconName> = {

@@ -1,4 +1,5 @@
-// The fields of pushes and requests: what is sent, its name and note, its passphrase, and the key that it is encrypted for.
+// The fields of pushes and requests: what is sent, its name and note, its passphrase, and the key that it is
+// encrypted for.
 
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../../domain/new-push.ts'
 import type { Words } from '../../words/words.ts'
@@ -69,8 +70,8 @@ export function RecipientInput({
 }
 
 /**
- * A passphrase whose characters the style hides until its box is ticked, without a script: nobody can look up a mistyped
- * passphrase, and it would lock out every recipient.
+ * A passphrase whose characters the style hides until its box is ticked, without a script: nobody can look up
+ * a mistyped passphrase, and it would lock out every recipient.
  */
 export function PassphraseInput({
   words,

@@ -27,7 +27,9 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** Bytes that the largest QR code of the usual error correction holds (ISO/IEC 18004, version 40, level M). */
+/**
+ * Bytes that the largest QR code of the usual error correction holds (ISO/IEC 18004, version 40, level M).
+ */
 const MAX_BYTES = 2331
 
 export function fitsQr(text: string): boolean {

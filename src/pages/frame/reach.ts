@@ -38,7 +38,10 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
     return { host, origins: isNextToIt(exchange) ? offer(exchange) : [], flag: null }
   }
 
-  /** Whether the client connects directly. Through a proxy or a container's port, this machine's addresses are of no use. */
+  /**
+   * Whether the client connects directly. Through a proxy or a container's port, this machine's addresses are
+   * of no use.
+   */
   function isNextToIt({ isFromProxy, clientAddress }: Exchange): boolean {
     return !isFromProxy && (isLoopbackName(clientAddress) || listOwn().includes(clientAddress))
   }

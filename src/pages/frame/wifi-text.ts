@@ -1,5 +1,5 @@
-// The text of a QR code that joins a Wi-Fi network, as cameras read it. The browser runs this too, for its preview.
-// https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11
+// The text of a QR code that joins a Wi-Fi network, as cameras read it. The browser runs this too, for its
+// preview. https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11
 
 export const WIFI_TYPES = ['WPA', 'WEP', 'nopass'] as const
 export type WifiType = (typeof WIFI_TYPES)[number]
@@ -20,7 +20,10 @@ function escapeField(text: string): string {
   return text.replace(/[\\;,":]/g, '\\$&')
 }
 
-/** `R` and `K` tell a phone more about WPA3. Networks of companies have others, which the three fields here cannot hold. */
+/**
+ * `R` and `K` tell a phone more about WPA3. Networks of companies have others, which the three fields here
+ * cannot hold.
+ */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(['T', 'S', 'P', 'H', 'R', 'K'])
 
 /** The names that other programs give to a type, in small letters. */

@@ -1,5 +1,5 @@
-// The form that edits a push: name and note always, limits while it is live. Its end is chosen as a time from now, which is how
-// people think of it.
+// The form that edits a push: name and note always, limits while it is live. Its end is chosen as a time from
+// now, which is how people think of it.
 
 import type { WantedEdit } from '../../domain/editing.ts'
 import type { PushLimits } from '../../domain/new-push.ts'

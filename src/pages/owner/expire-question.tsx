@@ -1,4 +1,5 @@
-// The question before pushes of a list are expired: a script asks it in place, and without one it is a page of its own.
+// The question before pushes of a list are expired: a script asks it in place, and without one it is a page
+// of its own.
 
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'

@@ -1,14 +1,14 @@
-// The files that an owner saves: the log of a push, and the list with all logs. They are written while they are sent, because
-// they may be long.
+// The files that an owner saves: the log of a push, and the list with all logs. They are written while they
+// are sent, because they may be long.
 
 import { presentEntry, presentListed } from '../../api/push-json.ts'
 import type { Account } from '../../domain/account.ts'
 import type { AuditEntry } from '../../domain/audit.ts'
-import { CSV_MARK, writeCsv } from '../../domain/csv.ts'
 import { type ExportFormat, type PushWithLogs, writeList } from '../../domain/list-export.ts'
 import { formatTime, type Now } from '../../domain/time.ts'
 import { answerAttachment } from '../../http/answers.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
+import { CSV_MARK, writeCsv } from '../../text/csv.ts'
 import type { Member, Params } from '../frame/guest.ts'
 
 export type ExportOptions = { pushes: Pick<Pushes, 'openLog' | 'readAllOf'>; now: Now }

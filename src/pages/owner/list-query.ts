@@ -9,7 +9,10 @@ export type ListQuery = OverviewOptions
 
 const MAX_QUERY_CHARACTERS = 200
 
-/** Anything invalid means the default. A search without a list covers all pushes, and lost pushes are expired ones. */
+/**
+ * Anything invalid means the default. A search without a list covers all pushes, and lost pushes are expired
+ * ones.
+ */
 export function readListQuery(parameters: URLSearchParams): ListQuery {
   const given = (name: string) => parameters.get(name) ?? ''
   const query = given('q').trim().slice(0, MAX_QUERY_CHARACTERS)

@@ -1,4 +1,5 @@
-// A row of an owner's list: whether the push was opened, what it is, how far it is used up, and what can be done with it.
+// A row of an owner's list: whether the push was opened, what it is, how far it is used up, and what can be
+// done with it.
 
 import { isEnding, isUsedUp } from '../../domain/listing.ts'
 import { isExpired, isLocked, type Push } from '../../domain/push.ts'
@@ -71,7 +72,9 @@ export function ListRow({ guest, listed, now }: Props) {
 
 type PartProps = { push: Push; words: Words; now: number }
 
-/** What its sender wants to know first: whether it was opened, and if not, whether it soon cannot be any more. */
+/**
+ * What its sender wants to know first: whether it was opened, and if not, whether it soon cannot be any more.
+ */
 export function Status({ push, words, now }: PartProps) {
   const { tone, icon, text } = statusOf(push, { words, now })
   return (

@@ -1,4 +1,5 @@
-// The page with an owner's list: tabs, filters, the rows, what can be done to the selected ones, and other pages.
+// The page with an owner's list: tabs, filters, the rows, what can be done to the selected ones, and other
+// pages.
 
 import { LIST_PAGE_SIZE, PUSH_LISTS, type PushList } from '../../domain/listing.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -70,7 +71,10 @@ function Told({ guest }: { guest: Guest }) {
   return done === 'none' && <Notice kind="bad">{say('pushes_none_selected')}</Notice>
 }
 
-/** Enter in a checkbox presses the first button of the form, so the harmless one comes first; the style moves it below the list. */
+/**
+ * Enter in a checkbox presses the first button of the form, so the harmless one comes first; the style moves
+ * it below the list.
+ */
 function Rows({ guest, asked, overview, now }: Props) {
   const { say } = guest
   return (

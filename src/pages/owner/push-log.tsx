@@ -26,7 +26,10 @@ const ENTRIES: Record<AuditEntry['kind'], { word: WordKey; icon: IconName }> = {
   creation_email_send: { word: 'audit_creation_email_send', icon: 'mail' },
 }
 
-/** The log has one kind of entry for expiry by its owner, by wrong passphrases and by a restore; the push tells which it was. */
+/**
+ * The log has one kind of entry for expiry by its owner, by wrong passphrases and by a restore; the push
+ * tells which it was.
+ */
 function describeEntry({ kind }: AuditEntry, push: Push): { word: WordKey; icon: IconName } {
   if (kind === 'expire' && push.lost) return { word: 'state_lost', icon: 'history' }
   const described = ENTRIES[kind]

@@ -31,7 +31,9 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     return answerPush({ ...guest, unseen: Math.max(0, guest.unseen - 1) }, owned, null)
   }
 
-  /** Marks the push as seen. If that fails, the mark in the list stays, and the page is shown all the same. */
+  /**
+   * Marks the push as seen. If that fails, the mark in the list stays, and the page is shown all the same.
+   */
   async function noteLook({ account }: Member, urlToken: string): Promise<void> {
     try {
       await pushes.markSeen([urlToken], account)
@@ -76,7 +78,10 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
   return { show, expire, unlock, edit }
 }
 
-/** A page of the log with the newest entries first. The API, whose pages these are cut from, begins with the oldest. */
+/**
+ * A page of the log with the newest entries first. The API, whose pages these are cut from, begins with the
+ * oldest.
+ */
 async function listNewest({ entries, listPage }: Owned['log'], pageNumber: number): Promise<AuditEntry[]> {
   const end = entries - (pageNumber - 1) * PAGE_SIZE
   const start = Math.max(0, end - PAGE_SIZE)

@@ -1,5 +1,5 @@
-// The button with which an owner expires a push or closes a request, and a recipient deletes a push. After a last view it ends the remaining
-// downloads. It needs two presses, because this cannot be undone.
+// The button with which an owner expires a push or closes a request, and a recipient deletes a push. After a
+// last view it ends the remaining downloads. It needs two presses, because this cannot be undone.
 
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
@@ -19,9 +19,14 @@ type ExpireFormProps = {
   urlToken: string
   /** Of a page for anybody but the owner, whose session guards the form. */
   nonce?: string
-  /** Afterwards an owner gets the page of the push, and anybody else a page that says that the push is gone. */
+  /**
+   * Afterwards an owner gets the page of the push, and anybody else a page that says that the push is gone.
+   */
   isOwner: boolean
-  /** `received` is a live push in the words for its recipient. An expired one, whose last view left downloads, is `grants` for its owner and `saved` for that recipient. `request` is one that its owner closes. */
+  /**
+   * `received` is a live push in the words for its recipient. An expired one, whose last view left downloads,
+   * is `grants` for its owner and `saved` for that recipient. `request` is one that its owner closes.
+   */
   ends: keyof typeof WORDS
 }
 

@@ -17,7 +17,10 @@ type ReceiveProps = ReceiveFormProps & {
   sender: string | null
 }
 
-/** Says what the link is, how often it can be opened, and that this page never asks for a password of the recipient. */
+/**
+ * Says what the link is, how often it can be opened, and that this page never asks for a password of the
+ * recipient.
+ */
 export function Receive({ notice, sender, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false } = form
   const { words, say } = guest
@@ -88,8 +91,8 @@ export const explained = oncePerLanguage(({ say }) => (
 ))
 
 /**
- * A push that never existed, was purged or has expired looks the same, unless wrong passphrases or a restore ended it. After a
- * restore nobody else may have opened the link, so nothing warns of that.
+ * A push that never existed, was purged or has expired looks the same, unless wrong passphrases or a restore
+ * ended it. After a restore nobody else may have opened the link, so nothing warns of that.
  */
 export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   const { say } = guest

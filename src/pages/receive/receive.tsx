@@ -102,7 +102,10 @@ export function createReceivePages(options: ReceivePageOptions) {
     return answer(content, plain(guest, { status, headers }))
   }
 
-  /** Opens the push once for each page that was shown. Any other request gets the page again, and counts nothing. */
+  /**
+   * Opens the push once for each page that was shown. Any other request gets the page again, and counts
+   * nothing.
+   */
   async function reveal(guest: Guest, form: Form, params: Params): Promise<Response> {
     const { url_token = '' } = params
     const { say } = guest
@@ -190,7 +193,10 @@ export function createReceivePages(options: ReceivePageOptions) {
     return answer(<Deleted words={guest.words} />, plain(guest, { title, languageSwitch: false }))
   }
 
-  /** The sealed text with which a browser without scripts saves it. Null for other kinds and for a text that is too large. */
+  /**
+   * The sealed text with which a browser without scripts saves it. Null for other kinds and for a text that
+   * is too large.
+   */
   function sealText({ push, payload }: View): string | null {
     if (payload === '' || (push.kind !== 'text' && push.kind !== 'file')) return null
     return Buffer.byteLength(payload) > MAX_SAVED_BYTES ? null : shownTexts.seal(payload)

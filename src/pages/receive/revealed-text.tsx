@@ -1,4 +1,5 @@
-// An opened text: dots with an eye for a password, a message as it is, and lines that can be copied one by one.
+// An opened text: dots with an eye for a password, a message as it is, and lines that can be copied one by
+// one.
 
 import { PAGES } from '../../http/urls.ts'
 import { Eye } from '../frame/fields.tsx'
@@ -30,7 +31,10 @@ export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps
   )
 }
 
-/** What the sender says with the files: to be read, so it is never hidden, and its button leaves the first place to the files. */
+/**
+ * What the sender says with the files: to be read, so it is never hidden, and its button leaves the first
+ * place to the files.
+ */
 export function RevealedMessage({ guest, payload }: Pick<TextProps, 'guest' | 'payload'>) {
   const shape = shapeOf(payload) === 'lines' ? 'lines' : 'prose'
   return (
@@ -55,7 +59,10 @@ function Open({ guest, payload, shape }: OpenProps) {
   )
 }
 
-/** A second, exact copy of a text with CR or NUL, for the copy button: HTML turns CR into LF and cannot contain NUL. */
+/**
+ * A second, exact copy of a text with CR or NUL, for the copy button: HTML turns CR into LF and cannot
+ * contain NUL.
+ */
 export function exact(payload: string) {
   return /[\r\0]/.test(payload) ? { 'data-exact': encodeURIComponent(payload) } : {}
 }
@@ -65,7 +72,10 @@ export function asPre(payload: string): string {
   return `\n${payload}`
 }
 
-/** The same number of dots for every text, to hide its length. Opens without a script; a script closes it after a while. */
+/**
+ * The same number of dots for every text, to hide its length. Opens without a script; a script closes it
+ * after a while.
+ */
 function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
   const { say } = guest
   return (
@@ -91,8 +101,9 @@ function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
 }
 
 /**
- * Its text content is exactly the payload, because the buttons contain no text. Each line has the direction of its own text,
- * and so has a value behind a label: marks of a password would change places on a page that is read from right to left.
+ * Its text content is exactly the payload, because the buttons contain no text. Each line has the direction
+ * of its own text, and so has a value behind a label: marks of a password would change places on a page that
+ * is read from right to left.
  */
 function Lines({ guest, payload }: { guest: Guest; payload: string }) {
   const lines = linesOf(payload)

@@ -2,8 +2,8 @@
 
 import { isSealedName, isSealedText } from '../../domain/age-recipient.ts'
 import { isOwner, viewsRemaining } from '../../domain/push.ts'
-import { type Authority, authorityOf } from '../../domain/web-address.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
+import { type Authority, authorityOf } from '../../text/web-address.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { CopyButton, EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
@@ -78,7 +78,10 @@ function Last({ children }: { children: string }) {
   )
 }
 
-/** More than servers accept. A longer address is a text to copy, because a page that holds it twice takes too long to write. */
+/**
+ * More than servers accept. A longer address is a text to copy, because a page that holds it twice takes too
+ * long to write.
+ */
 const MAX_LINK_CHARACTERS = 32 * 1024
 
 type PayloadProps = { guest: Guest; retrieval: View; sealedText: string | null }
@@ -126,7 +129,10 @@ function RevealedAddress({ guest, address, authority: { host, protocol } }: Addr
   )
 }
 
-/** The address with its host emphasized, in the text as sent. When the parsed host is spelled otherwise, nothing is. */
+/**
+ * The address with its host emphasized, in the text as sent. When the parsed host is spelled otherwise,
+ * nothing is.
+ */
 function WithHost({ address, host }: { address: string; host: string }) {
   const authority = /^https?:\/\/[^/?#\\]*/i.exec(address)?.[0] ?? ''
   // In ASCII only: some letters of other scripts become two in lower case, and the place would be another.

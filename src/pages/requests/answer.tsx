@@ -1,5 +1,5 @@
-// The page of a request's link: somebody without an account sends what was asked for, and learns only that it has arrived, or
-// that nothing can be sent.
+// The page of a request's link: somebody without an account sends what was asked for, and learns only that it
+// has arrived, or that nothing can be sent.
 
 import { type DomainError, isDomainError, isOutage } from '../../domain/errors.ts'
 import { MAX_PASSPHRASE_BYTES, type PushLimits } from '../../domain/new-push.ts'

@@ -1,4 +1,5 @@
-// The page of a request for its owner: its state, its link, and closing it. What arrives stands in the list of all pushes.
+// The page of a request for its owner: its state, its link, and closing it. What arrives stands in the list
+// of all pushes.
 
 import { PAGES, requestLink } from '../../http/urls.ts'
 import type { OwnRequest } from '../../requests/requests.ts'

@@ -1,5 +1,5 @@
-// The page of a new push: its link to hand over, when it expires, and for its sender whether it was opened. Opening this page is
-// never a view.
+// The page of a new push: its link to hand over, when it expires, and for its sender whether it was opened.
+// Opening this page is never a view.
 
 import type { Preferences } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
@@ -190,7 +190,10 @@ function until(push: Push, words: Words): Children {
   return fillIn(text, 'until', <Moment at={push.expiresAt} words={words} />)
 }
 
-/** The query parameter with the mark, for a script that sends no cookies: its questions must not keep a session alive. */
+/**
+ * The query parameter with the mark, for a script that sends no cookies: its questions must not keep a
+ * session alive.
+ */
 const MARK = 'sender'
 
 /** Whether this browser has created the push, and none since. */

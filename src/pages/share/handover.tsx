@@ -1,4 +1,5 @@
-// The ways to hand a secret link over: copy it, scan it, send it by e-mail, or share it; with a message that can be edited.
+// The ways to hand a secret link over: copy it, scan it, send it by e-mail, or share it; with a message that
+// can be edited.
 
 import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'

@@ -1,4 +1,5 @@
-// The message that hands a secret link over: the sender's own, or the standard one in the language of the page.
+// The message that hands a secret link over: the sender's own, or the standard one in the language of the
+// page.
 
 import { fillMessage } from '../../domain/message-template.ts'
 import { type Push, viewsRemaining } from '../../domain/push.ts'

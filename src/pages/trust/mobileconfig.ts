@@ -8,7 +8,10 @@ export type ProfileOptions = {
   name: string
 }
 
-/** As Apple's "Certificate Root" payload describes it: device management profile reference, `com.apple.security.root`. */
+/**
+ * As Apple's "Certificate Root" payload describes it: device management profile reference,
+ * `com.apple.security.root`.
+ */
 export function profileFor({ der, fingerprint, name }: ProfileOptions): string {
   const hex = fingerprint.replaceAll(':', '').toLowerCase()
   const label = escapeXml(name)

@@ -1,5 +1,5 @@
-// How a device comes to trust the authority of this server: the file, and the steps of each system. They answer over plain http
-// too, before a device trusts this server.
+// How a device comes to trust the authority of this server: the file, and the steps of each system. They
+// answer over plain http too, before a device trusts this server.
 
 import { DomainError } from '../../domain/errors.ts'
 import { answerAttachment } from '../../http/answers.ts'

@@ -3,10 +3,10 @@
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { DAY } from '../../domain/time.ts'
-import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-face.ts'
-import { inactiveAccount } from '../every-engine/refusals.ts'
-import { spendNonce } from '../every-engine/shared-state.ts'
+import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-contract.ts'
 import { enqueue } from '../notices/outbox.ts'
+import { inactiveAccount } from '../refusals.ts'
+import { spendNonce } from '../shared-state.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
@@ -17,7 +17,10 @@ import { removeTwoFactor } from './two-factor.ts'
 /** Lapsed links that a new one removes. */
 const REMOVED_AT_ONCE = 500
 
-/** A link of more than a day in the future was made while the clock was ahead, and would be valid for too long. */
+/**
+ * A link of more than a day in the future was made while the clock was ahead, and would be valid for too
+ * long.
+ */
 const LIVE = select(accountLinks, 'WHERE hash = $1 AND expires_at > $2 AND created_at <= $3')
 const LIST = select(accountLinks, "WHERE purpose <> 'setup' AND expires_at > $1 ORDER BY created_at, id")
 const SETUP_LINKS = select(accountLinks, "WHERE purpose = 'setup' ORDER BY id DESC")

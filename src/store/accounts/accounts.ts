@@ -4,9 +4,9 @@ import { getTableName } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Account } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
-import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-face.ts'
-import { inactiveAccount } from '../every-engine/refusals.ts'
+import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-contract.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
+import { inactiveAccount } from '../refusals.ts'
 import { insertUnlessThere, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, type Parts, run, type Step } from '../steps.ts'
 import * as tables from '../tables.ts'
@@ -49,7 +49,10 @@ const BELONGINGS = Object.values(tables)
   .map(rowsIn)
 /** Another person may have entered their addresses. */
 const REMOVE_WEBHOOKS = rowsIn(tables.webhooks)
-/** Rows that go when an account begins anew: requests, because another person may know their links; and events, with their mails. */
+/**
+ * Rows that go when an account begins anew: requests, because another person may know their links; and
+ * events, with their mails.
+ */
 const FORMER = [
   statement("DELETE FROM outbox WHERE account_id = $1 AND kind = 'event_mail'"),
   ...[tables.requests, tables.events].map(rowsIn),
@@ -147,8 +150,8 @@ export function* findForImport(email: string): Step<Pick<Account, 'id' | 'isAdmi
 }
 
 /**
- * Nothing changes the account, or adds sessions, links or tokens to it, until the transaction ends. Its pushes are created
- * meanwhile, unless it is locked `alone`: this waits for creates under way.
+ * Nothing changes the account, or adds sessions, links or tokens to it, until the transaction ends. Its
+ * pushes are created meanwhile, unless it is locked `alone`: this waits for creates under way.
  */
 export function lockAccount(id: number, { alone = false } = {}): Step<AccountRow | null> {
   return first(alone ? LOCK_ALONE : LOCK, id)
@@ -163,15 +166,17 @@ export function holdOwner(id: number): Step<AccountRow | null> {
   return first(SHARE, id)
 }
 
-/** Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked. */
+/**
+ * Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked.
+ */
 export function* requireActive(id: number, resets: number): Step<void> {
   const account = yield* holdOwner(id)
   if (account === null || account.disabledAt !== null || account.resets !== resets) throw inactiveAccount()
 }
 
 /**
- * Ends every session of the account, except one when it is named. Throws `unauthenticated` when that one has ended: the password was
- * changed meanwhile, and the former one sets no other.
+ * Ends every session of the account, except one when it is named. Throws `unauthenticated` when that one has
+ * ended: the password was changed meanwhile, and the former one sets no other.
  */
 function* replacePassword({ id, passwordHash, keepSession = null, revoke = false }: NewPassword): Step<void> {
   yield* lockAccount(id)
@@ -184,9 +189,9 @@ function* replacePassword({ id, passwordHash, keepSession = null, revoke = false
 }
 
 /**
- * For a password that is set with a reset link. The administrator who made the link could use it themselves, so the account
- * loses its tokens, requests, events and webhooks, its pushes become anonymous, and what is under way for it as it was is refused from
- * now on. Null when there is no such account.
+ * For a password that is set with a reset link. The administrator who made the link could use it themselves,
+ * so the account loses its tokens, requests, events and webhooks, its pushes become anonymous, and what is
+ * under way for it as it was is refused from now on. Null when there is no such account.
  */
 export function* startAnew(id: number, passwordHash: string): Step<AccountRow | null> {
   const row = yield* lockAccount(id)

@@ -2,8 +2,8 @@
 
 import { type ApiToken, requireTokenRoom } from '../../domain/account.ts'
 import { MINUTE } from '../../domain/time.ts'
-import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-face.ts'
-import { inactiveAccount } from '../every-engine/refusals.ts'
+import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-contract.ts'
+import { inactiveAccount } from '../refusals.ts'
 import { insertInto, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, apiTokens } from '../tables.ts'
@@ -26,7 +26,10 @@ export function createApiTokens({
   now,
   trusted,
 }: Pick<Parts, 'steps' | 'now' | 'trusted'>): ApiTokenStore {
-  /** Tokens of one account are added one after another, so that neither their number nor their names can be raced. */
+  /**
+   * Tokens of one account are added one after another, so that neither their number nor their names can be
+   * raced.
+   */
   function* add({ session, accountId, ...token }: ApiTokenToStore): Step<ApiToken> {
     const account = yield* lockAccount(accountId)
     yield* requireSession(session)
@@ -65,7 +68,9 @@ export function createApiTokens({
   }
 }
 
-/** Adds a token from another server. Finds another name where this one is taken, and passes over a known hash. */
+/**
+ * Adds a token from another server. Finds another name where this one is taken, and passes over a known hash.
+ */
 export function* importToken(token: {
   accountId: number
   name: string

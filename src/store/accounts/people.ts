@@ -1,7 +1,7 @@
 // Accounts as administrators see them: pages of a search, and the space that each one uses.
 
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../domain/account.ts'
-import type { PageOfPeople, PeopleStore, Usage } from '../accounts-face.ts'
+import type { PageOfPeople, PeopleStore, Usage } from '../accounts-contract.ts'
 import { select, statement } from '../statements.ts'
 import { all, breathe, first, type Steps } from '../steps.ts'
 import { accounts } from '../tables.ts'
@@ -11,8 +11,8 @@ import { type AccountRow, presentAccount } from './accounts.ts'
 const STEP = 500
 
 /**
- * No index finds a part of an address, so each page reads the index of addresses once: 100,000 accounts take some tens of
- * milliseconds. Whole rows are read only for the page.
+ * No index finds a part of an address, so each page reads the index of addresses once: 100,000 accounts take
+ * some tens of milliseconds. Whole rows are read only for the page.
  */
 const IS_FOUND = "email LIKE '%' || $1 || '%' ESCAPE '\\'"
 const PAGE = select(

@@ -1,7 +1,8 @@
-// What accounts have chosen: the message for their secret links, and what they filled into the create form last.
+// What accounts have chosen: the message for their secret links, and what they filled into the create form
+// last.
 
 import { NO_CHOICES } from '../../domain/push-choices.ts'
-import type { PreferenceStore, Preferences } from '../accounts-face.ts'
+import type { PreferenceStore, Preferences } from '../accounts-contract.ts'
 import { addTo, select, statement } from '../statements.ts'
 import { first, isThere, run, type Step, type Steps } from '../steps.ts'
 import { preferences } from '../tables.ts'

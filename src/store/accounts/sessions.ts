@@ -9,8 +9,8 @@ import {
 } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { DAY, MINUTE } from '../../domain/time.ts'
-import type { SessionStore, SessionToStore, SignedIn } from '../accounts-face.ts'
-import { inactiveAccount } from '../every-engine/refusals.ts'
+import type { SessionStore, SessionToStore, SignedIn } from '../accounts-contract.ts'
+import { inactiveAccount } from '../refusals.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
@@ -50,7 +50,10 @@ const REMOVE_ONE = statement('DELETE FROM sessions WHERE account_id = $1 AND id 
 const REMOVE_OTHERS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
 
 export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>): SessionStore {
-  /** The account is locked, so that its password does not change meanwhile and other nodes add no session at the same time. */
+  /**
+   * The account is locked, so that its password does not change meanwhile and other nodes add no session at
+   * the same time.
+   */
   function* add({ accountId, hash, visit: { ip, userAgent }, tested }: SessionToStore): Step<void> {
     const account = yield* lockAccount(accountId)
     if (account === null || account.disabledAt !== null || account.passwordHash !== tested)
@@ -105,8 +108,9 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
 }
 
 /**
- * Throws `unauthenticated` when the session has ended, for example because the password was changed meanwhile; it cannot end
- * before the transaction does. Null, for operations without a session, always passes.
+ * Throws `unauthenticated` when the session has ended, for example because the password was changed
+ * meanwhile; it cannot end before the transaction does. Null, for operations without a session, always
+ * passes.
  */
 export function* requireSession(id: number | null): Step<void> {
   if (id !== null && !(yield* has(HOLD, id)))

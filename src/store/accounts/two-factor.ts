@@ -1,6 +1,6 @@
 // The second factor of an account: a sealed secret and hashed recovery codes.
 
-import type { NewTwoFactor, TwoFactorStore } from '../accounts-face.ts'
+import type { NewTwoFactor, TwoFactorStore } from '../accounts-contract.ts'
 import { addTo, select, statement } from '../statements.ts'
 import { all, has, run, type Step, type Steps } from '../steps.ts'
 import { recoveryCodes } from '../tables.ts'

@@ -1,4 +1,5 @@
-// What a copy carries: the rows of all tables, whose values are the same in every engine, and the sealed files.
+// What a copy carries: the rows of all tables, whose values are the same in every engine, and the sealed
+// files.
 
 import { createHash } from 'node:crypto'
 import { getTableName } from 'drizzle-orm'
@@ -6,16 +7,16 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { conflict, type DomainError } from '../../domain/errors.ts'
-import { printableLine } from '../../domain/printable.ts'
 import { formatTime } from '../../domain/time.ts'
-import { slicesOf } from '../every-engine/all-rows.ts'
-import { readClockMark, writeClockMark } from '../every-engine/instance.ts'
+import { printableLine } from '../../text/printable.ts'
 import { createDiskFiles } from '../files/disk.ts'
-import type { OpenedFile, SealedFiles } from '../files-face.ts'
+import type { OpenedFile, SealedFiles } from '../files-contract.ts'
+import { readClockMark, writeClockMark } from '../instance.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { addWhole, type RowOf, select, statement } from '../statements.ts'
 import { first, type Run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
+import { slicesOf } from './all-rows.ts'
 
 /** Told often. */
 export type OnProgress = (what: string, done: number) => void
@@ -62,7 +63,10 @@ function* each<T>(items: readonly T[], step: (item: T) => Step<unknown>): Step<v
   for (const item of items) yield* step(item)
 }
 
-/** The files of live pushes, and those that may be downloaded still after a last view; `size` of the plain bytes, if a row tells. */
+/**
+ * The files of live pushes, and those that may be downloaded still after a last view; `size` of the plain
+ * bytes, if a row tells.
+ */
 async function* neededFiles(read: Run, now: number) {
   const readStep: Steps['read'] = (step) => read(step())
   for await (const rows of slicesOf(tables.pushFiles, readStep))
@@ -84,7 +88,10 @@ export type PlacesOptions = {
 /** `row` is what the target writes down of its place. Both are the same when files stay in their bucket. */
 export type Places = { from: SealedFiles; to: SealedFiles; row: RowOf<typeof tables.bucketFolder> | null }
 
-/** Null when nothing says where PostgreSQL has its files. Throws `conflict` when the source has its files in another bucket. */
+/**
+ * Null when nothing says where PostgreSQL has its files. Throws `conflict` when the source has its files in
+ * another bucket.
+ */
 export async function findPlaces(read: Run, options: PlacesOptions): Promise<Places | null> {
   const { toServer, path, bucket, onWarning } = options
   const row = await read(first(select(tables.bucketFolder, '')))
@@ -100,7 +107,10 @@ export async function findPlaces(read: Run, options: PlacesOptions): Promise<Pla
 
 export type CopyingFiles = { places: Places | null; now: number; onProgress: OnProgress }
 
-/** One by one. Throws `conflict`, naming the file, for one that is not whole at the source, or not the same at the target. */
+/**
+ * One by one. Throws `conflict`, naming the file, for one that is not whole at the source, or not the same at
+ * the target.
+ */
 export async function copyFiles(read: Run, { places, now, onProgress }: CopyingFiles): Promise<number> {
   let done = 0
   for await (const { id, size, pushId } of neededFiles(read, now)) {

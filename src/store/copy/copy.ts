@@ -1,5 +1,6 @@
-// Copies everything of one store to an empty one: the files, and all rows in one transaction. The source is marked as copied just
-// before that commits, so at no moment both ends may be served. Which engines the two ends have is settled elsewhere.
+// Copies everything of one store to an empty one: the files, and all rows in one transaction. The source is
+// marked as copied just before that commits, so at no moment both ends may be served. Which engines the two
+// ends have is settled elsewhere.
 
 import { conflict } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
@@ -10,7 +11,7 @@ import {
   readCopiedTo,
   requireKeys,
   writeCopiedTo,
-} from '../every-engine/instance.ts'
+} from '../instance.ts'
 import { type Alone, all, type Run, type Statement, type Step } from '../steps.ts'
 import { copyFiles, copyRows, findPlaces, type OnProgress, type PlacesOptions } from './content.ts'
 
@@ -42,8 +43,8 @@ export type CopyOptions = PlacesOptions & {
 export type Counts = Record<string, number>
 
 /**
- * Throws `conflict`, saying whether the source may be served. A copy that was killed may be run again: a source that is marked may be
- * copied again to the same target, if that is still empty.
+ * Throws `conflict`, saying whether the source may be served. A copy that was killed may be run again: a
+ * source that is marked may be copied again to the same target, if that is still empty.
  */
 export async function copyStore(options: CopyOptions): Promise<Counts> {
   const { from, to } = options

@@ -5,9 +5,9 @@ import { type FileHandle, mkdir, open as openPath, rename, rm, stat } from 'node
 import { dirname, join } from 'node:path'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { codeOf } from '../../domain/system-errors.ts'
-import type { OnStep } from '../every-engine/durable-steps.ts'
-import { diskFull } from '../every-engine/refusals.ts'
-import type { OpenedFile, SealedFiles } from '../files-face.ts'
+import type { OnStep } from '../durable-steps.ts'
+import type { OpenedFile, SealedFiles } from '../files-contract.ts'
+import { diskFull } from '../refusals.ts'
 
 /** `onStep` is called before and after each durable step, so that tests can end the process there. */
 export function createDiskFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {
@@ -18,7 +18,8 @@ export function createDiskFiles(folder: string, onStep: OnStep = () => undefined
   function put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const written: string[] = []
     return writeFile(pathOf(id), { bytes, written }).catch(async (cause) => {
-      // Removes it at once, because the next commit may need the space; but never what another call has written.
+      // Removes it at once, because the next commit may need the space; but never what another call has
+      // written.
       for (const path of written) await unlink(path)
       throw isFull(cause) ? diskFull() : cause
     })

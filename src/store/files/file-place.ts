@@ -1,5 +1,5 @@
-// Where the files of a database are: in one bucket for all nodes, or on the disk of the one process that serves. A start that would
-// look for them elsewhere is refused.
+// Where the files of a database are: in one bucket for all nodes, or on the disk of the one process that
+// serves. A start that would look for them elsewhere is refused.
 
 import { randomBase32 } from '../../crypto/random.ts'
 import { conflict } from '../../domain/errors.ts'
@@ -38,8 +38,8 @@ const OF_PUSHES = select(pushFiles, `ORDER BY push_id DESC, n LIMIT ${LOOKS}`)
 const DUE = select(filesDue, `LIMIT ${LOOKS}`)
 
 /**
- * Resolves to the folder in a bucket. Files are not carried over: throws `conflict` unless nothing is left in the place of before, or
- * a new bucket holds it.
+ * Resolves to the folder in a bucket. Files are not carried over: throws `conflict` unless nothing is left in
+ * the place of before, or a new bucket holds it.
  */
 export async function settleFilePlace({ steps, place, findOther, holds }: FilePlaceOptions): Promise<string> {
   const { tag, address, ...before } = await steps.write(() => enter(place))
@@ -68,7 +68,10 @@ function* enter({ isUsed, mark, address }: FilePlace): Step<PlaceRow> {
   return yield* only(FIND)
 }
 
-/** Some of the files that live pushes have, the latest first, and of those that are to be removed now or later. */
+/**
+ * Some of the files that live pushes have, the latest first, and of those that are to be removed now or
+ * later.
+ */
 function* listNeeded(): Step<string[]> {
   const ofPushes = (yield* all(OF_PUSHES)).map(({ fileId }) => fileId)
   const due = (yield* all(DUE)).map(({ id }) => id)

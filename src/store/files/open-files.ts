@@ -1,12 +1,12 @@
-// Files and their rows, for one serving process: an upload gets its row before its first byte is written, and files that are due are
-// removed. The files are in a folder of its disk, or in a bucket.
+// Files and their rows, for one serving process: an upload gets its row before its first byte is written, and
+// files that are due are removed. The files are in a folder of its disk, or in a bucket.
 
 import { randomKey } from '../../crypto/random.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import type { OnStep } from '../every-engine/durable-steps.ts'
-import type { FileStore, OpenedFile, SealedFiles } from '../files-face.ts'
+import type { OnStep } from '../durable-steps.ts'
+import type { FileStore, OpenedFile, SealedFiles } from '../files-contract.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { locked, select, statement } from '../statements.ts'
 import { all, first, has, isThere, run, type Step, type Steps } from '../steps.ts'
@@ -111,7 +111,9 @@ function createFileStore(
     return gone.length
   }
 
-  /** While the files cannot be reached, which the operator is told elsewhere, nothing is tried for a while. */
+  /**
+   * While the files cannot be reached, which the operator is told elsewhere, nothing is tried for a while.
+   */
   function rest(cause: unknown): void {
     if (!isDomainError(cause, 'files_unreachable')) throw cause
     restUntil = performance.now() + TAKEN_MS
@@ -148,7 +150,8 @@ const READER_BYTES = 16
 const GROWS = { grows: true }
 
 const BEGIN = statement('INSERT INTO files_due (id, node) VALUES ($1, $2)')
-// Does nothing for a file that a push has taken, also when the node does not know it because an answer was lost.
+// Does nothing for a file that a push has taken, also when the node does not know it because an answer was
+// lost.
 const GIVE_UP = statement('UPDATE files_due SET at = $2, node = NULL WHERE id = $1')
 const NEXT = select(filesDue, 'WHERE at IS NOT NULL ORDER BY at LIMIT 1')
 const DUE = locked(select(filesDue, 'WHERE at <= $1 ORDER BY at LIMIT $2'), 'FOR UPDATE SKIP LOCKED')
@@ -170,7 +173,9 @@ type DueFile = { id: string; isRead: boolean }
 
 /** What the database knows of files. */
 function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOptions, 'isNoted'>) {
-  /** Not written yet, perhaps because the database did not answer. No other node does it while this one lives. */
+  /**
+   * Not written yet, perhaps because the database did not answer. No other node does it while this one lives.
+   */
   const unwritten = new Set<() => Step<void>>()
 
   async function surely(step: () => Step<void>): Promise<void> {
@@ -188,7 +193,10 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
     return taken
   }
 
-  /** Looks first, because most calls find nothing, and a transaction that changes nothing is written to the disk too. */
+  /**
+   * Looks first, because most calls find nothing, and a transaction that changes nothing is written to the
+   * disk too.
+   */
   async function takeDue(most: number): Promise<DueFile[]> {
     for (const step of unwritten) await surely(step)
     const next = await findNextDue()
@@ -205,7 +213,10 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
     })
   }
 
-  /** A download goes on without its row when the database does not answer: then no node can remove anything either. */
+  /**
+   * A download goes on without its row when the database does not answer: then no node can remove anything
+   * either.
+   */
   async function noteReading(id: string): Promise<() => void> {
     const reader = randomKey(READER_BYTES)
     await write(() => run(BEGIN_READING, reader, id, node), { within: NOTE_MS }).catch(() => undefined)

@@ -38,14 +38,17 @@ export function isCopy(name: string): boolean {
 }
 
 /**
- * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it contains other files, or when
- * it or anything of ours in it belongs to another user.
+ * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it contains other
+ * files, or when it or anything of ours in it belongs to another user.
  */
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
   prepare(folder, () => requireUsable(folder, keyFile))
 }
 
-/** As prepareDataFolder, for a node whose rows a database server keeps. Throws `conflict` when there is a database, too. */
+/**
+ * As prepareDataFolder, for a node whose rows a database server keeps. Throws `conflict` when there is a
+ * database, too.
+ */
 export function prepareNodeFolder(folder: DataFolder, keyFile: string): void {
   prepare(folder, () => {
     requireOwn(folder.path, FOLDER)
@@ -73,7 +76,10 @@ export function requireUsable(folder: DataFolder, keyFile: string | null): void 
   if (existsSync(folder.path)) refuseForeign(folder, keyFile)
 }
 
-/** For commands beside the server: throws unless a server has made its folder here, for the user of this process. */
+/**
+ * For commands beside the server: throws unless a server has made its folder here, for the user of this
+ * process.
+ */
 export function requireDataFolder(folder: DataFolder): void {
   explained('read', folder.path, () => {
     requireOwn(folder.path, FOLDER)
@@ -108,8 +114,8 @@ export function holdsData({ database }: DataFolder): boolean {
 }
 
 /**
- * For a missing or empty database. Throws `conflict` when other files show that the folder had one, which was lost, or that a
- * database server keeps its rows.
+ * For a missing or empty database. Throws `conflict` when other files show that the folder had one, which was
+ * lost, or that a database server keeps its rows.
  */
 export function refuseBereft(folder: DataFolder): void {
   if (existsSync(folder.node))

@@ -1,5 +1,5 @@
-// The disk under the data folder: how much is free, and a reserve that is given up on a full disk, so that retrieving, deleting
-// and expiring still work.
+// The disk under the data folder: how much is free, and a reserve that is given up on a full disk, so that
+// retrieving, deleting and expiring still work.
 
 import { constants, existsSync, statfsSync, statSync, truncateSync } from 'node:fs'
 import { access, open, rm, statfs } from 'node:fs/promises'
@@ -9,11 +9,14 @@ import { DomainError } from '../../domain/errors.ts'
 import type { Job, JobReport } from '../../domain/job.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { SECOND } from '../../domain/time.ts'
-import type { FreeSpace } from '../files-face.ts'
+import type { FreeSpace } from '../files-contract.ts'
 import { NEW } from './durable-files.ts'
 
 const MIB = 1024 * 1024
-/** Twice the usual size of the write-ahead log, because emptying the log first writes the same amount to the database. */
+/**
+ * Twice the usual size of the write-ahead log, because emptying the log first writes the same amount to the
+ * database.
+ */
 const RESERVE_BYTES = 16 * MIB
 const PIECE_BYTES = 64 * 1024
 /** With less free space than this, the reserve itself would fill the disk. */
@@ -87,8 +90,8 @@ export async function findWriteProblem(written: readonly string[]): Promise<stri
 }
 
 /**
- * Why a folder takes no new file; null when it does. Writes one byte, syncs it and removes it: access(2) says yes on a disk that an
- * error has made read-only.
+ * Why a folder takes no new file; null when it does. Writes one byte, syncs it and removes it: access(2) says
+ * yes on a disk that an error has made read-only.
  */
 export async function findTrialProblem(folder: string): Promise<string | null> {
   const path = join(folder, `trial.${process.pid}${NEW}`)

@@ -1,4 +1,5 @@
-// Small files that only the user of this process may read, written so that a power cut leaves the old text or the new one.
+// Small files that only the user of this process may read, written so that a power cut leaves the old text or
+// the new one.
 
 import {
   closeSync,
@@ -29,8 +30,9 @@ const UNFINISHED = /\.\d+\.oncebox-new$/
 type OnWrite = (step: string) => void
 
 /**
- * Removes what killed processes left in a folder while they wrote the file `name`, or any file: it may hold a former key. Call while
- * no other process may write there. Returns the paths that the system refuses to remove.
+ * Removes what killed processes left in a folder while they wrote the file `name`, or any file: it may hold a
+ * former key. Call while no other process may write there. Returns the paths that the system refuses to
+ * remove.
  */
 export function removeUnfinished(folder: string, name: string | null = null): string[] {
   // A key file can also be read in a folder that this user may not list.
@@ -51,7 +53,10 @@ function attempt<T>(work: () => T): T | null {
   }
 }
 
-/** Makes a new name in a folder survive a power cut. Windows and some network disks cannot synchronize folders. */
+/**
+ * Makes a new name in a folder survive a power cut. Windows and some network disks cannot synchronize
+ * folders.
+ */
 export function syncFolder(path: string): void {
   if (process.platform === 'win32') return
   const folder = openSync(path, 'r')
@@ -90,7 +95,10 @@ export function writeWhole(path: string, content: Uint8Array): void {
   syncFolder(dirname(path))
 }
 
-/** Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new one. */
+/**
+ * Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new
+ * one.
+ */
 export function replaceText(path: string, text: string, onWrite?: OnWrite): void {
   const unfinished = writeBeside(path, text, { like: statSync(path), onWrite })
   onWrite?.('before the file has its name')

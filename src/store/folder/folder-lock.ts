@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { conflict, type DomainError } from '../../domain/errors.ts'
-import { printableLine } from '../../domain/printable.ts'
+import { printableLine } from '../../text/printable.ts'
 import { type DataFolder, explained } from './data-folder.ts'
 import { explainFailure, isBusy } from './sqlite-failures.ts'
 
@@ -70,7 +70,10 @@ export function isServed(folder: DataFolder): boolean {
   return existsSync(folder.lock) && besideServer(folder, (isServed) => isServed)
 }
 
-/** An open transaction is the lock. Closing the database frees it, and the kernel does when the process ends in any way. */
+/**
+ * An open transaction is the lock. Closing the database frees it, and the kernel does when the process ends
+ * in any way.
+ */
 function tryLock(path: string): Database | null {
   let database: Database | undefined
   try {

@@ -62,8 +62,8 @@ export function readKeyText(path: string): string {
 }
 
 /**
- * Removes what killed processes left in the data folder and beside the key file, which may hold a former key. Call under the lock
- * of the folder. Returns what cannot be removed in a sentence for the operator, or null.
+ * Removes what killed processes left in the data folder and beside the key file, which may hold a former key.
+ * Call under the lock of the folder. Returns what cannot be removed in a sentence for the operator, or null.
  */
 export function removeLeftKeys(folder: DataFolder, keyFile: string | null): string | null {
   const given = keyFile ?? folder.key
@@ -75,8 +75,8 @@ export function removeLeftKeys(folder: DataFolder, keyFile: string | null): stri
 }
 
 /**
- * Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text is there. `onWrite` is
- * called between the writes.
+ * Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text
+ * is there. `onWrite` is called between the writes.
  */
 export function replaceKeyFile(path: string, text: string, onWrite?: (step: string) => void): void {
   try {
@@ -88,7 +88,10 @@ export function replaceKeyFile(path: string, text: string, onWrite?: (step: stri
   }
 }
 
-/** Makes a key file for the first time. Throws `conflict` when something is there, or when it cannot be written. */
+/**
+ * Makes a key file for the first time. Throws `conflict` when something is there, or when it cannot be
+ * written.
+ */
 export function makeKeyFile(path: string): Keyring {
   if (existsSync(path))
     throw conflict(
@@ -105,14 +108,16 @@ export function makeKeyFile(path: string): Keyring {
   }
 }
 
-/** True when others on this machine may read the file. Always false on Windows, where modes do not show it. */
+/**
+ * True when others on this machine may read the file. Always false on Windows, where modes do not show it.
+ */
 export function isReadableByOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
 }
 
 /**
- * Why the next start could not use the key file; null while it holds the keys that the server opened it with. The server goes on
- * with these.
+ * Why the next start could not use the key file; null while it holds the keys that the server opened it with.
+ * The server goes on with these.
  */
 export async function findKeyProblem(path: string, keyring: Keyring): Promise<string | null> {
   const remedy = `Put the right file back at ${path}, from your backup, before the next start: without it every push is lost.`

@@ -1,5 +1,5 @@
-// A data folder that is made as a whole or not at all: its files are put together in a folder within it, and moved; the
-// database comes last, and a server takes a folder without one for no folder of its own.
+// A data folder that is made as a whole or not at all: its files are put together in a folder within it, and
+// moved; the database comes last, and a server takes a folder without one for no folder of its own.
 
 import {
   chmodSync,

@@ -1,5 +1,5 @@
-// Notes that a server leaves in its data folder for commands: where it listens, with which settings it runs, how its last
-// backup was, what a node knows of its row, and the link that makes the first administrator.
+// Notes that a server leaves in its data folder for commands: where it listens, with which settings it runs,
+// how its last backup was, what a node knows of its row, and the link that makes the first administrator.
 
 import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,10 @@ import { isServed } from './folder-lock.ts'
 
 const MAX_BYTES = 256 * 1024
 
-/** Only the owner may read it. Replaces an earlier one; `wx` opens nothing that somebody has put there meanwhile. */
+/**
+ * Only the owner may read it. Replaces an earlier one; `wx` opens nothing that somebody has put there
+ * meanwhile.
+ */
 function writeNote(path: string, text: string): void {
   rmSync(path, { force: true })
   writeFileSync(path, text, { mode: 0o600, flag: 'wx' })

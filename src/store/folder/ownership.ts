@@ -1,5 +1,5 @@
-// The data folder and everything in it must belong to the user of this process. Another user may have planted a file to know
-// the key or to read what is written. On Windows these checks do nothing.
+// The data folder and everything in it must belong to the user of this process. Another user may have planted
+// a file to know the key or to read what is written. On Windows these checks do nothing.
 
 import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,7 +12,10 @@ export type Belonging = { what: string; flag: string | null }
 
 export const KEY_FILE: Belonging = { what: 'The key file', flag: '--key-file' }
 
-/** Throws `conflict`, naming owner and remedy, when the path or the target of its link belongs to another user. */
+/**
+ * Throws `conflict`, naming owner and remedy, when the path or the target of its link belongs to another
+ * user.
+ */
 export function requireOwn(
   path: string,
   { what, flag }: Belonging,
@@ -48,9 +51,10 @@ function findOtherOwner(path: string): Owner | null {
 }
 
 /**
- * For a command that root runs: changes the user of the process, permanently, to the owner of the folder or of the folder
- * that will contain it. So no file becomes root's, and nothing planted there is opened with root's rights. Returns the name
- * of the owner; null when the user stays the same. Throws `conflict` when the owner cannot reach the folder.
+ * For a command that root runs: changes the user of the process, permanently, to the owner of the folder or
+ * of the folder that will contain it. So no file becomes root's, and nothing planted there is opened with
+ * root's rights. Returns the name of the owner; null when the user stays the same. Throws `conflict` when the
+ * owner cannot reach the folder.
  */
 export function becomeOwner(path: string): string | null {
   const place = nearestFolder(path)
@@ -64,8 +68,9 @@ export function becomeOwner(path: string): string | null {
 }
 
 /**
- * For a command that root runs and that needs the rights of root again afterwards. Does the work as the owner of the folder, so
- * that root owns no new file there, and opens nothing that the owner planted with the rights of root.
+ * For a command that root runs and that needs the rights of root again afterwards. Does the work as the owner
+ * of the folder, so that root owns no new file there, and opens nothing that the owner planted with the
+ * rights of root.
  */
 export function asOwner<T>(path: string, work: () => T): T {
   const owner = existsSync(path) ? findOtherOwner(path) : null

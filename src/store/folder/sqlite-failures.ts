@@ -1,10 +1,14 @@
-// What SQLite's errors about a file mean: about the database, and about the locks of a data folder, which are SQLite files too.
+// What SQLite's errors about a file mean: about the database, and about the locks of a data folder, which are
+// SQLite files too.
 
 import { conflict } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
-import { diskFull, overloaded } from '../every-engine/refusals.ts'
+import { diskFull, overloaded } from '../refusals.ts'
 
-/** While a database is opened, any error of SQLite is about its file: damaged, forbidden, locked, or on a full disk. */
+/**
+ * While a database is opened, any error of SQLite is about its file: damaged, forbidden, locked, or on a full
+ * disk.
+ */
 const UNUSABLE = /^SQLITE_/
 const RESTORE = 'Restore the folder from a backup.'
 
@@ -24,7 +28,9 @@ const REMEDIES: [RegExp, string][] = [
   [/IOERR/, 'Its disk is full or fails: see how much is free, and the log of the system.'],
 ]
 
-/** Turns a full disk and a lock held too long into refusals of this server. Returns any other cause as it is. */
+/**
+ * Turns a full disk and a lock held too long into refusals of this server. Returns any other cause as it is.
+ */
 export function refusalOf(cause: unknown): unknown {
   if (isFull(cause)) return diskFull()
   return isBusy(cause) ? overloaded() : cause

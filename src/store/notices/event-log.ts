@@ -1,8 +1,8 @@
-// The events of accounts: read by number, removed after a week. And those that nobody's visit makes happen: what expires soon, and
-// what administrators are told.
+// The events of accounts: read by number, removed after a week. And those that nobody's visit makes happen:
+// what expires soon, and what administrators are told.
 
 import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
-import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-face.ts'
+import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-contract.ts'
 import { lockPushes } from '../pushes/push-locks.ts'
 import { forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, only, type Parts, run, type Step } from '../steps.ts'
@@ -67,7 +67,9 @@ export function createEventLog({
     }
   }
 
-  /** A later step goes on where this one has stopped. Nodes take turns at the row, and so tell each push once. */
+  /**
+   * A later step goes on where this one has stopped. Nodes take turns at the row, and so tell each push once.
+   */
   function* tellSome(at: number): Step<number> {
     const from = yield* only(LOCK_SOON)
     const until = at + SOON

@@ -1,8 +1,9 @@
-// Telling events: in the commit that makes them happen, numbered for each account in the order of the commits.
+// Telling events: in the commit that makes them happen, numbered for each account in the order of the
+// commits.
 
 import { randomBase32 } from '../../crypto/random.ts'
 import { describePush, type EventType } from '../../domain/events.ts'
-import type { StoredPush } from '../face.ts'
+import type { StoredPush } from '../contract.ts'
 import { locked, statement } from '../statements.ts'
 import { first, run, type Step, together } from '../steps.ts'
 import { type ToldEvent, tellWebhooks } from './webhooks.ts'
@@ -14,14 +15,17 @@ const COUNT = statement(
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last + 1`,
 )
 /**
- * Makes a row that is missing, because only an existing one can be locked, unless the account is gone. The update changes nothing
- * but locks.
+ * Makes a row that is missing, because only an existing one can be locked, unless the account is gone. The
+ * update changes nothing but locks.
  */
 const LOCK = statement(
   `INSERT INTO event_counts (account_id, last) SELECT id, 0 FROM accounts WHERE id = $1
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last`,
 )
-/** Waits for an account that is removed or begins anew, and keeps it from both until the transaction ends, as a create does. */
+/**
+ * Waits for an account that is removed or begins anew, and keeps it from both until the transaction ends, as
+ * a create does.
+ */
 const HOLD = locked(statement<{ id: number }>('SELECT id FROM accounts WHERE id = $1'), 'FOR KEY SHARE')
 const TELL = statement(
   `INSERT INTO events (account_id, n, type, at, data)
@@ -41,8 +45,8 @@ export function newEventId(): string {
 }
 
 /**
- * Tells the owner of a push; an anonymous push has nobody to tell. The commits of an account then come one after another, so this
- * is the last thing that a step does, or `lockCounts` came before.
+ * Tells the owner of a push; an anonymous push has nobody to tell. The commits of an account then come one
+ * after another, so this is the last thing that a step does, or `lockCounts` came before.
  */
 export function* tell(push: StoredPush, types: readonly EventType[], at: number): Step<void> {
   const { ownerId } = push
@@ -56,8 +60,8 @@ export function* tell(push: StoredPush, types: readonly EventType[], at: number)
 }
 
 /**
- * For a step that tells the account later. Call this before it changes rows that a removal of the account changes too; otherwise
- * each may wait for the other.
+ * For a step that tells the account later. Call this before it changes rows that a removal of the account
+ * changes too; otherwise each may wait for the other.
  */
 export function holdAccount(id: number): Step<void> {
   return run(HOLD, id)
@@ -84,8 +88,8 @@ export function* lockCounts(accountIds: readonly (number | null)[]): Step<void> 
 }
 
 /**
- * For a restore, which keeps no events: counts on from `at`, milliseconds since 1970, for every account, so that no number from
- * before is taken for one of the events since.
+ * For a restore, which keeps no events: counts on from `at`, milliseconds since 1970, for every account, so
+ * that no number from before is taken for one of the events since.
  */
 export function countEventsFrom(at: number): Step<void> {
   return run(COUNT_FROM, at)

@@ -1,8 +1,9 @@
-// Messages to the outside, from the commit that they tell of until they were delivered or given up. A node takes one for the time
-// of a lease, so that several nodes never try the same one at once, and one that dies in a try loses nothing.
+// Messages to the outside, from the commit that they tell of until they were delivered or given up. A node
+// takes one for the time of a lease, so that several nodes never try the same one at once, and one that dies
+// in a try loses nothing.
 
 import { type DeliveryError, FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt } from '../../domain/outbox.ts'
-import type { DueMessage, OutboxCounts, OutboxStore } from '../notices-face.ts'
+import type { DueMessage, OutboxCounts, OutboxStore } from '../notices-contract.ts'
 import { addTo, causing, forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { first, isThere, type Parts, run, type Step } from '../steps.ts'
 import { outbox } from '../tables.ts'
@@ -33,7 +34,10 @@ const TAKE = statement('UPDATE outbox SET due_at = $2, tries = tries + 1 WHERE i
 const GIVE_UP = statement('UPDATE outbox SET failed_at = $2, due_at = $3, body = $4 WHERE id = $1')
 const REMOVE = statement('DELETE FROM outbox WHERE id = $1')
 const PLAN = statement('UPDATE outbox SET due_at = $3 WHERE id = $1 AND tries = $2')
-/** Their pauses go on from those of the one that was tried. None waits beyond the time at which it is given up. */
+/**
+ * Their pauses go on from those of the one that was tried. None waits beyond the time at which it is given
+ * up.
+ */
 const POSTPONE = statement(
   `UPDATE outbox SET tries = CASE WHEN tries < $3 THEN $3 ELSE tries END,
       due_at = CASE WHEN at + ${GIVE_UP_AFTER} < $2 THEN at + ${GIVE_UP_AFTER} ELSE $2 END

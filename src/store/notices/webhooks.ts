@@ -3,8 +3,8 @@
 import { type DomainError, invalidFields } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
-import { inactiveAccount } from '../every-engine/refusals.ts'
-import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-face.ts'
+import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-contract.ts'
+import { inactiveAccount } from '../refusals.ts'
 import { causing, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
@@ -29,8 +29,9 @@ const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
 const [PUSH_ID, AT, BODY] = ['CAST($2 AS BIGINT)', 'CAST($5 AS BIGINT)', 'CAST($6 AS TEXT)']
 const ABOUT_IT = `LIKE '%,' || CAST($4 AS TEXT) || ',%'`
 /**
- * Adds what each webhook is told of an event, and the mail that the account wishes of it. A message waits behind the earlier ones of
- * a webhook that fails. Each webhook, and the mail of an account, has room for so many messages and no more.
+ * Adds what each webhook is told of an event, and the mail that the account wishes of it. A message waits
+ * behind the earlier ones of a webhook that fails. Each webhook, and the mail of an account, has room for so
+ * many messages and no more.
  */
 const TELL = causing(
   'queued',
@@ -49,7 +50,10 @@ const TELL = causing(
 
 export type ToldEvent = { type: EventType; at: number; data: object }
 
-/** In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody hear of it too. */
+/**
+ * In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody
+ * hear of it too.
+ */
 export function tellWebhooks(
   accountId: number,
   event: ToldEvent,

@@ -1,5 +1,5 @@
-// Reads what a backup needs from a data folder, with or without a running server: a copy of the database that opens nothing,
-// and the key files in the folder.
+// Reads what a backup needs from a data folder, with or without a running server: a copy of the database that
+// opens nothing, and the key files in the folder.
 
 import {
   closeSync,
@@ -20,8 +20,8 @@ import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-f
 import { freeBytes } from '../folder/disk-space.ts'
 import { besideServer } from '../folder/folder-lock.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
-import { takeLog } from '../sqlite/engine/home.ts'
-import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
+import { takeLog } from '../sqlite/home.ts'
+import { openKeylessCopy } from '../sqlite/keyless-copy.ts'
 
 const MIB = 1024 * 1024
 const COPY_PREFIX = 'backup-copy-'
@@ -54,8 +54,9 @@ export type BackupSourceOptions = {
 }
 
 /**
- * Takes seconds for a large database and blocks the event loop meanwhile, but no other process. Throws `conflict` for a folder
- * without data, of another user, of a later version or with a damaged database, and `disk_full` when its disk has no room.
+ * Takes seconds for a large database and blocks the event loop meanwhile, but no other process. Throws
+ * `conflict` for a folder without data, of another user, of a later version or with a damaged database, and
+ * `disk_full` when its disk has no room.
  */
 export function openBackupSource(options: BackupSourceOptions): BackupSource {
   const { dataDir, minFreeSpace, onCopying, onStep = () => undefined } = options
@@ -88,8 +89,9 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
 type Opening = { minFreeSpace: number; onStep: (step: string) => void }
 
 /**
- * The copy is a temporary file in the data folder. Its name is removed as soon as it is open, so that the system removes the file
- * when the process ends, even by kill -9. On Windows the file keeps its name until `close`.
+ * The copy is a temporary file in the data folder. Its name is removed as soon as it is open, so that the
+ * system removes the file when the process ends, even by kill -9. On Windows the file keeps its name until
+ * `close`.
  */
 function openCopy(folder: DataFolder, { minFreeSpace, onStep }: Opening) {
   const maxBytes = freeBytes(folder.path) - minFreeSpace

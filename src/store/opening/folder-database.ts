@@ -2,7 +2,6 @@
 
 import { constants, Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { enterKeys, refuseCopied } from '../every-engine/instance.ts'
 import {
   type DataFolder,
   dataFolder,
@@ -14,11 +13,12 @@ import { besideServer, isServed, lockFolder } from '../folder/folder-lock.ts'
 import { readKeyring } from '../folder/key-file.ts'
 import { becomeOwner } from '../folder/ownership.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
-import { truncateLog } from '../sqlite/engine/checkpoint.ts'
-import { openDatabase, requireIntact } from '../sqlite/engine/database.ts'
-import { isLogLost, requireHome, takeLog } from '../sqlite/engine/home.ts'
-import { makeDatabase, requireCurrentSchema, schemaVersion } from '../sqlite/engine/migrate.ts'
-import { BUSY_MS, createAlone, createCommandSteps, createDrive } from '../sqlite/engine/run-steps.ts'
+import { enterKeys, refuseCopied } from '../instance.ts'
+import { truncateLog } from '../sqlite/checkpoint.ts'
+import { openDatabase, requireIntact } from '../sqlite/database.ts'
+import { isLogLost, requireHome, takeLog } from '../sqlite/home.ts'
+import { makeDatabase, requireCurrentSchema, schemaVersion } from '../sqlite/migrate.ts'
+import { BUSY_MS, createAlone, createCommandSteps, createDrive } from '../sqlite/run-steps.ts'
 import type { Steps } from '../steps.ts'
 import type { CommandDatabase } from './opened-store.ts'
 
@@ -33,8 +33,8 @@ export type FolderPlace = {
 }
 
 /**
- * Migrates nothing. When root runs it, the process becomes the owner of the folder, whom `owner` names then. Throws `conflict`, with
- * what helps, when the folder cannot be used.
+ * Migrates nothing. When root runs it, the process becomes the owner of the folder, whom `owner` names then.
+ * Throws `conflict`, with what helps, when the folder cannot be used.
  */
 export async function openFolderDatabase({ dataDir, create, isAlone = false }: FolderPlace) {
   const folder = dataFolder(dataDir)
@@ -84,7 +84,9 @@ function openChecked(folder: DataFolder, isServed: boolean): Database {
   }
 }
 
-/** As the first start of a server does. Makes the key first, because no key is ever made beside a database. */
+/**
+ * As the first start of a server does. Makes the key first, because no key is ever made beside a database.
+ */
 function makeFilled(folder: DataFolder, keyFile: string | null): void {
   const keyring = readKeyring(folder, keyFile)
   makeDatabase(folder, (made) => createDrive(made)(enterKeys({ keyring, keyFile: keyFile ?? folder.key })))
@@ -126,7 +128,8 @@ export type LookOptions = {
 export type DatabaseLook = Pick<Steps, 'read'> & { close(): void }
 
 /**
- * For a report: changes nothing. Throws, in the words of a start, what keeps the database from being served. The caller closes it.
+ * For a report: changes nothing. Throws, in the words of a start, what keeps the database from being served.
+ * The caller closes it.
  */
 export async function lookIntoDatabase(
   folder: DataFolder,
@@ -153,7 +156,10 @@ export async function lookIntoDatabase(
 
 const REFUSING = { acceptMove: false, onWarning: () => undefined }
 
-/** A database without a log is opened as immutable: it is complete then, and reading it otherwise would create a log file. */
+/**
+ * A database without a log is opened as immutable: it is complete then, and reading it otherwise would create
+ * a log file.
+ */
 function openForReading({ database: path }: DataFolder, isServed: boolean): Database {
   const isImmutable = !isServed && !existsSync(`${path}-wal`)
   const address = `${Bun.pathToFileURL(path).href}${isImmutable ? '?immutable=1' : ''}`

@@ -4,10 +4,10 @@ import type { Keyring } from '../../crypto/keyring.ts'
 import type { Doubt, Trusted } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Now, Uptime } from '../../domain/time.ts'
-import type { DatabaseReport } from '../database-face.ts'
-import type { Store } from '../face.ts'
+import type { Store } from '../contract.ts'
+import type { DatabaseReport } from '../database-contract.ts'
 import type { BucketOptions } from '../s3/bucket.ts'
-import type { SharedState } from '../shared-face.ts'
+import type { SharedState } from '../shared-contract.ts'
 import type { Alone, Steps } from '../steps.ts'
 
 /** What a command has of a database, without its operations. */
@@ -50,7 +50,10 @@ export type OpenedStore = Store & {
   }
   /** Whether so many changes have waited for so long that new requests should be refused for now. */
   isOverloaded(): boolean
-  /** Commits changes that have waited for too long. Called with every request, because timers of a busy event loop are late. */
+  /**
+   * Commits changes that have waited for too long. Called with every request, because timers of a busy event
+   * loop are late.
+   */
   commitOverdue(): void
   /** Changes that wait for a commit. */
   waitingWorks(): number

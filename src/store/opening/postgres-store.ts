@@ -1,15 +1,15 @@
-// Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance, clock, heartbeats, files,
-// operations.
+// Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance,
+// clock, heartbeats, files, operations.
 
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
 import { HOUR, type Now } from '../../domain/time.ts'
-import { type Keys, writeClockMark } from '../every-engine/instance.ts'
 import { giveUpAbandoned, openFiles } from '../files/open-files.ts'
 import { type DataFolder, dataFolder, prepareNodeFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, findWriteProblem } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { findKeyProblem, removeLeftKeys } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
+import { type Keys, writeClockMark } from '../instance.ts'
 import { createBell } from '../notices/outbox.ts'
 import {
   type Changing,
@@ -29,7 +29,7 @@ import {
   refuseBesideNodes,
 } from '../postgres/instance/instance.ts'
 import { createNode, type Node, type NodeLabel } from '../postgres/instance/node.ts'
-import { migrate } from '../postgres/schema/migrate.ts'
+import { migrate } from '../postgres/migrate.ts'
 import { setBackDates } from '../pushes/doubted-dates.ts'
 import { createImports } from '../pushes/imports.ts'
 import type { Effect } from '../steps.ts'
@@ -65,7 +65,10 @@ export type OutageWatch = {
   isOn: () => boolean
 }
 
-/** Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be served. */
+/**
+ * Makes a missing folder, key and tables, and migrates. Throws `conflict` when the database may not be
+ * served.
+ */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenedStore> {
   const folder = dataFolder(options.dataDir)
   prepareNodeFolder(folder, options.keyFile)

@@ -1,18 +1,19 @@
-// The database of a backup while it is restored: its rows in a new database of this program, made ready for its first start.
+// The database of a backup while it is restored: its rows in a new database of this program, made ready for
+// its first start.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import type { Visit } from '../../domain/audit.ts'
 import { conflict } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
-import { type Keys, readClockMark, requireKeys, writeClockMark } from '../every-engine/instance.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
+import { type Keys, readClockMark, requireKeys, writeClockMark } from '../instance.ts'
 import { countEventsFrom } from '../notices/events.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { type Linked, type OwnedPush, relinkSome } from '../pushes/rekeying.ts'
-import { openKeylessCopy } from '../sqlite/engine/keyless-copy.ts'
-import { migrate } from '../sqlite/engine/migrate.ts'
-import { createDrive } from '../sqlite/engine/run-steps.ts'
+import { openKeylessCopy } from '../sqlite/keyless-copy.ts'
+import { migrate } from '../sqlite/migrate.ts'
+import { createDrive } from '../sqlite/run-steps.ts'
 import { statement } from '../statements.ts'
 import { all, breathe, first, run } from '../steps.ts'
 
@@ -21,7 +22,10 @@ export type BackupToken = { email: string; name: string; prefix: string; lastUse
 export type BackupContent = {
   accounts: number
   pushes: number
-  /** Pushes that could still be opened when the backup was made, and whose time is not over. A restore expires them. */
+  /**
+   * Pushes that could still be opened when the backup was made, and whose time is not over. A restore expires
+   * them.
+   */
   active: number
   /** Entries of audit logs. */
   entries: number
@@ -54,8 +58,8 @@ export type RestoredStoreOptions = {
 }
 
 /**
- * Throws `conflict` for anything but a database with the rows of Oncebox, and for one of a newer version. A process that is killed
- * meanwhile leaves the new database unusable.
+ * Throws `conflict` for anything but a database with the rows of Oncebox, and for one of a newer version. A
+ * process that is killed meanwhile leaves the new database unusable.
  */
 export function openRestoredStore({ from, path, name }: RestoredStoreOptions) {
   closeSync(openSync(path, 'wx', 0o600))
@@ -102,7 +106,10 @@ function createOperations(database: Database, leftOut: number) {
     return { ...counts, leftOut, apiTokens: drive(all(API_TOKENS)) }
   }
 
-  /** Expires as lost what was live, and gives the pushes of accounts fresh links. Resolves to the number of lost pushes. */
+  /**
+   * Expires as lost what was live, and gives the pushes of accounts fresh links. Resolves to the number of
+   * lost pushes.
+   */
   async function endLive({ now, visit, relink, onProgress }: EndLive): Promise<number> {
     const total = drive(first(LIVE))?.count ?? 0
     let [done, lost] = [0, 0]

@@ -2,15 +2,15 @@
 
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 import { HOUR, MINUTE } from '../../domain/time.ts'
-import { refuseCopied } from '../every-engine/instance.ts'
 import type { NodeNote } from '../folder/notes.ts'
+import { refuseCopied } from '../instance.ts'
 import { createDatabase } from '../postgres/engine/database.ts'
 import { createAlone, createSteps } from '../postgres/engine/run-steps.ts'
 import { type Connect, onOwnConnection } from '../postgres/engine/session.ts'
 import { DATABASE_TIME, findRefusal, readInstance, requireAlone } from '../postgres/instance/instance.ts'
+import { hasTables, migrate, requireCurrentSchema } from '../postgres/migrate.ts'
 import { connectTo } from '../postgres/reaching/address.ts'
 import { reachServer } from '../postgres/reaching/reach.ts'
-import { hasTables, migrate, requireCurrentSchema } from '../postgres/schema/migrate.ts'
 import { statement } from '../statements.ts'
 import { first } from '../steps.ts'
 import type { CommandDatabase } from './opened-store.ts'
@@ -27,7 +27,9 @@ export type ServerPlace = {
   isAlone?: boolean
 }
 
-/** Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used. */
+/**
+ * Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used.
+ */
 export async function openServerDatabase({ address, create = false, isAlone = false }: ServerPlace) {
   const database = await openTables(address, create)
   const { read, transact, close } = database

@@ -3,23 +3,23 @@
 import type { Database } from 'bun:sqlite'
 import { type Clock, createClock, explainDoubt } from '../../domain/clock.ts'
 import type { Now } from '../../domain/time.ts'
-import type { OnStep } from '../every-engine/durable-steps.ts'
-import { type Keys, readClockMark } from '../every-engine/instance.ts'
+import type { OnStep } from '../durable-steps.ts'
 import { giveUpAbandoned, openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, createReserve, findWriteProblem } from '../folder/disk-space.ts'
 import { findKeyProblem } from '../folder/key-file.ts'
+import { type Keys, readClockMark } from '../instance.ts'
 import { createBell } from '../notices/outbox.ts'
 import { createImports } from '../pushes/imports.ts'
-import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/engine/checkpoint.ts'
-import { createClockKeeping, createClockMarker } from '../sqlite/engine/clock-keeping.ts'
-import { openLogSync } from '../sqlite/engine/disk-threads.ts'
-import { createGroupCommit } from '../sqlite/engine/group-commit.ts'
-import { leave, watchPlace } from '../sqlite/engine/home.ts'
-import { openLinks } from '../sqlite/engine/links.ts'
-import { schemaVersion } from '../sqlite/engine/migrate.ts'
-import { removeOldCopies } from '../sqlite/engine/migration-copy.ts'
-import { createAlone, createDrive, createSteps } from '../sqlite/engine/run-steps.ts'
+import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/checkpoint.ts'
+import { createClockKeeping, createClockMarker } from '../sqlite/clock-keeping.ts'
+import { openLogSync } from '../sqlite/disk-threads.ts'
+import { createGroupCommit } from '../sqlite/group-commit.ts'
+import { leave, watchPlace } from '../sqlite/home.ts'
+import { openLinks } from '../sqlite/links.ts'
+import { schemaVersion } from '../sqlite/migrate.ts'
+import { removeOldCopies } from '../sqlite/migration-copy.ts'
+import { createAlone, createDrive, createSteps } from '../sqlite/run-steps.ts'
 import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 import { createOperations } from './operations.ts'
@@ -161,11 +161,14 @@ function openWriting({ database, folder, options }: Opening, clock: Clock) {
   return { commits, links, checkpointer, reserve, log, isInPlace, forgetMark }
 }
 
-/** Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on Windows. */
+/**
+ * Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on
+ * Windows.
+ */
 const SYNCS_APART = process.platform === 'linux'
 /**
- * On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8 MiB at most. It grows by
- * up to as much again until it is moved, because others write meanwhile.
+ * On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8
+ * MiB at most. It grows by up to as much again until it is moved, because others write meanwhile.
  */
 const LOG_BYTES = 4 * 1024 * 1024
 

@@ -1,28 +1,22 @@
-// Opens the store in a data folder for the one process that serves it: checks the database, brings it up to date, and makes the
-// folder its home.
+// Opens the store in a data folder for the one process that serves it: checks the database, brings it up to
+// date, and makes the folder its home.
 
 import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
 import { conflict } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
-import { enterKeys, refuseCopied } from '../every-engine/instance.ts'
 import { dataFolder, holdsData, prepareDataFolder, refuseBereft } from '../folder/data-folder.ts'
 import { makeRoomToStart } from '../folder/disk-space.ts'
 import { lockFolder } from '../folder/folder-lock.ts'
 import { isReadableByOthers, readKeyring, removeLeftKeys } from '../folder/key-file.ts'
 import { explainFailure, isBusy, isFull } from '../folder/sqlite-failures.ts'
-import { truncateLog } from '../sqlite/engine/checkpoint.ts'
-import { openDatabase, requireIntact } from '../sqlite/engine/database.ts'
-import { arrive, requireHome, takeLog } from '../sqlite/engine/home.ts'
-import {
-  MIGRATIONS,
-  makeDatabase,
-  migrate,
-  requireOwnTables,
-  schemaVersion,
-} from '../sqlite/engine/migrate.ts'
-import { copyBeforeMigration } from '../sqlite/engine/migration-copy.ts'
-import { BUSY_MS, createDrive } from '../sqlite/engine/run-steps.ts'
+import { enterKeys, refuseCopied } from '../instance.ts'
+import { truncateLog } from '../sqlite/checkpoint.ts'
+import { openDatabase, requireIntact } from '../sqlite/database.ts'
+import { arrive, requireHome, takeLog } from '../sqlite/home.ts'
+import { MIGRATIONS, makeDatabase, migrate, requireOwnTables, schemaVersion } from '../sqlite/migrate.ts'
+import { copyBeforeMigration } from '../sqlite/migration-copy.ts'
+import { BUSY_MS, createDrive } from '../sqlite/run-steps.ts'
 import { removeCopyPlaces } from './backup-source.ts'
 import type { OpenedStore } from './opened-store.ts'
 import { type Opening, openParts, type StoreOptions } from './sqlite-parts.ts'
@@ -60,8 +54,9 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 }
 
 /**
- * Throws `conflict`, and then nothing was changed, for a damaged database, a wrong key, or a copy. `isLogLost`: the log of a killed
- * server was removed. Returns the name of the copy that was made before a migration, if any.
+ * Throws `conflict`, and then nothing was changed, for a damaged database, a wrong key, or a copy.
+ * `isLogLost`: the log of a killed server was removed. Returns the name of the copy that was made before a
+ * migration, if any.
  */
 async function verify(opening: Opening, isLogLost: boolean): Promise<string | null> {
   const { database, keys, folder, options } = opening
@@ -84,7 +79,10 @@ async function verify(opening: Opening, isLogLost: boolean): Promise<string | nu
   return copy
 }
 
-/** Throws `conflict` when it cannot: nothing may be acknowledged on top of what a former process could not sync. */
+/**
+ * Throws `conflict` when it cannot: nothing may be acknowledged on top of what a former process could not
+ * sync.
+ */
 function emptyLogOfLastProcess(database: Database): void {
   if (truncateLog(database)) return
   const message = `Another process reads ${database.filename}, so its log cannot be emptied: end that process first.`

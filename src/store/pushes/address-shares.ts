@@ -1,4 +1,5 @@
-// How much each address holds in live anonymous pushes: a row for each push, deleted when it ends, and sums of these rows.
+// How much each address holds in live anonymous pushes: a row for each push, deleted when it ends, and sums
+// of these rows.
 
 import {
   exceededLimit,
@@ -13,7 +14,10 @@ import { addressShares, liveShares } from '../tables.ts'
 /** The most rows that are read to find out when there will be room. */
 const MAX_SOONEST = 1_000
 
-/** Makes the row of a new address, since only an existing one can be locked. The update changes nothing but locks. */
+/**
+ * Makes the row of a new address, since only an existing one can be locked. The update changes nothing but
+ * locks.
+ */
 const LOCK_SUM = statement<Share>(
   `INSERT INTO address_shares (address, pushes, bytes) VALUES ($1, 0, 0)
   ON CONFLICT (address) DO UPDATE SET pushes = address_shares.pushes RETURNING pushes, bytes`,
@@ -36,7 +40,10 @@ const LOCK_SUMS = forSome((list) =>
 )
 const add = addTo(liveShares)
 
-/** Creates of one address take turns from here on. Throws `too_many`, naming the limit, when it has no room for one more push. */
+/**
+ * Creates of one address take turns from here on. Throws `too_many`, naming the limit, when it has no room
+ * for one more push.
+ */
 export function* requireRoom(share: ShareToTake, now: number): Step<void> {
   const { addresses, bytes, limits } = share
   const [own] = addresses

@@ -1,5 +1,5 @@
-// The audit log of each push, appended to one table by whoever holds the lock of the push. Each entry names the one before it, and
-// the push its last one.
+// The audit log of each push, appended to one table by whoever holds the lock of the push. Each entry names
+// the one before it, and the push its last one.
 
 import {
   type AuditEntry,
@@ -9,7 +9,7 @@ import {
   type NewEntry,
   PAGE_SIZE,
 } from '../../domain/audit.ts'
-import type { AuditStore } from '../face.ts'
+import type { AuditStore } from '../contract.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, isThere, run, type Step, type Steps } from '../steps.ts'
 import { auditEntries, pushState } from '../tables.ts'
@@ -48,7 +48,9 @@ const SHORTEN = statement(
 
 /** The log of a push that was purged meanwhile is empty. */
 export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
-  /** The ids of the last `most` entries, the last one first. Entries that are added meanwhile are left out. */
+  /**
+   * The ids of the last `most` entries, the last one first. Entries that are added meanwhile are left out.
+   */
   async function listLastIds({ id, lastEntry }: RowOf<typeof pushState>, most: number): Promise<number[]> {
     const ids: number[] = []
     for (let next = lastEntry; next !== null && ids.length < most; ) {
@@ -107,8 +109,8 @@ export function removeLog(pushId: number): Step<void> {
 export type Room = Pick<LogPlace, 'hasRoom'>
 
 /**
- * The push with its counts as they are after a visit, and the step that adds the entry; null for one that is only counted. The
- * statement after that step makes it the push's last entry.
+ * The push with its counts as they are after a visit, and the step that adds the entry; null for one that is
+ * only counted. The statement after that step makes it the push's last entry.
  */
 export function appending<P extends LogCounts & { id: number; ownerId: number | null }>(
   push: P,

@@ -1,5 +1,5 @@
-// Corrects the dates of pushes that were made while the clock was ahead, and of messages. After it was set back the pushes would live
-// too long, and the messages wait too long.
+// Corrects the dates of pushes that were made while the clock was ahead, and of messages. After it was set
+// back the pushes would live too long, and the messages wait too long.
 
 import type { Clock } from '../../domain/clock.ts'
 import { isFromAhead, setBack } from '../../domain/push.ts'
@@ -16,7 +16,10 @@ const updatePush = updateOf(pushes, ['createdAt', 'expiresAt'])
 
 type DoubtedClock = Pick<Clock, 'now' | 'doubt' | 'wasAhead'>
 
-/** Moves the dates of pushes that were made more than a day in the future back by as much as the clock was ahead. */
+/**
+ * Moves the dates of pushes that were made more than a day in the future back by as much as the clock was
+ * ahead.
+ */
 export async function setBackDates({ write }: Pick<Steps, 'write'>, clock: DoubtedClock): Promise<void> {
   for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {
     const from: number = before
@@ -25,8 +28,8 @@ export async function setBackDates({ write }: Pick<Steps, 'write'>, clock: Doubt
 }
 
 /**
- * Handles some pushes with ids below `before`, the latest first, and returns the next `before`; null when done: such pushes follow
- * one another, so a piece without one ends the search.
+ * Handles some pushes with ids below `before`, the latest first, and returns the next `before`; null when
+ * done: such pushes follow one another, so a piece without one ends the search.
  */
 function* setBackSome(before: number, clock: DoubtedClock): Step<number | null> {
   if (clock.doubt() !== null) return null

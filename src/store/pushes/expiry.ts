@@ -1,9 +1,10 @@
-// How pushes end and go: those that ran out of time are written as expired, those expired long ago are purged, those of an
-// account that goes are removed or become anonymous, and those of a database that was set back are lost. In small steps.
+// How pushes end and go: those that ran out of time are written as expired, those expired long ago are
+// purged, those of an account that goes are removed or become anonymous, and those of a database that was set
+// back are lost. In small steps.
 
 import type { Visit } from '../../domain/audit.ts'
 import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
-import type { ExpiryStore } from '../face.ts'
+import type { ExpiryStore } from '../contract.ts'
 import { statement } from '../statements.ts'
 import { all, first, isThere, type Parts, run, type Step, type Steps } from '../steps.ts'
 import { shortenLog } from './audit-log.ts'
@@ -117,7 +118,10 @@ export function* disown(ownerId: number): Step<void> {
   for (const statement of DISOWN) yield* run(statement, ownerId)
 }
 
-/** Removes as many of these pushes as one step has time for, and returns their number; null when it took part of a long log. */
+/**
+ * Removes as many of these pushes as one step has time for, and returns their number; null when it took part
+ * of a long log.
+ */
 function* remove(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number | null> {
   const until = performance.now() + STEP_MS
   let [removed, entries] = [0, 0]
@@ -131,7 +135,10 @@ function* remove(ids: readonly number[], { at, skips }: { at: number; skips: boo
   return removed
 }
 
-/** Ends some of the pushes of a database that was set back, or came from a backup; `found` is 0 after the last. */
+/**
+ * Ends some of the pushes of a database that was set back, or came from a backup; `found` is 0 after the
+ * last.
+ */
 export function* loseSome({
   now,
   visit,

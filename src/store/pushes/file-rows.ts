@@ -1,13 +1,17 @@
-// Rows for the files of each push, and rows for files that are due for removal, which make scans of the folder unnecessary.
+// Rows for the files of each push, and rows for files that are due for removal, which make scans of the
+// folder unnecessary.
 
 import { DomainError } from '../../domain/errors.ts'
 import { grantLifetime } from '../../domain/files.ts'
-import type { SealedFile } from '../sealed-face.ts'
+import type { SealedFile } from '../sealed-contract.ts'
 import { addTo, causing, type RowOf, select, statement } from '../statements.ts'
 import { all, has, run, type Step } from '../steps.ts'
 import { filesDue, pushFiles } from '../tables.ts'
 
-/** When the files of a push become due: at a time, or when the grants of its last view end, at most until the given time. */
+/**
+ * When the files of a push become due: at a time, or when the grants of its last view end, at most until the
+ * given time.
+ */
 export type Release = { at: number } | { viewedAt: number; until: number }
 
 const OF_PUSH = select(pushFiles, 'WHERE push_id = $1 ORDER BY n')
@@ -27,7 +31,10 @@ export function listFiles(pushId: number): Step<RowOf<typeof pushFiles>[]> {
   return all(OF_PUSH, pushId)
 }
 
-/** Gives uploads to a push, so that they are not due any more. Throws `overloaded` when one was taken for abandoned. */
+/**
+ * Gives uploads to a push, so that they are not due any more. Throws `overloaded` when one was taken for
+ * abandoned.
+ */
 export function* attachFiles(pushId: number, files: readonly SealedFile[]): Step<void> {
   for (const [n, file] of files.entries()) {
     if (!(yield* has(TAKE_UPLOAD, file.fileId))) throw filesAreGone()

@@ -1,8 +1,8 @@
-// Used idempotency keys and their sealed answers. An answer is destroyed when its push ends; the key stays marked as used
-// until it lapses.
+// Used idempotency keys and their sealed answers. An answer is destroyed when its push ends; the key stays
+// marked as used until it lapses.
 
 import { conflict } from '../../domain/errors.ts'
-import type { IdempotencyStore, KeyToStore } from '../face.ts'
+import type { IdempotencyStore, KeyToStore } from '../contract.ts'
 import { forSome, insertUnlessThere, locked, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'

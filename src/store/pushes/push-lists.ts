@@ -2,7 +2,7 @@
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
 import { MOST_OPENED, MOST_UNSEEN, type PushCounts, type PushFacts } from '../../domain/listing.ts'
-import type { ListedPush, PushListStore, SealedTexts } from '../face.ts'
+import type { ListedPush, PushListStore, SealedTexts } from '../contract.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, isThere, type Parts, run, type Statement, type Step } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
@@ -12,7 +12,10 @@ import { NOT_VIEWED, presentPush } from './stored-push.ts'
 const PIECE = 500
 /** Ended pushes that `listOpened` looks through: about a millisecond. */
 const LOOKED_THROUGH = 500
-/** Of the live and of the ended pushes, those that `countUnseen` looks through: 0.1 ms with every page of a signed-in person. */
+/**
+ * Of the live and of the ended pushes, those that `countUnseen` looks through: 0.1 ms with every page of a
+ * signed-in person.
+ */
 const LOOKED_THROUGH_BY_PAGES = 100
 type Listed = RowOf<typeof pushes> &
   RowOf<typeof pushState> &
@@ -28,7 +31,10 @@ function listed(where: string): Statement<Listed> {
   return statement(`SELECT ${COLUMNS} ${LISTED} WHERE ${where}`)
 }
 
-/** The pushes of the owner $1 that are live or not. `doubted`: the time of a clock in doubt, whose ends are not written down. */
+/**
+ * The pushes of the owner $1 that are live or not. `doubted`: the time of a clock in doubt, whose ends are
+ * not written down.
+ */
 function isInList(expired: boolean, doubted: string | null): string {
   if (doubted === null) return `owner_id = $1 AND expired_on IS ${expired ? 'NOT NULL' : 'NULL'}`
   const hasEnded = `expired_on IS NOT NULL OR expires_at <= ${doubted}`
@@ -37,7 +43,10 @@ function isInList(expired: boolean, doubted: string | null): string {
 
 type List = { expired: boolean; doubted: number | null }
 
-/** The statements of an owner's lists; the time of a clock in doubt follows the other values, of which there are `others`. */
+/**
+ * The statements of an owner's lists; the time of a clock in doubt follows the other values, of which there
+ * are `others`.
+ */
 function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
   const of = (doubted: string | null) => ({
     live: make(isInList(false, doubted)),
@@ -51,7 +60,10 @@ function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
   }
 }
 
-/** The inner query reads only the index, unless it has `until`, so that a late page reads no more rows than an early one. */
+/**
+ * The inner query reads only the index, unless it has `until`, so that a late page reads no more rows than an
+ * early one.
+ */
 const page = (others: number, until: string) =>
   forLists(others, (isIn) =>
     listed(

@@ -1,10 +1,10 @@
-// One push and what belongs to it: found, or locked for a change. The lock is that of its row in `push_state`; all other rows of the
-// push are read after it.
+// One push and what belongs to it: found, or locked for a change. The lock is that of its row in
+// `push_state`; all other rows of the push are read after it.
 
 import { DamageError } from '../../domain/errors.ts'
-import type { SealedContent, StoredPush } from '../face.ts'
+import type { SealedContent, StoredPush } from '../contract.ts'
 import { lockCounts } from '../notices/events.ts'
-import type { SealedSecrets } from '../sealed-face.ts'
+import type { SealedSecrets } from '../sealed-contract.ts'
 import { forSome, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { first, type Step, together } from '../steps.ts'
 import { pushes, pushState } from '../tables.ts'
@@ -74,8 +74,8 @@ function* lockOneByOne(lookup: Uint8Array): Step<Locked> {
 }
 
 /**
- * Locks several pushes that may end together, and returns those that there are, in the order of their ids. `skips`: without those
- * that somebody else has locked.
+ * Locks several pushes that may end together, and returns those that there are, in the order of their ids.
+ * `skips`: without those that somebody else has locked.
  */
 export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {
   const states = yield* skips ? LOCK_FREE(ids) : LOCK_SOME(ids)
@@ -91,7 +91,9 @@ export function* lockPushes(ids: readonly number[], { skips = false } = {}): Ste
   })
 }
 
-/** Returns null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing. */
+/**
+ * Returns null when the push was purged meanwhile. Throws DamageError when a part of a live push is missing.
+ */
 export function* findContent(push: StoredPush): Step<SealedContent | null> {
   return yield* withFiles(push, yield* first(SECRETS, push.id))
 }

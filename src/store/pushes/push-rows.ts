@@ -1,13 +1,13 @@
-// One push and all that belongs to it: stored, changed and removed. Every change holds the lock of its row in `push_state`
-// (push-locks.ts), so that visits to one push come one after another.
+// One push and all that belongs to it: stored, changed and removed. Every change holds the lock of its row in
+// `push_state` (push-locks.ts), so that visits to one push come one after another.
 
 import type { NewEntry } from '../../domain/audit.ts'
 import { eventsOf } from '../../domain/events.ts'
 import type { Step as Decided } from '../../domain/visits.ts'
-import type { PushToStore, StoredPush } from '../face.ts'
+import type { PushToStore, StoredPush } from '../contract.ts'
 import { holdAccount, newEventId, tell } from '../notices/events.ts'
 import { removeLinks } from '../notices/outbox.ts'
-import type { SealedSecrets } from '../sealed-face.ts'
+import type { SealedSecrets } from '../sealed-contract.ts'
 import { addTo, causing, insertForId, statement, updateOf } from '../statements.ts'
 import { first, LAST_ID, run, type Step, together } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
@@ -94,7 +94,10 @@ export function* insertPush(
   return stored
 }
 
-/** Writes what was decided about a push that is locked, and destroys its secrets if it ends. Null: nothing is to be written. */
+/**
+ * Writes what was decided about a push that is locked, and destroys its secrets if it ends. Null: nothing is
+ * to be written.
+ */
 export function* write(
   before: StoredPush,
   decided: Decided<StoredPush> | null,

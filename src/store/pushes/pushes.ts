@@ -15,7 +15,6 @@ import {
   forward,
 } from '../../domain/visits.ts'
 import { requireActive } from '../accounts/accounts.ts'
-import { spendNonce } from '../every-engine/shared-state.ts'
 import type {
   Claim,
   Claimed,
@@ -29,11 +28,12 @@ import type {
   StoredPush,
   Visited,
   VisitToPush,
-} from '../face.ts'
+} from '../contract.ts'
 import { tell } from '../notices/events.ts'
 import { enqueue } from '../notices/outbox.ts'
-import { takeAnswer } from '../requests/requests.ts'
-import type { Mailing, SealedMails } from '../sealed-face.ts'
+import { takeAnswer } from '../requests.ts'
+import type { Mailing, SealedMails } from '../sealed-contract.ts'
+import { spendNonce } from '../shared-state.ts'
 import { statement } from '../statements.ts'
 import { run, type Step, type Steps } from '../steps.ts'
 import { requireRoom, takeShare } from './address-shares.ts'

@@ -1,8 +1,9 @@
-// Which rows were sealed under which instance key, and how what accounts keep comes under another key or another link.
+// Which rows were sealed under which instance key, and how what accounts keep comes under another key or
+// another link.
 
 import { MAIL_KEYS } from '../notices/outbox.ts'
 import { WEBHOOK_KEYS, WEBHOOK_SECRETS } from '../notices/webhooks.ts'
-import { REQUEST_KEYS } from '../requests/requests.ts'
+import { REQUEST_KEYS } from '../requests.ts'
 import { type RowOf, statement } from '../statements.ts'
 import { all, run, type Step } from '../steps.ts'
 import type { pushes, pushLabels } from '../tables.ts'
@@ -81,7 +82,10 @@ const LABEL = statement(
   'UPDATE push_labels SET url_token = $2, name = $3, note = $4, request = $5 WHERE push_id = $1',
 )
 
-/** Changes the links and labels of some pushes after `id`. Resolves to the last id, or null after the last push. */
+/**
+ * Changes the links and labels of some pushes after `id`. Resolves to the last id, or null after the last
+ * push.
+ */
 export function* relinkSome(after: number, change: (push: OwnedPush) => Linked | null): Step<number | null> {
   const some = yield* all(OWNED, after)
   for (const { isOver, ...push } of some) {

@@ -1,7 +1,8 @@
-// Slots of a fixed size for values that must vanish: wrapped keys of live pushes, and answers of idempotency keys.
+// Slots of a fixed size for values that must vanish: wrapped keys of live pushes, and answers of idempotency
+// keys.
 //
-// A slot is overwritten in place and never deleted. Where rows are deleted SQLite merges pages, and copies of the moved rows
-// stay in unused space, where they could not be destroyed.
+// A slot is overwritten in place and never deleted. Where rows are deleted SQLite merges pages, and copies of
+// the moved rows stay in unused space, where they could not be destroyed.
 
 import { causing, locked, returningId, statement } from '../statements.ts'
 import { first, only, run, type Step } from '../steps.ts'

@@ -1,13 +1,14 @@
 // A push as its two rows say it: the one that is only read, and the one that a view changes.
 
 import { LAST_TIME } from '../../domain/time.ts'
-import type { StoredPush } from '../face.ts'
+import type { StoredPush } from '../contract.ts'
 import type { RowOf } from '../statements.ts'
 import type { pushes, pushState } from '../tables.ts'
 
 /**
- * Stored as the last view of a new push. In SQLite it takes two bytes more than the time of a view, so that the row has room for its
- * first views: a row that grows in a full page makes SQLite divide it, and write its neighbours too.
+ * Stored as the last view of a new push. In SQLite it takes two bytes more than the time of a view, so that
+ * the row has room for its first views: a row that grows in a full page makes SQLite divide it, and write its
+ * neighbours too.
  */
 export const NOT_VIEWED = LAST_TIME
 

@@ -1,10 +1,10 @@
-// Sealed files in a bucket, each under its id in the folder of this database, and what an operator wants to know of the bucket. The
-// keys of the objects tell nothing.
+// Sealed files in a bucket, each under its id in the folder of this database, and what an operator wants to
+// know of the bucket. The keys of the objects tell nothing.
 
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { DomainError } from '../../domain/errors.ts'
-import type { BucketReport, OpenedFile, SealedFiles } from '../files-face.ts'
+import type { BucketReport, OpenedFile, SealedFiles } from '../files-contract.ts'
 import { createClient, PATIENCE, type Patience } from './client.ts'
 import { S3Failure } from './failures.ts'
 import { createObjects } from './objects.ts'

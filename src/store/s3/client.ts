@@ -1,5 +1,6 @@
-// Requests to the store of the bucket with a bound on their time, and whether it works. All requests do the same when they arrive
-// twice, so they are sent again a few times, with jitter; while the store is known to fail, requests are refused at once.
+// Requests to the store of the bucket with a bound on their time, and whether it works. All requests do the
+// same when they arrive twice, so they are sent again a few times, with jitter; while the store is known to
+// fail, requests are refused at once.
 
 import { randomKey } from '../../crypto/random.ts'
 import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
@@ -96,7 +97,10 @@ function jitter(): number {
   return randomKey(1).readUInt8() / 255
 }
 
-/** After a failure to answer, requests are refused for this long without being sent, so that they do not pile up. */
+/**
+ * After a failure to answer, requests are refused for this long without being sent, so that they do not pile
+ * up.
+ */
 const REST_MS = 1_000
 /** The same failure is told again only after this long, however often the store changes. */
 const SILENCE_MS = 600_000

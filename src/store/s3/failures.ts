@@ -1,11 +1,12 @@
-// What can go wrong at the store of the bucket: each failure with a sentence for the operator, and whether to try again.
+// What can go wrong at the store of the bucket: each failure with a sentence for the operator, and whether to
+// try again.
 
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { valueIn } from './xml.ts'
 
 /**
- * `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the operation. `failing`: the
- * same request may succeed a moment later.
+ * `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the
+ * operation. `failing`: the same request may succeed a moment later.
  */
 export type FailureKind = 'missing' | 'full' | 'refused' | 'failing'
 

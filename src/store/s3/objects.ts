@@ -29,7 +29,10 @@ export function createObjects(send: Send) {
     }))
   }
 
-  /** The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such object. */
+  /**
+   * The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such
+   * object.
+   */
   function read(key: string, { start, length }: { start: number; length: number }) {
     const headers = { range: `bytes=${start}-${start + length - 1}` }
     // Refusals are longer than the smallest ranges.
@@ -44,7 +47,10 @@ export function createObjects(send: Send) {
     return send({ method: 'GET', key, headers, most }, length, readPart).catch(nullIfMissing)
   }
 
-  /** Bytes; null when there is no such object. Not by HEAD: its answer cannot say whether the whole bucket is missing. */
+  /**
+   * Bytes; null when there is no such object. Not by HEAD: its answer cannot say whether the whole bucket is
+   * missing.
+   */
   async function measure(key: string): Promise<number | null> {
     return (await read(key, START))?.size ?? null
   }
@@ -75,7 +81,9 @@ export function createObjects(send: Send) {
     }))
   }
 
-  /** Joins the parts. Does nothing when there is no such upload, because an earlier try may have succeeded. */
+  /**
+   * Joins the parts. Does nothing when there is no such upload, because an earlier try may have succeeded.
+   */
   async function completeUpload({ key, uploadId }: PartUpload, parts: readonly Part[], size: number) {
     const xml = parts.map(
       ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,

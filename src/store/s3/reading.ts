@@ -1,6 +1,7 @@
-// Reads an object of the bucket in windows that are larger than what is asked for, so that a download takes few requests.
+// Reads an object of the bucket in windows that are larger than what is asked for, so that a download takes
+// few requests.
 
-import type { OpenedFile } from '../files-face.ts'
+import type { OpenedFile } from '../files-contract.ts'
 import type { Objects } from './objects.ts'
 
 const KIB = 1024

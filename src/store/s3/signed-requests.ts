@@ -75,7 +75,10 @@ export function createSendOnce(place: BucketPlace, credentials: Credentials): Se
     })
 }
 
-/** Refuses longer answers: a store that ignores ranges would send whole files into memory, a hostile one even more. */
+/**
+ * Refuses longer answers: a store that ignores ranges would send whole files into memory, a hostile one even
+ * more.
+ */
 async function readUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0

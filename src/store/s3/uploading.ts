@@ -1,5 +1,5 @@
-// Puts one file into the bucket as its bytes arrive: whole when it fits into one part, else part after part. The memory for the
-// parts of all uploads has a bound.
+// Puts one file into the bucket as its bytes arrive: whole when it fits into one part, else part after part.
+// The memory for the parts of all uploads has a bound.
 
 import { DomainError } from '../../domain/errors.ts'
 import { S3Failure } from './failures.ts'
@@ -17,7 +17,9 @@ export type PartBuffers = {
 const SPARE = 2
 
 const MIB = 1024 * 1024
-/** At least 5 MiB, by the rules of S3; all parts but the last have the same size, which some stores demand. */
+/**
+ * At least 5 MiB, by the rules of S3; all parts but the last have the same size, which some stores demand.
+ */
 const LEAST_PART_BYTES = 5 * MIB
 const MOST_PARTS = 10_000
 /** Bytes of parts that are filled or sent, for all uploads together. */
@@ -70,7 +72,10 @@ const CROWDED = 'Too many files are being uploaded at once; nothing was stored.'
 /** The first `length` bytes of the buffer are a part. */
 export type Cut = { buffer: PartBuffer; length: number; isLast: boolean }
 
-/** Fills one buffer after another. The caller gives the buffer of each part back. A file without bytes is one empty part. */
+/**
+ * Fills one buffer after another. The caller gives the buffer of each part back. A file without bytes is one
+ * empty part.
+ */
 export async function* cutUp(
   bytes: AsyncIterable<Uint8Array>,
   { take, giveBack }: PartBuffers,
@@ -124,7 +129,8 @@ export function createUpload(objects: Objects, buffers: PartBuffers): Upload {
       for await (const cut of cutUp(bytes, buffers)) {
         const before = sending
         sending = send(cut, before).finally(() => buffers.giveBack(cut.buffer))
-        // One part is sent while the next one fills, so a failure of it may come before anything waits for it.
+        // One part is sent while the next one fills, so a failure of it may come before anything waits for
+        // it.
         sending.catch(() => undefined)
         await before
       }

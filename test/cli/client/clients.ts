@@ -1,4 +1,5 @@
-// What the tests of the client commands share: a whole Oncebox, servers that answer as a test wants, and a folder for each test.
+// What the tests of the client commands share: a whole Oncebox, servers that answer as a test wants, and a
+// folder for each test.
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'

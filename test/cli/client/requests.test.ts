@@ -1,4 +1,5 @@
-// `oncebox request`, `requests`, and `get` of a request, with a server that answers as one with requests does.
+// `oncebox request`, `requests`, and `get` of a request, with a server that answers as one with requests
+// does.
 
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

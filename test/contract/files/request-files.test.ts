@@ -1,4 +1,5 @@
-// Files that are sent to a request: reserved before the first byte, streamed, and encrypted for a key of age where there is one.
+// Files that are sent to a request: reserved before the first byte, streamed, and encrypted for a key of age
+// where there is one.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'

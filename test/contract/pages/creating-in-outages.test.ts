@@ -1,4 +1,5 @@
-// The form that creates a push while the store, or the place of its files, is away: it comes back whole, and makes one push.
+// The form that creates a push while the store, or the place of its files, is away: it comes back whole, and
+// makes one push.
 
 import { describe, expect, test } from 'bun:test'
 import type { OutageCode } from '../../../src/domain/errors.ts'

@@ -1,5 +1,5 @@
-// A form that somebody sends while the store is away: 503 with what happened and when to try again, and nothing is done. The same
-// form works once the store answers.
+// A form that somebody sends while the store is away: 503 with what happened and when to try again, and
+// nothing is done. The same form works once the store answers.
 
 import { describe, expect, test } from 'bun:test'
 import { wordsOf } from '../../../src/words/words.ts'

@@ -1,4 +1,5 @@
-// What tests of outages share: a store that fails in several ways, and two people whose sessions began before it did.
+// What tests of outages share: a store that fails in several ways, and two people whose sessions began before
+// it did.
 
 import { afterEach, beforeEach } from 'bun:test'
 import { DomainError, type OutageCode } from '../../../src/domain/errors.ts'

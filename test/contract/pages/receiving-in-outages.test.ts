@@ -1,4 +1,5 @@
-// The page of a secret link while the store is away: it says what became of the secret, and leads back to its form.
+// The page of a secret link while the store is away: it says what became of the secret, and leads back to its
+// form.
 
 import { describe, expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'

@@ -113,7 +113,8 @@ describe('signing in', () => {
       known.push(await time('bob@example.org'))
       unknown.push(await time(`nobody-${n}@example.org`))
     }
-    // argon2 takes tens of milliseconds of the processor. Without it, an unknown address would be answered in one.
+    // argon2 takes tens of milliseconds of the processor. Without it, an unknown address would be answered in
+    // one.
     const least = (times: number[]) => Math.min(...times)
     expect(least(unknown)).toBeGreaterThan(least(known) / 4)
     expect(least(unknown)).toBeLessThan(least(known) * 4)

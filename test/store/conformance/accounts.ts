@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { NO_CHOICES } from '../../../src/domain/push-choices.ts'
 import { DAY } from '../../../src/domain/time.ts'
-import type { Preferences } from '../../../src/store/accounts-face.ts'
+import type { Preferences } from '../../../src/store/accounts-contract.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 

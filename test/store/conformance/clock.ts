@@ -1,5 +1,5 @@
-// What every engine promises while the clock of the machine is wrong: it starts, stores, opens and sweeps, and destroys nothing
-// by a time that nobody has confirmed.
+// What every engine promises while the clock of the machine is wrong: it starts, stores, opens and sweeps,
+// and destroys nothing by a time that nobody has confirmed.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, HOUR } from '../../../src/domain/time.ts'

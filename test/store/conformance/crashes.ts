@@ -1,11 +1,11 @@
-// What every engine that can be stopped at a step promises: after a crash at any step, each operation is there whole or not
-// at all, and whatever was acknowledged before is there.
+// What every engine that can be stopped at a step promises: after a crash at any step, each operation is
+// there whole or not at all, and whatever was acknowledged before is there.
 
 import { expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { grantLifetime } from '../../../src/domain/files.ts'
 import { DAY } from '../../../src/domain/time.ts'
-import type { Store } from '../../../src/store/face.ts'
+import type { Store } from '../../../src/store/contract.ts'
 import type { TestClock } from '../../support/instance.ts'
 import { examplePush, VISIT } from '../../support/store.ts'
 import { untilDone } from '../../support/waiting.ts'

@@ -1,7 +1,7 @@
 // The engine under test: a store that is opened empty, its clock, and a way to open the same data again.
 
 import type { AuditKind } from '../../../src/domain/audit.ts'
-import type { Store } from '../../../src/store/face.ts'
+import type { Store } from '../../../src/store/contract.ts'
 import type { TestClock } from '../../support/instance.ts'
 
 export type OpenedEngine = {

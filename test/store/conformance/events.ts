@@ -1,4 +1,5 @@
-// What every engine promises about events: told in the commit that makes them happen, in order, to the owner alone, for a week.
+// What every engine promises about events: told in the commit that makes them happen, in order, to the owner
+// alone, for a week.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Push } from '../../../src/domain/push.ts'

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { grantLifetime } from '../../../src/domain/files.ts'
 import { DAY } from '../../../src/domain/time.ts'
-import type { SealedFiles } from '../../../src/store/files-face.ts'
+import type { SealedFiles } from '../../../src/store/files-contract.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 

@@ -1,9 +1,10 @@
-// What every engine promises about messages to the outside: added in the commit that they tell of, taken once, tried again, and gone.
+// What every engine promises about messages to the outside: added in the commit that they tell of, taken
+// once, tried again, and gone.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../../src/domain/outbox.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/domain/time.ts'
-import type { DueMessage, WebhookToStore } from '../../../src/store/notices-face.ts'
+import type { DueMessage, WebhookToStore } from '../../../src/store/notices-contract.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
 import { waitUntil } from '../../support/waiting.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'

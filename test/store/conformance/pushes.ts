@@ -1,4 +1,5 @@
-// What every engine promises about pushes: views that race, secrets that vanish, expiry that keeps its moment.
+// What every engine promises about pushes: views that race, secrets that vanish, expiry that keeps its
+// moment.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

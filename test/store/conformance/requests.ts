@@ -1,9 +1,10 @@
-// What every engine promises about requests for secrets: never one answer too many, whoever sends at once and whatever breaks off.
+// What every engine promises about requests for secrets: never one answer too many, whoever sends at once and
+// whatever breaks off.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
-import type { PushToStore } from '../../../src/store/face.ts'
-import type { RequestToStore, StoredRequest } from '../../../src/store/requests-face.ts'
+import type { PushToStore } from '../../../src/store/contract.ts'
+import type { RequestToStore, StoredRequest } from '../../../src/store/requests-contract.ts'
 import { exampleRequest, storePush } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
 

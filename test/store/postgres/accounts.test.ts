@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MAX_API_TOKENS, MAX_SESSIONS } from '../../../src/domain/account.ts'
 import { DAY } from '../../../src/domain/time.ts'
-import type { NewAccountLink } from '../../../src/store/accounts-face.ts'
+import type { NewAccountLink } from '../../../src/store/accounts-contract.ts'
 import { openPostgresNodes, type PostgresNode, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'

@@ -1,11 +1,12 @@
-// Files, expiry and purges of nodes over one database: where the files are, who removes them, and that nothing happens twice.
+// Files, expiry and purges of nodes over one database: where the files are, who removes them, and that
+// nothing happens twice.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/domain/time.ts'
-import type { StoredPush } from '../../../src/store/face.ts'
+import type { StoredPush } from '../../../src/store/contract.ts'
 import type { OpenedStore } from '../../../src/store/opening/opened-store.ts'
 import type { BucketOptions } from '../../../src/store/s3/bucket.ts'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'

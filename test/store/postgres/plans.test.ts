@@ -1,4 +1,5 @@
-// How PostgreSQL runs each statement of the store on tables that have grown: it reads none of the large ones from end to end.
+// How PostgreSQL runs each statement of the store on tables that have grown: it reads none of the large ones
+// from end to end.
 
 import { expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'

@@ -1,9 +1,10 @@
-// Visits of every kind that race on two nodes over one database, also while the server ends their connections.
+// Visits of every kind that race on two nodes over one database, also while the server ends their
+// connections.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isDomainError } from '../../../src/domain/errors.ts'
-import type { StoredPush } from '../../../src/store/face.ts'
+import type { StoredPush } from '../../../src/store/contract.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'
@@ -86,7 +87,10 @@ postgres.describe('two nodes', () => {
     return false
   }
 
-  /** Closes the connections of the nodes, because a connection counts its deadlocks some time later, or when it ends. */
+  /**
+   * Closes the connections of the nodes, because a connection counts its deadlocks some time later, or when
+   * it ends.
+   */
   async function countDeadlocks(): Promise<number> {
     await Promise.all(opened.pools.map((pool) => pool.close()))
     const others =
@@ -100,7 +104,10 @@ postgres.describe('two nodes', () => {
 
   const readFacts = () => opened.query<Facts>(FACTS)
 
-  /** An entry for each thing that happened, numbered without a gap, and secrets exactly as long as a push lives. */
+  /**
+   * An entry for each thing that happened, numbered without a gap, and secrets exactly as long as a push
+   * lives.
+   */
   function expectConsistent({ views, most, isEnded, hasSecrets, entries, log }: Facts): void {
     expect(log).toHaveLength(entries)
     expect(log.map(({ previous }) => previous)).toEqual([null, ...log.slice(0, -1).map(({ id }) => id)])

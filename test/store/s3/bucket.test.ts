@@ -1,4 +1,5 @@
-// What the files in a bucket go through: large uploads, a store that fails in every way, and what is left behind.
+// What the files in a bucket go through: large uploads, a store that fails in every way, and what is left
+// behind.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'

@@ -1,4 +1,5 @@
-// A store that means harm: whatever it answers, memory and time have a bound, nothing goes elsewhere, and no secret is shown.
+// A store that means harm: whatever it answers, memory and time have a bound, nothing goes elsewhere, and no
+// secret is shown.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

@@ -3,8 +3,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { createEventLog } from '../../../src/store/notices/event-log.ts'
-import { migrate } from '../../../src/store/sqlite/engine/migrate.ts'
-import { createDrive, createSteps } from '../../../src/store/sqlite/engine/run-steps.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { createDrive, createSteps } from '../../../src/store/sqlite/run-steps.ts'
 import { START } from '../../support/instance.ts'
 
 test('an event waits for the disk before anybody hears of it, and its absence does not', async () => {

@@ -1,19 +1,23 @@
-// Every read of the store, asked while a sync is under way: what says that something has ended waits for it, and nothing else does.
+// Every read of the store, asked while a sync is under way: what says that something has ended waits for it,
+// and nothing else does.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { newKeyFile, parseKeyFile } from '../../../src/crypto/keyring.ts'
 import { createOperations } from '../../../src/store/opening/operations.ts'
-import { openLinks } from '../../../src/store/sqlite/engine/links.ts'
-import { migrate } from '../../../src/store/sqlite/engine/migrate.ts'
-import { createDrive, createSteps } from '../../../src/store/sqlite/engine/run-steps.ts'
+import { openLinks } from '../../../src/store/sqlite/links.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { createDrive, createSteps } from '../../../src/store/sqlite/run-steps.ts'
 import type { Parts } from '../../../src/store/steps.ts'
 import { START } from '../../support/instance.ts'
 import { examplePush, exampleRequest, storePush, VISIT, view } from '../../support/store.ts'
 
 type Operations = ReturnType<typeof createOperations>
 type Ask = (store: Operations) => Promise<unknown>
-/** `ended`: asks for something that has ended or is gone. `live`: asks for something that goes on; null where no result says so. */
+/**
+ * `ended`: asks for something that has ended or is gone. `live`: asks for something that goes on; null where
+ * no result says so.
+ */
 type Read = { ended: Ask; live: Ask | null }
 /** A new operation does not compile before it is in the table below. */
 type Table = {

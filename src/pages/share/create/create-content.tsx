@@ -1,5 +1,5 @@
-// What is shared, with the fields of each kind: a text, files, a link, a QR code or a Wi-Fi network. The style sheet
-// shows those of the chosen kind.
+// What is shared, with the fields of each kind: a text, files, a link, a QR code or a Wi-Fi network. The
+// style sheet shows those of the chosen kind.
 
 import { Input } from '../../frame/fields.tsx'
 import { Icon } from '../../frame/icons.tsx'

@@ -1,5 +1,5 @@
-// When a push expires: one line that opens into chips and exact fields. It works without a script; the style sheet keeps the
-// line true to the chosen chips.
+// When a push expires: one line that opens into chips and exact fields. It works without a script; the style
+// sheet keeps the line true to the chosen chips.
 
 import { DURATIONS } from '../../../domain/new-push.ts'
 import { Field, Input, Tick } from '../../frame/fields.tsx'

@@ -1,5 +1,5 @@
-// The form that creates a push: for whom, what is shared, when it expires, a passphrase, and the button. The rest is folded
-// away.
+// The form that creates a push: for whom, what is shared, when it expires, a passphrase, and the button. The
+// rest is folded away.
 
 import { MAX_RECIPIENTS, MAX_RECIPIENTS_TEXT } from '../../../domain/mail-address.ts'
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'

@@ -73,7 +73,10 @@ export function createShowForm(options: CreatePageParts) {
     return answerWith(guest, { typed, refused: null, again, setup })
   }
 
-  /** "Share again like this": the address has the token of an own push alone, so that no name ends up in the log of a proxy. */
+  /**
+   * "Share again like this": the address has the token of an own push alone, so that no name ends up in the
+   * log of a proxy.
+   */
   async function findAgain({ query, session }: Guest): Promise<Labelled | null> {
     const urlToken = query.get('like')
     if (urlToken === null || session === null) return null
@@ -90,7 +93,10 @@ export function createShowForm(options: CreatePageParts) {
     }
   }
 
-  /** The form filled in with what the system shared. The person still has to send it. `outage` hides who that is. */
+  /**
+   * The form filled in with what the system shared. The person still has to send it. `outage` hides who that
+   * is.
+   */
   async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
     const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
     const chosenBefore = presetOf({ wanted: NOTHING_WANTED, choices: chosen, limits })
@@ -145,14 +151,18 @@ export function createShowForm(options: CreatePageParts) {
     return answer(content, { guest, title, status, headers, languageSwitch, script: 'create' })
   }
 
-  /** Keeps the idempotency key until it has created a push, so that a form that is sent again creates one push. */
+  /**
+   * Keeps the idempotency key until it has created a push, so that a form that is sent again creates one
+   * push.
+   */
   function unseenOf(guest: Guest, refused: Refused | null): Unseen {
     const fresh = newUnseen(guest, marks)
     if (refused === null) return fresh
     const { typed } = refused
     const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
     const idempotencyKey = kept || fresh.idempotencyKey
-    // An invalid mark names no opener. A signed-in person then gets new hidden fields, and may send the form as their own.
+    // An invalid mark names no opener. A signed-in person then gets new hidden fields, and may send the form
+    // as their own.
     const isSigned = typed('opened_by') !== '' || typed('form') !== ''
     const isSomebodys = guest.session === null ? isSigned : marks.read(typed('opened_by')) !== null
     const opener = staysWithOpener(refused) && isSomebodys ? openerOf(typed) : {}
@@ -165,7 +175,10 @@ export function createShowForm(options: CreatePageParts) {
 /** More characters than any field but the text may have. */
 const MAX_FIELD = 64 * 1024
 
-/** Leaves out texts that are too long to be sent: escaped, in a page, they would take many times the memory of the form. */
+/**
+ * Leaves out texts that are too long to be sent: escaped, in a page, they would take many times the memory of
+ * the form.
+ */
 function withoutLongest(typed: Typed, { payloadBytes }: PushLimits): Typed {
   return (field) => {
     const text = typed(field)

@@ -1,5 +1,5 @@
-// The values that a new form starts with: those of its address or of a push to share again like; else those that the account
-// asked to use again; else the defaults of this server.
+// The values that a new form starts with: those of its address or of a push to share again like; else those
+// that the account asked to use again; else the defaults of this server.
 
 import { DURATIONS, type PushLimits } from '../../../domain/new-push.ts'
 import { fitChoices, NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
@@ -13,7 +13,9 @@ export type Wanted = PushChoices & { kind: string; name: string; note: string }
 
 export const NOTHING_WANTED: Wanted = { ...NO_CHOICES, kind: '', name: '', note: '' }
 
-/** The query has the names of the API: kind, name, note, expire_after_duration, expire_after_days and so on. */
+/**
+ * The query has the names of the API: kind, name, note, expire_after_duration, expire_after_days and so on.
+ */
 export function wantedIn(query: URLSearchParams): Wanted {
   const days = numberIn(query, 'expire_after_days')
   const index = numberIn(query, 'expire_after_duration')
@@ -67,7 +69,10 @@ export function presetOf({ wanted, choices, limits }: PresetOptions): Typed {
   return (field) => fields[field] ?? ''
 }
 
-/** Chooses the chip with this lifetime, or the exact fields when no chip has it. Fills in the exact fields in any case. */
+/**
+ * Chooses the chip with this lifetime, or the exact fields when no chip has it. Fills in the exact fields in
+ * any case.
+ */
 function lifetimeFields(lifetime: number, limits: PushLimits): Record<string, string> {
   const { number, unit } = inUnit(lifetime)
   const chip = offeredDurations(limits).find((index) => DURATIONS[index] === lifetime)

@@ -1,4 +1,5 @@
-// The fields of a QR code and of a Wi-Fi network, which becomes one. A script draws the code while it is typed.
+// The fields of a QR code and of a Wi-Fi network, which becomes one. A script draws the code while it is
+// typed.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Words } from '../../../words/words.ts'

@@ -1,11 +1,11 @@
-// Turns the fields of the create form into the members of the API. What only the form has is decided here: addresses
-// without a scheme, Wi-Fi networks, and times in minutes and hours.
+// Turns the fields of the create form into the members of the API. What only the form has is decided here:
+// addresses without a scheme, Wi-Fi networks, and times in minutes and hours.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
-import { hasMoreCharacters } from '../../../domain/text-length.ts'
 import { createFields, integer, type Wire } from '../../../http/intake/members.ts'
 import type { Revised } from '../../../http/intake/receiving.ts'
+import { hasMoreCharacters } from '../../../text/text-length.ts'
 import { WIFI_TYPES, wifiText } from '../../frame/wifi-text.ts'
 import { EXACT, MILLISECONDS, unitOf } from './expiry-chips.ts'
 import { completeWebAddress } from './web-address.ts'

@@ -19,7 +19,9 @@ export type Refused = {
   problems?: Problems
   /** The form came with files, which browsers do not fill in again. */
   forgetsFiles?: boolean
-  /** The push that this form has created already, to link to it. The form that is shown creates another one. */
+  /**
+   * The push that this form has created already, to link to it. The form that is shown creates another one.
+   */
   madeUrlToken?: string | null
   /** The form needs a new idempotency key. */
   isKeyUsed?: boolean
@@ -68,7 +70,10 @@ export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
   }
 }
 
-/** While the store is away. The form keeps its key, so that it makes one push also when the first try did after all. */
+/**
+ * While the store is away. The form keeps its key, so that it makes one push also when the first try did
+ * after all.
+ */
 export function whyOutage(cause: OutageError, { words: { say } }: Guest): Why {
   return {
     status: 503,

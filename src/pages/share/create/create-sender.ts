@@ -32,8 +32,8 @@ export function openerOf(typed: Typed): Pick<Unseen, 'openedBy' | 'form'> {
 }
 
 /**
- * Throws, with `sender`, for a form that was opened signed in and is sent signed out or from another account. A form that
- * was opened signed out may be sent signed in: then the push belongs to the account.
+ * Throws, with `sender`, for a form that was opened signed in and is sent signed out or from another account.
+ * A form that was opened signed out may be sent signed in: then the push belongs to the account.
  */
 export function requireOpener({ session }: Guest, typed: Typed, marks: FormMarks): void {
   const opener = marks.read(typed('opened_by'))
@@ -46,7 +46,10 @@ export function requireOpener({ session }: Guest, typed: Typed, marks: FormMarks
   throw new DomainError('forbidden', 'This form belongs to another session.', { sender: 'somebody_else' })
 }
 
-/** Null for a form without a key. A form that was opened signed out has a key of its address, not of an account. */
+/**
+ * Null for a form without a key. A form that was opened signed out has a key of its address, not of an
+ * account.
+ */
 export function keyOfForm(guest: Guest, typed: Typed, marks: FormMarks): PresentedKey | null {
   const key = typed('idempotency_key')
   if (key === '') return null

@@ -29,7 +29,10 @@ export type CreatePageOptions = CreatePageParts & {
   anonymousAccess: boolean
 }
 
-/** A form that is being read: the fields so far, and the push that the form has created before, if there is one. */
+/**
+ * A form that is being read: the fields so far, and the push that the form has created before, if there is
+ * one.
+ */
 type Sending = {
   guest: Guest
   fields: Record<string, string>
@@ -106,7 +109,10 @@ export function createCreatePage(options: CreatePageOptions) {
     return readCreateForm(rest)
   }
 
-  /** Browsers send the hidden fields before the files. A client that does not is checked at the end of the form. */
+  /**
+   * Browsers send the hidden fields before the files. A client that does not is checked at the end of the
+   * form.
+   */
   function requireOpenerOfFiles({ guest, typed }: Sending): void {
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
   }
@@ -148,7 +154,8 @@ export function createCreatePage(options: CreatePageOptions) {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
     const { guest, typed, files, isUnknown } = sending
-    // The store that is away would not find the push either. The form keeps its key, so sending it again does.
+    // The store that is away would not find the push either. The form keeps its key, so sending it again
+    // does.
     const made = why.isOfSomebodyElse === true || isOutage(cause) ? null : await findMade(sending)
     const again = made === null ? {} : { message: guest.say('problem_key_reused'), isKeyUsed: true }
     const madeUrlToken = made?.urlToken ?? null

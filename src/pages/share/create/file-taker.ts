@@ -1,5 +1,6 @@
-// Takes the files of a create form. Browsers send most texts after them, so an outage must not end the reading: from then on
-// files are read and dropped, and the outage is told once the form has been read to its end.
+// Takes the files of a create form. Browsers send most texts after them, so an outage must not end the
+// reading: from then on files are read and dropped, and the outage is told once the form has been read to its
+// end.
 
 import { isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { FilePart } from '../../../http/intake/multipart.ts'

@@ -1,4 +1,5 @@
-// The generator of passwords and passphrases: markup for a script, which draws the random numbers in the browser.
+// The generator of passwords and passphrases: markup for a script, which draws the random numbers in the
+// browser.
 
 import type { Words } from '../../../words/words.ts'
 import { Icon } from '../../frame/icons.tsx'

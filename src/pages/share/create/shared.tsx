@@ -51,7 +51,10 @@ export async function readShared({ exchange }: Guest, body: BodyLimits): Promise
   }
 }
 
-/** Systems put an address into `url`, or into `text`, alone or behind a text. The title is the name of the push. */
+/**
+ * Systems put an address into `url`, or into `text`, alone or behind a text. The title is the name of the
+ * push.
+ */
 function fieldsOf({ title, text, url }: { title: string; text: string; url: string }) {
   const payload = [text, url].filter((part) => part !== '').join('\n') || title
   const link = /^https?:\/\/\S+$/i.test(payload) ? completeWebAddress(payload) : ''

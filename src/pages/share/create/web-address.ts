@@ -1,12 +1,15 @@
 // Completes an address as people type it. The browser runs this too, so that they see what will be shared.
 
-import { authorityOf } from '../../../domain/web-address.ts'
+import { authorityOf } from '../../../text/web-address.ts'
 
 /** Schemes after which digits may follow. Any other `name:digits` is a host and its port. */
 const NO_HOSTS = /^(?:tel|sms|geo|data|mailto|javascript|about|blob|file):/i
 const PORT = /:\d{1,5}$/
 
-/** Adds `https://` to `www.example.org`, `nas:5000` and the like. Leaves anything else as it is, for the check to refuse. */
+/**
+ * Adds `https://` to `www.example.org`, `nas:5000` and the like. Leaves anything else as it is, for the check
+ * to refuse.
+ */
 export function completeWebAddress(typed: string): string {
   const text = typed.trim()
   if (/^[a-z][a-z\d+.-]*:(?!\d)/i.test(text) || NO_HOSTS.test(text)) return text

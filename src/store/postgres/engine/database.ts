@@ -1,12 +1,14 @@
-// Reads and transactions over PostgreSQL. Those that meet a conflict or lose their connection run again, a few times.
+// Reads and transactions over PostgreSQL. Those that meet a conflict or lose their connection run again, a
+// few times.
 //
-// When the connection is lost after COMMIT was sent, nobody knows whether the change happened. Each transaction notes a random
-// mark in the row of its connection, so another connection looks there once. It waits for a commit still under way.
+// When the connection is lost after COMMIT was sent, nobody knows whether the change happened. Each
+// transaction notes a random mark in the row of its connection, so another connection looks there once. It
+// waits for a commit still under way.
 
 import { randomKey } from '../../../crypto/random.ts'
 import { addToOutage } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
-import type { DatabaseCounts } from '../../database-face.ts'
+import type { DatabaseCounts } from '../../database-contract.ts'
 import { DISK_FULL, endsConnection, explainFailure, isPassing, stateOf, unavailable } from './failures.ts'
 import { createLanes, type Lane, type OnState, type Patience } from './lanes.ts'
 import { ANSWER_MS, type Connect, type Session } from './session.ts'
@@ -19,12 +21,16 @@ export type WorkOptions = { within?: number }
 /** Runs work that only reads, outside any transaction. It may run again, on another connection. */
 export type Read = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
 
-/** Within a transaction: `send` is for statements for whose rows nobody waits. The commit follows them at once. */
+/**
+ * Within a transaction: `send` is for statements for whose rows nobody waits. The commit follows them at
+ * once.
+ */
 export type Changing = Session & { send(text: string, values: readonly unknown[]): void }
 
 /**
- * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several times, so it has
- * no effects outside the database. Throws `overloaded` when nothing happened, or when it cannot be known, and `disk_full`.
+ * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several
+ * times, so it has no effects outside the database. Throws `overloaded` when nothing happened, or when it
+ * cannot be known, and `disk_full`.
  */
 export type Transact = <T>(work: (session: Changing) => Promise<T>, options?: WorkOptions) => Promise<T>
 
@@ -49,7 +55,10 @@ export type DatabaseOptions = {
 }
 
 const CONNECTIONS = 8
-/** A request is answered within 10 s; this is the part that a transaction may take, before anybody looks for a lost commit. */
+/**
+ * A request is answered within 10 s; this is the part that a transaction may take, before anybody looks for a
+ * lost commit.
+ */
 const WITHIN_MS = 6000
 /** Reads are mostly followed by something that also takes its time. */
 const READ_WITHIN_MS = 5000
@@ -164,8 +173,8 @@ function pauseAfter(tries: number): number {
 }
 
 /**
- * BEGIN and the mark are sent with the first statement of the work, COMMIT with its last ones. Notes in `change` that COMMIT was
- * sent: after that a lost connection says nothing about the outcome.
+ * BEGIN and the mark are sent with the first statement of the work, COMMIT with its last ones. Notes in
+ * `change` that COMMIT was sent: after that a lost connection says nothing about the outcome.
  */
 async function attempt<T>(
   lane: Lane,
@@ -208,7 +217,10 @@ const BE_PATIENT = `SELECT set_config(name, $1, true)
 const NOTE = `INSERT INTO changes (connection, mark, at) VALUES ($1, $2, now())
   ON CONFLICT (connection) DO UPDATE SET mark = EXCLUDED.mark, at = EXCLUDED.at`
 
-/** Waits for a transaction that holds the row, or inserts it. Reading the row would prove nothing about a commit under way. */
+/**
+ * Waits for a transaction that holds the row, or inserts it. Reading the row would prove nothing about a
+ * commit under way.
+ */
 const LOOK = `INSERT INTO changes (connection, mark, at) VALUES ($1, '', now())
   ON CONFLICT (connection) DO UPDATE SET at = EXCLUDED.at RETURNING mark`
 

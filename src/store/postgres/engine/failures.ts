@@ -1,10 +1,14 @@
-// What went wrong at PostgreSQL: which failures pass by themselves, which end the connection, and what a caller is told.
+// What went wrong at PostgreSQL: which failures pass by themselves, which end the connection, and what a
+// caller is told.
 
 import { DamageError, DomainError } from '../../../domain/errors.ts'
-import { printableLine } from '../../../domain/printable.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
+import { printableLine } from '../../../text/printable.ts'
 
-/** An error of a statement that no retry mends. `detail` of the server's error is left out, because it holds values of rows. */
+/**
+ * An error of a statement that no retry mends. `detail` of the server's error is left out, because it holds
+ * values of rows.
+ */
 export class StatementError extends Error {
   override name = 'StatementError'
   /** The SQLSTATE. */
@@ -30,7 +34,10 @@ export function endsConnection(cause: unknown): boolean {
   return state === '' ? codeOf(cause).startsWith('ERR_POSTGRES_') : CONNECTION_STATES.test(state)
 }
 
-/** Connection failures, shutdowns, a server that became a standby, and plans or statements that the server does not have. */
+/**
+ * Connection failures, shutdowns, a server that became a standby, and plans or statements that the server
+ * does not have.
+ */
 const CONNECTION_STATES = /^(08...|57P0.|25P0[34]|25006|26000|0A000)$/
 
 /** Whether the same work may succeed when it runs again. */
@@ -43,7 +50,10 @@ export function isPassing(cause: unknown): boolean {
 }
 
 const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)_|^ECONN|^EPIPE$|^ETIMEDOUT$/
-/** Conflicts of transactions, timeouts of locks and statements, and a server that is full, read-only, starting or stopping. */
+/**
+ * Conflicts of transactions, timeouts of locks and statements, and a server that is full, read-only, starting
+ * or stopping.
+ */
 const PASSING_STATES =
   /^(08...|40001|40P01|23505|23503|55P03|57014|57P0.|25P0[34]|25006|26000|53[03]00|53400)$/
 
@@ -70,12 +80,18 @@ const GRANT = 'Grant the user of --database-url all rights on the tables of Once
 /** Messages of PostgreSQL are shorter. */
 const MOST_CHARACTERS = 600
 
-/** What a database server says, or a row holds that others may have written: one short line that no terminal obeys. */
+/**
+ * What a database server says, or a row holds that others may have written: one short line that no terminal
+ * obeys.
+ */
 export function serverText(text: string): string {
   return printableLine(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text)
 }
 
-/** The answer when the database cannot be reached or does not answer in time; also when the outcome is unknown. */
+/**
+ * The answer when the database cannot be reached or does not answer in time; also when the outcome is
+ * unknown.
+ */
 export function unavailable(cause: unknown): DomainError {
   const error = new DomainError('overloaded', 'The database does not answer; try again in a moment.', {
     retryAfter: 2,

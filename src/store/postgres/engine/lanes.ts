@@ -1,5 +1,6 @@
-// The connections of this process. Each is opened when it is needed and carries one transaction or read at a time. A network
-// that swallows packets never says so: a connection on which something takes too long is given up, and so are the idle ones.
+// The connections of this process. Each is opened when it is needed and carries one transaction or read at a
+// time. A network that swallows packets never says so: a connection on which something takes too long is
+// given up, and so are the idle ones.
 
 import type { ReservedSQL } from 'bun'
 import { randomKey } from '../../../crypto/random.ts'
@@ -16,7 +17,9 @@ export type Lane = Session & {
 /** Called when no connection could be opened, and with null when that works again. */
 export type OnState = (cause: unknown) => void
 
-/** Until when, by performance.now(), work waits for a connection; and how many milliseconds it may take on it. */
+/**
+ * Until when, by performance.now(), work waits for a connection; and how many milliseconds it may take on it.
+ */
 export type Patience = { end: number; once: number }
 
 export type LanesOptions = {
@@ -64,7 +67,8 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     const close = () => void client.close({ timeout: 0 }).catch(() => undefined)
     let lane: Open | undefined
     try {
-      // Only a reserved connection stays one: the pool would open another behind a transaction that lost its own.
+      // Only a reserved connection stays one: the pool would open another behind a transaction that lost its
+      // own.
       lane = laneOver(await reserveWithin(client, OPEN_MS), close)
       open.add(lane)
       lane.until = performance.now() + OPEN_MS

@@ -1,12 +1,15 @@
 // Asks whether the database answers.
 
 import { SECOND } from '../../../domain/time.ts'
-import type { DatabaseLook } from '../../database-face.ts'
+import type { DatabaseLook } from '../../database-contract.ts'
 import type { Read } from './database.ts'
 
 const LOOK_MS = 1.5 * SECOND
 
-/** Returns a function that resolves to null when the database does not answer soon. Callers at the same time share one query. */
+/**
+ * Returns a function that resolves to null when the database does not answer soon. Callers at the same time
+ * share one query.
+ */
 export function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
   let asking: Promise<DatabaseLook | null> | null = null
   const ask = () =>

@@ -1,4 +1,5 @@
-// Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its own.
+// Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its
+// own.
 
 import {
   type Alone,
@@ -51,7 +52,10 @@ export function createAlone({
     )
 }
 
-/** Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for its answer. */
+/**
+ * Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for
+ * its answer.
+ */
 export async function drive<T>(
   step: Step<T>,
   session: Session & Partial<Changing>,

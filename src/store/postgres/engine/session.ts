@@ -1,4 +1,5 @@
-// What each connection to PostgreSQL is set to, and the three questions that a server is asked before a node trusts it.
+// What each connection to PostgreSQL is set to, and the three questions that a server is asked before a node
+// trusts it.
 
 import type { ReservedSQL, SQL } from 'bun'
 import { conflict } from '../../../domain/errors.ts'
@@ -9,15 +10,21 @@ export type Connect = (max: number, onClose?: () => void) => SQL
 /** The schema that holds the tables. */
 export const SCHEMA = 'oncebox'
 
-/** How long one answer may take, unless the caller says otherwise. The server gives a statement up a little earlier. */
+/**
+ * How long one answer may take, unless the caller says otherwise. The server gives a statement up a little
+ * earlier.
+ */
 export const ANSWER_MS = 3500
 
-/** One connection, within a transaction or for one read. Parameters are $1, $2, …; a parameter may be an array. */
+/**
+ * One connection, within a transaction or for one read. Parameters are $1, $2, …; a parameter may be an
+ * array.
+ */
 export type Session = { query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> }
 
 /**
- * A session over a connection. Each query is sent at once, because Bun would send it when it is awaited, and BEGIN has to come first.
- * Ids, times and sizes come as numbers, because they stay far below 2^53.
+ * A session over a connection. Each query is sent at once, because Bun would send it when it is awaited, and
+ * BEGIN has to come first. Ids, times and sizes come as numbers, because they stay far below 2^53.
  */
 export function sessionOver(connection: Pick<SQL, 'unsafe'>): Session {
   return {
@@ -34,7 +41,10 @@ function readNumbers(rows: Record<string, unknown>[]): void {
     for (const name in row) if (typeof row[name] === 'bigint') row[name] = Number(row[name])
 }
 
-/** Sent when a connection begins: whatever the server, the user and the address say, the promises rest on these. */
+/**
+ * Sent when a connection begins: whatever the server, the user and the address say, the promises rest on
+ * these.
+ */
 const SESSION_SETTINGS = {
   application_name: 'oncebox',
   // Also keeps functions that other users created out of reach.
@@ -51,7 +61,8 @@ const SESSION_SETTINGS = {
   enable_seqscan: 'off',
   jit: 'off',
   timezone: 'UTC',
-  // A policy that hides rows fails the statement: with a part of the rows, pushes would look purged, or not be expired.
+  // A policy that hides rows fails the statement: with a part of the rows, pushes would look purged, or not
+  // be expired.
   row_security: 'off',
 } as const
 

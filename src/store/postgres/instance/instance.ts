@@ -4,15 +4,15 @@ import { existsSync } from 'node:fs'
 import type { Keyring } from '../../../crypto/keyring.ts'
 import { conflict } from '../../../domain/errors.ts'
 import { HOUR, MINUTE } from '../../../domain/time.ts'
-import type { NodeReport } from '../../database-face.ts'
-import { enterKeys, explainCopy, type Keys, listKnownKeys, nameKeys } from '../../every-engine/instance.ts'
+import type { NodeReport } from '../../database-contract.ts'
 import { makeKeyFile, readKeyFile } from '../../folder/key-file.ts'
 import type { NodeNote } from '../../folder/notes.ts'
+import { enterKeys, explainCopy, type Keys, listKnownKeys, nameKeys } from '../../instance.ts'
 import type { PostgresDatabase } from '../engine/database.ts'
 import { serverText } from '../engine/failures.ts'
 import { drive } from '../engine/run-steps.ts'
 import { type Connect, onOwnConnection, type Session, sessionOver } from '../engine/session.ts'
-import { readSchemaVersion, type SchemaVersion } from '../schema/migrate.ts'
+import { readSchemaVersion, type SchemaVersion } from '../migrate.ts'
 import type { DatabaseTime } from './clock.ts'
 
 /** The row of the instance, and what the server says of itself. */
@@ -37,7 +37,10 @@ export const DATABASE_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000
 const HERE = `(SELECT system_identifier FROM pg_control_system())
   || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** Older nodes ask this too before they know whether they may serve the tables: keep these columns in each later schema. */
+/**
+ * Older nodes ask this too before they know whether they may serve the tables: keep these columns in each
+ * later schema.
+ */
 const LOOK = `SELECT tag::text AS tag, expired_all_at AS "expiredAllAt", place, ${HERE} AS here,
     CASE WHEN copy_state = 'left' THEN copy_other END AS "copiedTo", clock_mark AS "clockMark", clock_doubted AS "clockDoubted", ${DATABASE_TIME} AS time,
     (SELECT max(version) FROM schema_versions) AS version,
@@ -168,8 +171,8 @@ export type NodeKeysOptions = {
 }
 
 /**
- * Reads the key file. Makes one only for an empty database, because a new key opens nothing of another one. Throws `conflict` for
- * a missing file of a database that has keys, and for an empty database that was not.
+ * Reads the key file. Makes one only for an empty database, because a new key opens nothing of another one.
+ * Throws `conflict` for a missing file of a database that has keys, and for an empty database that was not.
  */
 export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
   return onOwnConnection(connect, async (session) => {

@@ -1,16 +1,16 @@
-// This node among those that serve the database. Its row holds a random mark, which each heartbeat changes: first in the note of
-// its folder, then in the row. A database that was set back has an earlier mark or none, and so has the row of a folder whose
-// copy is served. Then this node stops serving, and no other one.
+// This node among those that serve the database. Its row holds a random mark, which each heartbeat changes:
+// first in the note of its folder, then in the row. A database that was set back has an earlier mark or none,
+// and so has the row of a folder whose copy is served. Then this node stops serving, and no other one.
 
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
 import type { Job } from '../../../domain/job.ts'
 import { SECOND } from '../../../domain/time.ts'
-import { explainCopy } from '../../every-engine/instance.ts'
 import type { NodeNote } from '../../folder/notes.ts'
+import { explainCopy } from '../../instance.ts'
 import { type Changing, FORGET_CHANGES, type PostgresDatabase } from '../engine/database.ts'
 import type { Session } from '../engine/session.ts'
-import { findSchemaProblem } from '../schema/migrate.ts'
+import { findSchemaProblem } from '../migrate.ts'
 import type { DatabaseClock } from './clock.ts'
 import { DATABASE_TIME, type InstanceState, listNodes, readInstance, SET_BACK } from './instance.ts'
 
@@ -30,7 +30,10 @@ export type NodeOptions = {
   save: (note: NodeNote) => Promise<void>
   clock: DatabaseClock
   label: NodeLabel
-  /** Called with a sentence for the operator when serving ends, or ends for another reason, and with null when it begins again. */
+  /**
+   * Called with a sentence for the operator when serving ends, or ends for another reason, and with null when
+   * it begins again.
+   */
   onChange: (problem: string | null) => void
   /** Called after each heartbeat of the job: with null, or with what kept it from being written. */
   onBeat: (cause: unknown) => void
@@ -152,7 +155,10 @@ export function createNode(options: NodeOptions) {
       job,
       /** A heartbeat at once. */
       beat: () => beatNext(false),
-      /** The last heartbeat: the node is gone for the others. Its row stays, by which it knows the database again. */
+      /**
+       * The last heartbeat: the node is gone for the others. Its row stays, by which it knows the database
+       * again.
+       */
       leave: () => beatNext(true),
       list: () => work.database.read((session) => listNodes(session, id)),
       /** Milliseconds since the last heartbeat that is durable. */

@@ -4,14 +4,17 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { SQL } from 'bun'
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
-import { databaseClientOptions, isLoopback } from '../../../domain/database-client.ts'
 import { conflict, type DomainError } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
+import { databaseClientOptions, isLoopback } from '../client-options.ts'
 import { CLIENT_OPTIONS, type Connect } from '../engine/session.ts'
 
 const CONNECT_SECONDS = 10
 
-/** Reads the PEM files of the address once. Throws `conflict` when one cannot be read, or they are of another kind. */
+/**
+ * Reads the PEM files of the address once. Throws `conflict` when one cannot be read, or they are of another
+ * kind.
+ */
 export function connectTo(address: DatabaseAddress): Connect {
   const { ca, cert, key } = address.tls
   const readFile = (path: string) => readPem(path, address)

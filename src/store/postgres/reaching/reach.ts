@@ -1,4 +1,5 @@
-// Waits at the start for a server that is not there yet, so that node and database may be started in any order.
+// Waits at the start for a server that is not there yet, so that node and database may be started in any
+// order.
 
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
 import { conflict } from '../../../domain/errors.ts'
@@ -19,7 +20,10 @@ export type ReachOptions = {
 
 const PAUSE_MS = SECOND / 2
 
-/** Throws `conflict` with a sentence for the operator, at once for what waiting does not mend, such as a wrong password. */
+/**
+ * Throws `conflict` with a sentence for the operator, at once for what waiting does not mend, such as a wrong
+ * password.
+ */
 export async function reachServer(options: ReachOptions): Promise<void> {
   const { address, connect, patience = 0, onWait, abandoned } = options
   const until = performance.now() + patience

@@ -1,11 +1,11 @@
-// Faults that earlier versions of Bun's client for PostgreSQL had. Each would give one caller the rows of another, or leave
-// connections that never work again: they must not come back with another version of Bun.
+// Faults that earlier versions of Bun's client for PostgreSQL had. Each would give one caller the rows of
+// another, or leave connections that never work again: they must not come back with another version of Bun.
 
 import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { findPostgres } from '../../../../scripts/programs.ts'
 import { parseDatabaseAddress } from '../../../../src/domain/database-address.ts'
-import { databaseClientOptions } from '../../../../src/domain/database-client.ts'
+import { databaseClientOptions } from '../../../../src/store/postgres/client-options.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
 import { waitUntil } from '../../../support/waiting.ts'
 

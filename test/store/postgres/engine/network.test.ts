@@ -1,5 +1,5 @@
-// Connections to PostgreSQL over a network that swallows, stalls and resets: nobody waits for ever, and all goes on once the
-// network is whole again.
+// Connections to PostgreSQL over a network that swallows, stalls and resets: nobody waits for ever, and all
+// goes on once the network is whole again.
 
 import { expect, test } from 'bun:test'
 import { isDomainError } from '../../../../src/domain/errors.ts'
@@ -130,7 +130,8 @@ postgres.describe('a network', () => {
       })
     }
     let n = 1
-    // On a busy machine there may be too little time left to run again: so the next one may be settled in time.
+    // On a busy machine there may be too little time left to run again: so the next one may be settled in
+    // time.
     await untilDone(() => {
       holdNext()
       n += 1

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { findServerProblems, requireServer } from '../../../../src/store/postgres/engine/session.ts'
-import { requireCurrentSchema } from '../../../../src/store/postgres/schema/migrate.ts'
+import { requireCurrentSchema } from '../../../../src/store/postgres/migrate.ts'
 import { connectBy, openDatabase, useCluster } from '../../../support/use-cluster.ts'
 import { waitUntil } from '../../../support/waiting.ts'
 
@@ -72,7 +72,8 @@ describe('a PostgreSQL server', () => {
   })
 
   test('runs no function of another user who may create some in the database', async () => {
-    // Before version 15, everybody may. An operator that fits better than the server's own is preferred to it.
+    // Before version 15, everybody may. An operator that fits better than the server's own is preferred to
+    // it.
     await cluster().run('CREATE ROLE neighbour; GRANT CREATE ON SCHEMA public TO neighbour')
     await cluster().run(`SET ROLE neighbour; SET search_path = public;
       CREATE FUNCTION steal(a anyelement) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'stolen as %', current_user; END $$;

@@ -1,4 +1,5 @@
-// What the database server says, and what others have written to its rows, on its way to the log and to terminals.
+// What the database server says, and what others have written to its rows, on its way to the log and to
+// terminals.
 
 import { expect, test } from 'bun:test'
 import { StatementError, serverText } from '../../../../src/store/postgres/engine/failures.ts'

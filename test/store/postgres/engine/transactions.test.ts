@@ -1,5 +1,5 @@
-// Transactions over PostgreSQL: what was acknowledged happened once, and what was not is known or refused, however the
-// connection fails.
+// Transactions over PostgreSQL: what was acknowledged happened once, and what was not is known or refused,
+// however the connection fails.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session } from '../../../../src/store/postgres/engine/session.ts'

@@ -1,4 +1,5 @@
-// How a node enters a database: with its key, its folder and its clock, beside other nodes and other versions.
+// How a node enters a database: with its key, its folder and its clock, beside other nodes and other
+// versions.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

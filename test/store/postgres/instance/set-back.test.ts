@@ -1,11 +1,12 @@
-// A database that was set back or moved, and a data folder that was copied: which node stops serving, and what makes it serve again.
+// A database that was set back or moved, and a data folder that was copied: which node stops serving, and
+// what makes it serve again.
 
 import { expect, test } from 'bun:test'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { visitFrom } from '../../../../src/domain/audit.ts'
 import type { OpenedStore } from '../../../../src/store/opening/opened-store.ts'
 import { createDatabase } from '../../../../src/store/postgres/engine/database.ts'
-import { expireAll } from '../../../../src/store/postgres/restoring/expire-all.ts'
+import { expireAll } from '../../../../src/store/postgres/expire-all.ts'
 import { exampleRequest, storePush } from '../../../support/store.ts'
 import { useNodes } from '../../../support/use-nodes.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'

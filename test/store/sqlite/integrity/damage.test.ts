@@ -1,4 +1,5 @@
-// A database that was cut off or had bytes flipped: it is noticed and told, and what a push holds is never altered.
+// A database that was cut off or had bytes flipped: it is noticed and told, and what a push holds is never
+// altered.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -10,7 +11,10 @@ import { createTestClock, startInstance } from '../../../support/instance.ts'
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const PUSHES = 80
-/** Each run tries others. DAMAGE_RUNS lengthens a run: 40 suffice to meet refusals, failures and bytes that nobody reads. */
+/**
+ * Each run tries others. DAMAGE_RUNS lengthens a run: 40 suffice to meet refusals, failures and bytes that
+ * nobody reads.
+ */
 const RUNS = Number(process.env.DAMAGE_RUNS ?? 40)
 
 let whole: string

@@ -1,0 +1,73 @@
+// A waiting line for slow work: so many at once, so many that wait, so many of them of one client. The rest
+// is refused.
+
+import type { ClientOf } from '../domain/client.ts'
+import { DomainError } from '../domain/errors.ts'
+
+/** Throws `overloaded` when too many wait, or too many from the client of this address. */
+export type InLine = <T>(address: string, work: () => Promise<T>) => Promise<T>
+
+/** Small numbers, in all and of one client, so that nobody waits for long. */
+const MAX_WAITING = 32
+const MAX_OF_CLIENT = 12
+
+export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; clientOf: ClientOf }) {
+  const waiting: { client: string | null; enter: () => void }[] = []
+  let running = 0
+
+  function enter(address: string): Promise<void> | void {
+    if (running < atOnce) {
+      running += 1
+      return
+    }
+    const client = clientOf(address)
+    const ofClient = waiting.filter((one) => one.client === client).length
+    if (waiting.length >= MAX_WAITING || ofClient >= MAX_OF_CLIENT)
+      throw new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
+    return new Promise((resolve) => {
+      waiting.push({ client, enter: resolve })
+    })
+  }
+
+  /** A freed place passes directly to the next in line. */
+  function leave(): void {
+    const next = waiting.shift()
+    if (next === undefined) running -= 1
+    else next.enter()
+  }
+
+  const inLine: InLine = async (address, work) => {
+    await enter(address)
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+
+  return { inLine, count: () => ({ waiting: waiting.length, running }) }
+}
+
+/**
+ * A line for each name: works of one name run one after another, and do not wait for those of other names.
+ */
+export function createNamedLines(clientOf: ClientOf) {
+  const byName = new Map<string, { inLine: InLine; users: number }>()
+
+  return async function inTurn<T>(
+    name: string,
+    address: string,
+    work: (hasWaited: boolean) => Promise<T>,
+  ): Promise<T> {
+    const entry = byName.get(name) ?? { ...createWaitingLine({ atOnce: 1, clientOf }), users: 0 }
+    byName.set(name, entry)
+    const hasWaited = entry.users > 0
+    entry.users += 1
+    try {
+      return await entry.inLine(address, () => work(hasWaited))
+    } finally {
+      entry.users -= 1
+      if (entry.users === 0) byName.delete(name)
+    }
+  }
+}

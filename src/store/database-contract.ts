@@ -1,0 +1,58 @@
+// What an operator wants to know of the database server and the nodes, when rows are not in the data folder.
+
+export type NodeReport = {
+  /** Of its machine. */
+  name: string
+  /** Of its program. */
+  version: string
+  /** By the database's clock, in milliseconds since 1970. */
+  startedAt: number
+  seenAt: number
+  /** Whether it is this process. */
+  isThis: boolean
+  /** False for one that was not seen for a while, and has not been removed yet. */
+  isAlive: boolean
+}
+
+/** Since the start of this process, apart from the connections of now. */
+export type DatabaseCounts = {
+  connections: { inUse: number; idle: number; most: number; waiting: number }
+  reads: number
+  transactions: number
+  /** Reads and transactions that failed, after all tries. */
+  failures: number
+  /** Tries after the first one. */
+  retries: number
+  /** What was found out about transactions whose connection was lost in their commit. */
+  settled: { happened: number; void: number; unknown: number }
+  /** That reads and transactions took in all, retries and waiting included. */
+  seconds: number
+}
+
+export type DatabaseLook = {
+  /** In milliseconds. */
+  roundTrip: number
+}
+
+export type DatabaseReport = {
+  /** Null when the database does not answer within a second or two. Never takes longer. */
+  look(): Promise<DatabaseLook | null>
+  count(): DatabaseCounts
+  /** Milliseconds since a heartbeat of this node was durable. */
+  sinceHeartbeat(): number
+  /** Throws `overloaded` when the database does not answer. */
+  listNodes(): Promise<NodeReport[]>
+  /**
+   * Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long.
+   */
+  findRefusal(): string | null
+  /** Whether it has refused changes lately because its disk is full. */
+  isFull(): boolean
+  /**
+   * Why it gives this node no connections, in whole sentences for the operator; null while it does, or when
+   * nobody knows.
+   */
+  explainLoss(): string | null
+  /** Whether the log tells already why requests and jobs are refused now. */
+  isOut(): boolean
+}

@@ -1,0 +1,44 @@
+// The options of Bun's client for the address of a database server. Pure: files are read by the caller's
+// function.
+
+import type { DatabaseAddress } from '../../domain/database-address.ts'
+
+/** Reads the PEM files of an address. */
+export type ReadFile = (path: string) => string
+
+/**
+ * Names every option, because Bun would take what is left out from variables that mean another database.
+ * Connections stay open until they are closed: Bun ends them in the middle of a query otherwise.
+ */
+export function databaseClientOptions(address: DatabaseAddress, readFile: ReadFile) {
+  const { engine, host, port, socket, user, password, database, tls } = address
+  return {
+    url: `${engine}://${engine}/?sslmode=${tls.mode}`,
+    adapter: engine,
+    hostname: host === '' ? 'localhost' : host,
+    port,
+    ...(socket === null ? {} : { path: socket }),
+    ...(user === null ? {} : { username: user }),
+    // In place of an empty text Bun would take PGPASSWORD; in place of this it does not.
+    password: () => password ?? '',
+    database,
+    ...tlsOptions(tls, readFile),
+    ...(engine === 'mysql' ? { allowPublicKeyRetrieval: isLoopback(host) } : {}),
+    idleTimeout: 0,
+    maxLifetime: 0,
+  }
+}
+
+function tlsOptions(tls: DatabaseAddress['tls'], readFile: ReadFile) {
+  const read = (path: string | null) => (path === null ? undefined : readFile(path))
+  const isVerified = tls.mode === 'verify-ca' || tls.mode === 'verify-full'
+  const files = { ca: read(tls.ca), cert: read(tls.cert), key: read(tls.key) }
+  const given = Object.fromEntries(Object.entries(files).filter(([, pem]) => pem !== undefined))
+  if (!isVerified && Object.keys(given).length === 0) return {}
+  return { tls: { ...given, rejectUnauthorized: isVerified } }
+}
+
+/** Nobody stands between this machine and itself. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host)
+}

@@ -1,0 +1,85 @@
+// Makes a database that was set back safe to serve: nothing in it opens anything any more, and no file of
+// another database that uses the same bucket is removed.
+
+import type { Visit } from '../../domain/audit.ts'
+import { DAY } from '../../domain/time.ts'
+import { newTag } from '../files/file-place.ts'
+import { countEventsFrom } from '../notices/events.ts'
+import { loseSome } from '../pushes/expiry.ts'
+import { REMOVE_REQUESTS } from '../requests.ts'
+import type { PostgresDatabase } from './engine/database.ts'
+import { drive } from './engine/run-steps.ts'
+import type { Session } from './engine/session.ts'
+import { requireAlone } from './instance/instance.ts'
+
+/** What may be very many rows. */
+const PATIENT = { within: DAY }
+
+/** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
+const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'files_read', 'nodes']
+
+const LIVE = 'SELECT count(*) AS count FROM pushes WHERE expired_on IS NULL'
+const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
+
+export async function countLive({ transact }: Pick<PostgresDatabase, 'transact'>): Promise<number> {
+  const [row] = await transact(({ query }) => query<{ count: number }>(LIVE), PATIENT)
+  return row?.count ?? 0
+}
+
+export type ExpireOptions = {
+  /** The database's clock unless a test sets it. */
+  now?: number
+  visit: Visit
+  onProgress: (done: number) => void
+}
+
+export type ExpiredAll = {
+  /** Pushes that were expired. */
+  lost: number
+  /**
+   * The prefix in the bucket under which files of the database lie that nothing removes any more; null
+   * without a bucket.
+   */
+  leftPrefix: string | null
+}
+
+/** In one transaction, after which nodes accept the database. Throws `conflict` while a node serves it. */
+export function expireAll(
+  { transact }: Pick<PostgresDatabase, 'transact'>,
+  { visit, onProgress, now }: ExpireOptions,
+): Promise<ExpiredAll> {
+  return transact(async (session) => {
+    const { query } = session
+    const { time, here, expiredAllAt } = await requireAlone(session)
+    const at = now ?? time
+    let [done, lost] = [0, 0]
+    await query('DELETE FROM events')
+    await drive(countEventsFrom(at), { query })
+    for (let found = -1; found !== 0; ) {
+      // Awaits each statement, because there may be millions.
+      const some = await drive(loseSome({ now: at, visit }), { query })
+      found = some.found
+      done += found
+      lost += some.lost
+      onProgress(done)
+    }
+    const leftPrefix = await leaveBucket(session)
+    for (const table of EMPTIED) await query(`DELETE FROM ${table}`)
+    await query(REMOVE_REQUESTS)
+    const expiredAt = Math.max(at, expiredAllAt + 1)
+    await query('UPDATE instance SET expired_all_at = $1, place = $2', [expiredAt, here])
+    return { lost, leftPrefix }
+  }, PATIENT)
+}
+
+/**
+ * What is due in a bucket may belong to the original of a copy. New files go to a folder that nothing else
+ * uses.
+ */
+async function leaveBucket({ query }: Session): Promise<string | null> {
+  const [before] = await query<{ tag: string; isUsed: boolean }>(FOLDER)
+  await query('UPDATE bucket_folder SET tag = $1', [newTag()])
+  if (before?.isUsed !== true) return null
+  await query('DELETE FROM files_due')
+  return before.tag
+}

@@ -1,0 +1,160 @@
+// Stored requests for secrets, and the answers that are reserved while they are uploaded. Every change holds
+// the lock of the row of the request.
+
+import { PAGE_SIZE } from '../domain/audit.ts'
+import { DomainError } from '../domain/errors.ts'
+import {
+  decideAnswer,
+  decideWrongTry,
+  hasRoomForAnswer,
+  isOver,
+  RESERVATION_LIFETIME,
+  type WrongTry,
+} from '../domain/requests.ts'
+import type { ShareToTake } from '../domain/shares.ts'
+import { NODES_APART } from '../domain/time.ts'
+import { findOwner, holdOwner, requireActive } from './accounts/accounts.ts'
+import { requireRoom } from './pushes/address-shares.ts'
+import type {
+  AnswerToStore,
+  LinkedRequest,
+  RequestStore,
+  RequestToStore,
+  StoredRequest,
+} from './requests-contract.ts'
+import { insertForId, insertInto, locked, select, statement, updateOf } from './statements.ts'
+import { all, first, type Parts, run, type Step } from './steps.ts'
+import { requestReservations, requests } from './tables.ts'
+
+/** Rows that one step removes at most. */
+const SOME = 500
+const GROWS = { grows: true }
+
+const FIND = select(requests, 'WHERE lookup = $1')
+const LOCK = locked(select(requests, 'WHERE id = $1'))
+const PAGE = select(requests, `WHERE account_id = $1 ORDER BY id DESC LIMIT ${PAGE_SIZE} OFFSET $2`)
+const insert = insertInto(requests)
+const update = updateOf(requests, ['answers', 'closedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'])
+/** One that ends later than a new one was made while the clock was ahead, and does not count. */
+const RESERVED = statement<{ n: number }>(
+  'SELECT count(*) AS n FROM request_reservations WHERE request_id = $1 AND id <> $2 AND until > $3 AND until <= $4',
+)
+const reserveRow = insertForId(requestReservations)
+const FREE = statement('DELETE FROM request_reservations WHERE id = $1')
+/** Ids of reservations begin at 1. */
+const NO_RESERVATION = 0
+const PURGE = statement<{ id: number }>(
+  `DELETE FROM requests WHERE id IN (
+    SELECT id FROM requests WHERE expires_at <= $1 OR closed_at <= $1 LIMIT ${SOME}) RETURNING id`,
+)
+const REMOVE_LAPSED = statement<{ id: number }>(
+  `DELETE FROM request_reservations WHERE id IN (
+    SELECT id FROM request_reservations WHERE until <= $1 LIMIT ${SOME}) RETURNING id`,
+)
+/** As rekeying asks for them: a sealed value names its key in its second byte. */
+export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*) FROM requests GROUP BY 2"
+const ALL = select(requests, 'ORDER BY id')
+const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
+export const REMOVE_REQUESTS = 'DELETE FROM requests'
+
+export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): RequestStore {
+  const { read, write } = steps
+
+  function* add(request: RequestToStore, resets: number): Step<StoredRequest> {
+    yield* requireActive(request.accountId, resets)
+    return yield* insert(request)
+  }
+
+  function* find(lookup: Uint8Array): Step<StoredRequest | null> {
+    const request = yield* first(FIND, lookup)
+    const owner = request && (yield* findOwner(request.accountId))
+    return request && { ...request, closedAt: request.closedAt ?? owner?.disabledAt ?? null }
+  }
+
+  function* close({ id, accountId }: { id: number; accountId: number }): Step<StoredRequest | null> {
+    const request = yield* first(LOCK, id)
+    if (request === null || request.accountId !== accountId) return null
+    const time = now()
+    if (isOver(request, time)) return request
+    const closed = { ...request, closedAt: time }
+    yield* update(closed)
+    return closed
+  }
+
+  function* refuse({ id, maxTries }: { id: number; maxTries: number }): Step<WrongTry<StoredRequest> | null> {
+    const before = yield* first(LOCK, id)
+    if (before === null) return null
+    const decided = decideWrongTry(before, maxTries, now())
+    if (decided.outcome === 'refused') yield* update(decided.request)
+    return decided
+  }
+
+  function* reserve({ id, share }: { id: number; share: ShareToTake | null }): Step<number | null> {
+    const request = yield* first(LOCK, id)
+    const time = now()
+    if (request === null || isOver(request, time)) return null
+    if (!hasRoomForAnswer(request, yield* countReserved(id, time), time)) throw held()
+    if (share !== null) yield* requireRoom(share, time)
+    return (yield* reserveRow({ requestId: id, until: time + RESERVATION_LIFETIME })).id
+  }
+
+  function* purge(until: number): Step<number> {
+    return (yield* all(PURGE, until)).length + (yield* all(REMOVE_LAPSED, now())).length
+  }
+
+  return {
+    addRequest: (request, resets) => write(() => add(request, resets), GROWS),
+    findRequest: (lookup) =>
+      read(
+        () => find(lookup),
+        (found) => found !== null && !isOver(found, now()),
+      ),
+    listRequests: ({ accountId, pageNumber }) =>
+      read(() => all(PAGE, accountId, (pageNumber - 1) * PAGE_SIZE)),
+    closeRequest: (which) => write(() => close(which)),
+    refusePassphrase: (wrong) => write(() => refuse(wrong)),
+    reserveAnswer: (which) => write(() => reserve(which), GROWS),
+    freeReservation: (reservation) => write(() => run(FREE, reservation)),
+    purge: (until) => write(() => purge(until)),
+  }
+}
+
+/**
+ * Counts an answer that is stored in this transaction, in place of its reservation. Throws `not_found` for a
+ * request that is gone, `gone` for one that takes no answer any more, and `overloaded` while uploads hold
+ * those that it still takes.
+ */
+export function* takeAnswer(
+  { requestId, reservation }: AnswerToStore,
+  { accountId, now }: { accountId: number | null; now: number },
+): Step<void> {
+  const owner = accountId === null ? null : yield* holdOwner(accountId)
+  const before = yield* first(LOCK, requestId)
+  if (owner === null || before === null || before.accountId !== owner.id)
+    throw new DomainError('not_found', 'not-found')
+  if (owner.disabledAt !== null || isOver(before, now)) throw new DomainError('gone', 'request-closed')
+  const reserved = yield* countReserved(requestId, now, reservation ?? NO_RESERVATION)
+  const after = decideAnswer(before, reserved, now)
+  if (after === null) throw held()
+  yield* update(after)
+  if (reservation !== null) yield* run(FREE, reservation)
+}
+
+function held(): DomainError {
+  const message = 'Another upload holds the last answer that this request takes; try again in a minute.'
+  return new DomainError('overloaded', message, { retryAfter: 60, isHeld: true })
+}
+
+/** By uploads besides `own`. */
+function* countReserved(id: number, now: number, own = NO_RESERVATION): Step<number> {
+  const latest = now + RESERVATION_LIFETIME + NODES_APART
+  return (yield* first(RESERVED, id, own, now, latest))?.n ?? 0
+}
+
+/** Changes the links and texts of all requests; null leaves one as it is. */
+export function* relinkRequests(change: (request: StoredRequest) => LinkedRequest | null): Step<void> {
+  for (const request of yield* all(ALL)) {
+    const linked = change(request)
+    if (linked !== null) yield* relink({ ...linked, id: request.id })
+  }
+}

@@ -1,0 +1,30 @@
+// What is sealed of a push, as the store keeps it.
+
+/** The secrets that open a push, destroyed when it expires. */
+export type SealedSecrets = {
+  salt: Uint8Array
+  wrappedKey: Uint8Array
+  payload: Uint8Array
+  /** Null without a passphrase. */
+  passphraseSalt: Uint8Array | null
+}
+
+/** A file of a push; name and type are sealed under the push's data key. */
+export type SealedFile = { fileId: string; size: number; filename: Uint8Array; contentType: Uint8Array }
+
+/** The sealed texts with which the owner's lists show a push. */
+export type SealedLabels = {
+  urlToken: Uint8Array
+  name: Uint8Array | null
+  note: Uint8Array | null
+  /**
+   * The token of the request that the push answers, empty when a restore has lost it; not there for any other
+   * push.
+   */
+  request?: Uint8Array | null
+}
+
+/** Mails with the link of a push. */
+export type SealedMails = readonly string[]
+
+export type Mailing = { ownerId: number; mails: SealedMails }

@@ -1,0 +1,158 @@
+// What the nodes of an instance share, as rows. Names are keyed hashes, because some contain what people
+// typed as their address.
+
+import { hashAddress } from '../crypto/digest.ts'
+import { DomainError } from '../domain/errors.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
+import { HOUR, MINUTE } from '../domain/time.ts'
+import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, SharedState } from './shared-contract.ts'
+import { forSome, insertUnlessThere, type RowOf, select, statement } from './statements.ts'
+import { all, has, type Parts, run, type Step } from './steps.ts'
+import { spentPoints } from './tables.ts'
+
+/** Rows that one step removes. */
+const SOME = 1_000
+/** Nodes take the time from the database, and are apart by far less. */
+const CLOCK_SLACK = MINUTE
+/** Longer than the clocks of nodes can differ. */
+const MARGIN = HOUR
+/** Budgets that are counted in memory at most; each holds about 100 bytes. */
+const MOST_UNSTORED = 10_000
+
+type Spent = RowOf<typeof spentPoints>
+
+const SPENT = forSome((names) => select(spentPoints, `WHERE name IN (${names})`))
+/**
+ * Makes a row that is missing, because only an existing one can be locked. The update changes nothing but
+ * locks.
+ */
+const LOCK_SPENT = statement(
+  `INSERT INTO spent_points (name, points, until) VALUES ($1, 0, 0)
+  ON CONFLICT (name) DO UPDATE SET points = spent_points.points`,
+)
+const SPEND = statement('UPDATE spent_points SET points = $2, until = $3 WHERE name = $1')
+const GIVE_BACK = statement(
+  `UPDATE spent_points SET points = CASE WHEN points > $3 THEN points - $3 ELSE 0 END
+  WHERE name = $1 AND until = $2`,
+)
+const insert = insertUnlessThere(spentPoints)
+const IS_SPENT = statement('SELECT 1 FROM spent_points WHERE name = $1')
+const REMOVE_LAPSED = statement<{ name: string }>(
+  `DELETE FROM spent_points WHERE name IN (SELECT name FROM spent_points WHERE until <= $1 ORDER BY until LIMIT ${SOME})
+    RETURNING name`,
+)
+
+export function createSharedState({
+  steps,
+  keyring,
+  now,
+  hasRoom,
+  onError,
+}: Pick<Parts, 'steps' | 'keyring' | 'now' | 'hasRoom' | 'onError'>): SharedState {
+  const { read, write } = steps
+  /**
+   * Counted while the disk had no room for rows. Only a data folder lacks room, so no other node counts
+   * beside this one.
+   */
+  const unstored = new Map<string, Spent>()
+
+  // Nodes that seal under different keys count by themselves.
+  const hashName = ({ name }: { name: string }) =>
+    hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
+
+  function stateOf(budget: Budget, rows: readonly Spent[]): BudgetState {
+    const time = now()
+    const name = hashName(budget)
+    const kept = unstored.get(name)
+    const [row] = (kept === undefined ? rows : [...rows, kept])
+      .filter((one) => one.name === name && isCurrent({ ...one, window: budget.window }, time))
+      .sort((one, other) => other.points - one.points)
+    return row === undefined
+      ? { ...budget, spent: 0, until: time + budget.window }
+      : { ...budget, spent: row.points, until: row.until }
+  }
+
+  const budgetsOf = ({ counts, looks = [] }: BudgetAttempt) => [...counts, ...looks]
+  const findRows = (attempt: BudgetAttempt) => SPENT(budgetsOf(attempt).map(hashName))
+
+  function decide(attempt: BudgetAttempt, rows: readonly Spent[]): BudgetDecision {
+    const states = budgetsOf(attempt).map((budget) => stateOf(budget, rows))
+    return { refusedBy: attempt.refuse(states), states }
+  }
+
+  /**
+   * The rows that it counts in are locked before it looks, in the order of their names, as every node does.
+   */
+  function* take(attempt: BudgetAttempt): Step<BudgetDecision> {
+    for (const name of attempt.counts.map(hashName).sort()) yield* run(LOCK_SPENT, name)
+    const decision = decide(attempt, yield* findRows(attempt))
+    if (decision.refusedBy !== null) return decision
+    for (const state of decision.states.slice(0, attempt.counts.length))
+      yield* run(SPEND, hashName(state), state.spent + (state.cost ?? 1), state.until)
+    return decision
+  }
+
+  /** The oldest counts make room for new ones. */
+  function countUnstored(states: readonly BudgetState[]): void {
+    for (const state of states) {
+      const name = hashName(state)
+      unstored.delete(name)
+      unstored.set(name, { name, points: state.spent + (state.cost ?? 1), until: state.until })
+    }
+    for (const [oldest] of unstored) if (unstored.size > MOST_UNSTORED) unstored.delete(oldest)
+  }
+
+  function* giveBack(states: readonly BudgetState[]): Step<void> {
+    const ordered = states.map((state) => ({ ...state, name: hashName(state) }))
+    ordered.sort((one, other) => (one.name < other.name ? -1 : 1))
+    for (const { name, until, cost = 1 } of ordered) yield* run(GIVE_BACK, name, until, cost)
+  }
+
+  return {
+    budgets: {
+      // Looks first without a lock, so that a flood of refused tries writes nothing.
+      take: async (attempt) => {
+        const rows = await read(
+          () => findRows(attempt),
+          (found) => decide(attempt, found).refusedBy === null,
+        )
+        const seen = decide(attempt, rows)
+        if (seen.refusedBy !== null) return seen
+        if (hasRoom()) return write(() => take(attempt))
+        countUnstored(seen.states.slice(0, attempt.counts.length))
+        return seen
+      },
+      giveBack: (states) => {
+        for (const state of states) {
+          const kept = unstored.get(hashName(state))
+          if (kept?.until === state.until) kept.points = Math.max(0, kept.points - (state.cost ?? 1))
+        }
+        return write(() => giveBack(states)).catch(onError)
+      },
+    },
+    nonces: {
+      isSpent: (text) =>
+        read(
+          () => has(IS_SPENT, nameOf(text)),
+          (isSpent) => !isSpent,
+        ),
+    },
+    removeLapsed: async () => (await write(() => all(REMOVE_LAPSED, now() - MARGIN))).length,
+  }
+}
+
+const nameOf = (nonce: string) => `nonce ${nonce}`
+
+/**
+ * Call under the lock of what the nonce guards. Throws `conflict` for a nonce that was spent before, on any
+ * node.
+ */
+export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
+  if ((yield* insert({ name: nameOf(text), points: 1, until: lapsesAt })) === null)
+    throw new DomainError('conflict', 'This form was sent before.')
+}
+
+/** Whether a window has not ended yet. An end more than a window away was set while the clock was ahead. */
+function isCurrent({ until, window }: Pick<BudgetState, 'until' | 'window'>, time: number): boolean {
+  return until > time && until <= time + window + CLOCK_SLACK
+}

@@ -1,0 +1,146 @@
+// Empties the write-ahead log after something was destroyed, because the log still holds the destroyed data
+// until then, and moves it into the database when it has grown. A thread of its own does it, because every
+// checkpoint waits for the disk several times.
+
+import type { Database } from 'bun:sqlite'
+import type { Job, JobReport } from '../../domain/job.ts'
+import type { OnStep } from '../durable-steps.ts'
+import { isBusy, isFull } from '../folder/sqlite-failures.ts'
+import { type LogEmptier, openLogEmptier } from './disk-threads.ts'
+
+const DELAY_MS = 3_000
+const RETRY_MS = 250
+const FOREIGN_COMMITS_MS = 2_000
+const NEVER = Number.POSITIVE_INFINITY
+
+export type Checkpointer = Job & {
+  /**
+   * Call this when a commit destroyed something: empties the log within seconds, and tries again while it is
+   * busy.
+   */
+  request(): void
+  /** Call this when the disk is full: emptying the log frees its space. */
+  makeRoom(): void
+  /** Call this when the log has grown: it is moved into the database at once, and begins anew. */
+  shorten(): void
+}
+
+export type CheckpointerOptions = {
+  onStep?: OnStep | undefined
+  /** The disk failed: nothing in the database may be trusted any more. */
+  onFatal: (cause: unknown) => void
+}
+
+type Started = { report: JobReport; emptier: LogEmptier }
+
+/**
+ * A request before the start is served after it. A request after the stop is not: the caller then uses
+ * `truncateLog`.
+ */
+export function createCheckpointer(
+  database: Database,
+  { onStep = () => undefined, onFatal }: CheckpointerOptions,
+): Checkpointer {
+  const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
+  let seen = dataVersion.get()?.data_version
+  let started: Started | null = null
+  let due = NEVER
+  let isLong = false
+  let timer: Timer | undefined
+  let watch: Timer | undefined
+  let running: Promise<void> | null = null
+
+  function request(delay = DELAY_MS): void {
+    const at = performance.now() + delay
+    if (at >= due) return
+    due = at
+    if (running === null) plan()
+  }
+
+  function shorten(): void {
+    // A move that is under way shortens the log as well.
+    if (isLong || running !== null) return
+    isLong = true
+    plan()
+  }
+
+  function plan(): void {
+    clearTimeout(timer)
+    if (started === null) return
+    const wait = Math.max(0, due - performance.now())
+    if (isLong && wait > 0) timer = setTimeout(run, 0, started, 'move')
+    else if (due !== NEVER) timer = setTimeout(run, wait, started, 'empty')
+  }
+
+  function run(now: Started, how: 'move' | 'empty'): void {
+    isLong = false
+    if (how === 'empty') due = NEVER
+    running = checkpoint(now, how).finally(() => {
+      running = null
+      plan()
+    })
+  }
+
+  async function checkpoint({ report, emptier }: Started, how: 'move' | 'empty'): Promise<void> {
+    try {
+      onStep('before the log is emptied')
+      const isDone = await emptier[how]()
+      // The thread has a connection of its own. A move leaves in the log what a command has destroyed: that
+      // is noticed later.
+      if (how === 'empty') seen = dataVersion.get()?.data_version
+      if (isDone) report.did()
+      else if (how === 'empty') request(RETRY_MS)
+      onStep('after the log was emptied')
+    } catch (cause) {
+      report.failed(cause)
+      if (!isFull(cause) && !isBusy(cause)) onFatal(cause)
+      request()
+    }
+  }
+
+  /**
+   * An account command beside the server may have destroyed something and been killed before it emptied the
+   * log.
+   */
+  function noticeForeignCommits(to: JobReport): void {
+    try {
+      const version = dataVersion.get()?.data_version
+      if (version !== seen) request()
+      seen = version
+    } catch (cause) {
+      to.failed(cause)
+    }
+  }
+
+  function start(report: JobReport): void {
+    started = { report, emptier: openLogEmptier(database.filename) }
+    watch = setInterval(noticeForeignCommits, FOREIGN_COMMITS_MS, report)
+    plan()
+  }
+
+  async function stop(): Promise<void> {
+    const emptier = started?.emptier
+    started = null
+    clearInterval(watch)
+    clearTimeout(timer)
+    await running
+    await emptier?.close()
+  }
+
+  const makeRoom = () => request(0)
+  return { name: 'checkpoint', start, stop, request: () => request(), makeRoom, shorten }
+}
+
+/**
+ * Moves the whole log into the database and truncates it. Returns false when another connection was reading
+ * or writing.
+ */
+export function truncateLog(database: Database): boolean {
+  try {
+    const row = database.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()
+    return row?.busy === 0
+  } catch (cause) {
+    if (isBusy(cause)) return false
+    throw cause
+  }
+}

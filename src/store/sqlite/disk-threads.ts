@@ -1,0 +1,180 @@
+// The threads that wait for the disk: one syncs the log of the database after commits, the other one moves it
+// into the database. The pool of Bun's own threads is no place for them, because argon2 and the syncs of
+// uploads keep it busy for long.
+
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { SYNCED } from './database.ts'
+
+/** Milliseconds that the thread waits for a batch of the server, or for a command beside it. */
+const BUSY_MS = 250
+
+export type LogSync = {
+  /**
+   * Makes durable what was committed before the call, and resolves to whether the log is long. Rejects, and
+   * from then on always, when the disk failed or the log was removed. A call during a sync waits for the next
+   * one.
+   */
+  sync(): Promise<boolean>
+  /** Call this in long turns of the event loop, which learns only at their end that a sync has returned. */
+  notice(): void
+  /** Call this before the database is closed. */
+  close(): Promise<void>
+}
+
+/** Call this once the database has written to its log, which must exist. A log of `limit` bytes is long. */
+export function openLogSync(databasePath: string, limit: number): LogSync {
+  const descriptor = openSync(`${databasePath}-wal`, 'r+')
+  const thread = startThread({ role: 'sync', descriptor, limit })
+
+  const close = () => thread.end(() => closeSync(descriptor))
+  return { sync: async () => (await thread.call()) === 1, notice: () => void thread.takeAnswers(), close }
+}
+
+export type LogEmptier = {
+  /** Moves the log into the database. Resolves to false when another connection was reading or writing. */
+  move(): Promise<boolean>
+  /** The same, and truncates the log. */
+  empty(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** More than a thread opens. Bun ends the process when one starts without a file descriptor to spare. */
+const THREAD_FILES = 16
+
+/**
+ * Its thread starts with the first call, because a server that destroys nothing needs none. Until then it
+ * holds the file descriptors that the thread will need, so that connections cannot take them all.
+ */
+export function openLogEmptier(databasePath: string): LogEmptier {
+  const pragmas = [`busy_timeout = ${BUSY_MS}`, ...SYNCED]
+  const held = Array.from({ length: THREAD_FILES }, () => openSync(devNull, 'r'))
+  let thread: Thread | null = null
+
+  function start(): Thread {
+    held.splice(0).forEach(closeSync)
+    const started = startThread({ role: 'empty', path: databasePath, pragmas })
+    started.awaitStart()
+    return started
+  }
+
+  async function call(how: number): Promise<boolean> {
+    thread ??= start()
+    return (await thread.call(how)) === 1
+  }
+
+  async function close(): Promise<void> {
+    held.splice(0).forEach(closeSync)
+    await thread?.end()
+  }
+
+  return { move: () => call(0), empty: () => call(1), close }
+}
+
+/**
+ * Places in the memory that is shared with a thread: the number of the last call and of the last answer, its
+ * result, how to work, and 1 once the thread has started.
+ */
+const [ASKED, ANSWERED, RESULT, HOW, STARTED] = [0, 1, 2, 3, 4]
+const PLACES = 5
+/** A thread takes about 6 ms to start. */
+const START_MS = 1_000
+const FAILED = -1
+const END = -1
+const MAX_CALLS = 2 ** 30
+const TEXT_BYTES = 512
+
+type Thread = ReturnType<typeof startThread>
+
+type Call = { number: number; answer: PromiseWithResolvers<number> }
+
+/**
+ * Calls through shared memory take a third of the time of messages. While the thread works, more calls may
+ * come: when that work ends the thread begins the next one at once, which answers all of them.
+ */
+function startThread(parts: object) {
+  const worker = new Worker(new URL('./disk-thread.js', import.meta.url), { smol: true })
+  const numbers = new Int32Array(new SharedArrayBuffer(PLACES * Int32Array.BYTES_PER_ELEMENT))
+  const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
+  worker.postMessage({ ...parts, numbers, text })
+
+  /** Those without an answer, the oldest first. */
+  const calls: Call[] = []
+  let isListening = false
+  let died: Error | null = null
+  worker.onerror = ({ message }) => {
+    died = new Error(`a thread for the disk ended: ${message}`)
+    for (const { answer } of calls.splice(0)) answer.reject(died)
+  }
+
+  function ask(number: number): Promise<number> {
+    if (died !== null) return Promise.reject(died)
+    const answer = Promise.withResolvers<number>()
+    calls.push({ number, answer })
+    listen(Atomics.load(numbers, ANSWERED))
+    Atomics.store(numbers, ASKED, number)
+    Atomics.notify(numbers, ASKED)
+    return answer.promise
+  }
+
+  /** `seen`: the last answer that was taken. One that came since is taken at once. */
+  function listen(seen: number): void {
+    if (isListening) return
+    isListening = true
+    void Promise.resolve(Atomics.waitAsync(numbers, ANSWERED, seen).value).then(() => {
+      isListening = false
+      const last = takeAnswers()
+      if (calls.length > 0) listen(last)
+    })
+  }
+
+  /**
+   * Takes what is answered, without waiting for the event loop to tell of it. Returns the number of the last
+   * answer.
+   */
+  function takeAnswers(): number {
+    const answered = Atomics.load(numbers, ANSWERED)
+    const result = Atomics.load(numbers, RESULT)
+    const after = calls.findIndex(({ number }) => !isReached(number, answered))
+    // The last one first, so that who waits for it knows those before it as answered: one sync counts once.
+    for (const { answer } of calls.splice(0, after === -1 ? calls.length : after).reverse())
+      if (result === FAILED) answer.reject(readFailure(text))
+      else answer.resolve(result)
+    return answered
+  }
+
+  let ending: Promise<void> | null = null
+
+  async function endOnce(andThen: () => void): Promise<void> {
+    await Promise.allSettled(calls.map(({ answer }) => answer.promise))
+    if (died === null) await ask(END)
+    worker.terminate()
+    andThen()
+  }
+
+  function end(andThen = () => {}): Promise<void> {
+    ending ??= endOnce(andThen)
+    return ending
+  }
+
+  const call = (how = 0) => {
+    Atomics.store(numbers, HOW, how)
+    return ask((Atomics.load(numbers, ASKED) + 1) % MAX_CALLS)
+  }
+  /** Blocks until the thread runs, so that no connection takes the file descriptors that it needs. */
+  const awaitStart = () => void Atomics.wait(numbers, STARTED, 0, START_MS)
+  return { call, takeAnswers, end, awaitStart }
+}
+
+/** Whether the answer is that to this call, or to a later one. The numbers begin anew after the largest. */
+function isReached(call: number, answered: number): boolean {
+  if (call === END || answered === END) return call === answered
+  return (answered - call + MAX_CALLS) % MAX_CALLS < MAX_CALLS / 2
+}
+
+/** The thread writes the code of an error, if any, a space and the message. */
+function readFailure(text: Uint8Array): Error {
+  const [all = ''] = new TextDecoder().decode(text.slice()).split('\0')
+  const [code, ...words] = all.split(' ')
+  return Object.assign(new Error(words.join(' ')), { code })
+}

@@ -1,0 +1,223 @@
+// Group commit: the works that wait run in one transaction and share one sync.
+//
+// Every work is synchronous. When the whole transaction is lost, every work of the batch is rejected, because
+// none of them was acknowledged.
+//
+// With a `sync` of its own, a commit writes the log and does not wait for the disk: a batch settles when a
+// sync that began after its commit has returned. Meanwhile the event loop serves others, and the next works
+// gather.
+
+import { isBusy, isFull, refusalOf } from '../folder/sqlite-failures.ts'
+import { overloaded } from '../refusals.ts'
+import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
+import { createGathering } from './gathering.ts'
+import { createSyncs, type Synced } from './syncs.ts'
+import { createWriteTrial } from './write-trial.ts'
+
+const MAX_BATCH_WORKS = 256
+/** Milliseconds of one turn of the event loop that batches may take together. */
+const MAX_TURN_MS = 60
+const MAX_WAITING = 10_000
+/** Above both thresholds the queue counts as overloaded, not as a hiccup of the disk or of the machine. */
+const CROWD_WORKS = 100
+const CROWD_MS = 250
+const BUSY_RETRY_MS = 2
+const BUSY_LIMIT_MS = 5_000
+
+/** Runs a work in a transaction; resolves with its result once it is durable. */
+export type Transact = <T>(work: () => T, options?: WorkOptions) => Promise<T>
+
+/**
+ * `grows`: the work stores something new and is refused on a full disk. Other works are tried again once
+ * there is room.
+ */
+export type WorkOptions = { grows?: boolean }
+
+export type GroupCommit = {
+  transact: Transact
+  /** Whether so many works have waited for so long that new requests should be refused for now. */
+  isOverloaded(): boolean
+  /**
+   * Commits works that have waited for too long. Called with every request, because timers of a busy event
+   * loop are late.
+   */
+  commitOverdue(): void
+  /** Resolves when no work waits. */
+  idle(): Promise<void>
+  /** Resolves once everything that was committed so far is durable. */
+  durable(): Promise<void>
+  /** Works that are not durable yet. */
+  waiting(): number
+  /**
+   * Once a write has failed, tries again. Resolves to why that fails, to follow a colon; null while writes
+   * work.
+   */
+  findWriteProblem(): Promise<string | null>
+}
+
+export type GroupCommitOptions = BatchOptions & {
+  /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
+  sync?: (() => Promise<void>) | undefined
+  /** Notices in a long turn of the event loop that the sync under way has returned. */
+  noticeSync?: (() => void) | undefined
+  /** Told of every batch that became durable. */
+  onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
+  /** Makes the next batch write, even if its works do not. */
+  forceWrite?: () => void
+  /** Called when the store cannot be trusted any more, as after a failed fsync. The process must end. */
+  onFatal: (cause: unknown) => void
+}
+
+type Work = { run: () => unknown; grows: boolean; since: number; settle: (outcome: Outcome) => void }
+
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const batches = createBatches(options)
+  const trial = createWriteTrial({ write: writeSomething, stuckSince: () => syncs.since() })
+  const syncs = createSyncs({ sync: options.sync, onFailed, onReturned: runWaiting })
+  const gathering = createGathering(syncs, { most: MAX_BATCH_WORKS, onEnd: runWaiting })
+  let waiting: Work[] = []
+  /** Works that are not settled, committed or not. */
+  let pending = 0
+  let scheduled = false
+  /** Another process held the lock at the last try. */
+  let isLocked = false
+  let whenIdle: (() => void)[] = []
+
+  function transact<T>(run: () => T, { grows = false }: WorkOptions = {}): Promise<T> {
+    if (pending >= MAX_WAITING) return Promise.reject(overloaded())
+    pending += 1
+    return new Promise<T>((resolve, reject) => {
+      const settle = (outcome: Outcome) => {
+        pending -= 1
+        if ('cause' in outcome) {
+          trial.noteFailure(outcome.cause)
+          reject(outcome.cause)
+        } else resolve(outcome.value as T)
+      }
+      waiting.push({ run, grows, since: performance.now(), settle })
+      schedule()
+    })
+  }
+
+  /** Those that gather are scheduled when that ends, or when the sync under way has returned. */
+  function schedule(delay = 0): void {
+    if (scheduled || gathering.holds(waiting.length)) return
+    scheduled = true
+    if (delay === 0) setImmediate(runBatches)
+    else setTimeout(runBatches, delay)
+  }
+
+  /**
+   * Runs several batches in a row while works wait, because each turn of a busy event loop calls this only
+   * once.
+   */
+  function runBatches(): void {
+    scheduled = false
+    if (gathering.holds(waiting.length)) return
+    const ends = performance.now() + MAX_TURN_MS
+    while (waiting.length > 0) {
+      runBatch()
+      if (isLocked || performance.now() >= ends) break
+    }
+    if (waiting.length > 0) schedule(isLocked ? BUSY_RETRY_MS : 0)
+    else becomeIdle()
+  }
+
+  function runBatch(): void {
+    const refused = batches.begin()
+    isLocked = refused !== null && isBusy(refused)
+    if (isLocked) rejectLate()
+    else if (refused === null) commitBatch(waiting.splice(0, MAX_BATCH_WORKS))
+    else rejectAll(waiting.splice(0, MAX_BATCH_WORKS), refused)
+  }
+
+  function rejectLate(): void {
+    const oldest = performance.now() - BUSY_LIMIT_MS
+    const late = waiting.filter(({ since }) => since <= oldest)
+    waiting = waiting.filter(({ since }) => since > oldest)
+    rejectAll(late, overloaded())
+  }
+
+  function commitBatch(batch: Work[]): void {
+    try {
+      const startedAt = performance.now()
+      const { outcomes, hasWritten } = batches.commit(batch)
+      gathering.noteCommitted()
+      waiting.unshift(...batch.splice(outcomes.length))
+      const settle: Synced = (failure) => {
+        options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
+        gathering.noteAnswered(outcomes.length)
+        for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(failure ?? outcome)
+      }
+      syncs.settle(settle, hasWritten)
+    } catch (cause) {
+      const hasRoom = isFull(cause) && options.onFull?.() === true
+      rejectAll(hasRoom ? batch.filter(({ grows }) => grows) : batch, cause)
+      if (hasRoom) waiting.unshift(...batch.filter(({ grows }) => !grows))
+      const broken = batches.brokenBy()
+      if (broken !== null) options.onFatal(broken.cause)
+    }
+  }
+
+  function onFailed(cause: unknown): void {
+    batches.distrust(cause)
+    options.onFatal(cause)
+  }
+
+  /** Those that gathered run now. */
+  function runWaiting(): void {
+    if (waiting.length > 0) schedule()
+    else becomeIdle()
+  }
+
+  function becomeIdle(): void {
+    if (!isIdle()) return
+    for (const resolve of whenIdle) resolve()
+    whenIdle = []
+  }
+
+  function idle(): Promise<void> {
+    return isIdle() ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve))
+  }
+
+  function isIdle(): boolean {
+    return waiting.length === 0 && !scheduled && syncs.since() === null
+  }
+
+  /** Milliseconds since the first work that waits came, or the sync under way began, whichever is longer. */
+  function longestWait(): number {
+    const now = performance.now()
+    return now - Math.min(syncs.since() ?? now, waiting[0]?.since ?? now)
+  }
+
+  function isOverloaded(): boolean {
+    return pending > CROWD_WORKS && longestWait() > CROWD_MS
+  }
+
+  function commitOverdue(): void {
+    options.noticeSync?.()
+    // Works that wait for another process's lock are tried again by a timer.
+    const [first] = waiting
+    if (first === undefined || isLocked) return
+    if (performance.now() - first.since > MAX_BATCH_MS) runBatch()
+  }
+
+  function writeSomething(): Promise<void> {
+    options.forceWrite?.()
+    return transact(() => undefined)
+  }
+
+  return {
+    transact,
+    isOverloaded,
+    commitOverdue,
+    idle,
+    durable: () => syncs.durable(false),
+    waiting: () => pending,
+    findWriteProblem: trial.findProblem,
+  }
+}
+
+function rejectAll(batch: Work[], cause: unknown): void {
+  for (const work of batch) work.settle({ cause: refusalOf(cause) })
+}

@@ -1,0 +1,189 @@
+// The home of a data folder, compared by every start of a server: the path that it was served from, and a
+// mark, which the database and `serve.home` both hold and which changes at each start and clean end. A copy
+// has another path; a database that was put back has an old mark. A whole folder that was put back has both
+// as they were, but its database is a new file: `serve.home` also holds when the file was made.
+
+import type { Database } from 'bun:sqlite'
+import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { randomKey } from '../../crypto/random.ts'
+import { conflict } from '../../domain/errors.ts'
+import { formatTime } from '../../domain/time.ts'
+import type { DataFolder } from '../folder/data-folder.ts'
+import { createClosedFile, syncFolder } from '../folder/durable-files.ts'
+
+const MARK_BYTES = 16
+const HOME_TEXT = '# Oncebox: by this file a database that was put back is noticed. Leave it here.'
+const SERVING_TEXT =
+  '# Oncebox: a server runs here, or was killed. Leave this file here, and oncebox.db-wal beside it.'
+
+/**
+ * Call this before opening a database that no process serves. Returns whether the log of a killed server was
+ * removed. Takes the note of that server away otherwise, because whoever closes the database moves the log
+ * into it.
+ */
+export function takeLog(folder: DataFolder): boolean {
+  const isLost = isLogLost(folder)
+  if (!isLost) rmSync(folder.serving, { force: true })
+  return isLost
+}
+
+export function isLogLost({ serving, database }: DataFolder): boolean {
+  return existsSync(serving) && !existsSync(`${database}-wal`)
+}
+
+export type RequireHomeOptions = {
+  folder: DataFolder
+  isLogLost: boolean
+  /** Serves a folder that was moved or copied, from now on. */
+  acceptMove: boolean
+  onWarning: (warning: string) => void
+}
+
+/**
+ * Throws `conflict` for a folder that is not at home, unless that is accepted; then a warning says what it
+ * means.
+ */
+export async function requireHome(database: Database, options: RequireHomeOptions): Promise<void> {
+  const { folder, acceptMove, onWarning } = options
+  const move = await findMove(database, options)
+  if (move === null) {
+    if (acceptMove)
+      onWarning('--accept-move was not needed at this start: leave it out, or a copy will not be noticed.')
+    return
+  }
+  if (!acceptMove) throw conflict(`${refusalOf(folder, move)} ${REMEDY}`)
+  onWarning(
+    `--accept-move: ${folder.path} is served from here now. ${move.why} Whatever was read, expired or deleted since can be opened ` +
+      'here again. Never start the original again.',
+  )
+}
+
+type Home = { mark: string; path: string }
+
+const readHome = (database: Database) => database.query<Home, []>('SELECT mark, path FROM home').get()
+
+type Move = { looks: string; why: string }
+
+async function findMove(database: Database, { folder, isLogLost }: RequireHomeOptions): Promise<Move | null> {
+  const known = readHome(database)
+  const here = realpathSync(folder.path)
+  if (isLogLost) return { ...COPIED, why: explainLostLog(folder) }
+  if (known !== null && known.path !== here)
+    return { ...COPIED, why: `It was last served as ${known.path}; now it is ${here}.` }
+  const { marks, born } = await readHomeFile(folder)
+  if (!marks.includes(known?.mark ?? NONE))
+    return {
+      ...COPIED,
+      why: `${folder.database} and ${folder.home} are from different times: one of them was put back or removed.`,
+    }
+  const bornNow = findBirth(folder)
+  if (born === null || bornNow === null || born === bornNow) return null
+  return {
+    looks: 'looks put back',
+    why:
+      `${folder.database} is another file than the one that was served last, which was made at ${presentBirth(born)}; this one was ` +
+      `made at ${presentBirth(bornNow)}. A tool that copies or restores files does that.`,
+  }
+}
+
+const COPIED = { looks: 'looks like a copy, or was moved' }
+
+const explainLostLog = ({ database }: DataFolder) =>
+  `Its server was killed, and the log ${database}-wal, which held the latest changes, was removed since. If a program such as ` +
+  'sqlite3 has opened the database meanwhile, without -readonly, it moved the log into the database: then nothing is lost, and ' +
+  '--accept-move is right.'
+
+/**
+ * Returns when the file of the database was made, in nanoseconds; null where the file system does not tell.
+ * Also null without statx(2), where Bun returns the time of the last change for it: then for the folder too,
+ * which changes after it was made.
+ */
+function findBirth({ path, database }: DataFolder): string | null {
+  const [folder, { birthtimeNs }] = [statSync(path, { bigint: true }), statSync(database, { bigint: true })]
+  return birthtimeNs > 0n && folder.birthtimeNs !== folder.ctimeNs ? String(birthtimeNs) : null
+}
+
+const presentBirth = (nanoseconds: string) => formatTime(Number(BigInt(nanoseconds) / 1_000_000n))
+
+function refusalOf({ path }: DataFolder, { looks, why }: Move): string {
+  return (
+    `${path} ${looks}. ${why} A copy holds the keys: it would hand out again what was read, ` +
+    'expired or deleted at the original since.'
+  )
+}
+
+const REMEDY =
+  'To return to an earlier state, use a backup and "oncebox restore". If the folder has truly moved and the original is gone ' +
+  'for good, start the server once with --accept-move (ONCEBOX_ACCEPT_MOVE=true): everything that was read there after the ' +
+  'copy was made can then be opened here again.'
+
+/** The mark of a folder that no server has served. */
+const NONE = ''
+
+/**
+ * Two marks when a process ended while it changed them: the database has one of the two. `born` is null when
+ * none is noted.
+ */
+async function readHomeFile(folder: DataFolder): Promise<{ marks: string[]; born: string | null }> {
+  const text = (await createClosedFile(folder.home).read()) ?? NONE
+  const marks = text.replace(HOME_TEXT, '').trimEnd().split('\n')
+  const born = /^born (\d+)$/.exec(marks.at(-1) ?? '')?.[1] ?? null
+  return { marks, born }
+}
+
+async function writeMarks(folder: DataFolder, marks: readonly string[]): Promise<void> {
+  const born = findBirth(folder)
+  const lines = [...marks, ...(born === null ? [] : [`born ${born}`]), HOME_TEXT]
+  await createClosedFile(folder.home).write(`${lines.join('\n')}\n`)
+}
+
+export type ChangeOptions = { folder: DataFolder; onStep?: ((step: string) => void) | undefined }
+
+/**
+ * Makes this the home of the folder. A process that is killed meanwhile leaves it at home. The last sync
+ * makes durable what `meanwhile` does in the folder.
+ */
+async function changeMark(
+  database: Database,
+  { folder, onStep }: ChangeOptions,
+  meanwhile?: () => void,
+): Promise<void> {
+  const last = readHome(database)?.mark ?? NONE
+  const next = randomKey(MARK_BYTES).toString('hex')
+  onStep?.('before the next mark is written')
+  await writeMarks(folder, [last, next])
+  onStep?.('before the mark changes')
+  database.run('INSERT OR REPLACE INTO home (id, mark, path) VALUES (1, ?, ?)', [
+    next,
+    realpathSync(folder.path),
+  ])
+  meanwhile?.()
+  onStep?.('before the last mark is forgotten')
+  await writeMarks(folder, [next])
+  onStep?.('after the last mark was forgotten')
+}
+
+/** The commit of the mark has made the log, which stays until the database is closed. */
+export async function arrive(database: Database, options: ChangeOptions): Promise<void> {
+  const { serving } = options.folder
+  await changeMark(database, options, () => writeFileSync(serving, `${SERVING_TEXT}\n`, { mode: 0o600 }))
+}
+
+/**
+ * Call this before the database is closed. Changes the mark, so that a copy made meanwhile is from another
+ * time.
+ */
+export async function leave(database: Database, options: ChangeOptions): Promise<void> {
+  // Nothing is lost on a full disk: the last mark stays.
+  await changeMark(database, options).catch(() => undefined)
+  rmSync(options.folder.serving, { force: true })
+  syncFolder(options.folder.path)
+}
+
+/** Whether the files that SQLite has open are still those that the next start would read. */
+export function watchPlace(path: string): () => boolean {
+  const files = [path, `${path}-wal`]
+  const inodeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino
+  const opened = files.map(inodeOf)
+  return () => files.every((file, index) => inodeOf(file) === opened[index])
+}

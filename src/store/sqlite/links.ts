@@ -1,0 +1,125 @@
+// The index of links: which push a link opens, by what the link hashes to.
+//
+// The rows of this index lie at random places. A row that was written with its push would cost the create a
+// page of 4 KiB, and a sixth of its time. So new links stay in memory, in a table that is never on the disk,
+// until there are some thousands. Then they are filed in the order of the index, where many share a page. A
+// start reads those that are not filed from the rows of their pushes.
+
+import type { Database } from 'bun:sqlite'
+import { isFull } from '../folder/sqlite-failures.ts'
+import { truncateLog } from './checkpoint.ts'
+import type { Transact } from './group-commit.ts'
+
+/** So many may stay in memory: some hundred KiB. */
+const MOST_NEW = 8_192
+/** Parts of the index that are filed one after the other: a few hundred links each, so that nobody waits. */
+const PARTS = 16
+
+const IN_MEMORY = [
+  'CREATE TEMP TABLE new_links (lookup BLOB PRIMARY KEY NOT NULL, push_id INTEGER NOT NULL) STRICT, WITHOUT ROWID',
+  'INSERT INTO new_links SELECT lookup, id FROM main.pushes WHERE id > (SELECT up_to FROM links_filed)',
+  `CREATE TEMP TRIGGER new_links_add AFTER INSERT ON main.pushes
+    BEGIN INSERT INTO new_links VALUES (NEW.lookup, NEW.id); END`,
+  `CREATE TEMP TRIGGER new_links_removal AFTER DELETE ON main.pushes
+    BEGIN DELETE FROM new_links WHERE lookup = OLD.lookup; END`,
+  // Most links that are opened are new ones.
+  `CREATE TEMP VIEW links AS
+    SELECT lookup, push_id FROM new_links UNION ALL SELECT lookup, push_id FROM main.push_links`,
+]
+const NEWEST = 'SELECT coalesce(max(id), 0) AS id FROM pushes'
+/** Some are there already when a crash came between two parts. */
+const FILE = 'INSERT OR IGNORE INTO push_links'
+
+export type Links = {
+  /** Files the new links once they are many. Call it after each commit, with the number of its works. */
+  noteCommitted(works: number, transact: Transact): void
+  /** Resolves when nothing is being filed. What is not filed the next start finds. */
+  close(): Promise<void>
+}
+
+/** From now on this connection finds pushes by their links, and knows those that it adds. */
+export function openLinks(database: Database, mostNew = MOST_NEW): Links {
+  const filed = database.prepare<{ id: number }, []>('SELECT up_to AS id FROM links_filed')
+  const newest = database.prepare<{ id: number }, []>(NEWEST)
+  /**
+   * At least so many. Once the newest pushes are purged, the last one that is filed may be a later one than
+   * all that are left.
+   */
+  const countNew = () => Math.max(0, (newest.get()?.id ?? 0) - (filed.get()?.id ?? 0))
+  if (countNew() > mostNew) fileAllIfRoom(database)
+  for (const sql of IN_MEMORY) database.run(sql)
+  const filePart = database.prepare(
+    // A command beside the server deletes pushes too, and cannot see the table of this connection.
+    `${FILE} SELECT lookup, push_id FROM new_links WHERE lookup >= ?1 AND lookup < ?2 AND push_id <= ?3
+      AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id)`,
+  )
+  const noteFiled = database.prepare('UPDATE links_filed SET up_to = ?')
+  const forget = database.prepare('DELETE FROM new_links WHERE push_id <= ?')
+  let filing: Promise<void> | null = null
+  let isClosed = false
+  /** A work adds one link, or none. What an import adds is counted with the links after it. */
+  let added = countNew()
+  let most = added > mostNew ? added + mostNew : mostNew
+
+  async function fileParts(transact: Transact): Promise<void> {
+    const upTo = newest.get()?.id ?? 0
+    for (let part = 0; part < PARTS && !isClosed; part += 1)
+      await transact(() => void filePart.run(boundary(part), boundary(part + 1), upTo), { grows: true })
+    if (isClosed) return
+    await transact(() => {
+      noteFiled.run(upTo)
+      forget.run(upTo)
+    })
+  }
+
+  return {
+    noteCommitted(works, transact) {
+      added += works
+      if (filing !== null || isClosed || added <= most) return
+      added = countNew()
+      if (added <= most) return
+      filing = fileParts(transact)
+        .then(
+          () => {
+            most = mostNew
+          },
+          // As on a full disk: they stay in memory, and it is tried again after as many more.
+          () => {
+            most = countNew() + mostNew
+          },
+        )
+        .finally(() => {
+          filing = null
+        })
+    },
+    async close() {
+      isClosed = true
+      await filing
+    },
+  }
+}
+
+/** After a restore or a copy, and for a database that was filled by other means. */
+export function fileAll(database: Database): void {
+  database.transaction(() => {
+    const unfiled = 'WHERE id > (SELECT up_to FROM links_filed)'
+    database.run(`${FILE} SELECT lookup, id FROM pushes ${unfiled} ORDER BY lookup`)
+    database.run(`UPDATE links_filed SET up_to = (${NEWEST})`)
+  })()
+}
+
+/** What a full disk refuses stays in memory, so that a server starts on it all the same. */
+function fileAllIfRoom(database: Database): void {
+  try {
+    fileAll(database)
+  } catch (cause) {
+    if (!isFull(cause)) throw cause
+    // The log took what room was left, which the rest of the start needs.
+    truncateLog(database)
+  }
+}
+
+/** Where the n-th part of the index begins. Nothing hashes to as much as the end of the last one. */
+function boundary(n: number): Buffer {
+  return n < PARTS ? Buffer.from([(n * 256) / PARTS]) : Buffer.alloc(17, 255)
+}

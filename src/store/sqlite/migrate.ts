@@ -1,0 +1,95 @@
+// Brings a database to this version's schema, by `PRAGMA user_version`; all pending steps in one transaction.
+
+import { Database } from 'bun:sqlite'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import { conflict, type DomainError } from '../../domain/errors.ts'
+import { type DataFolder, explained } from '../folder/data-folder.ts'
+import { writeWhole } from '../folder/durable-files.ts'
+import firstIndexes from '../migrations/0001-indexes.sql' with { type: 'text' }
+import firstTables from '../migrations/0001-sqlite.sql' with { type: 'text' }
+import * as tables from '../tables.ts'
+import firstLinks from './migrations/0001-links.sql' with { type: 'text' }
+
+export const MIGRATIONS: readonly string[] = [firstTables + firstIndexes + firstLinks]
+/** The version of the schema that this program makes, and the newest that it opens. */
+export const CURRENT_SCHEMA = MIGRATIONS.length
+
+export function schemaVersion(database: Database): number {
+  const row = database.query<{ user_version: number }, []>('PRAGMA user_version').get()
+  return row?.user_version ?? 0
+}
+
+/**
+ * Runs what is pending and checks the result; a failure leaves the database as it was. Refuses a newer one.
+ */
+export function migrate(database: Database, migrations: readonly string[] = MIGRATIONS): void {
+  refuseNewer(database, migrations)
+  const pending = migrations.slice(schemaVersion(database))
+  if (pending.length === 0) return
+  // Dropping a table that others refer to would delete their rows. Does nothing within a transaction.
+  database.run('PRAGMA foreign_keys = OFF')
+  try {
+    // An immediate transaction would lock attached databases too: that of the server from which a backup is
+    // copied.
+    database.transaction(() => {
+      for (const migration of pending) database.run(migration)
+      const violations = database.query('PRAGMA foreign_key_check').all()
+      if (violations.length > 0) throw new Error(`the migration would break ${violations.length} references`)
+      database.run(`PRAGMA user_version = ${migrations.length}`)
+    })()
+  } finally {
+    database.run('PRAGMA foreign_keys = ON')
+  }
+}
+
+/**
+ * Makes the file of a new database, with what `fill` enters, whole or not at all: who opens it meanwhile
+ * finds all of it. SQLite itself would wait for the disk seven times.
+ */
+export function makeDatabase(folder: DataFolder, fill: (made: Database) => void = () => undefined): void {
+  const made = new Database(':memory:', { strict: true })
+  migrate(made)
+  fill(made)
+  const bytes = made.serialize()
+  made.close(true)
+  // What a database with a write-ahead log says in its header (https://sqlite.org/fileformat2.html, 1.3.3).
+  bytes.fill(2, 18, 20)
+  explained('write', folder.database, () => writeWhole(folder.database, bytes))
+}
+
+/**
+ * For commands beside the server, which never migrate: throws unless the schema is exactly this version's.
+ */
+export function requireCurrentSchema(database: Database): void {
+  refuseNewer(database, MIGRATIONS)
+  if (schemaVersion(database) < MIGRATIONS.length) {
+    const message = `${database.filename} was written by an older Oncebox. Start "oncebox serve" once to bring it up to date.`
+    throw conflict(message)
+  }
+  requireOwnTables(database)
+}
+
+/** Throws when tables or columns do not have the names of the schema. SQLite itself does not check them. */
+export function requireOwnTables(database: Database): void {
+  const columns = database.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
+  for (const table of Object.values(tables).map(getTableConfig)) {
+    const found = columns.all(table.name).map(({ name }) => name)
+    if (table.columns.every(({ name }) => found.includes(name))) continue
+    const message = `The database ${database.filename} is damaged (its table ${table.name} has other columns).`
+    throw conflict(`${message} Restore the folder from a backup.`)
+  }
+}
+
+function refuseNewer(database: Database, migrations: readonly string[]): void {
+  const version = schemaVersion(database)
+  if (version > migrations.length) throw newerSchema(database.filename, { version, known: migrations.length })
+}
+
+/** `name`: of the database. */
+export function newerSchema(
+  name: string,
+  { version, known }: Record<'version' | 'known', number>,
+): DomainError {
+  const versions = `its schema is version ${version}, this Oncebox knows ${known}`
+  return conflict(`${name} was written by a newer Oncebox (${versions}). Use that one.`)
+}

@@ -1,0 +1,59 @@
+// Finds out whether the database can be written to: for monitoring, once a write has failed or the disk
+// hangs.
+
+import { isDomainError, isOutage } from '../../domain/errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
+
+/** Monitoring waits for the answer. */
+const TRIAL_MS = 1_000
+
+export type WriteTrialOptions = {
+  /** Writes something durably. */
+  write: () => Promise<void>
+  /** When the sync under way began, by `performance.now()`; null while none is. */
+  stuckSince: () => number | null
+}
+
+export function createWriteTrial({ write, stuckSince }: WriteTrialOptions) {
+  /** A write failed, and none was tried since. */
+  let isSuspect = false
+  let trial: Promise<string | null> | null = null
+
+  /** A refusal by the rules says nothing about the database. */
+  function noteFailure(cause: unknown): void {
+    isSuspect ||= !isDomainError(cause) || isOutage(cause)
+  }
+
+  function isStuck(): boolean {
+    return performance.now() - (stuckSince() ?? Number.POSITIVE_INFINITY) > TRIAL_MS
+  }
+
+  /**
+   * Tries to write, if there is a reason. Resolves to why that fails, to follow a colon; null while writes
+   * work.
+   */
+  async function findProblem(): Promise<string | null> {
+    if (!isSuspect && !isStuck()) return null
+    trial ??= tryToWrite().finally(() => {
+      trial = null
+    })
+    const { promise: late, resolve } = Promise.withResolvers<string>()
+    const timer = setTimeout(
+      () => resolve('the disk does not answer, or another process holds the database'),
+      TRIAL_MS,
+    )
+    return Promise.race([trial, late]).finally(() => clearTimeout(timer))
+  }
+
+  async function tryToWrite(): Promise<string | null> {
+    try {
+      await write()
+      isSuspect = false
+      return null
+    } catch (cause) {
+      return isDomainError(cause, 'disk_full') ? 'the disk is full' : reasonOf(cause)
+    }
+  }
+
+  return { noteFailure, findProblem }
+}

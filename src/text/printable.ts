@@ -1,0 +1,27 @@
+// Untrusted text for terminals and logs: without what a terminal would obey, and what would look like another
+// line.
+
+/**
+ * Control characters, invisible ones and those that change the direction of text. Excludes line breaks, tabs
+ * and the two joiners (U+200C, U+200D), which Persian and emoji need.
+ */
+export const UNPRINTABLE = /[^\P{Cc}\n\t]|(?![\u200c\u200d])\p{Cf}|[\p{Zl}\p{Zp}\p{Cs}]/gu
+
+/** A mark that changes the direction of text, so that it reads otherwise than it copies. */
+export const DIRECTION_MARK = /[\u202a-\u202e\u2066-\u2069]/
+
+/**
+ * Replaces unprintable characters by visible signs and keeps line breaks. For terminals and logs only, not
+ * for pipes.
+ */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (mark) => {
+    const code = mark.codePointAt(0) ?? 0
+    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'
+  })
+}
+
+/** Like `printable`, on one line. */
+export function printableLine(text: string): string {
+  return printable(text.replace(/[\n\t]/g, ' '))
+}

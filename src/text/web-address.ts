@@ -1,0 +1,93 @@
+// Takes web addresses apart, and compares their origins and places. Only scheme and authority reach the URL
+// parser, whose cost grows with the square of a host.
+
+/**
+ * What the scheme and the authority of an address say. `href` and `pathname` are left out: the path was not
+ * read.
+ */
+export type Authority = Pick<
+  URL,
+  'protocol' | 'username' | 'password' | 'host' | 'hostname' | 'port' | 'origin'
+>
+
+/**
+ * Scheme, authority and the character that ends it; at the end of the text there is none. No name in the DNS
+ * is longer than 253 characters (RFC 1035, 2.3.4). URL parsers drop tabs and line breaks, which would move
+ * the end: so no control character.
+ */
+const START = /^https?:\/\/[^\p{Cc}/?#\\]{1,253}(?:[/?#\\]|$)/iu
+
+/** The same for JSON Schema, of a whole address without control characters. */
+export const WEB_ADDRESS_PATTERN =
+  '^[Hh][Tt]{2}[Pp][Ss]?://[^\\x00-\\x20\\x7f-\\x9f/?#\\\\]{1,253}(?:[/?#\\\\][^\\x00-\\x1f\\x7f-\\x9f]*)?$'
+
+/**
+ * The authority of an absolute http or https URL; null for any other text. What follows the authority is not
+ * looked at: it cannot make a URL invalid (WHATWG URL, 4.4).
+ */
+export function authorityOf(text: string): Authority | null {
+  const start = START.exec(text)?.[0]
+  return start === undefined ? null : URL.parse(start)
+}
+
+/** Whether it is an absolute http or https URL with a host, to which a browser may be redirected. */
+export function isWebAddress(text: string): boolean {
+  return !/\p{Cc}/u.test(text) && authorityOf(text) !== null
+}
+
+// Origins of web pages: scheme, host and port, serialized as in RFC 6454, section 6.2.
+
+/**
+ * Normalizes an origin to lower case without a default port, so that equal origins compare equal; null for
+ * other text.
+ */
+export function parseOrigin(text: string): string | null {
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#@\s,*]+$/i.test(text)) return null
+  return /^https?:/i.test(text) ? (authorityOf(text)?.origin ?? null) : text.toLowerCase()
+}
+
+/**
+ * The texts that mean a normalized origin: browsers leave out the default port, and other programs may name
+ * it.
+ */
+export function spellingsOf(origin: string): string[] {
+  const isTls = origin.startsWith('https:')
+  const mayNamePort = (isTls || origin.startsWith('http:')) && !/:\d+$/.test(origin)
+  return mayNamePort ? [origin, `${origin}:${portOf(isTls)}`] : [origin]
+}
+
+// Places on the web that the operator lists, such as the hosts of webhooks: a host, and a port unless it is
+// that of its scheme.
+
+/** `hostname` as URLs write it: in lower case, an address of IPv6 in brackets. */
+export type WebPlace = { hostname: string; port: number; isTls: boolean }
+
+/**
+ * Null for a URL that is not http or https, or that names a user, as browsers and proxies read those in
+ * different ways.
+ */
+export function webPlaceOf(url: string): WebPlace | null {
+  const authority = authorityOf(url)
+  if (authority === null || authority.username !== '' || authority.password !== '') return null
+  const isTls = authority.protocol === 'https:'
+  return { hostname: authority.hostname, port: Number(authority.port) || portOf(isTls), isTls }
+}
+
+const portOf = (isTls: boolean) => (isTls ? 443 : 80)
+
+/** An item of the list in the form that is compared: `host` or `host:port`; null for anything else. */
+export function parsePlace(text: string): string | null {
+  const given = text.trim()
+  const bare = (given.match(/:/g) ?? []).length > 1 && !given.startsWith('[') ? `[${given}]` : given
+  const [, host = '', digits] = /^(\[[\da-f:.]+\]|[^:[\]\s/?#@\\]+)(?::(\d{1,5}))?$/i.exec(bare) ?? []
+  const hostname = host === '' ? '' : (authorityOf(`http://${host}`)?.hostname ?? '')
+  const port = digits === undefined ? null : Number(digits)
+  if (!/^(\[[\da-f:.]+\]|[a-z\d_]([a-z\d._-]*[a-z\d_])?)$/.test(hostname)) return null
+  if (port !== null && (port < 1 || port > 65_535)) return null
+  return port === null ? hostname : `${hostname}:${port}`
+}
+
+/** An item without a port means that of the scheme. */
+export function isListed({ hostname, port, isTls }: WebPlace, listed: readonly string[]): boolean {
+  return listed.includes(`${hostname}:${port}`) || (port === portOf(isTls) && listed.includes(hostname))
+}

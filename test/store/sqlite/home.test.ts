@@ -1,0 +1,306 @@
+// A folder remembers where it was served: every way of copying one is tried, and everything that is no copy.
+
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openFolderDatabase } from '../../../src/store/opening/folder-database.ts'
+import { buildChild } from '../../support/built-child.ts'
+import { createTestClock } from '../../support/instance.ts'
+import { openTestStore, storePush } from '../../support/store.ts'
+
+let program = ''
+let room = ''
+let data = ''
+
+beforeAll(async () => {
+  program = await buildChild('home-child.ts')
+})
+beforeEach(async () => {
+  room = mkdtempSync(join(tmpdir(), 'oncebox-home-'))
+  data = join(room, 'data')
+  await serve()
+})
+afterEach(() => rmSync(room, { recursive: true, force: true }))
+
+type Options = Parameters<typeof openTestStore>[0]
+
+/** One start and one clean end. Returns the warnings of the start. */
+async function serve(options: Options = {}): Promise<string> {
+  const warnings: string[] = []
+  const { store } = await openTestStore({
+    dataDir: data,
+    onWarning: (said) => warnings.push(said),
+    ...options,
+  })
+  await store.close()
+  return warnings.join('\n')
+}
+
+const at = (name: string) => join(room, name)
+const copy = (from: string, to: string) => cpSync(from, to, { recursive: true, preserveTimestamps: true })
+/** Over the files that are there, which keep their inodes. */
+function pourInto(from: string, to: string, names = readdirSync(from)): void {
+  for (const name of names)
+    if (statSync(join(from, name)).isFile()) writeFileSync(join(to, name), readFileSync(join(from, name)))
+}
+
+test('starting again and again at home is no move', async () => {
+  for (let start = 0; start < 3; start += 1) expect(await serve()).toBe('')
+  expect(readdirSync(data).filter((name) => name.includes('home'))).toEqual(['serve.home'])
+  expect(statSync(join(data, 'serve.home')).mode & 0o777).toBe(0o600)
+})
+
+test('a copy at another path is refused, and both places and the remedy are named', async () => {
+  copy(data, at('copy'))
+  const refused = serve({ dataDir: at('copy') })
+  await expect(refused).rejects.toThrow(`as ${data}; now it is ${at('copy')}`)
+  for (const words of ['holds the keys', 'oncebox restore', '--accept-move', 'can then be opened here again'])
+    await expect(serve({ dataDir: at('copy') })).rejects.toThrow(words)
+  expect(await serve()).toBe('')
+})
+
+test('a copy of a running folder is refused, and its original starts again', async () => {
+  const { store } = await openTestStore({ dataDir: data })
+  copy(data, at('copy'))
+  await expect(serve({ dataDir: at('copy') })).rejects.toThrow(`now it is ${at('copy')}`)
+  await store.close()
+  expect(await serve()).toBe('')
+})
+
+test('database and key alone, in a new folder of the same name, are refused', async () => {
+  renameSync(data, at('old'))
+  mkdirSync(data, { mode: 0o700 })
+  pourInto(at('old'), data, ['oncebox.db', 'instance.key'])
+  await expect(serve()).rejects.toThrow('one of them was put back or removed')
+})
+
+test('an older database that was put over the present one is refused, with and without serve.home', async () => {
+  copy(data, at('old'))
+  await serve()
+  pourInto(at('old'), data, ['oncebox.db'])
+  await expect(serve()).rejects.toThrow('are from different times')
+  rmSync(join(data, 'serve.home'))
+  await expect(serve()).rejects.toThrow('are from different times')
+})
+
+test('a database that was copied while it was served, and put back after a clean end, is refused', async () => {
+  const { store } = await openTestStore({ dataDir: data })
+  copy(data, at('old'))
+  await store.close()
+  pourInto(at('old'), data, ['oncebox.db', 'oncebox.db-wal'])
+  await expect(serve()).rejects.toThrow('are from different times')
+})
+
+test('a database without its mark is refused, as is a mark without its database', async () => {
+  changeDatabase('DELETE FROM home')
+  await expect(serve()).rejects.toThrow('are from different times')
+  rmSync(join(data, 'oncebox.db'))
+  await expect(serve()).rejects.toThrow('is missing, though this folder was in use')
+})
+
+/** Whether the file system of the temporary folder tells when a file was made. */
+const HAS_BIRTHS = tellsBirths(mkdtempSync(join(tmpdir(), 'oncebox-births-')))
+
+function tellsBirths(folder: string): boolean {
+  const { birthtimeMs } = statSync(folder)
+  rmSync(folder, { recursive: true })
+  return birthtimeMs > 0
+}
+
+/** In the place of the original, as tools do that restore files. */
+function putBack(from: string, to: string): void {
+  rmSync(to, { recursive: true })
+  copy(from, to)
+}
+
+test.skipIf(!HAS_BIRTHS)(
+  'a whole folder that was put back at the same path is refused until that is accepted',
+  async () => {
+    copy(data, at('kept'))
+    await serve()
+    putBack(at('kept'), data)
+    const refused = ['looks put back', 'is another file than the one that was served last', '--accept-move']
+    for (const words of refused) await expect(serve()).rejects.toThrow(words)
+    expect(await serve({ acceptMove: true })).toContain('can be opened here again')
+    expect(await serve()).toBe('')
+    putBack(at('kept'), data)
+    await expect(serve()).rejects.toThrow('looks put back')
+  },
+)
+
+test.skipIf(!HAS_BIRTHS)('so is one that was copied while it was served', async () => {
+  const { store } = await openTestStore({ dataDir: data })
+  copy(data, at('kept'))
+  await store.close()
+  putBack(at('kept'), data)
+  await expect(serve()).rejects.toThrow('looks put back')
+})
+
+test('the file of a former version, which notes no birth, is at home once, and gets a note', async () => {
+  const path = join(data, 'serve.home')
+  const noted = readFileSync(path, 'utf8')
+  expect(noted.includes('\nborn ')).toBe(HAS_BIRTHS)
+  writeFileSync(path, noted.replace(/^born .*\n/m, ''))
+  copy(data, at('kept'))
+  putBack(at('kept'), data)
+  expect(await serve()).toBe('')
+  expect(readFileSync(path, 'utf8').includes('\nborn ')).toBe(HAS_BIRTHS)
+})
+
+const strace = Bun.which('strace')
+
+test.skipIf(strace === null)(
+  'a system without statx(2), where a birth is not told, starts the folder again and again',
+  async () => {
+    const without = [
+      strace ?? '',
+      '-f',
+      '-qq',
+      '-o',
+      '/dev/null',
+      '-e',
+      'trace=statx',
+      '-e',
+      'inject=statx:error=ENOSYS',
+    ]
+    for (let start = 0; start < 2; start += 1)
+      expect(await Bun.spawn([...without, process.execPath, program, data, 'clean end']).exited).toBe(137)
+    expect(readFileSync(join(data, 'serve.home'), 'utf8')).not.toContain('born')
+    expect(await serve()).toBe('')
+  },
+)
+
+test('the original that was moved aside and back is at home', async () => {
+  renameSync(data, at('aside'))
+  renameSync(at('aside'), data)
+  expect(await serve()).toBe('')
+})
+
+test('a folder that was renamed is asked about', async () => {
+  renameSync(data, at('new'))
+  await expect(serve({ dataDir: at('new') })).rejects.toThrow(`as ${data}; now it is ${at('new')}`)
+  expect(await serve({ dataDir: at('new'), acceptMove: true })).toContain('is served from here now')
+  expect(await serve({ dataDir: at('new') })).toBe('')
+})
+
+test('--accept-move serves a copy from then on, and says what that means', async () => {
+  copy(data, at('copy'))
+  expect(await serve({ dataDir: at('copy'), acceptMove: true })).toContain('can be opened here again')
+  expect(await serve({ dataDir: at('copy') })).toBe('')
+  expect(await serve({ dataDir: at('copy'), acceptMove: true })).toContain('was not needed')
+})
+
+test('a refused copy is not changed: it is refused again', async () => {
+  copy(data, at('copy'))
+  const before = readFileSync(at('copy/oncebox.db'))
+  for (const _ of [1, 2]) await expect(serve({ dataDir: at('copy') })).rejects.toThrow('looks like a copy')
+  expect(readFileSync(at('copy/oncebox.db')).equals(before)).toBeTrue()
+})
+
+test('a symbolic link to the folder is the folder', async () => {
+  symlinkSync(data, at('link'))
+  expect(await serve({ dataDir: at('link') })).toBe('')
+  expect(await serve()).toBe('')
+})
+
+/**
+ * Starts in a process of its own, which is killed at this step: before or after the start unless it is one of
+ * the change.
+ */
+async function killAt(step: string): Promise<void> {
+  expect(await Bun.spawn([process.execPath, program, data, step]).exited).toBe(137)
+}
+
+const CHANGES = [
+  'before the next mark is written',
+  'before the mark changes',
+  'before the last mark is forgotten',
+]
+
+test.each([...CHANGES, 'after the last mark was forgotten', 'after the start', 'clean end'])(
+  'a process that is killed leaves the folder at home, at its first start too: %s',
+  async (step) => {
+    await killAt(step)
+    await killAt(step)
+    expect(await serve()).toBe('')
+    data = at('fresh')
+    await killAt(step)
+    expect(await serve()).toBe('')
+  },
+)
+
+test.each(CHANGES)('a database that was put back is refused after a kill, too: %s', async (step) => {
+  copy(data, at('old'))
+  await serve()
+  await killAt(step)
+  pourInto(at('old'), data, ['oncebox.db'])
+  rmSync(join(data, 'oncebox.db-wal'), { force: true })
+  await expect(serve()).rejects.toThrow('looks like a copy')
+})
+
+test('a log that was removed after a kill is asked about, until that is accepted', async () => {
+  await killAt('after the start')
+  rmSync(join(data, 'oncebox.db-wal'))
+  await expect(serve()).rejects.toThrow('was removed since')
+  await (await openFolderDatabase({ dataDir: data })).close()
+  await expect(serve()).rejects.toThrow('was removed since')
+  expect(await serve({ acceptMove: true })).toContain('can be opened here again')
+  expect(await serve()).toBe('')
+})
+
+test('a command or a refused start that moves the log of a killed server into the database is no loss', async () => {
+  await killAt('after the start')
+  await (await openFolderDatabase({ dataDir: data })).close()
+  expect(existsSync(join(data, 'oncebox.db-wal'))).toBeFalse()
+  expect(await serve()).toBe('')
+  await killAt('after the start')
+  await expect(serve({ clock: createTestClock(0) })).rejects.toThrow('--accept-clock')
+  expect(existsSync(join(data, 'oncebox.db-wal'))).toBeFalse()
+  expect(await serve()).toBe('')
+})
+
+test('a command compares no home and makes none', async () => {
+  copy(data, at('copy'))
+  const before = readFileSync(join(data, 'serve.home'))
+  for (const dataDir of [data, at('copy')]) expect(await serve({ dataDir, isServer: false })).toBe('')
+  expect(readFileSync(join(data, 'serve.home')).equals(before)).toBeTrue()
+  await expect(serve({ dataDir: at('copy') })).rejects.toThrow('looks like a copy')
+})
+
+test('a folder that no server has served has no home', async () => {
+  await serve({ dataDir: at('imported'), isServer: false })
+  renameSync(at('imported'), at('elsewhere'))
+  expect(await serve({ dataDir: at('elsewhere') })).toBe('')
+})
+
+function changeDatabase(sql: string): void {
+  const database = new Database(join(data, 'oncebox.db'))
+  database.run(sql)
+  database.close(true)
+}
+
+test('what is written while a server leaves its home is settled, and keeps no server from its end', async () => {
+  let late: Promise<unknown> = Promise.resolve()
+  let isEnding = false
+  const onStep = (step: string) => {
+    if (isEnding && step === 'before the next mark is written') late = Promise.allSettled([storePush(opened)])
+  }
+  const opened = await openTestStore({ dataDir: data, onStep })
+  isEnding = true
+  await opened.store.close()
+  await late
+})
