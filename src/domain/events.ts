@@ -3,7 +3,7 @@
 
 import { type Push, viewsRemaining } from './push.ts'
 import { DAY, formatTime } from './time.ts'
-import type { Step } from './visits.ts'
+import type { Change } from './visits.ts'
 
 export const EVENT_TYPES = [
   ...(['push.opened', 'push.used_up', 'push.expired_unopened', 'push.expires_soon', 'push.locked'] as const),
@@ -18,8 +18,8 @@ export const KEPT_FOR = 7 * DAY
 /** How long before its end an owner is told that a push expires soon. */
 export const SOON = DAY
 
-/** What a step tells the owner of a push. The last allowed view opens the push and uses it up. */
-export function eventsOf(before: Push, { after, entry }: Step<Push>): readonly EventType[] {
+/** What a change tells the owner of a push. The last allowed view opens the push and uses it up. */
+export function eventsOf(before: Push, { after, entry }: Change<Push>): readonly EventType[] {
   if (after.views > before.views) return after.expiredOn === null ? OPENED : OPENED_LAST
   if (after.triesSpent && !before.triesSpent) return LOCKED
   const hasLapsed = before.expiredOn === null && after.expiredOn !== null && entry === null

@@ -1,5 +1,5 @@
 // What each visit does to a push, and the entry that it leaves in the audit log. An engine of the store reads
-// the push, asks here, and writes the step; it decides nothing by itself.
+// the push, asks here, and writes the change; it decides nothing by itself.
 
 import type { Account } from './account.ts'
 import type { AuditKind, Visit } from './audit.ts'
@@ -17,7 +17,7 @@ export function forward({ updatedAt }: Pick<Push, 'updatedAt'>, now: number): nu
 }
 
 /** The push after it, when that was, and the entry in its log; null leaves none. */
-export type Step<P extends Push> = {
+export type Change<P extends Push> = {
   after: P
   now: number
   entry: { kind: AuditKind; visit: Visit } | null
@@ -32,16 +32,16 @@ export function decideClaim<P extends Push>(
   push: P,
   { visit, lookBy }: { visit: Visit; lookBy: Account | null },
   now: number,
-): { outcome: 'view' | 'expired' | 'limited'; step: Step<P> | null } {
-  if (isLimited(push, now)) return { outcome: 'limited', step: null }
+): { outcome: 'view' | 'expired' | 'limited'; change: Change<P> | null } {
+  if (isLimited(push, now)) return { outcome: 'limited', change: null }
   if (isExpired(push, now) || push.views >= push.expireAfterViews)
-    return { outcome: 'expired', step: { after: push, now, entry: { kind: 'failed_view', visit } } }
+    return { outcome: 'expired', change: { after: push, now, entry: { kind: 'failed_view', visit } } }
   if (isOwner(push, lookBy))
-    return { outcome: 'view', step: { after: push, now, entry: { kind: 'owner_view', visit } } }
+    return { outcome: 'view', change: { after: push, now, entry: { kind: 'owner_view', visit } } }
   const views = push.views + 1
   const expiredOn = views === push.expireAfterViews ? now : null
   const after = { ...push, views, lastViewedAt: now, expiredOn, updatedAt: now }
-  return { outcome: 'view', step: { after, now, entry: { kind: 'view', visit } } }
+  return { outcome: 'view', change: { after, now, entry: { kind: 'view', visit } } }
 }
 
 /** A passphrase that is missing, or `wrong`. Ask `decideLastTry` about the push as it is afterwards. */
@@ -49,12 +49,12 @@ export function decideRefusal<P extends Push>(
   push: P,
   { visit, wrong }: { visit: Visit; wrong: boolean },
   now: number,
-): { outcome: 'refused' | 'expired' | 'limited'; step: Step<P> | null } {
-  if (wrong && isLimited(push, now)) return { outcome: 'limited', step: null }
+): { outcome: 'refused' | 'expired' | 'limited'; change: Change<P> | null } {
+  if (wrong && isLimited(push, now)) return { outcome: 'limited', change: null }
   if (isExpired(push, now))
-    return { outcome: 'expired', step: { after: push, now, entry: { kind: 'failed_view', visit } } }
+    return { outcome: 'expired', change: { after: push, now, entry: { kind: 'failed_view', visit } } }
   const after = wrong ? { ...countWrongTry(push, now), updatedAt: now } : push
-  return { outcome: 'refused', step: { after, now, entry: { kind: 'failed_passphrase', visit } } }
+  return { outcome: 'refused', change: { after, now, entry: { kind: 'failed_passphrase', visit } } }
 }
 
 /**
@@ -65,7 +65,7 @@ export function decideLastTry<P extends Push>(
   push: P,
   { visit, maxTries }: { visit: Visit; maxTries: number },
   now: number,
-): Step<P> | null {
+): Change<P> | null {
   if (maxTries === 0 || push.wrongTriesInAll < maxTries) return null
   const spent = { ...push, triesSpent: true, updatedAt: now }
   return push.deletableByViewer === true
@@ -74,7 +74,7 @@ export function decideLastTry<P extends Push>(
 }
 
 /** Sets all counts of wrong tries to zero. Null for a push that is not locked, or has expired. */
-export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number): Step<P> | null {
+export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number): Change<P> | null {
   if (!isLocked(push) || isExpired(push, now)) return null
   const after = { ...push, triesSpent: false, wrongTriesInAll: 0, wrongTries: 0, updatedAt: now }
   return { after, now, entry: { kind: 'unlock', visit } }
@@ -88,49 +88,49 @@ export function decideDeletion<P extends Push>(
   push: P,
   { visit, hasGrants }: { visit: Visit; hasGrants: boolean },
   now: number,
-): Step<P> | null {
+): Change<P> | null {
   const entry = { kind: 'expire' as const, visit }
   if (!isExpired(push, now))
     return { after: { ...push, expiredOn: now, deleted: true, updatedAt: now }, now, entry }
-  if (push.expiredOn === null) return lapseStep(push, now)
+  if (push.expiredOn === null) return decideLapse(push, now)
   return hasGrants && !push.deleted ? { after: { ...push, deleted: true, updatedAt: now }, now, entry } : null
 }
 
 /** The end of a push that ran out of time, whenever it is noticed: `expiredOn` is `expiresAt`, not `now`. */
-export function lapseStep<P extends Push>(push: P, now: number): Step<P> {
+export function decideLapse<P extends Push>(push: P, now: number): Change<P> {
   const isDue = push.expiredOn === null && push.expiresAt <= now
   return { after: isDue ? { ...push, expiredOn: push.expiresAt, updatedAt: now } : push, now, entry: null }
 }
 
 /** The end of a push in a database that was set back, or came from a backup made while the push was live. */
-export function lossStep<P extends Push>(push: P, visit: Visit, now: number): Step<P> {
-  if (isExpired(push, now)) return lapseStep(push, now)
+export function decideLoss<P extends Push>(push: P, visit: Visit, now: number): Change<P> {
+  if (isExpired(push, now)) return decideLapse(push, now)
   const after = { ...push, expiredOn: now, lost: true, updatedAt: now }
   return { after, now, entry: { kind: 'expire', visit } }
 }
 
 /** The owner sends the link by mail. Null for a push that has expired. */
-export function decideMailing<P extends Push>(push: P, visit: Visit, now: number): Step<P> | null {
+export function decideMailing<P extends Push>(push: P, visit: Visit, now: number): Change<P> | null {
   if (isExpired(push, now)) return null
   return { after: push, now, entry: { kind: 'creation_email_send', visit } }
 }
 
-export type EditStep<P extends Push> =
-  | { outcome: 'edited'; step: Step<P> | null }
+export type EditOutcome<P extends Push> =
+  | { outcome: 'edited'; change: Change<P> | null }
   | { outcome: 'refused'; problems: Problems }
 
 /**
  * An edit by the owner, by the rules of `decideEdit`. `isLabelled`: its name or note is written as well.
- * `step` is null when the push stays the same.
+ * `change` is null when the push stays the same.
  */
 export function decideEditing<P extends Push>(
   push: P,
   { edit, isLabelled, visit }: { edit: LimitsToEdit; isLabelled: boolean; visit: Visit },
   now: number,
-): EditStep<P> {
+): EditOutcome<P> {
   const decision = decideEdit(push, edit, now)
   if (decision.outcome === 'refused') return decision
-  if (!isLabelled && decision.push === push) return { outcome: 'edited', step: null }
+  if (!isLabelled && decision.push === push) return { outcome: 'edited', change: null }
   const after = { ...decision.push, updatedAt: now }
-  return { outcome: 'edited', step: { after, now, entry: { kind: 'edit', visit } } }
+  return { outcome: 'edited', change: { after, now, entry: { kind: 'edit', visit } } }
 }

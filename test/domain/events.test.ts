@@ -6,14 +6,14 @@ import { describePush, eventsOf, expiresSoon } from '../../src/domain/events.ts'
 import type { Push } from '../../src/domain/push.ts'
 import { DAY, HOUR } from '../../src/domain/time.ts'
 import {
+  type Change,
   decideClaim,
   decideDeletion,
+  decideLapse,
   decideLastTry,
+  decideLoss,
   decideRefusal,
   decideUnlock,
-  lapseStep,
-  lossStep,
-  type Step,
 } from '../../src/domain/visits.ts'
 import { examplePush } from '../support/store.ts'
 
@@ -25,9 +25,10 @@ const OWNER = {
   ...{ disabledAt: null, createdAt: 0, resets: 0 },
 }
 const owned = (changes: Partial<Push> = {}) => examplePush(NOW, { ownerId: OWNER.id, ...changes })
-const told = (before: Push, step: Step<Push> | null) => (step === null ? null : eventsOf(before, step))
+const told = (before: Push, change: Change<Push> | null) =>
+  change === null ? null : eventsOf(before, change)
 const claim = (push: Push, lookBy: typeof OWNER | null = null) =>
-  told(push, decideClaim(push, { visit, lookBy }, NOW).step)
+  told(push, decideClaim(push, { visit, lookBy }, NOW).change)
 
 test('a view is told, the last one twice, and a look of the owner or at an expired push not at all', () => {
   expect(claim(owned())).toEqual(['push.opened'])
@@ -40,7 +41,7 @@ test('the last wrong passphrase is told, whether it locks or expires, and none b
   for (const deletableByViewer of [true, false]) {
     const push = owned({ passphraseRequired: true, wrongTriesInAll: 3, deletableByViewer })
     const asked = { visit, wrong: true, maxTries: 3 }
-    expect(told(push, decideRefusal(push, asked, NOW).step)).toEqual([])
+    expect(told(push, decideRefusal(push, asked, NOW).change)).toEqual([])
     expect(told(push, decideLastTry(push, asked, NOW))).toEqual(['push.locked'])
   }
   const locked = owned({ deletableByViewer: false, triesSpent: true })
@@ -49,12 +50,12 @@ test('the last wrong passphrase is told, whether it locks or expires, and none b
 
 test('only an end by time that nobody opened the push before is told', () => {
   const push = owned()
-  expect(told(push, lapseStep(push, LATER))).toEqual(['push.expired_unopened'])
-  expect(told(push, lapseStep(push, NOW))).toEqual([])
+  expect(told(push, decideLapse(push, LATER))).toEqual(['push.expired_unopened'])
+  expect(told(push, decideLapse(push, NOW))).toEqual([])
   const opened = owned({ views: 1 })
-  expect(told(opened, lapseStep(opened, LATER))).toEqual([])
+  expect(told(opened, decideLapse(opened, LATER))).toEqual([])
   expect(told(push, decideDeletion(push, { visit, hasGrants: false }, NOW))).toEqual([])
-  expect(told(push, lossStep(push, visit, NOW))).toEqual([])
+  expect(told(push, decideLoss(push, visit, NOW))).toEqual([])
 })
 
 test('what expires within a day is soon, but not what never was to live longer', () => {

@@ -2,12 +2,12 @@
 
 import { expect, test } from 'bun:test'
 import { asCreated } from '../../src/domain/push.ts'
-import { lossStep } from '../../src/domain/visits.ts'
+import { decideLoss } from '../../src/domain/visits.ts'
 import { examplePush, VISIT } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 
-const lose = (push: ReturnType<typeof examplePush>, now: number) => lossStep(push, VISIT, now).after
+const lose = (push: ReturnType<typeof examplePush>, now: number) => decideLoss(push, VISIT, now).after
 
 test('a live push expires as lost at the time of the restore, and does not count as deleted', () => {
   expect(lose(examplePush(NOW), NOW + 5)).toMatchObject({
@@ -22,7 +22,7 @@ test('a push whose time was over before the restore expires at its own time', ()
 
 test('a push that had ended stays as it is', () => {
   const push = examplePush(NOW, { expiredOn: NOW, deleted: true })
-  expect(lossStep(push, VISIT, NOW + 5)).toEqual({ after: push, now: NOW + 5, entry: null })
+  expect(decideLoss(push, VISIT, NOW + 5)).toEqual({ after: push, now: NOW + 5, entry: null })
 })
 
 test('at its creation no push is lost', () => {

@@ -24,8 +24,8 @@ test('a push allows exactly its number of views, and the last one expires it', (
     fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 80 }), (allowed, asked) => {
       let push = examplePush(NOW, { expireAfterViews: allowed })
       const outcomes = Array.from({ length: asked }, () => {
-        const { outcome, step } = decideClaim(push, { visit: VISIT, lookBy: null }, NOW)
-        push = step?.after ?? push
+        const { outcome, change } = decideClaim(push, { visit: VISIT, lookBy: null }, NOW)
+        push = change?.after ?? push
         return outcome
       })
       expect(outcomes.filter((outcome) => outcome === 'view')).toHaveLength(Math.min(allowed, asked))
@@ -51,16 +51,16 @@ test("an owner's look at their own push does not count; anybody else's does", ()
   const visitOf = (lookBy: Account | null, now = NOW) => decideClaim(push, { visit: VISIT, lookBy }, now)
   expect(visitOf(ann)).toMatchObject({
     outcome: 'view',
-    step: { after: push, entry: { kind: 'owner_view' } },
+    change: { after: push, entry: { kind: 'owner_view' } },
   })
   for (const other of [null, { ...ann, id: 2 }])
-    expect(visitOf(other).step).toMatchObject({
+    expect(visitOf(other).change).toMatchObject({
       entry: { kind: 'view' },
       after: { views: 1, expiredOn: NOW },
     })
   expect(visitOf(ann, push.expiresAt)).toMatchObject({
     outcome: 'expired',
-    step: { entry: { kind: 'failed_view' } },
+    change: { entry: { kind: 'failed_view' } },
   })
 })
 

@@ -10,7 +10,7 @@ const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 
 /** After one more wrong passphrase, which a push that asks for none may get too. */
 function countWrongTry(push: Push, now: number): Push {
-  return decideRefusal(push, { visit: VISIT, wrong: true }, now).step?.after ?? push
+  return decideRefusal(push, { visit: VISIT, wrong: true }, now).change?.after ?? push
 }
 
 test('the window of wrong tries starts with the first wrong try, not with the push', () => {
@@ -76,7 +76,7 @@ test('a push whose views are used up is expired, even when its expiry was not re
   const push = examplePush(NOW, { views: 5, expireAfterViews: 5 })
   expect(decideClaim(push, { visit: VISIT, lookBy: null }, NOW)).toMatchObject({
     outcome: 'expired',
-    step: { after: push, entry: { kind: 'failed_view' } },
+    change: { after: push, entry: { kind: 'failed_view' } },
   })
 })
 

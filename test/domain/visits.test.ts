@@ -7,12 +7,12 @@ import {
   decideClaim,
   decideDeletion,
   decideEditing,
+  decideLapse,
   decideLastTry,
+  decideLoss,
   decideRefusal,
   decideUnlock,
   forward,
-  lapseStep,
-  lossStep,
 } from '../../src/domain/visits.ts'
 import { examplePush } from '../support/store.ts'
 
@@ -27,29 +27,29 @@ const unchanged = {
 }
 
 test('a view counts, and is in the log', () => {
-  const { outcome, step } = decideClaim(examplePush(NOW), { visit, lookBy: null }, NOW)
+  const { outcome, change } = decideClaim(examplePush(NOW), { visit, lookBy: null }, NOW)
   expect(outcome).toBe('view')
-  expect(step).toMatchObject({ now: NOW, after: { views: 1 }, entry: { kind: 'view', visit } })
+  expect(change).toMatchObject({ now: NOW, after: { views: 1 }, entry: { kind: 'view', visit } })
 })
 
 test('a push whose time has passed is refused, and not written as expired, which only the sweeper does', () => {
   const push = examplePush(NOW)
   const refused = {
     outcome: 'expired' as const,
-    step: { after: push, now: LATER, entry: { kind: 'failed_view' as const, visit } },
+    change: { after: push, now: LATER, entry: { kind: 'failed_view' as const, visit } },
   }
   expect(decideClaim(push, { visit, lookBy: null }, LATER)).toEqual(refused)
   expect(decideRefusal(push, { visit, wrong: true }, LATER)).toEqual(refused)
-  expect(lapseStep(push, LATER).after.expiredOn).toBe(push.expiresAt)
+  expect(decideLapse(push, LATER).after.expiredOn).toBe(push.expiresAt)
 })
 
 test.each([
   ['missing', false, 0],
   ['wrong', true, 1],
 ])('a %s passphrase is in the log, and counts as %p', (_, wrong, wrongTries) => {
-  const { outcome, step } = decideRefusal(examplePush(NOW), { visit, wrong }, NOW)
+  const { outcome, change } = decideRefusal(examplePush(NOW), { visit, wrong }, NOW)
   expect(outcome).toBe('refused')
-  expect(step).toMatchObject({ after: { wrongTries }, entry: { kind: 'failed_passphrase' } })
+  expect(change).toMatchObject({ after: { wrongTries }, entry: { kind: 'failed_passphrase' } })
 })
 
 test.each([
@@ -76,9 +76,12 @@ test('only a locked push that is live can be unlocked', () => {
 
 test('a deletion ends a live push once, and after a last view its grants', () => {
   const push = examplePush(NOW)
-  const step = decideDeletion(push, { visit, hasGrants: false }, NOW + SECOND)
-  expect(step).toMatchObject({ after: { expiredOn: NOW + SECOND, deleted: true }, entry: { kind: 'expire' } })
-  const deleted = step?.after ?? push
+  const change = decideDeletion(push, { visit, hasGrants: false }, NOW + SECOND)
+  expect(change).toMatchObject({
+    after: { expiredOn: NOW + SECOND, deleted: true },
+    entry: { kind: 'expire' },
+  })
+  const deleted = change?.after ?? push
   expect(decideDeletion(deleted, { visit, hasGrants: false }, NOW + 2 * SECOND)).toBeNull()
   const viewed = { ...push, expiredOn: NOW }
   const ended = decideDeletion(viewed, { visit, hasGrants: true }, NOW + 1)?.after
@@ -89,35 +92,35 @@ test('a deletion ends a live push once, and after a last view its grants', () =>
 
 test('a deletion that comes after the end by time writes that end alone', () => {
   const push = examplePush(NOW)
-  const step = decideDeletion(push, { visit, hasGrants: false }, LATER)
-  expect(step).toEqual({
+  const change = decideDeletion(push, { visit, hasGrants: false }, LATER)
+  expect(change).toEqual({
     after: { ...push, expiredOn: push.expiresAt, updatedAt: LATER },
     now: LATER,
     entry: null,
   })
-  expect(step).toEqual(lapseStep(push, LATER))
+  expect(change).toEqual(decideLapse(push, LATER))
 })
 
 test('a push that a restore ended is lost, unless its time was over', () => {
   const push = examplePush(NOW)
-  expect(lossStep(push, visit, NOW)).toMatchObject({
+  expect(decideLoss(push, visit, NOW)).toMatchObject({
     after: { lost: true },
     entry: { kind: 'expire', visit },
   })
-  expect(lossStep(push, visit, LATER)).toEqual(lapseStep(push, LATER))
+  expect(decideLoss(push, visit, LATER)).toEqual(decideLapse(push, LATER))
 })
 
 test('an edit is in the log when it changes a limit or a label, and otherwise writes nothing', () => {
   const push = examplePush(NOW, { expireAfterViews: 5 })
   const edit = { ...unchanged, expireAfterViews: 3 }
-  const edited = { outcome: 'edited' as const, step: { after: { ...push, expireAfterViews: 3 } } }
+  const edited = { outcome: 'edited' as const, change: { after: { ...push, expireAfterViews: 3 } } }
   expect(decideEditing(push, { edit, isLabelled: false, visit }, NOW)).toMatchObject(edited)
   expect(decideEditing(push, { edit: unchanged, isLabelled: true, visit }, NOW)).toMatchObject({
-    step: { now: NOW, entry: { kind: 'edit', visit } },
+    change: { now: NOW, entry: { kind: 'edit', visit } },
   })
   expect(decideEditing(push, { edit: unchanged, isLabelled: false, visit }, NOW)).toEqual({
     outcome: 'edited',
-    step: null,
+    change: null,
   })
   const longer = { ...unchanged, expireAfterViews: 9 }
   expect(decideEditing(push, { edit: longer, isLabelled: false, visit }, NOW).outcome).toBe('refused')

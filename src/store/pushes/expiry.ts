@@ -3,13 +3,13 @@
 // back are lost. In small steps.
 
 import type { Visit } from '../../domain/audit.ts'
-import { forward, lapseStep, lossStep } from '../../domain/visits.ts'
+import { decideLapse, decideLoss, forward } from '../../domain/visits.ts'
 import type { ExpiryStore } from '../contract.ts'
 import { statement } from '../statements.ts'
 import { all, first, isThere, type Parts, run, type Step, type Steps } from '../steps.ts'
 import { shortenLog } from './audit-log.ts'
 import { lockPushes } from './push-locks.ts'
-import { removePush, write as writeDecided } from './push-rows.ts'
+import { removePush, write as writeChange } from './push-rows.ts'
 
 /** Pushes that one step ends or removes at most. */
 const SOME = 100
@@ -60,7 +60,7 @@ export function createExpiry({
       if (ended > 0 && performance.now() > until) break
       const time = forward(push, at)
       if (push.expiredOn !== null || push.expiresAt > time) continue
-      yield* writeDecided(push, lapseStep(push, time), NO_ENTRIES)
+      yield* writeChange(push, decideLapse(push, time), NO_ENTRIES)
       ended += 1
     }
     return ended
@@ -149,7 +149,7 @@ export function* loseSome({
   const pushes = yield* lockPushes(yield* listLive())
   let lost = 0
   for (const push of pushes) {
-    const after = yield* writeDecided(push, lossStep(push, visit, now), { hasRoom: true })
+    const after = yield* writeChange(push, decideLoss(push, visit, now), { hasRoom: true })
     if (after.lost) lost += 1
   }
   return { found: pushes.length, lost }

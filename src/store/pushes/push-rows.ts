@@ -3,7 +3,7 @@
 
 import type { NewEntry } from '../../domain/audit.ts'
 import { eventsOf } from '../../domain/events.ts'
-import type { Step as Decided } from '../../domain/visits.ts'
+import type { Change } from '../../domain/visits.ts'
 import type { PushToStore, StoredPush } from '../contract.ts'
 import { holdAccount, newEventId, tell } from '../notices/events.ts'
 import { removeLinks } from '../notices/outbox.ts'
@@ -95,16 +95,12 @@ export function* insertPush(
 }
 
 /**
- * Writes what was decided about a push that is locked, and destroys its secrets if it ends. Null: nothing is
+ * Writes a change of a push that is locked, and destroys its secrets if it ends. Null: nothing is
  * to be written.
  */
-export function* write(
-  before: StoredPush,
-  decided: Decided<StoredPush> | null,
-  room: Room,
-): Step<StoredPush> {
-  if (decided === null) return before
-  const { after, now, entry } = decided
+export function* write(before: StoredPush, change: Change<StoredPush> | null, room: Room): Step<StoredPush> {
+  if (change === null) return before
+  const { after, now, entry } = change
   const push = yield* writeState(
     updateState,
     after,
@@ -119,7 +115,7 @@ export function* write(
     const isLastView = entry?.kind === 'view'
     yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: now })
   } else if (before.deleted !== push.deleted) yield* endGrants(push.id, now)
-  if (push.ownerId !== null) yield* tell(push, eventsOf(before, decided), now)
+  if (push.ownerId !== null) yield* tell(push, eventsOf(before, change), now)
   return push
 }
 

@@ -40,7 +40,7 @@ import { requireRoom, takeShare } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'
 import { useKey } from './idempotency-keys.ts'
 import { findContent, findPush, lockLinked, lockPush, lockPushes, withFiles } from './push-locks.ts'
-import { insertPush, write as writeDecided } from './push-rows.ts'
+import { insertPush, write as writeChange } from './push-rows.ts'
 
 const GROWS = { grows: true }
 
@@ -95,9 +95,9 @@ export function createPushes({
 
   /** An owner's look is no view, and spends no nonce. */
   function* claimLocked(before: StoredPush, asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>): Step<Claimed> {
-    const { outcome, step } = decideClaim(before, asked, timeOf(before))
-    if (asked.nonce && step?.entry?.kind === 'view') yield* spendNonce(asked.nonce)
-    return { outcome, push: yield* writeDecided(before, step, room()) }
+    const { outcome, change } = decideClaim(before, asked, timeOf(before))
+    if (asked.nonce && change?.entry?.kind === 'view') yield* spendNonce(asked.nonce)
+    return { outcome, push: yield* writeChange(before, change, room()) }
   }
 
   function* claimPlain<T>(asked: PlainClaim<T>): Step<PlainClaimed<T> | null> {
@@ -107,8 +107,8 @@ export function createPushes({
     const time = timeOf(before)
     const isOver = isExpired(before, time)
     if (!isOver && before.passphraseRequired) {
-      const { step } = decideRefusal(before, { ...asked, wrong: false }, time)
-      return { outcome: 'passphrase_required', push: yield* writeDecided(before, step, room()) }
+      const { change } = decideRefusal(before, { ...asked, wrong: false }, time)
+      return { outcome: 'passphrase_required', push: yield* writeChange(before, change, room()) }
     }
     if (!isOver && before.files > 0) {
       const sealed = yield* withFiles(before, secrets)
@@ -127,27 +127,27 @@ export function createPushes({
     const before = yield* lockPush(id)
     if (before === null) return null
     const time = timeOf(before)
-    const { outcome, step } = decideRefusal(before, { ...asked, wrong: true }, time)
-    const refused = yield* writeDecided(before, step, room())
+    const { outcome, change } = decideRefusal(before, { ...asked, wrong: true }, time)
+    const refused = yield* writeChange(before, change, room())
     const last = outcome !== 'refused' ? null : decideLastTry(refused, asked, time)
-    return { outcome, push: yield* writeDecided(refused, last, room()) }
+    return { outcome, push: yield* writeChange(refused, last, room()) }
   }
 
   function* mailLink(asked: VisitToPush & Mailing): Step<Visited<'mailed' | 'ended'>> {
     const before = yield* lockPush(asked.id)
     if (before === null || before.ownerId !== asked.ownerId) return null
     const time = timeOf(before)
-    const decided = decideMailing(before, asked.visit, time)
-    if (decided === null) return { outcome: 'ended', push: before }
-    const push = yield* writeDecided(before, decided, room())
+    const change = decideMailing(before, asked.visit, time)
+    if (change === null) return { outcome: 'ended', push: before }
+    const push = yield* writeChange(before, change, room())
     yield* mail(push, asked.mails, time)
     return { outcome: 'mailed', push }
   }
 
   function* unlock({ id, visit }: VisitToPush): Step<StoredPush | null> {
     const before = yield* lockPush(id)
-    const decided = before && decideUnlock(before, visit, timeOf(before))
-    return before && (yield* writeDecided(before, decided, room()))
+    const change = before && decideUnlock(before, visit, timeOf(before))
+    return before && (yield* writeChange(before, change, room()))
   }
 
   function* expire({ id, visit }: VisitToPush): Step<StoredPush | null> {
@@ -157,8 +157,8 @@ export function createPushes({
 
   /** Returns the same push when there was nothing to end. */
   function* end(before: StoredPush, visit: VisitToPush['visit']): Step<StoredPush> {
-    const decided = decideDeletion(before, { visit, hasGrants: yield* findGrants(before) }, timeOf(before))
-    return yield* writeDecided(before, decided, room())
+    const change = decideDeletion(before, { visit, hasGrants: yield* findGrants(before) }, timeOf(before))
+    return yield* writeChange(before, change, room())
   }
 
   function* expireSeveral({ ids, ownerId, visit }: Parameters<PushStore['expirePushes']>[0]): Step<number> {
@@ -180,7 +180,7 @@ export function createPushes({
     if (decision.outcome === 'refused') return decision
     if (labels.name !== undefined) yield* run(SET_NAME, id, labels.name)
     if (labels.note !== undefined) yield* run(SET_NOTE, id, labels.note)
-    return { outcome: 'edited', push: yield* writeDecided(before, decision.step, room()) }
+    return { outcome: 'edited', push: yield* writeChange(before, decision.change, room()) }
   }
 
   /** Neither gone nor ended nor locked for its reader. */
