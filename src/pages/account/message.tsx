@@ -9,7 +9,7 @@ import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
-import { PostForm, Submit } from '../frame/post-form.tsx'
+import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { standardTemplate } from '../share/message.ts'
 import { AccountTabs } from './account-tabs.tsx'
 
@@ -17,9 +17,6 @@ export type MessagePageOptions = { answer: AnswerGuest; preferences: Preferences
 
 /** The push with which the preview fills in the template. */
 const EXAMPLE = { push: { retrievalStep: true }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }
-const EXAMPLE_VIEWS = 5
-const EXAMPLE_NAME = 'Anna'
-const EXAMPLE_LIFETIME = 7 * DAY
 
 export function createMessagePages({ answer, preferences, now }: MessagePageOptions) {
   async function show(guest: Member, refused: RefusedForm | null = null): Promise<Response> {
@@ -36,7 +33,14 @@ export function createMessagePages({ answer, preferences, now }: MessagePageOpti
         {query.get('done') === 'saved' && <Notice kind="good">{words.say('message_saved')}</Notice>}
         <TemplateForm guest={guest} field={message} />
         <Preview guest={guest} template={message.value} now={now()} />
-        {kept !== null && <StandardForm guest={guest} />}
+        {kept !== null && (
+          <ButtonForm
+            guest={guest}
+            action={PAGES.keepMessage.href()}
+            hidden={{ message: '' }}
+            label={words.say('message_standard')}
+          />
+        )}
       </>
     )
     return answer(content, { guest, title, status: refused === null ? 200 : 422, script: 'handover' })
@@ -54,9 +58,7 @@ export function createMessagePages({ answer, preferences, now }: MessagePageOpti
   return { show: (guest: Member) => show(guest), keep }
 }
 
-type FormProps = { guest: Member; field: ReturnType<FieldOf> }
-
-function TemplateForm({ guest, field }: FormProps) {
+function TemplateForm({ guest, field }: { guest: Member; field: ReturnType<FieldOf> }) {
   const { say } = guest
   return (
     <PostForm guest={guest} action={PAGES.keepMessage.href()}>
@@ -79,9 +81,9 @@ function Preview({ guest, template, now }: { guest: Member; template: string; no
   const { words, exchange } = guest
   const facts = {
     link: secretLink(EXAMPLE, exchange.baseUrl),
-    expires: words.moment(now + EXAMPLE_LIFETIME),
-    views: words.say('views', { n: EXAMPLE_VIEWS }),
-    name: EXAMPLE_NAME,
+    expires: words.moment(now + 7 * DAY),
+    views: words.say('views', { n: 5 }),
+    name: 'Anna',
   }
   return (
     <section aria-labelledby="preview-title">
@@ -98,13 +100,5 @@ function Preview({ guest, template, now }: { guest: Member; template: string; no
         {`\n${fillMessage(template, facts)}`}
       </pre>
     </section>
-  )
-}
-
-function StandardForm({ guest }: { guest: Member }) {
-  return (
-    <PostForm guest={guest} action={PAGES.keepMessage.href()} hidden={{ message: '' }}>
-      <Submit look="quiet">{guest.say('message_standard')}</Submit>
-    </PostForm>
   )
 }

@@ -25,17 +25,12 @@ import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice, ShownOnce } from '../frame/parts.tsx'
 import { AuthorityPart } from '../trust/trust-page.tsx'
-import {
-  AppearanceCard,
-  readAppearance,
-  type SettingInEffect,
-  Settings,
-  withAppearance,
-} from './appearance.tsx'
+import { AppearanceCard, readAppearance } from './appearance.tsx'
 import { Backups } from './backups.tsx'
 import { Attention, Health, Nodes } from './health.tsx'
 import { type AllCounts, MailCard, WebhookCard } from './notices.tsx'
 import { askedOf, back, Invitations, PeopleSection } from './people.tsx'
+import { type SettingInEffect, Settings, withAppearance } from './settings.tsx'
 
 export type AdminPageOptions = {
   answer: AnswerGuest

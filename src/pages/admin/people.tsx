@@ -76,23 +76,17 @@ type ActionsProps = { guest: Member; account: Account; listed: Listed; resetNonc
 
 function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
   const { say } = guest
-  const { id } = account
+  const { id, isAdmin, disabledAt } = account
+  const changes = [isAdmin ? 'demote' : 'promote', disabledAt === null ? 'disable' : 'enable'] as const
   const to = (action: { href: (of: { id: number }) => string }) => `${action.href({ id })}${queryOf(listed)}`
   return (
     <details class="more">
       <summary aria-label={say('labelled', { label: say('account_change'), text: account.email })}>
         {say('account_change')}
       </summary>
-      {account.isAdmin ? (
-        <ButtonForm guest={guest} action={to(PAGES.demoteAccount)} label={say('account_demote')} />
-      ) : (
-        <ButtonForm guest={guest} action={to(PAGES.promoteAccount)} label={say('account_promote')} />
-      )}
-      {account.disabledAt === null ? (
-        <ButtonForm guest={guest} action={to(PAGES.disableAccount)} label={say('account_disable')} />
-      ) : (
-        <ButtonForm guest={guest} action={to(PAGES.enableAccount)} label={say('account_enable')} />
-      )}
+      {changes.map((change) => (
+        <ButtonForm guest={guest} action={to(PAGES[`${change}Account`])} label={say(`account_${change}`)} />
+      ))}
       <PostForm guest={guest} action={to(PAGES.resetAccount)} hidden={{ nonce: resetNonce }}>
         {account.hasTwoFactor && (
           <Tick id={`two-factor-${id}`} name="two_factor" label={say('account_reset_two_factor')} />

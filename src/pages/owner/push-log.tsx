@@ -12,28 +12,28 @@ import { ExportLinks, PageLinks } from '../frame/lists.tsx'
 import { Moment } from '../frame/parts.tsx'
 import { programOf } from '../frame/programs.ts'
 
-const ENTRIES: Record<AuditEntry['kind'], { word: WordKey; icon: IconName }> = {
-  creation: { word: 'audit_creation', icon: 'plus' },
-  view: { word: 'audit_view', icon: 'eye' },
-  failed_view: { word: 'audit_failed_view', icon: 'circle-x' },
-  failed_passphrase: { word: 'audit_failed_passphrase', icon: 'triangle-alert' },
-  owner_view: { word: 'audit_owner_view', icon: 'user' },
-  expire: { word: 'audit_expire', icon: 'trash-2' },
-  lock: { word: 'audit_lock', icon: 'lock' },
-  unlock: { word: 'audit_unlock', icon: 'lock-open' },
-  edit: { word: 'audit_edit', icon: 'pencil' },
-  admin_view: { word: 'audit_admin_view', icon: 'user' },
-  creation_email_send: { word: 'audit_creation_email_send', icon: 'mail' },
+const ICONS: Record<AuditEntry['kind'], IconName> = {
+  creation: 'plus',
+  view: 'eye',
+  failed_view: 'circle-x',
+  failed_passphrase: 'triangle-alert',
+  owner_view: 'user',
+  expire: 'trash-2',
+  lock: 'lock',
+  unlock: 'lock-open',
+  edit: 'pencil',
+  admin_view: 'user',
+  creation_email_send: 'mail',
 }
 
 /**
- * The log has one kind of entry for expiry by its owner, by wrong passphrases and by a restore; the push
- * tells which it was.
+ * Returns the text and icon of an entry. The log has one kind `expire` for expiry by the owner, by wrong
+ * passphrases and by a restore; the push says which it was.
  */
 function describeEntry({ kind }: AuditEntry, push: Push): { word: WordKey; icon: IconName } {
   if (kind === 'expire' && push.lost) return { word: 'state_lost', icon: 'history' }
-  const described = ENTRIES[kind]
-  return kind === 'expire' && isEndedByTries(push) ? { ...described, word: 'audit_expire_tries' } : described
+  const isByTries = kind === 'expire' && isEndedByTries(push)
+  return { word: isByTries ? 'audit_expire_tries' : `audit_${kind}`, icon: ICONS[kind] }
 }
 
 type LogProps = {

@@ -57,9 +57,21 @@ export function PushView(props: Props) {
       )}
       <Told {...props} />
       <State {...props} />
-      <Lost {...props} />
+      {push.lost && (
+        <Notice kind="plain">
+          <p>{guest.say('push_lost')}</p>
+          <p>
+            <ShareAgain guest={guest} urlToken={urlToken} />
+          </p>
+        </Notice>
+      )}
       <Tries {...props} />
-      {isLive ? <Link {...props} /> : <Again {...props} />}
+      {isLive && <Link {...props} />}
+      {!isLive && !push.lost && (
+        <p class="actions unprinted">
+          <ShareAgain guest={guest} urlToken={urlToken} />
+        </p>
+      )}
       <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
       <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={now} />
       {(isLive || owned.hasGrants) && (
@@ -155,30 +167,6 @@ function ShareAgain({ guest: { words, href }, urlToken }: { guest: Guest; urlTok
     <ButtonLink icon="copy-plus" to={href(`${PAGES.create.href()}?like=${urlToken}`)}>
       {words.say('push_again')}
     </ButtonLink>
-  )
-}
-
-function Again({ guest, owned: { push, urlToken } }: Props) {
-  return (
-    !push.lost && (
-      <p class="actions unprinted">
-        <ShareAgain guest={guest} urlToken={urlToken} />
-      </p>
-    )
-  )
-}
-
-/** A restore of the server expired the push: leads to sharing it again. */
-function Lost({ guest, owned: { push, urlToken } }: Props) {
-  return (
-    push.lost && (
-      <Notice kind="plain">
-        <p>{guest.say('push_lost')}</p>
-        <p>
-          <ShareAgain guest={guest} urlToken={urlToken} />
-        </p>
-      </Notice>
-    )
   )
 }
 

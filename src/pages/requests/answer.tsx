@@ -34,7 +34,12 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
   async function show(guest: Guest, { url_token = '' }: Params): Promise<Response> {
     if (guest.query.get('done') !== 'sent') return showForm(guest, url_token)
     const title = guest.say('answer_sent_title')
-    return answer(<Arrived guest={guest} />, { ...plain(guest), title })
+    const content = (
+      <EmblemCard icon="check" tone="good" title={title}>
+        <p>{guest.say('answer_sent')}</p>
+      </EmblemCard>
+    )
+    return answer(content, { ...plain(guest), title })
   }
 
   async function showForm(guest: Guest, urlToken: string, why: Why | null = null, payload = '') {
@@ -54,7 +59,13 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
 
   function showOver(guest: Guest): Response {
     const title = guest.say('gone_title')
-    return answer(<Over guest={guest} />, { ...plain(guest), title, status: 410 })
+    const content = (
+      <EmblemCard icon="hourglass" tone="gone" title={title}>
+        <p>{guest.say('answer_over')}</p>
+        <Contact guest={guest} />
+      </EmblemCard>
+    )
+    return answer(content, { ...plain(guest), title, status: 410 })
   }
 
   /** Sent again with its key, an answer arrives once. */
@@ -105,7 +116,7 @@ function explain(cause: DomainError, guest: Guest): Why | null {
   return { ...why, message, advice, problems: problemTexts(why.problems ?? {}, guest.words) }
 }
 
-export type AnswerProps = {
+type AnswerProps = {
   guest: Guest
   asked: AskedRequest
   limits: PushLimits
@@ -116,7 +127,7 @@ export type AnswerProps = {
 }
 
 /** What was wrong with an answer; problems by the id of the field. */
-export type Why = {
+type Why = {
   status: number
   message: string
   advice?: string | undefined
@@ -124,7 +135,7 @@ export type Why = {
   problems: Readonly<Record<string, string>>
 }
 
-export function Answer(props: AnswerProps) {
+function Answer(props: AnswerProps) {
   const { guest, asked, why, idempotencyKey } = props
   const { recipient, expiresAt } = asked
   const { words, say } = guest
@@ -168,7 +179,7 @@ export function Answer(props: AnswerProps) {
           ['shield-check', say('answer_safe')],
           recipient !== null && [
             'key-round',
-            fillIn(say('answer_key'), 'key', <Fingerprint of={recipient} />),
+            fillIn(say('answer_key'), 'key', <Flag>{fingerprintOfRecipient(recipient)}</Flag>),
           ],
           ['clock', fillIn(say('answer_until'), 'until', <Moment at={expiresAt} words={words} />)],
         ]}
@@ -210,28 +221,5 @@ function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) 
         </div>
       )}
     </>
-  )
-}
-
-/** Of a public key, for people to compare. */
-export function Fingerprint({ of: recipient }: { of: string }) {
-  return <Flag>{fingerprintOfRecipient(recipient)}</Flag>
-}
-
-export function Arrived({ guest: { words } }: { guest: Guest }) {
-  return (
-    <EmblemCard icon="check" tone="good" title={words.say('answer_sent_title')}>
-      <p>{words.say('answer_sent')}</p>
-    </EmblemCard>
-  )
-}
-
-export function Over({ guest }: { guest: Guest }) {
-  const { say } = guest
-  return (
-    <EmblemCard icon="hourglass" tone="gone" title={say('gone_title')}>
-      <p>{say('answer_over')}</p>
-      <Contact guest={guest} />
-    </EmblemCard>
   )
 }

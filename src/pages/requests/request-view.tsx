@@ -2,15 +2,15 @@
 // of all pushes.
 
 import { PAGES, requestLink } from '../../http/urls.ts'
+import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { OwnRequest } from '../../requests/requests.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
-import { Chip, CopyButton, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
+import { Chip, CopyButton, Flag, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import { ExpireForm } from '../receive/expire-form.tsx'
-import { Fingerprint } from './answer.tsx'
 
 type Props = { guest: Member; own: OwnRequest }
 
@@ -85,7 +85,10 @@ function About({ guest: { words }, own }: Props) {
           [say('ask_accepts'), say(kind)],
           [say('fact_created'), <Moment at={request.createdAt} words={words} />],
           passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
-          recipient !== null && [say('key_title'), [say('key_only'), ' ', <Fingerprint of={recipient} />]],
+          recipient !== null && [
+            say('key_title'),
+            [say('key_only'), ' ', <Flag>{fingerprintOfRecipient(recipient)}</Flag>],
+          ],
         ]}
       />
       {recipient !== null && <p class="hint">{say('key_warning')}</p>}
