@@ -7,19 +7,16 @@ import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { readPushFields } from '../http/intake/push-body.ts'
 import { createParseWebhook } from '../http/intake/webhook-input.ts'
-import { API, WEBHOOKS_API } from '../http/urls.ts'
 import type { Events } from '../notices/events.ts'
 import type { StoredWebhook, Webhooks } from '../notices/webhooks.ts'
 import type { AnswerBody } from './answer-tables.ts'
-import { OPERATIONS } from './operations.ts'
 import { PARAMETERS, readNumber } from './parameters.ts'
-import type { ApiRoute, Asked } from './pushes.ts'
-import { requireAccount } from './viewer.ts'
+import { type Asked, requireAccount } from './viewer.ts'
 
 const { after, wait } = PARAMETERS
 
-export function createEventRoutes(events: Pick<Events, 'poll'>): ApiRoute[] {
-  const answer: ApiRoute['answer'] = async ({ exchange, viewer }) => {
+export function createAnswerEvents(events: Pick<Events, 'poll'>) {
+  return async ({ exchange, viewer }: Asked): Promise<Response> => {
     const { tokenId } = viewer
     if (tokenId === null) throw new Error('no account without a token')
     const asked = {
@@ -39,12 +36,11 @@ export function createEventRoutes(events: Pick<Events, 'poll'>): ApiRoute[] {
     }
     return answerJson(200, body)
   }
-  return [{ url: API.events, answer, detail: OPERATIONS.events }]
 }
 
 type Options = { webhooks: Webhooks; body: BodyLimits }
 
-export function createWebhookRoutes({ webhooks, body }: Options): ApiRoute[] {
+export function createWebhookEndpoints({ webhooks, body }: Options) {
   const parse = createParseWebhook(webhooks.listed)
 
   async function add({ exchange, viewer }: Asked): Promise<Response> {
@@ -57,16 +53,11 @@ export function createWebhookRoutes({ webhooks, body }: Options): ApiRoute[] {
   const list = async ({ viewer }: Asked) =>
     answerJson(200, (await webhooks.list(requireAccount(viewer).id)).map(present))
   const answerWith =
-    (act: Webhooks['remove' | 'test']): ApiRoute['answer'] =>
-    async ({ viewer, params }) =>
+    (act: Webhooks['remove' | 'test']) =>
+    async ({ viewer, params }: Asked): Promise<Response> =>
       answerJson(200, present(await act(requireAccount(viewer).id, readId(params))))
 
-  return [
-    { url: WEBHOOKS_API.list, answer: list, detail: OPERATIONS.webhooks },
-    { url: WEBHOOKS_API.add, answer: add, detail: OPERATIONS.addWebhook },
-    { url: WEBHOOKS_API.remove, answer: answerWith(webhooks.remove), detail: OPERATIONS.removeWebhook },
-    { url: WEBHOOKS_API.test, answer: answerWith(webhooks.test), detail: OPERATIONS.testWebhook },
-  ]
+  return { list, add, remove: answerWith(webhooks.remove), test: answerWith(webhooks.test) }
 }
 
 function readId({ id = '' }: Asked['params']): number {

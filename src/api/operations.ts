@@ -1,6 +1,7 @@
 // The operations of the API: their texts, parameters and answers. The reference adds what follows from their
 // URLs and bodies.
 
+import type { API, Endpoint } from '../http/urls.ts'
 import type { AnswerName } from './answer-tables.ts'
 import { PARAMETERS, type Parameter } from './parameters.ts'
 import type { BodyName } from './request-tables.ts'
@@ -67,22 +68,6 @@ export const OPERATIONS = {
     answer: [200, 'DeletedPush', 'The push, expired.'],
     refused: [507],
   },
-  edit: {
-    summary: 'Edit a push of yours',
-    description:
-      'Changes name and note, also of an expired push, and limits so that it ends sooner. What is not given stays; `""` removes a name or a note. Nothing else of a push can be changed: any other member of a push that is given, whatever its value, is 422, and names each of them. Audited as `edit`, unless nothing changes.',
-    id: 'editPush',
-    body: 'PushEdit',
-    answer: [200, 'ListedPush', 'The push as it is now.'],
-  },
-  notify: {
-    summary: 'Send the link of a push of yours by mail',
-    description:
-      'Each recipient gets a mail of their own with the link, never with the payload, unless the push ends before. Audited as `creation_email_send`. Only on servers that send mail: see `email_auto_dispatch`.',
-    id: 'notifyEmails',
-    body: 'LinkMail',
-    answer: [200, 'Preview', 'The link. The mails are on their way.'],
-  },
   preview: {
     summary: 'The secret link, without a view',
     id: 'previewPush',
@@ -107,6 +92,22 @@ export const OPERATIONS = {
     parameters: [page, before],
     answer: [200, 'PushList', 'Newest first.'],
     refused: [404],
+  },
+  edit: {
+    summary: 'Edit a push of yours',
+    description:
+      'Changes name and note, also of an expired push, and limits so that it ends sooner. What is not given stays; `""` removes a name or a note. Nothing else of a push can be changed: any other member of a push that is given, whatever its value, is 422, and names each of them. Audited as `edit`, unless nothing changes.',
+    id: 'editPush',
+    body: 'PushEdit',
+    answer: [200, 'ListedPush', 'The push as it is now.'],
+  },
+  notify: {
+    summary: 'Send the link of a push of yours by mail',
+    description:
+      'Each recipient gets a mail of their own with the link, never with the payload, unless the push ends before. Audited as `creation_email_send`. Only on servers that send mail: see `email_auto_dispatch`.',
+    id: 'notifyEmails',
+    body: 'LinkMail',
+    answer: [200, 'Preview', 'The link. The mails are on their way.'],
   },
   createRequest: {
     summary: 'Ask for a secret',
@@ -139,15 +140,6 @@ export const OPERATIONS = {
     answer: [201, 'Received', 'It has arrived.'],
     refused: [410],
   },
-  events: {
-    summary: 'What became of your pushes',
-    description:
-      'Events of your account, oldest first, numbered in their order, kept for 7 days. Ask again with `after` set to `next`. With `wait` the answer comes with the next event, or without one after so many seconds. Three may wait at once for an account.',
-    id: 'listEvents',
-    parameters: [after, wait],
-    answer: [200, 'EventPage', 'Up to 500 events.'],
-    refused: [410],
-  },
   webhooks: { summary: 'Your webhooks', id: 'listWebhooks', answer: [200, 'WebhookList', 'Oldest first.'] },
   addWebhook: {
     summary: 'Make a webhook',
@@ -169,4 +161,23 @@ export const OPERATIONS = {
     answer: [200, 'Webhook', 'The webhook; `last_error` is null if it arrived.'],
     refused: [409],
   },
-} satisfies Record<string, Operation>
+  events: {
+    summary: 'What became of your pushes',
+    description:
+      'Events of your account, oldest first, numbered in their order, kept for 7 days. Ask again with `after` set to `next`. With `wait` the answer comes with the next event, or without one after so many seconds. Three may wait at once for an account.',
+    id: 'listEvents',
+    parameters: [after, wait],
+    answer: [200, 'EventPage', 'Up to 500 events.'],
+    refused: [410],
+  },
+} satisfies Record<Exclude<keyof typeof API, 'reference' | 'docs'>, Operation>
+
+export type DescribedUrl = { url: Endpoint; operation: Operation }
+
+export function describedUrls<Name extends string>(
+  urls: Record<NoInfer<Name>, Endpoint>,
+  operations: Record<Name, Operation>,
+): DescribedUrl[] {
+  const names = Object.keys(operations) as Name[]
+  return names.map((name) => ({ url: urls[name], operation: operations[name] }))
+}

@@ -7,17 +7,15 @@ import { formatTime, type Now } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import { refusePrefetch } from '../http/door/other-sites.ts'
-import type { Answer, Asked as Reached } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { createReadEdit, createReadLinkMail } from '../http/intake/push-edit.ts'
-import { createReceivePush } from '../http/intake/receiving.ts'
-import { type Endpoint, type Method, secretLink } from '../http/urls.ts'
-import { type Idempotency, keyScopeOf } from '../pushes/idempotency.ts'
+import { createReceivePush, type Incoming } from '../http/intake/receiving.ts'
+import { secretLink } from '../http/urls.ts'
+import { type Attempt, type Idempotency, keyScopeOf } from '../pushes/idempotency.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { Retrieval } from '../pushes/retrieval.ts'
 import type { Uploads } from '../pushes/uploads.ts'
 import { ANSWERS } from './answer-tables.ts'
-import type { Operation } from './operations.ts'
 import { readBefore, readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import {
   presentCreated,
@@ -27,19 +25,7 @@ import {
   presentListed,
   presentView,
 } from './push-json.ts'
-import { type ApiViewer, requireAccount } from './viewer.ts'
-
-/** A request of the API, with the viewer whose token it carries. */
-export type Asked = Reached & { viewer: ApiViewer }
-
-export type ApiRoute = {
-  url: Endpoint<Method, 'visitor' | 'account'>
-  answer: (asked: Asked) => Answer
-  /** Answers HEAD where running the GET would have effects. */
-  head?: (asked: Asked) => Answer
-  /** A route without one is not in the reference. */
-  detail?: Operation
-}
+import { type Asked, requireAccount } from './viewer.ts'
 
 /** How one version of the API differs from the others on its paths. */
 export type Surface = {
@@ -75,20 +61,21 @@ export function createPushEndpoints(options: {
   const readLinkMail = createReadLinkMail(options)
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
-  async function createAs(asked: Asked, { wrappers, isLenient, kind }: Surface): Promise<Response> {
-    const { exchange, viewer } = asked
+  async function createAs(asked: Asked, surface: Surface): Promise<Response> {
+    const created = await attempting(asked, (attempt) =>
+      receivePush(incomingOf(asked, surface, attempt), ({ push, upload }) =>
+        pushes.create(push, { viewer: asked.viewer, upload, attempt }),
+      ),
+    )
+    return answerJson(201, presentCreated(created, asked.exchange.baseUrl))
+  }
+
+  /** Runs a create under the Idempotency-Key of its request; without a key, `attempt` is null. */
+  async function attempting<T>({ exchange, viewer }: Asked, create: (attempt: Attempt | null) => Promise<T>) {
     const key = exchange.request.headers.get('idempotency-key')
     const attempt = key === null ? null : await idempotency.begin({ key, scope: keyScopeOf(viewer) })
     try {
-      const created = await receivePush(
-        {
-          ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },
-          isRepeat: () => attempt !== null && attempt.made !== null,
-          revise: (wire) => ({ wire: kind === null ? wire : { ...wire, kind } }),
-        },
-        ({ push, upload }) => pushes.create(push, { viewer, upload, attempt }),
-      )
-      return answerJson(201, presentCreated(created, exchange.baseUrl))
+      return await create(attempt)
     } finally {
       attempt?.end()
     }
@@ -197,21 +184,16 @@ export function answerList(list: readonly object[], { damaged }: { damaged: numb
   return answerJson(200, list, damaged === 0 ? {} : { 'x-oncebox-left-out': String(damaged) })
 }
 
-/** The endpoints that both versions of the API have. */
-const SHARED = ['create', 'retrieve', 'expire', 'preview', 'audit', 'active', 'expired'] as const
-
-type OfShared<Value> = Record<(typeof SHARED)[number], Value>
-
-/** One route for each endpoint. HEAD of a retrieval answers as its preview. */
-export function routesOfPushes(
-  urls: OfShared<ApiRoute['url']>,
-  operations: OfShared<Operation>,
-  endpoints: OfShared<ApiRoute['answer']>,
-): ApiRoute[] {
-  return SHARED.map((name) => ({
-    ...{ url: urls[name], answer: endpoints[name], detail: operations[name] },
-    ...(name === 'retrieve' ? { head: endpoints.preview } : {}),
-  }))
+function incomingOf(
+  { exchange, viewer }: Asked,
+  { wrappers, isLenient, kind }: Surface,
+  attempt: Attempt | null,
+): Incoming {
+  return {
+    ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },
+    isRepeat: () => attempt !== null && attempt.made !== null,
+    revise: (wire) => ({ wire: kind === null ? wire : { ...wire, kind } }),
+  }
 }
 
 function refusePassphrase(message: string, error: string | null): Response {

@@ -3,11 +3,12 @@
 
 import type { PushLimits } from '../domain/new-push.ts'
 import { generateDocument } from '../http/reference.ts'
-import { API, type Endpoint, OWN_API } from '../http/urls.ts'
+import { API, type Endpoint } from '../http/urls.ts'
 import { ANSWERS, type AnswerName } from './answer-tables.ts'
-import { type Operation, REFUSALS, type Refused } from './operations.ts'
+import { describedUrls, OPERATIONS, type Operation, REFUSALS, type Refused } from './operations.ts'
 import { PARAMETERS, PATH_PARAMETERS } from './parameters.ts'
 import { createRequests, describeBody } from './request-tables.ts'
+import { listPreviousOperations } from './v1/pushes.ts'
 
 const DESCRIPTION = `Hand over a secret: create a push and share its link. The push expires after a number of views or days.
 
@@ -37,14 +38,12 @@ const TAGS = {
 function tagOf({ path, guard }: Endpoint): keyof typeof TAGS {
   if (!/^\/api\/(v2|oncebox)\//.test(path)) return 'Previous version'
   if (path === API.version.path) return 'Instance'
-  if (path.startsWith(OWN_API.requests.path)) return 'Requests'
+  if (path.startsWith(API.requests.path)) return 'Requests'
   if (!path.startsWith(API.create.path)) return 'Notices'
   return guard === 'account' ? 'Owner' : 'Pushes'
 }
 
 export type ReferenceOptions = {
-  /** A route without an operation is not in the reference. */
-  routes: readonly { url: Endpoint; detail?: Operation }[]
   limits: PushLimits
   version: string
   anonymousAccess: boolean
@@ -59,12 +58,14 @@ export function createReference(options: ReferenceOptions): () => Promise<object
   }
 }
 
-function makeDocument({ routes, limits, version, anonymousAccess }: ReferenceOptions): Promise<object> {
-  const described = routes.flatMap(({ url, detail }) => {
-    const security = securityOf(url, anonymousAccess)
-    return detail === undefined ? [] : [{ url, detail: { ...describe(url, detail), security } }]
-  })
-  return generateDocument(described, {
+function makeDocument({ limits, version, anonymousAccess }: ReferenceOptions): Promise<object> {
+  const current = describedUrls(API, OPERATIONS).filter(({ url }) => url !== API.notify || limits.mail)
+  const described = [...current, ...listPreviousOperations(limits)]
+  const routes = described.map(({ url, operation }) => ({
+    url,
+    detail: { ...describe(url, operation), security: securityOf(url, anonymousAccess) },
+  }))
+  return generateDocument(routes, {
     info: { title: 'Oncebox', description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
     // Relative to this document (RFC 3986, 5.2), so that it works behind every proxy and below every
     // sub-path.

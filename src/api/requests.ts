@@ -7,19 +7,18 @@ import type { BodyLimits } from '../http/intake/body.ts'
 import { readPushFields } from '../http/intake/push-body.ts'
 import { createReceiveAnswer } from '../http/intake/receiving.ts'
 import { createParseRequest } from '../http/intake/request-input.ts'
-import { OWN_API, requestLink } from '../http/urls.ts'
+import { requestLink } from '../http/urls.ts'
 import type { OwnRequest, Requests } from '../requests/requests.ts'
 import type { AnswerBody } from './answer-tables.ts'
-import { OPERATIONS } from './operations.ts'
 import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
-import { type ApiRoute, type Asked, answerList } from './pushes.ts'
-import { requireAccount } from './viewer.ts'
+import { answerList } from './pushes.ts'
+import { type Asked, requireAccount } from './viewer.ts'
 
-export function createRequestRoutes(options: {
+export function createRequestEndpoints(options: {
   requests: Requests
   limits: PushLimits
   body: BodyLimits
-}): ApiRoute[] {
+}) {
   const { requests, limits, body } = options
   const parse = createParseRequest(limits)
   const receiveAnswer = createReceiveAnswer(options)
@@ -58,13 +57,7 @@ export function createRequestRoutes(options: {
     }
   }
 
-  return [
-    { url: OWN_API.createRequest, answer: create, detail: OPERATIONS.createRequest },
-    { url: OWN_API.requests, answer: list, detail: OPERATIONS.requests },
-    { url: OWN_API.request, answer: showWith(requests.get), detail: OPERATIONS.request },
-    { url: OWN_API.closeRequest, answer: showWith(requests.close), detail: OPERATIONS.closeRequest },
-    { url: OWN_API.answer, answer, detail: OPERATIONS.answer },
-  ]
+  return { create, list, show: showWith(requests.get), close: showWith(requests.close), answer }
 }
 
 function presentRequest({ request, ...own }: OwnRequest, baseUrl: string): AnswerBody<'Request'> {

@@ -5,11 +5,19 @@ import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type Exchange, visitOf } from '../http/door/exchange.ts'
+import type { Answer, Handlers, Asked as Reached } from '../http/door/router.ts'
+import type { Endpoint, Method } from '../http/urls.ts'
+import { readAuthorization } from './authorization.ts'
 
-/** `tokenId` is the token that was presented; null without one. */
+/** `tokenId`: the presented token; null without one. */
 export type ApiViewer = Viewer & { tokenId: number | null }
 
-/** A promise only for a request with a token. */
+/** A request of the API, with the viewer whose token it carries. */
+export type Asked = Reached & { viewer: ApiViewer }
+
+export type ApiAnswer = (asked: Asked) => Answer
+
+/** Returns a promise only if the request presents a token. */
 export type GetViewer = (exchange: Exchange, guard: Guard) => ApiViewer | Promise<ApiViewer>
 
 type Guard = 'visitor' | 'account'
@@ -69,7 +77,22 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
   }
 }
 
-/** Of a route whose guard admits accounts alone. */
+/** Makes controllers that identify the viewer by the API token before they answer. */
+export function createByToken(getViewer: GetViewer) {
+  return (answer: ApiAnswer, head = answer) =>
+    ({ guard }: Endpoint<Method, Guard>): Handlers => {
+      const identified = (respond: ApiAnswer) => (asked: Reached) => {
+        const viewer = getViewer(asked.exchange, guard)
+        if (viewer instanceof Promise) return viewer.then((found) => respond({ ...asked, viewer: found }))
+        return respond({ ...asked, viewer })
+      }
+      return { answer: identified(answer), head: identified(head) }
+    }
+}
+
+export type ByToken = ReturnType<typeof createByToken>
+
+/** Returns the account. Call it only behind the guard `account`. */
 export function requireAccount({ account }: Viewer): Account {
   if (account === null) throw new Error('the guard of this route admits visitors')
   return account
@@ -77,47 +100,4 @@ export function requireAccount({ account }: Viewer): Account {
 
 function refusal(message: string): DomainError {
   return new DomainError('unauthenticated', message)
-}
-
-// Reads the Authorization header: the words that may be an API token, in every scheme that clients use.
-
-export type Authorization = {
-  /** Each may be the token; the first valid one counts. */
-  words: string[]
-  /** Whether the scheme says that this is an API token, so that an invalid one is refused. */
-  isClaim: boolean
-}
-/**
- * Bearer (RFC 6750), `Token …` and `Token token=…` (as Rails reads them), Basic (RFC 7617) with the token in
- * any of its places, and the token alone. Other schemes, such as Digest, have no words.
- */
-export function readAuthorization(header: string | null): Authorization {
-  const value = header?.trim() ?? ''
-  const [scheme = ''] = value.split(/\s/, 1)
-  const rest = value.slice(scheme.length).trim()
-  switch (scheme.toLowerCase()) {
-    case '':
-      return { words: [], isClaim: false }
-    case 'bearer':
-      return { words: [rest], isClaim: true }
-    case 'token':
-      return { words: [tokenParameter(rest) ?? rest], isClaim: true }
-    case 'basic':
-      return { words: wordsOfBasic(rest), isClaim: false }
-    default:
-      return { words: rest === '' ? [value] : [], isClaim: false }
-  }
-}
-/** Returns abc for `token="abc", nonce="def"`. */
-function tokenParameter(parameters: string): string | null {
-  return /(?:^|[\s,;])token\s*=\s*"?([^\s",;]*)/i.exec(parameters)?.[1] ?? null
-}
-/**
- * User and password, or the only word; last the undecoded word, since some clients do not encode the token.
- */
-function wordsOfBasic(credentials: string): string[] {
-  const decoded = Buffer.from(credentials, 'base64').toString('utf8')
-  const colon = decoded.indexOf(':')
-  const words = colon === -1 ? [decoded] : [decoded.slice(0, colon), decoded.slice(colon + 1)]
-  return [...words, credentials].map((word) => word.trim()).filter((word) => word !== '')
 }

@@ -47,39 +47,34 @@ function url(method: Method, path: string, guard: Guard) {
 const get = <P extends string, G extends Guard>(path: P, guard: G) => url('GET', path, guard)
 const post = <P extends string, G extends Guard>(path: P, guard: G) => url('POST', path, guard)
 
-/** Version 2 of the API, and what is ours alone. Each also answers with `.json` at its end. */
+/** Version 2 of the API, and the extensions of Oncebox. Each URL also answers with `.json` at its end. */
 export const API = {
   version: get('/api/v2/version', 'open'),
   reference: get('/api/v2/openapi.json', 'open'),
   docs: get('/api/v2/docs', 'open'),
+
   create: post('/api/v2/pushes', 'visitor'),
   retrieve: get('/api/v2/pushes/:url_token', 'visitor'),
   expire: url('DELETE', '/api/v2/pushes/:url_token', 'visitor'),
-  edit: url('PATCH', '/api/v2/pushes/:url_token', 'account'),
-  /** Only where mail is sent. */
-  notify: post('/api/v2/pushes/:url_token/notify_emails', 'account'),
   preview: get('/api/v2/pushes/:url_token/preview', 'visitor'),
   audit: get('/api/v2/pushes/:url_token/audit', 'account'),
   active: get('/api/v2/pushes/active', 'account'),
   expired: get('/api/v2/pushes/expired', 'account'),
-  events: get('/api/oncebox/events', 'account'),
-}
+  edit: url('PATCH', '/api/v2/pushes/:url_token', 'account'),
+  /** Only on servers that send mail. */
+  notify: post('/api/v2/pushes/:url_token/notify_emails', 'account'),
 
-/** What Oncebox has beyond version 2. Each also answers with `.json` at its end. */
-export const OWN_API = {
-  requests: get('/api/oncebox/requests', 'account'),
   createRequest: post('/api/oncebox/requests', 'account'),
+  requests: get('/api/oncebox/requests', 'account'),
   request: get('/api/oncebox/requests/:url_token', 'account'),
   closeRequest: url('DELETE', '/api/oncebox/requests/:url_token', 'account'),
   answer: post('/api/oncebox/requests/:url_token/answers', 'visitor'),
-}
 
-/** Webhooks of an account. */
-export const WEBHOOKS_API = {
-  list: get('/api/oncebox/webhooks', 'account'),
-  add: post('/api/oncebox/webhooks', 'account'),
-  remove: url('DELETE', '/api/oncebox/webhooks/:id', 'account'),
-  test: post('/api/oncebox/webhooks/:id/test', 'account'),
+  webhooks: get('/api/oncebox/webhooks', 'account'),
+  addWebhook: post('/api/oncebox/webhooks', 'account'),
+  removeWebhook: url('DELETE', '/api/oncebox/webhooks/:id', 'account'),
+  testWebhook: post('/api/oncebox/webhooks/:id/test', 'account'),
+  events: get('/api/oncebox/events', 'account'),
 }
 
 /** The previous version of the API: pushes of any kind, pushes of files, and pushes of URLs. */

@@ -1,7 +1,7 @@
-// Makes routes of pages that enforce the guard of their URL before anything else.
+// Makes controllers of pages, which enforce the guard of their URL before anything else.
 
 import { DomainError, isOutage, type OutageError } from '../domain/errors.ts'
-import type { Answer, Route } from '../http/door/router.ts'
+import type { Answer, Handlers } from '../http/door/router.ts'
 import type { Endpoint } from '../http/urls.ts'
 import type { Confirm } from './account/confirm.tsx'
 import { type Form, readForm } from './frame/form.ts'
@@ -31,14 +31,15 @@ export function createPageGuards(options: PageGuardsOptions) {
 
   const { getGuest, anonymousAccess, confirm } = options
 
-  const guest = (url: GuestPage, show: Show<Guest>): Route => ({
-    url,
-    answer: ({ exchange, params }) => {
-      const visitor = getGuest(exchange)
-      if (visitor instanceof Promise) return visitor.then((found) => admit(url, found, params, show))
-      return admit(url, visitor, params, show)
-    },
-  })
+  const guest =
+    (show: Show<Guest>) =>
+    (url: GuestPage): Handlers => ({
+      answer: ({ exchange, params }) => {
+        const visitor = getGuest(exchange)
+        if (visitor instanceof Promise) return visitor.then((found) => admit(url, found, params, show))
+        return admit(url, visitor, params, show)
+      },
+    })
 
   function admit(url: GuestPage, visitor: Guest, params: Params, show: Show<Guest>): Answer {
     const mayEnter = url.guard === 'open' || anonymousAccess || visitor.session !== null
@@ -49,33 +50,32 @@ export function createPageGuards(options: PageGuardsOptions) {
    * For a form with a body of its own. When the store does not answer, nobody knows who sent it: `refuse`
    * then has to show the form again, and may do nothing else.
    */
-  const patientForm = (
-    url: Endpoint<'POST', 'open' | 'visitor'>,
-    { use, refuse }: { use: Show<Guest>; refuse: (stranger: Guest, cause: OutageError) => Answer },
-  ): Route => ({
-    url,
-    answer: async ({ exchange, params }) => {
-      let visitor: Guest
-      try {
-        visitor = await getGuest(exchange)
-      } catch (cause) {
-        if (!isOutage(cause)) throw cause
-        return refuse(getGuest.stranger(exchange), cause)
-      }
-      return admit(url, visitor, params, use)
-    },
-  })
+  const patientForm =
+    ({ use, refuse }: { use: Show<Guest>; refuse: (stranger: Guest, cause: OutageError) => Answer }) =>
+    (url: Endpoint<'POST', 'open' | 'visitor'>): Handlers => ({
+      answer: async ({ exchange, params }) => {
+        let visitor: Guest
+        try {
+          visitor = await getGuest(exchange)
+        } catch (cause) {
+          if (!isOutage(cause)) throw cause
+          return refuse(getGuest.stranger(exchange), cause)
+        }
+        return admit(url, visitor, params, use)
+      },
+    })
 
   /**
    * A form that needs no session and carries no form token: the door refuses those that another site sent.
    */
-  const guestForm = (url: Endpoint<'POST', 'open' | 'visitor'>, use: Submit<Guest>): Route => ({
-    url,
-    answer: async ({ exchange, params }) =>
-      admit(url, await getGuest(exchange), params, async (visitor) =>
-        use(visitor, await readForm(exchange), params),
-      ),
-  })
+  const guestForm =
+    (use: Submit<Guest>) =>
+    (url: Endpoint<'POST', 'open' | 'visitor'>): Handlers => ({
+      answer: async ({ exchange, params }) =>
+        admit(url, await getGuest(exchange), params, async (visitor) =>
+          use(visitor, await readForm(exchange), params),
+        ),
+    })
 
   type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
 
@@ -89,31 +89,33 @@ export function createPageGuards(options: PageGuardsOptions) {
     return use({ ...visitor, session, account })
   }
 
-  const member = (url: MemberPage & { method: 'GET' }, show: Show<Member>): Route => ({
-    url,
-    answer: async ({ exchange, params }) =>
-      enter(url, await getGuest(exchange), (found) => show(found, params)),
-  })
+  const member =
+    (show: Show<Member>) =>
+    (url: MemberPage & { method: 'GET' }): Handlers => ({
+      answer: async ({ exchange, params }) =>
+        enter(url, await getGuest(exchange), (found) => show(found, params)),
+    })
 
   /**
    * Checks the guard twice, before and after the form is read, because a session may end while a form
    * arrives.
    */
-  const form = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route => ({
-    url,
-    answer: async ({ exchange, params }) =>
-      enter(url, await getGuest(exchange), async () => {
-        const sent = await readForm(exchange)
-        return enter(url, await getGuest(exchange), (found) => {
-          requireFormToken(found, sent.text('form'))
-          return use(found, sent, params)
-        })
-      }),
-  })
+  const form =
+    (use: Submit<Member>) =>
+    (url: MemberPage & { method: 'POST' }): Handlers => ({
+      answer: async ({ exchange, params }) =>
+        enter(url, await getGuest(exchange), async () => {
+          const sent = await readForm(exchange)
+          return enter(url, await getGuest(exchange), (found) => {
+            requireFormToken(found, sent.text('form'))
+            return use(found, sent, params)
+          })
+        }),
+    })
 
   /** For forms with far-reaching effects: the password must have been confirmed in this session recently. */
-  const confirmedForm = (url: MemberPage & { method: 'POST' }, use: Submit<Member>): Route =>
-    form(url, async (found, sent, params) => (await confirm(found, sent)) ?? use(found, sent, params))
+  const confirmedForm = (use: Submit<Member>) =>
+    form(async (found, sent, params) => (await confirm(found, sent)) ?? use(found, sent, params))
 
   return { guest, patientForm, guestForm, member, form, confirmedForm }
 }

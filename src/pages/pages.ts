@@ -1,8 +1,8 @@
-// The table of pages: each URL with what shows or does it, and with the guard that is enforced before.
+// The table of pages: what shows or does each URL, after its guard. One without a controller does not compile.
 
 import type { Sessions } from '../accounts/sessions.ts'
-import type { Route } from '../http/door/router.ts'
-import { FILES, PAGES } from '../http/urls.ts'
+import { type Handlers, open, type Route, routesOf } from '../http/door/router.ts'
+import { PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
@@ -27,7 +27,7 @@ import { type AnswerPagesOptions, createAnswerPages } from './requests/answer.ts
 import { createRequestPages, type RequestPagesOptions } from './requests/requests.tsx'
 import { type CreatePageOptions, createCreatePage } from './share/create/create.tsx'
 import { type CreatedPageOptions, createCreatedPage } from './share/created.tsx'
-import { createAnswerAuthority, createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
+import { createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
 
 export type PagesOptions = ReceivePageOptions &
   CreatePageOptions &
@@ -47,6 +47,8 @@ export type PagesOptions = ReceivePageOptions &
   RequestPagesOptions &
   AnswerPagesOptions &
   TrustPageOptions & {
+    /** Shows the reference of the previous version of the API. */
+    answerPreviousApi: Handlers['answer']
     acceptClock: AcceptClock
     answer: AnswerGuest
     getGuest: GetGuest
@@ -57,154 +59,154 @@ export type PagesOptions = ReceivePageOptions &
 
 export function createPageRoutes(options: PagesOptions): Route[] {
   const guards = createPageGuards({ ...options, confirm: createConfirm(options) })
-  return [
-    ...receiveRoutes(guards, options),
-    ...shareRoutes(guards, options),
-    ...ownerRoutes(guards, options),
-    ...requestRoutes(guards, options),
-    ...signInRoutes(guards, options),
-    ...accountRoutes(guards, options),
-    ...adminRoutes(guards, options),
-    guards.guest(PAGES.trust, createTrustPage(options)),
-    { url: FILES.authority, answer: createAnswerAuthority(options) },
-  ]
+  return routesOf(PAGES, {
+    ...receiveControllers(guards, options),
+    ...shareControllers(guards, options),
+    ...ownerControllers(guards, options),
+    ...requestControllers(guards, options),
+    ...signInControllers(guards, options),
+    ...accountControllers(guards, options),
+    ...adminControllers(guards, options),
+    previousApi: open(options.answerPreviousApi),
+    trust: guards.guest(createTrustPage(options)),
+  })
 }
 
 /** The pages of a secret link. */
-function receiveRoutes({ guest, guestForm }: PageGuards, options: PagesOptions): Route[] {
+function receiveControllers({ guest, guestForm }: PageGuards, options: PagesOptions) {
   const { show, reveal, expire, saveText } = createReceivePages(options)
-  return [
-    guest(PAGES.receive, show),
-    guest(PAGES.receiveStep, show),
-    guestForm(PAGES.reveal, reveal),
-    guestForm(PAGES.revealStep, reveal),
-    guestForm(PAGES.expire, expire),
+  return {
+    receive: guest(show),
+    receiveStep: guest(show),
+    reveal: guestForm(reveal),
+    revealStep: guestForm(reveal),
+    expire: guestForm(expire),
     // Holds the text itself, so that it is saved while the store is away, too.
-    { url: PAGES.saveText, answer: async ({ exchange }) => saveText(await readForm(exchange)) },
-  ]
+    saveText: open(async ({ exchange }) => saveText(await readForm(exchange))),
+  }
 }
 
 /** The pages of somebody who shares something. */
-function shareRoutes({ guest, patientForm }: PageGuards, options: PagesOptions): Route[] {
+function shareControllers({ guest, patientForm }: PageGuards, options: PagesOptions) {
   const { show, create, refuseUnknown, share } = createCreatePage(options)
-  return [
-    guest(PAGES.create, (visitor) => show(visitor)),
-    patientForm(PAGES.submitCreate, { use: (visitor) => create(visitor), refuse: refuseUnknown }),
-    patientForm(PAGES.share, { use: (visitor) => share(visitor), refuse: share }),
-    guest(PAGES.created, createCreatedPage(options)),
-  ]
+  return {
+    create: guest((visitor) => show(visitor)),
+    submitCreate: patientForm({ use: (visitor) => create(visitor), refuse: refuseUnknown }),
+    share: patientForm({ use: (visitor) => share(visitor), refuse: share }),
+    created: guest(createCreatedPage(options)),
+  }
 }
 
 /** The pages of an account's own pushes. */
-function ownerRoutes({ member, form }: PageGuards, options: PagesOptions): Route[] {
+function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
   const list = createDashboard(options)
   const { show, expire, unlock, edit } = createPushPages(options)
   const { saveList, saveLog } = createExports(options)
-  return [
-    member(PAGES.pushes, list.show),
-    form(PAGES.changePushes, list.change),
-    member(PAGES.push, show),
-    form(PAGES.editPush, edit),
-    form(PAGES.expireOwn, expire),
-    form(PAGES.unlock, unlock),
-    member(PAGES.auditCsv, saveLog('csv')),
-    member(PAGES.auditJson, saveLog('json')),
-    member(PAGES.listCsv, saveList('csv')),
-    member(PAGES.listJson, saveList('json')),
-  ]
+  return {
+    pushes: member(list.show),
+    changePushes: form(list.change),
+    push: member(show),
+    editPush: form(edit),
+    expireOwn: form(expire),
+    unlock: form(unlock),
+    auditCsv: member(saveLog('csv')),
+    auditJson: member(saveLog('json')),
+    listCsv: member(saveList('csv')),
+    listJson: member(saveList('json')),
+  }
 }
 
 /** The pages of an account's requests, and of somebody who has the link of one. */
-function requestRoutes({ guest, member, form }: PageGuards, options: PagesOptions): Route[] {
+function requestControllers({ guest, member, form }: PageGuards, options: PagesOptions) {
   const { showAll, ask, show, close } = createRequestPages(options)
   const answering = createAnswerPages(options)
-  return [
-    member(PAGES.requests, showAll),
-    form(PAGES.ask, ask),
-    member(PAGES.request, show),
-    form(PAGES.closeRequest, close),
-    guest(PAGES.answer, answering.show),
+  return {
+    requests: member(showAll),
+    ask: form(ask),
+    request: member(show),
+    closeRequest: form(close),
+    answer: guest(answering.show),
     // Reads a body of its own, with files.
-    guest(PAGES.submitAnswer, answering.send),
-  ]
+    submitAnswer: guest(answering.send),
+  }
 }
 
 /**
  * These forms carry no form token, because a page opened before a new sign-in has the token of the old
  * session.
  */
-function signInRoutes({ guest, guestForm, form }: PageGuards, options: PagesOptions): Route[] {
+function signInControllers({ guest, guestForm, form }: PageGuards, options: PagesOptions) {
   const signIn = createSignInPages(options)
   const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })
-  return [
-    guest(PAGES.signIn, (visitor) => signIn.show(visitor)),
-    guestForm(PAGES.submitSignIn, signIn.signIn),
-    guestForm(PAGES.submitCode, signIn.confirm),
-    guest(PAGES.forgot, (visitor) => signIn.showForgot(visitor)),
-    guestForm(PAGES.submitForgot, signIn.sendReset),
-    guest(PAGES.signUp, welcome.showSignUp),
-    guestForm(PAGES.submitSignUp, welcome.signUp),
-    guest(PAGES.welcome, welcome.show),
-    guestForm(PAGES.submitWelcome, welcome.useLink),
-    form(PAGES.signOut, signIn.signOut),
-  ]
+  return {
+    signIn: guest((visitor) => signIn.show(visitor)),
+    submitSignIn: guestForm(signIn.signIn),
+    submitCode: guestForm(signIn.confirm),
+    forgot: guest((visitor) => signIn.showForgot(visitor)),
+    submitForgot: guestForm(signIn.sendReset),
+    signUp: guest(welcome.showSignUp),
+    submitSignUp: guestForm(welcome.signUp),
+    welcome: guest(welcome.show),
+    submitWelcome: guestForm(welcome.useLink),
+    signOut: form(signIn.signOut),
+  }
 }
 
 /** The pages of an account itself. */
-function accountRoutes({ member, form, confirmedForm }: PageGuards, options: PagesOptions): Route[] {
+function accountControllers({ member, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const account = createAccountPages(options)
   const tokens = createTokenPages(options)
   const message = createMessagePages(options)
   const webhooks = createWebhookPages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
-  return [
-    member(PAGES.tokens, tokens.show),
-    confirmedForm(PAGES.createToken, tokens.create),
-    form(PAGES.revokeToken, tokens.revoke),
-    member(PAGES.account, account.show),
-    form(PAGES.changePassword, account.changePassword),
-    form(PAGES.endSession, account.endSession),
-    form(PAGES.keepMailWishes, account.keepMailWishes),
-    form(PAGES.testMail, account.testMail),
-    member(PAGES.message, message.show),
-    form(PAGES.keepMessage, message.keep),
-    member(PAGES.webhooks, webhooks.show),
-    confirmedForm(PAGES.addWebhook, webhooks.add),
-    form(PAGES.removeWebhook, webhooks.remove),
-    form(PAGES.testWebhook, webhooks.test),
-    member(PAGES.twoFactor, twoFactor.show),
-    confirmedForm(PAGES.turnOnTwoFactor, twoFactor.turnOn),
-    confirmedForm(PAGES.turnOffTwoFactor, twoFactor.turnOff),
+  return {
+    tokens: member(tokens.show),
+    createToken: confirmedForm(tokens.create),
+    revokeToken: form(tokens.revoke),
+    account: member(account.show),
+    changePassword: form(account.changePassword),
+    endSession: form(account.endSession),
+    keepMailWishes: form(account.keepMailWishes),
+    testMail: form(account.testMail),
+    message: member(message.show),
+    keepMessage: form(message.keep),
+    webhooks: member(webhooks.show),
+    addWebhook: confirmedForm(webhooks.add),
+    removeWebhook: form(webhooks.remove),
+    testWebhook: form(webhooks.test),
+    twoFactor: member(twoFactor.show),
+    turnOnTwoFactor: confirmedForm(twoFactor.turnOn),
+    turnOffTwoFactor: confirmedForm(twoFactor.turnOff),
     // Asks for the password, because whoever names another key reads what arrives from then on.
-    confirmedForm(PAGES.keepRecipient, account.keepRecipient),
-  ]
+    keepRecipient: confirmedForm(account.keepRecipient),
+  }
 }
 
 /** The pages of administrators. */
-function adminRoutes({ member, form, confirmedForm }: PageGuards, options: PagesOptions): Route[] {
+function adminControllers({ member, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const { show, invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance } =
     createAdminPages(options)
   const webhooks = createWebhookPages(options, 'everybody')
-  return [
-    member(PAGES.admin, show),
-    member(PAGES.allWebhooks, webhooks.show),
-    confirmedForm(PAGES.addAllWebhook, webhooks.add),
-    form(PAGES.removeAllWebhook, webhooks.remove),
-    form(PAGES.testAllWebhook, webhooks.test),
-    member(PAGES.firstSteps, createShowFirstSteps(options)),
-    confirmedForm(PAGES.invite, invite),
+  return {
+    admin: member(show),
+    allWebhooks: member(webhooks.show),
+    addAllWebhook: confirmedForm(webhooks.add),
+    removeAllWebhook: form(webhooks.remove),
+    testAllWebhook: form(webhooks.test),
+    firstSteps: member(createShowFirstSteps(options)),
+    invite: confirmedForm(invite),
     // Does not ask for the password, because it only takes access away, and may be urgent.
-    form(PAGES.withdrawInvitation, withdraw),
-    confirmedForm(PAGES.disableAccount, disable),
-    confirmedForm(PAGES.enableAccount, enable),
-    confirmedForm(PAGES.promoteAccount, promote),
-    confirmedForm(PAGES.demoteAccount, demote),
-    confirmedForm(PAGES.resetAccount, reset),
-    confirmedForm(PAGES.removeAccount, remove),
-    confirmedForm(PAGES.changeAppearance, changeAppearance),
+    withdrawInvitation: form(withdraw),
+    disableAccount: confirmedForm(disable),
+    enableAccount: confirmedForm(enable),
+    promoteAccount: confirmedForm(promote),
+    demoteAccount: confirmedForm(demote),
+    resetAccount: confirmedForm(reset),
+    removeAccount: confirmedForm(remove),
+    changeAppearance: confirmedForm(changeAppearance),
     // Asks for the password, because pushes that have ended by this clock are destroyed then.
-    confirmedForm(PAGES.acceptClock, createAcceptClock(options.acceptClock)),
+    acceptClock: confirmedForm(createAcceptClock(options.acceptClock)),
     // Makes room for the new one by removing the oldest.
-    confirmedForm(PAGES.backUp, createBackUp(options)),
-  ]
+    backUp: confirmedForm(createBackUp(options)),
+  }
 }

@@ -1,7 +1,7 @@
 // Which words of an Authorization header may be an API token.
 
 import { expect, test } from 'bun:test'
-import { readAuthorization } from '../../src/api/viewer.ts'
+import { readAuthorization } from '../../src/api/authorization.ts'
 
 const encode = (text: string) => Buffer.from(text).toString('base64')
 

@@ -2,16 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import {
-  API,
-  type Endpoint,
-  FILES,
-  OWN_API,
-  PAGES,
-  PREVIOUS_API,
-  PREVIOUS_FAMILIES,
-  WEBHOOKS_API,
-} from '../../src/http/urls.ts'
+import { API, type Endpoint, FILES, PAGES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../src/http/urls.ts'
 import { type Api, PUSHES } from './api.ts'
 import { formsIn } from './forms.ts'
 import type { Init } from './instance.ts'
@@ -21,7 +12,7 @@ import { createPeople } from './people.ts'
 export const ROLES = ['stranger', 'recipient', 'guesser', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
-const MAPS = [API, OWN_API, WEBHOOKS_API, ...Object.values(PREVIOUS_FAMILIES), PREVIOUS_API, FILES, PAGES]
+const MAPS = [API, ...Object.values(PREVIOUS_FAMILIES), PREVIOUS_API, FILES, PAGES]
 /** Without the former addresses that only lead to these. */
 export const ENDPOINTS: readonly Endpoint[] = MAPS.flatMap((map) => Object.values<Endpoint>(map))
 
@@ -72,14 +63,14 @@ export async function prepareEveryRequest(api: Api) {
   }
   const ask = async (more: object) => {
     const json = { request: { max_answers: 100, ...more } }
-    return String((await api.call(OWN_API.createRequest.path, { token, json })).body.url_token)
+    return String((await api.call(API.createRequest.path, { token, json })).body.url_token)
   }
   for (let n = 0; n < 50; n += 1) {
     requests.owned.push(await ask({}))
     requests.guarded.push(await ask({ passphrase: PASSPHRASE }))
   }
   const webhook = { url: 'https://hooks.example.org/x' }
-  await api.call(WEBHOOKS_API.add.path, { token, json: { webhook } })
+  await api.call(API.addWebhook.path, { token, json: { webhook } })
   return { token, pushes, requests }
 }
 

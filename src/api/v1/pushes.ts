@@ -2,11 +2,14 @@
 
 import type { PushLimits } from '../../domain/new-push.ts'
 import { answerJson } from '../../http/answers.ts'
+import { open, type Route, routesOf } from '../../http/door/router.ts'
 import { type Family, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../http/urls.ts'
 import type { AnswerBody } from '../answer-tables.ts'
-import { OPERATIONS, type Operation } from '../operations.ts'
-import { type ApiRoute, type PushEndpoints, routesOfPushes, type Surface } from '../pushes.ts'
+import { type DescribedUrl, describedUrls, OPERATIONS, type Operation } from '../operations.ts'
+import type { PushEndpoints, Surface } from '../pushes.ts'
 import type { BodyName } from '../request-tables.ts'
+import { presentPreviousVersion, type VersionFacts } from '../version.ts'
+import type { ByToken } from '../viewer.ts'
 
 /** Clients compare this text. */
 const passphraseError = 'This push has a passphrase that was incorrect or not provided.'
@@ -22,28 +25,39 @@ const FAMILIES = {
 } as const satisfies Record<Family, Surface & { of: string; body: BodyName }>
 
 /** `/p…` always, `/f…` and `/r…` if files and URLs are on. Each family answers for pushes of every kind. */
-export function createPreviousRoutes(endpoints: PushEndpoints, limits: PushLimits): ApiRoute[] {
-  const families = ['p', 'f', 'r'] as const
-  const known = families.filter((family) => {
+const familiesOf = ({ kinds }: PushLimits) =>
+  (['p', 'f', 'r'] as const).filter((family) => {
     const { kind } = FAMILIES[family]
-    return kind === null || limits.kinds.has(kind)
+    return kind === null || kinds.has(kind)
   })
-  const { active, expired } = endpoints
-  return [
-    ...known.flatMap((family) => routesOf(family, endpoints)),
-    { url: PREVIOUS_API.active, answer: active },
-    { url: PREVIOUS_API.expired, answer: expired },
-  ]
-}
 
-function routesOf(family: Family, endpoints: PushEndpoints): ApiRoute[] {
-  const surface = FAMILIES[family]
-  return routesOfPushes(PREVIOUS_FAMILIES[family], operationsOf(family), {
-    ...endpoints,
-    create: (asked) => endpoints.createAs(asked, surface),
-    retrieve: (asked) => endpoints.retrieveAs(asked, surface),
-    audit: async (asked) => answerJson(200, { views: (await endpoints.listEntries(asked)).map(presentView) }),
-  })
+type PreviousOptions = { pushes: PushEndpoints; limits: PushLimits; byToken: ByToken; facts: VersionFacts }
+
+export function createPreviousRoutes({ pushes, limits, byToken, facts }: PreviousOptions): Route[] {
+  const { preview, expire, active, expired, createAs, retrieveAs, listEntries } = pushes
+  const version = presentPreviousVersion(facts)
+  const routesOfFamily = (family: Family) => {
+    const surface = FAMILIES[family]
+    return routesOf(PREVIOUS_FAMILIES[family], {
+      create: byToken((asked) => createAs(asked, surface)),
+      retrieve: byToken((asked) => retrieveAs(asked, surface), preview),
+      expire: byToken(expire),
+      preview: byToken(preview),
+      audit: byToken(async (asked) =>
+        answerJson(200, { views: (await listEntries(asked)).map(presentView) }),
+      ),
+      active: byToken(active),
+      expired: byToken(expired),
+    })
+  }
+  return [
+    ...routesOf(PREVIOUS_API, {
+      version: open(() => answerJson(200, version)),
+      active: byToken(active),
+      expired: byToken(expired),
+    }),
+    ...familiesOf(limits).flatMap(routesOfFamily),
+  ]
 }
 
 type View = AnswerBody<'PreviousAuditLog'>['views'][number]
@@ -52,7 +66,7 @@ function presentView(entry: Awaited<ReturnType<PushEndpoints['listEntries']>>[nu
   return { ...entry, successful: !entry.kind.startsWith('failed_') }
 }
 
-export const PREVIOUS_VERSION: Operation = {
+const PREVIOUS_VERSION: Operation = {
   id: 'getPreviousVersion',
   summary: 'Version',
   answer: [200, 'PreviousVersion', 'About this instance.'],
@@ -62,8 +76,16 @@ const LENIENT =
   'A body without a content type is read as a form, or as JSON when it begins with `{`. Fields in the query count, too:'
 const REFUSED_PASSPHRASE = `For a refused passphrase, \`error\` always is "${passphraseError}"; \`message\` says which.`
 
-/** Those of version 2 with other names, bodies and texts. */
-function operationsOf(family: Family) {
+/** The described operations of the previous version on this server, by their URLs. */
+export function listPreviousOperations(limits: PushLimits): DescribedUrl[] {
+  return [
+    { url: PREVIOUS_API.version, operation: PREVIOUS_VERSION },
+    ...familiesOf(limits).flatMap((family) => describedUrls(PREVIOUS_FAMILIES[family], operationsOf(family))),
+  ]
+}
+
+/** The operations of version 2 with other names, bodies and texts. */
+function operationsOf(family: Family): Record<keyof (typeof PREVIOUS_FAMILIES)[Family], Operation> {
   const { wrappers, of, body } = FAMILIES[family]
   const previous = (operation: Operation, changes: Partial<Operation> = {}): Operation => ({
     ...{ ...operation, id: operation.id.replace(/Push(es)?$/, body), ...changes },

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { DomainError, notFound } from '../../domain/errors.ts'
-import type { Endpoint } from '../urls.ts'
+import type { Endpoint, Method } from '../urls.ts'
 import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { pathOf, routedPath } from './paths.ts'
@@ -11,12 +11,36 @@ export type Asked = { exchange: Exchange; params: Partial<Record<string, string>
 
 export type Answer = Response | Promise<Response>
 
-export type Route = {
-  url: Endpoint
+export type Handlers = {
   /** Checks the guard of the URL first. */
   answer: (asked: Asked) => Answer
-  /** What HEAD answers where running the GET would do something. */
+  /** Answers HEAD where running the GET would have effects. */
   head?: (asked: Asked) => Answer
+}
+
+export type Route = Handlers & { url: Endpoint }
+
+/**
+ * A controller for each URL of a map, so that a URL without one does not compile, and neither does one whose
+ * guard the controller does not enforce. Null leaves the URL out on this server.
+ */
+export type Controllers<Urls> = { [Name in keyof Urls]: ((url: Urls[Name]) => Handlers) | null }
+
+/** A controller for URLs that everybody may enter. */
+export function open(answer: Handlers['answer']) {
+  return (_url: Endpoint<Method, 'open'>): Handlers => ({ answer })
+}
+
+/** The routes of a map of URLs, in the order of the map. */
+export function routesOf<Urls extends Record<keyof Urls, Endpoint>>(
+  urls: Urls,
+  controllers: Controllers<Urls>,
+): Route[] {
+  const routeOf = <Name extends keyof Urls>(name: Name): Route[] => {
+    const controller = controllers[name]
+    return controller === null ? [] : [{ url: urls[name], ...controller(urls[name]) }]
+  }
+  return (Object.keys(urls) as (keyof Urls)[]).flatMap(routeOf)
 }
 
 export type RouterOptions = { routes: readonly Route[]; presentError: PresentError }
