@@ -263,7 +263,8 @@ describe('a folder', () => {
       const disk = mountSmallDisk('8m')
       mounts.push(disk)
       const server = await start({ folder: disk.path })
-      await until(() => wholeIn(disk.path)[0])
+      // The second one shows that the first is noted.
+      await until(() => wholeIn(disk.path)[1])
       // Not while a backup is being written.
       await until(() => Bun.spawnSync(['umount', disk.path]).success)
       const told = await until(
@@ -305,7 +306,8 @@ describe('a folder', () => {
       const disk = mountSmallDisk('8m')
       mounts.push(disk)
       const server = await start({ folder: disk.path })
-      await until(() => wholeIn(disk.path)[0])
+      // The second one shows that the first is noted.
+      await until(() => wholeIn(disk.path)[1])
       // Not while a backup is being written.
       await until(() => Bun.spawnSync(['mount', '-o', 'remount,ro', disk.path]).success)
       expect(await until(async () => /No backup was made/.exec(await backupPart(server))?.input)).toContain(

@@ -169,7 +169,7 @@ needs('sh').test(
   'the log is emptied while connections have taken every file descriptor, because those of the thread are held',
   async () => {
     const { database } = openDatabase()
-    const child = join(import.meta.dir, '../../../support/few-files-child.ts')
+    const child = join(import.meta.dir, '../../support/few-files-child.ts')
     const command = `ulimit -n 80; exec "$0" "$1" "$2"`
     const { success, stdout, stderr } = Bun.spawnSync([
       ...['sh', '-c', command, process.execPath],
