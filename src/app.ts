@@ -2,29 +2,30 @@
 
 import { version } from '../package.json'
 import { openBackups } from './app/backing-up.ts'
-import { readBranding } from './app/branding.ts'
+import { type Branding, readBranding } from './app/branding.ts'
 import { createDoor } from './app/door.ts'
+import { createHealth } from './app/health.ts'
 import { openListening } from './app/listening.ts'
 import { openServedStore } from './app/open-store.ts'
-import { type Base, createServices } from './app/services.ts'
+import { createServices } from './app/services.ts'
 import { createNotes } from './app/serving.ts'
 import { openTls } from './app/tls.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
-import { createBackupGauges } from './backup/backups.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
 import { DAY, MINUTE, type Now, type Uptime } from './domain/time.ts'
 import { bindingsOf, type Network } from './http/door/listener.ts'
 import type { RateLimit } from './http/door/rate-limit.ts'
 import { PAGES } from './http/urls.ts'
 import { createAppearanceJob, openAppearance } from './operating/appearance.ts'
-import { createServerChecks } from './operating/checks.ts'
-import { createGauges } from './operating/gauges.ts'
-import { createLookAtHealth, tellHealth } from './operating/health.ts'
+import { tellHealth } from './operating/health.ts'
+import type { Log } from './operating/log.ts'
 import { type Logging, openLogging } from './operating/logging.ts'
+import type { Metrics } from './operating/metrics.ts'
 import { createReload } from './operating/reload.ts'
 import { announceReady } from './operating/service-manager.ts'
+import type { SettingInEffect } from './pages/admin/settings.tsx'
 import { nameDatabase } from './settings/database.ts'
-import { settings } from './settings/table.ts'
+import { type Config, settings } from './settings/table.ts'
 import { dataFolder } from './store/folder/data-folder.ts'
 import { removeSetupLink } from './store/folder/notes.ts'
 import { explainFailure } from './store/folder/sqlite-failures.ts'
@@ -42,21 +43,23 @@ export type Ports = {
   abandoned?: AbortSignal
 }
 
-export type ServedConfig = Pick<Base, 'config' | 'settings'>
+/** The settings, and how administrators see each of them. */
+export type ServedConfig = { config: Config; settings: readonly SettingInEffect[] }
 
-/** `addresses` are those that the server will listen on; without them it is the one of `host`. */
 type InstancePorts = Ports & {
   network: Pick<Network, 'listAddresses' | 'hostName'>
   rateLimit?: RateLimit
+  /** The addresses that the server will listen on; by default the one of --host. */
   addresses?: readonly string[]
   /** The port of TLS, once the server listens. */
   httpsPort?: () => number
   /** Starts the process for a backup in --backup-dir; without it none are made. */
   startBackup?: StartBackup
-  /** Tests hand in less work, and let the store fail. */
+  /** Tests make hashing cheap. */
   argon2Cost?: Argon2Cost
-  /** Milliseconds between looks into the outbox, whose messages tests make due by moving the clock. */
+  /** Milliseconds between polls of the outbox; tests shorten it. */
   lookEvery?: number
+  /** Tests wrap the store to make it fail. */
   interpose?: (store: OpenedStore) => OpenedStore
   onStep?: (step: string) => void
 }
@@ -64,112 +67,98 @@ type InstancePorts = Ports & {
 /** A running Oncebox with `handle` in place of a socket, as tests use it. */
 export type Instance = Awaited<ReturnType<typeof openInstance>>
 
+/** Opens the log and the store, then starts everything that runs on them. */
 export async function openInstance(served: ServedConfig, ports: InstancePorts) {
   const { config } = served
-  const { dataDir, keyFile } = config
   const logging = await openLogging({ config, now: ports.now, writeLine: ports.writeLog })
   const { log } = logging
-  let store: OpenedStore | null = null
+  let opened: OpenedStore | null = null
   try {
     const branding = await readBranding(config)
-    const database = nameDatabase(config) ?? undefined
-    log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
-    for (const name of FOR_ONE_START)
-      if (config[name]) log.warn(`--${settings[name].flag} is for one start: leave it out at the next one`)
+    logStart(config, log)
     const metrics = config.metricsListen === null ? null : (await loadMetrics()).createMetrics()
-    const opened = await openServedStore({ ...ports, config, log, onCommitted: metrics?.committed })
-    store = opened.store
-    const { listAddresses } = ports.network
-    const { brandName: name, contact, notice } = config
-    const appearance = await openAppearance({ ...served, store, started: { name, contact, notice } })
-    const { findLogProblem } = logging
-    const base = { ...served, version, branding, appearance, store, log, metrics, listAddresses }
-    const { jobs, ...instance } = await serveStore({ ...base, findLogProblem }, ports)
-    const close = () => {
-      instance.events.stop()
-      instance.stopTelling()
-      return jobs.stop().then(opened.store.close).finally(logging.close)
-    }
-    return { ...instance, ...logging, metrics, failed: opened.failed, close }
+    const { store, failed } = await openServedStore({
+      ...ports,
+      config,
+      log,
+      onCommitted: metrics?.committed,
+    })
+    opened = store
+    const running = await runOn({ ...served, ...logging, branding, store, metrics }, ports)
+    const close = () => running.stop().then(store.close).finally(logging.close)
+    return { ...running, ...logging, metrics, failed, confirmStart: store.confirmStart, close }
   } catch (cause) {
     // Frees the lock of the folder, so that the next start need not wait for this process to end.
-    await store?.close().catch((err) => log.error({ err }, 'the data folder was not closed in order'))
+    await opened?.close().catch((err) => log.error({ err }, 'could not close the data folder cleanly'))
     await logging.close()
-    throw store === null ? cause : explainFailure(dataFolder(dataDir).database, cause)
+    throw opened === null ? cause : explainFailure(dataFolder(config.dataDir).database, cause)
   }
 }
 
-/**
- * In a unit or a compose file, each would let every start accept unseen what one was meant to, such as a
- * copy.
- */
+/** In a unit or compose file, each of these would silently accept at every start what was meant for one. */
 const FOR_ONE_START = ['acceptClock', 'acceptMove', 'acceptDatabase'] as const
 
-/** Without --metrics-listen nothing is counted and the library is not loaded. */
+function logStart(config: Config, log: Log): void {
+  const { dataDir, keyFile } = config
+  const database = nameDatabase(config) ?? undefined
+  log.info({ version, dataDir, keyFile: keyFile ?? undefined, database }, 'opening the data folder')
+  for (const name of FOR_ONE_START)
+    if (config[name]) log.warn(`--${settings[name].flag} is for one start: leave it out at the next one`)
+}
+
+/** Loads the metrics library only with --metrics-listen. */
 const loadMetrics = () => import('./operating/metrics.ts')
 
-/** Starts the jobs last: if this throws, only the store has to be closed. */
-async function serveStore(base: Base & Pick<Logging, 'findLogProblem'>, ports: InstancePorts) {
-  const { config, store, appearance, log, metrics } = base
+type Opened = ServedConfig & Logging & { branding: Branding; store: OpenedStore; metrics: Metrics | null }
+
+/** What runs on an open store. The jobs start last: if this throws, only the store has to be closed. */
+async function runOn(opened: Opened, ports: InstancePorts) {
+  const { config, store, log } = opened
+  const { listAddresses } = ports.network
+  const isAlone = store.database === null
+  const appearance = await openAppearance({ ...opened, started: appearanceAtStart(config) })
   // After the store, because the authority and the note about backups lie in its folder.
   const tls = await openTls({ ...ports, config, log })
   const backups = await openBackups({ ...ports, config, store, log })
-  const isAlone = store.database === null
+  const ofOtherNodes = isAlone ? null : createAppearanceJob({ ...appearance, every: MINUTE / 2 })
   const services = createServices({
-    ...base,
+    ...{ ...opened, appearance, listAddresses },
     // Nodes share the clock of their database.
     systemNow: isAlone ? ports.now : store.now,
     argon2Cost: ports.argon2Cost ?? ARGON2_COST,
     lookEvery: ports.lookEvery,
-    otherJobs: [
-      tls?.watch.job,
-      backups?.job,
-      isAlone ? undefined : createAppearanceJob({ ...appearance, every: MINUTE / 2 }),
-    ].filter((job) => job !== undefined),
+    otherJobs: [tls?.watch.job, backups?.job, ofOtherNodes].filter((job) => job != null),
   })
-  const lookAtHealth = createLookAtHealth(
-    createServerChecks({
-      ...config,
-      store,
-      // It tells when the clock of this machine is another one.
-      systemNow: ports.now,
-      certificate: tls?.certificate ?? null,
-      databaseName: nameDatabase(config) ?? '',
-      // Pushes leave nothing on the disk of this machine when their rows and files are elsewhere.
-      minFreeSpace: isAlone || store.bucket === null ? config.minFreeSpace : null,
-      readBackups: backups?.status ?? null,
-      findLogProblem: base.findLogProblem,
-      mail: services.mail?.mailer ?? null,
-      findMailShortage: services.findMailShortage,
-      listFailingWebhooks: services.webhooks.isOn ? store.health.listFailingWebhooks : null,
-    }),
-  )
+  const lookAtHealth = createHealth({ ...opened, services, tls, backups, version, machineNow: ports.now })
   const door = createDoor({
-    ...base,
-    ...{ services, lookAtHealth, backups },
+    ...{ ...opened, appearance, services, lookAtHealth, backups, version, listAddresses },
     addresses: ports.addresses ?? [config.host],
     httpsPort: ports.httpsPort ?? (() => config.port),
     authority: tls?.certificate.authority ?? null,
     rateLimit: ports.rateLimit,
   })
-  metrics?.addGauges(createGauges({ ...store, ...services, lookAtHealth, version }))
-  if (backups !== null) metrics?.addGauges(createBackupGauges(backups.status))
   await tellHealth(lookAtHealth, log)
-  const setupToken = await services.accountLinks.createSetupLink()
-  // A setup link from an earlier start is not valid any more.
+  const setupToken = await services.access.accountLinks.createSetupLink()
+  // A setup link from an earlier start is no longer valid.
   removeSetupLink(config.dataDir)
-  await services.jobs.start()
-  // What goes on without a word for a day is forgotten.
+  await services.upkeep.jobs.start()
+  // A warning that was logged once may be overlooked, so it is repeated.
   const daily = setInterval(() => tellHealth(lookAtHealth, log), DAY)
   return {
-    ...{ ...door, ...services, tls, confirmStart: store.confirmStart },
+    ...{ ...door, ...services, tls },
     setupPath: setupToken === null ? null : PAGES.welcome.href({ link: setupToken }),
-    // A restart of the process mends no database server.
+    // Restarting this process does not repair a database server.
     isHealthy: isAlone ? store.isAlive : async () => true,
     stopBackups: async () => backups?.job.stop(),
-    stopTelling: () => clearInterval(daily),
+    stop: () => {
+      services.notices.events.stop()
+      clearInterval(daily)
+      return services.upkeep.jobs.stop()
+    },
   }
 }
+
+const appearanceAtStart = ({ brandName: name, contact, notice }: Config) => ({ name, contact, notice })
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>
 
@@ -179,18 +168,18 @@ export type RunningServer = Awaited<ReturnType<typeof startServer>>
  */
 export async function startServer(served: ServedConfig, ports: Ports & OwnProgram & { network: Network }) {
   const { config } = served
-  const { host, baseUrl, dataDir } = config
-  const bindings = await bindingsOf(host, ports.network.lookUp)
+  const { baseUrl, dataDir } = config
+  const bindings = await bindingsOf(config.host, ports.network.lookUp)
   const addresses = bindings.map(({ address }) => address)
   let port = config.port
   const startBackup = createStartBackup(ports)
   const instance = await openInstance(served, { ...ports, addresses, startBackup, httpsPort: () => port })
-  const { setupPath, failed, noteCrash, reloadables, log, tls, metrics } = instance
+  const { setupPath, failed, noteCrash, reloadables, log, tls } = instance
   const { listAddresses } = ports.network
   try {
     const notes = createNotes({ ...served, log })
     const listening = await openListening({
-      ...{ config, door: instance, tls, metrics, bindings, listAddresses, log },
+      ...{ ...instance, config, door: instance, bindings, listAddresses },
     })
     port = listening.port
     const stop = async () => {
@@ -199,7 +188,7 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
       // Needs seconds to clean up, while running requests finish.
       void instance.stopBackups()
       await instance.leave()
-      instance.events.stop()
+      instance.notices.events.stop()
       await listening.stop()
       await instance.close()
     }

@@ -13,6 +13,7 @@ import { createCors } from '../http/door/cors.ts'
 import { createPresentError } from '../http/door/errors.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import { createHostRules } from '../http/door/host.ts'
+import type { Network } from '../http/door/listener.ts'
 import { createAnswerPlain } from '../http/door/plain-http.ts'
 import {
   createLimitOtherSites,
@@ -28,15 +29,21 @@ import { FILES } from '../http/urls.ts'
 import { createDeparture, type Departure } from '../operating/departure.ts'
 import { problem } from '../operating/health.ts'
 import { noteFailure, placeDamage } from '../operating/logging.ts'
+import type { Metrics } from '../operating/metrics.ts'
 import { createAssets } from '../pages/frame/assets.ts'
 import { createAnswerRefusal } from '../pages/frame/error-page.tsx'
 import { createGetGuest } from '../pages/frame/guest.ts'
 import { createAnswerManifest } from '../pages/frame/manifest.ts'
 import { createAnswerGuest } from '../pages/frame/page.tsx'
 import { createFindElsewhere } from '../pages/frame/reach.ts'
-import { createRoutes, type Served } from './routes.ts'
+import type { Branding } from './branding.ts'
+import { createRoutes, type ServedParts } from './routes.ts'
 
-type DoorOptions = Served & {
+type DoorOptions = ServedParts & {
+  branding: Branding
+  /** Null without --metrics-listen. */
+  metrics: Metrics | null
+  listAddresses: Network['listAddresses']
   /** The addresses that the server listens on. */
   addresses: readonly string[]
   /** The port of TLS, once the server listens. */
@@ -48,7 +55,7 @@ export type Door = ReturnType<typeof createDoor>
 
 export function createDoor(options: DoorOptions) {
   const { config, store, log, metrics, rateLimit = DEFAULT_RATE_LIMIT } = options
-  const { clientOf } = options.services
+  const { clientOf } = options.services.limits
   const hostRules = createHostRules({ ...config, addresses: options.addresses })
   const cors = createCors(config.corsOrigins)
   const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
@@ -109,8 +116,8 @@ function createGuests(options: DoorOptions, basePath: string) {
   const assets = createAssets({ basePath, brand: branding })
   const answer = createAnswerGuest(assets)
   const getGuest = createGetGuest({
-    findSession: services.sessions.findSession,
-    countUnseen: services.pushes.countUnseen,
+    findSession: services.access.sessions.findSession,
+    countUnseen: services.sharing.pushes.countUnseen,
     basePath,
     hasWebhooks: config.webhookHosts.length > 0,
     readBrand: () => ({ ...appearance.inEffect(), logo: assets.logoHref }),
@@ -156,7 +163,7 @@ const STOPPING = { part: 'server', ...problem('The server is stopping. It answer
  * time.
  */
 function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exchange) => Promise<boolean> {
-  const { authenticate } = services.apiTokens
+  const { authenticate } = services.access.apiTokens
   const getViewer = createGetViewer({ authenticate, anonymousAccess: true, onError: () => undefined })
   const look = async (exchange: Exchange) => {
     const { account } = await getViewer(exchange, 'visitor')

@@ -4,6 +4,7 @@ import type { Preferences } from '../accounts/preferences.ts'
 import { MINUTE, SECOND } from '../domain/time.ts'
 import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
+import { createEvents } from '../notices/events.ts'
 import { createTellTried, watchMailer } from '../notices/failures.ts'
 import { createMailChannel } from '../notices/mail-channel.ts'
 import { createMailer, type Mailer } from '../notices/mailer.ts'
@@ -27,13 +28,13 @@ type NoticesOptions = {
   store: OpenedStore
   log: Log
   appearance: Pick<Appearances, 'inEffect'>
-  pushes: Pick<Pushes, 'findToMail'>
+  findToMail: Pushes['findToMail']
   mailLimit: MailLimit
   preferences: Preferences
 }
 
 export function createNotices(options: NoticesOptions) {
-  const { config, store, log, appearance, pushes, mailLimit, preferences } = options
+  const { config, store, log, appearance, findToMail, mailLimit, preferences } = options
   const { keyring, now } = store
   const limitTests = createTestLimit({ budgets: store.shared.budgets, now })
   const tellTried = createTellTried(log)
@@ -43,7 +44,7 @@ export function createNotices(options: NoticesOptions) {
   const mail = mailer && {
     mailer,
     ...createMailChannel({
-      ...{ mailer, store, keyring, preferences, findToMail: pushes.findToMail, limit: mailLimit },
+      ...{ mailer, store, keyring, preferences, findToMail, limit: mailLimit },
       limitTests,
       links: {
         home,
@@ -61,6 +62,7 @@ export function createNotices(options: NoticesOptions) {
   return {
     mail,
     webhooks,
+    events: createEvents({ store: store.events }),
     countMessages: outbox.countOf,
     countAllMessages: store.health.countMessages,
     deliveries: createDeliveries({

@@ -11,9 +11,12 @@ import { createRouter, open, type Route, routesOf } from '../http/door/router.ts
 import type { BodyLimits } from '../http/intake/body.ts'
 import { FILES } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
+import type { Appearances } from '../operating/appearance.ts'
 import type { LookAtHealth } from '../operating/health.ts'
+import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
 import { createFindSetup } from '../pages/admin/first-steps.tsx'
+import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import { createAnswerDocs } from '../pages/docs/docs.tsx'
 import type { Assets } from '../pages/frame/assets.ts'
 import type { GetGuest } from '../pages/frame/guest.ts'
@@ -21,10 +24,19 @@ import type { AnswerGuest } from '../pages/frame/page.tsx'
 import { createFormAddressRoutes, createMovedRoutes } from '../pages/moved.ts'
 import { createPageRoutes } from '../pages/pages.ts'
 import { createAnswerAuthority } from '../pages/trust/trust-page.tsx'
-import type { Base, Services } from './services.ts'
+import type { Config } from '../settings/table.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
+import type { Services } from './services.ts'
 
-/** What the door opens to. */
-export type Served = Base & {
+/** The parts that routes and pages use. */
+export type ServedParts = {
+  config: Config
+  /** The settings in effect, for administrators. */
+  settings: readonly SettingInEffect[]
+  version: string
+  appearance: Appearances
+  store: OpenedStore
+  log: Log
   services: Services
   lookAtHealth: LookAtHealth
   /** What devices have to trust; null without --tls auto. */
@@ -33,7 +45,7 @@ export type Served = Base & {
   backups: Backups | null
 }
 
-type RoutesOptions = Served & {
+type RoutesOptions = ServedParts & {
   assets: Assets
   answer: AnswerGuest
   getGuest: GetGuest
@@ -52,18 +64,24 @@ const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'
 export function createRoutes(options: RoutesOptions) {
   const { services, config, store, log, presentError, basePath } = options
   const { anonymousAccess } = config
-  const { limits, webhooks } = services
-  const facts = { applicationVersion: options.version, anonymousAccess, limits, webhooks: webhooks.isOn }
+  const { requests, sharing, access, notices } = services
+  const { limits } = sharing
+  const facts = {
+    ...{ applicationVersion: options.version, anonymousAccess, limits },
+    webhooks: notices.webhooks.isOn,
+  }
   const reference = createReference({ limits, anonymousAccess, version: options.version })
   const getViewer = createGetViewer({
-    authenticate: services.apiTokens.authenticate,
+    authenticate: access.apiTokens.authenticate,
     anonymousAccess,
-    onError: noteFailure(log, 'the last use of an API token was not noted'),
+    onError: noteFailure(log, 'could not record the last use of an API token'),
   })
   return createRouter({
     routes: [
       ...createApiRoutes({
-        ...{ ...services, body: options.body, now: store.now, getViewer, facts, reference },
+        ...sharing,
+        ...notices,
+        ...{ requests, body: options.body, now: store.now, getViewer, facts, reference },
         answerDocs: createAnswerDocs({ ...options, reference }),
       }),
       ...createFileRoutes(options),
@@ -79,7 +97,7 @@ function createFileRoutes(options: RoutesOptions): Route[] {
   const { assets, services, store, answerReady, answerManifest } = options
   const answerUp = (up: boolean) => answerJson(up ? 200 : 503, { up })
   return routesOf(FILES, {
-    download: open(createAnswerDownload(services.downloads)),
+    download: open(createAnswerDownload(services.sharing.downloads)),
     asset: open(assets.answer),
     favicon: open(assets.answerFavicon),
     touchIcon: open(assets.answerTouchIcon),
@@ -96,16 +114,21 @@ function createServedPages(
   reference: () => Promise<object>,
 ): Route[] {
   const { assets } = options
+  const { requests, sharing, access, notices, upkeep } = services
   return createPageRoutes({
-    ...services,
     ...options,
+    ...sharing,
+    ...access,
+    ...notices,
+    ...upkeep,
+    requests,
     anonymousAccess: config.anonymousAccess,
     signups: config.signups,
     createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
     now: store.now,
-    findSetup: createFindSetup({ pushes: services.pushes, now: store.now }),
+    findSetup: createFindSetup({ pushes: sharing.pushes, now: store.now }),
     isOnServer: store.database !== null,
-    listJobs: services.jobs.list,
+    listJobs: upkeep.jobs.list,
     readBackups: () => backups?.status() ?? null,
     makeBackup: backups?.makeNow ?? null,
     answerPreviousApi: createAnswerDocs({ ...options, reference, only: 'Previous version' }),

@@ -12,11 +12,10 @@ import { createSignInLimit } from '../accounts/sign-in-limit.ts'
 import { createSignUp } from '../accounts/sign-up.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import type { Argon2Cost } from '../crypto/passphrase.ts'
-import { type ClientOf, createClientOf } from '../domain/client.ts'
+import { createClientOf } from '../domain/client.ts'
 import type { Job } from '../domain/job.ts'
 import type { Now } from '../domain/time.ts'
 import { listOrNone, type Network } from '../http/door/listener.ts'
-import { createEvents } from '../notices/events.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
@@ -24,10 +23,9 @@ import { noteFailure } from '../operating/logging.ts'
 import type { Metrics } from '../operating/metrics.ts'
 import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
-import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import { createDownloads } from '../pushes/downloads.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
-import { createMailLimit, createShareOf, createShortTokens, type MailLimit } from '../pushes/limits.ts'
+import { createMailLimit, createShareOf, createShortTokens } from '../pushes/limits.ts'
 import { createLinkMails } from '../pushes/link-mails.ts'
 import { createPageSeals } from '../pushes/page-seals.ts'
 import { createPassphrases } from '../pushes/passphrases.ts'
@@ -35,176 +33,164 @@ import { createPushes, type Pushes } from '../pushes/pushes.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import { createSweeper } from '../pushes/sweeper.ts'
 import { createUploads } from '../pushes/uploads.ts'
-import { createWaitingLine, type InLine } from '../pushes/waiting-line.ts'
+import { createWaitingLine } from '../pushes/waiting-line.ts'
 import { createRequests } from '../requests/requests.ts'
 import { nameDatabase } from '../settings/database.ts'
 import { pushLimitsOf, shareLimitsOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/notes.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
-import type { Branding } from './branding.ts'
 import { createNotices } from './notices.ts'
 
-/** In a data folder a look at a push takes microseconds, at a server a round trip. */
-const LOOK_EVERY_MS = 250
+/**
+ * How often a download checks that its push is still live. On SQLite this takes microseconds, so it checks
+ * every time; on PostgreSQL it takes a round trip.
+ */
+const RECHECK_EVERY_MS = 250
 
-/** What everything of a server is made of. */
-export type Base = {
+export type ServicesOptions = {
   config: Config
-  /** Where each setting comes from, for the administrators. */
-  settings: readonly SettingInEffect[]
-  version: string
-  branding: Branding
-  appearance: Appearances
   store: OpenedStore
   log: Log
-  /** Null without metrics. */
+  /** Null without --metrics-listen. */
   metrics: Metrics | null
-  /** The addresses of this machine. */
+  appearance: Pick<Appearances, 'inEffect'>
   listAddresses: Network['listAddresses']
-}
-
-type ServicesOptions = Base & {
   systemNow: Now
   argon2Cost: Argon2Cost
-  /** Milliseconds between looks into the outbox, for tests. */
+  /** Milliseconds between polls of the outbox; tests shorten it. */
   lookEvery?: number | undefined
-  /** Jobs besides those of the store and the sweeper. */
+  /** Jobs besides those of the store, the sweeper and the deliveries. */
   otherJobs: readonly Job[]
 }
 
-/** What services share. */
-type Making = ServicesOptions & { clientOf: ClientOf; inLine: InLine; mailLimit: MailLimit }
-
+/** The services of a server, in six groups. */
 export type Services = ReturnType<typeof createServices>
 
 export function createServices(options: ServicesOptions) {
   const { store, log } = options
-  const clientOf = createClientOf(() => listOrNone(options.listAddresses))
-  // All argon2 work of the process. Two works at once on two cores would starve file reading, which shares
-  // the thread pool.
-  const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
-  const mailLimit = createMailLimit({
-    budgets: store.shared.budgets,
-    now: store.now,
-    clientOf,
-    hasSignUps: options.config.signups,
+  const { keyring, now } = store
+  const limits = createLimits(options)
+  const sharing = createSharing(options, limits)
+  const access = createAccess(options, limits)
+  const notices = createNotices({
+    ...options,
+    mailLimit: limits.mails,
+    preferences: access.preferences,
+    findToMail: sharing.pushes.findToMail,
   })
-  const making: Making = { ...options, clientOf, inLine: hashing.inLine, mailLimit }
-  const sharing = createPushServices(making)
-  const preferences = createPreferences({
-    store,
-    limits: sharing.limits,
-    onError: noteFailure(log, 'the choices for the next push were not kept'),
-  })
-  const notices = createNotices({ ...options, mailLimit, preferences, pushes: sharing.pushes })
   return {
-    clientOf,
-    countHashing: hashing.count,
-    ...sharing,
-    ...notices,
-    findMailShortage: mailLimit.findShortage,
-    ...createAccountServices(making),
-    preferences,
-    events: createEvents({ store: store.events }),
-    ...createUpkeepServices(making, notices.deliveries),
+    /** What bounds the work that one client can cause. */
+    limits,
+    /** Pushes and their files. */
+    sharing,
+    /** Requests for secrets. */
+    requests: createRequests({ ...limits, ...sharing, store, log, keyring, now }),
+    /** Accounts, and how they sign in. */
+    access,
+    /** Events, webhooks and mail. */
+    notices,
+    /** Background jobs, and what administrators see of them. */
+    upkeep: createUpkeep(options, notices.deliveries),
   }
 }
 
-function createPushServices(making: Making) {
-  const { config, store, log, metrics, argon2Cost, clientOf, inLine, mailLimit } = making
+type Limits = ReturnType<typeof createLimits>
+
+function createLimits({ config, store, argon2Cost, listAddresses }: ServicesOptions) {
+  const { keyring, now, shared } = store
+  const clientOf = createClientOf(() => listOrNone(listAddresses))
+  // All argon2 hashing of the process. Using every core would starve file reads, which share the thread pool.
+  const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
+  return {
+    clientOf,
+    hashing,
+    passphrases: createPassphrases({ inLine: hashing.inLine, argon2Cost, clientOf }),
+    maxWrongTries: config.maxPassphraseAttempts,
+    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
+    mails: createMailLimit({ budgets: shared.budgets, now, clientOf, hasSignUps: config.signups }),
+    signIn: createSignInLimit({
+      budgets: shared.budgets,
+      ...{ now, clientOf, knownAddresses: createKnownAddresses(store) },
+    }),
+  }
+}
+
+function createSharing({ config, store, metrics }: ServicesOptions, shared: Limits) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
   const downloads = createDownloads({
     ...{ store, keyring, now, relieve, elapsed: () => performance.now() },
-    lookEvery: store.database === null ? 0 : LOOK_EVERY_MS,
+    lookEvery: store.database === null ? 0 : RECHECK_EVERY_MS,
   })
-  const passphrases = createPassphrases({ inLine, argon2Cost, clientOf })
-  const shareOf = createShareOf({ keyring, limits: shareLimitsOf(config), clientOf })
-  const maxWrongTries = config.maxPassphraseAttempts
   const pushes = createPushes({
-    ...{ store, keyring, passphrases, maxWrongTries, shareOf },
-    linkMails: createLinkMails({ keyring, limit: mailLimit }),
-    shortTokens: createShortTokens({ now, clientOf }),
+    ...{ ...shared, store, keyring, now },
+    linkMails: createLinkMails({ keyring, limit: shared.mails }),
+    shortTokens: createShortTokens({ now, clientOf: shared.clientOf }),
     grantAll: downloads.grantAll,
-    now,
   })
-  const shared = {
+  return {
+    /** The bounds and defaults of a new push. */
     limits,
     pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
     uploads: createUploads({ store, limits, relieve }),
-    idempotency: createIdempotency({ store, keyring, now }),
-  }
-  return {
-    ...shared,
-    requests: createRequests({ ...shared, store, log, keyring, passphrases, shareOf, maxWrongTries, now }),
     downloads,
+    idempotency: createIdempotency({ store, keyring, now }),
     ...createPageSeals({ keyring, usedNonces: store.shared.nonces, now }),
   }
 }
 
-function createAccountServices(making: Making) {
-  const { config, store, appearance, systemNow, argon2Cost, clientOf, inLine, mailLimit, log } = making
+function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit }: Limits) {
+  const { config, store, appearance, systemNow, argon2Cost, log } = options
   const { keyring, now } = store
+  const { inLine } = hashing
   const passwords = createPasswords(argon2Cost, { nameOfInstance: () => appearance.inEffect().name })
   const accounts = createAccounts({ store, passwords })
-  const limit = createSignInLimit({
-    budgets: store.shared.budgets,
-    now,
-    clientOf,
-    knownAddresses: createKnownAddresses(store),
-  })
   return {
     accounts,
     people: createPeople(store),
     signUp: createSignUp({ accounts, inLine, limit }),
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
     accountLinks: createAccountLinks({
-      store,
-      passwords,
-      inLine,
-      limit,
-      keyring,
-      mailLimit: config.smtpUrl === null ? null : mailLimit,
-      onError: noteFailure(log, 'a link for a new password was not sent'),
+      ...{ store, passwords, inLine, limit, keyring },
+      mailLimit: config.smtpUrl === null ? null : mails,
+      onError: noteFailure(log, 'could not send a link for a new password'),
       onSetUp: () => removeSetupLink(config.dataDir),
     }),
     sessions: createSessions({ store, passwords, keyring, inLine, limit, now, systemNow }),
     twoFactor: createTwoFactor({ store, keyring, limit, now, systemNow }),
+    preferences: createPreferences({
+      store,
+      limits: pushLimitsOf(config),
+      onError: noteFailure(log, 'could not save the defaults for the next push'),
+    }),
   }
 }
 
-function createUpkeepServices({ config, store, log, otherJobs }: Making, deliveries: Job) {
+function createUpkeep({ config, store, log, otherJobs }: ServicesOptions, deliveries: Job) {
   const { now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
   const sweeper = createSweeper({ ...store, trusted: clock.trusted, purgeAfter })
-  const jobs = createJobs({
-    jobs: [
-      ...store.jobs,
-      createSweepJob({ sweeper, every, log }),
-      createExpiryJob({ sweeper, trusted: clock.trusted }),
-      deliveries,
-      ...otherJobs,
-    ],
-    now,
-    log,
-    isOut: store.database?.isOut,
-  })
+  const sweeping = [
+    createSweepJob({ sweeper, every, log }),
+    createExpiryJob({ sweeper, trusted: clock.trusted }),
+  ]
+  const jobs = [...store.jobs, ...sweeping, deliveries, ...otherJobs]
   const countPushes = createCountPushes({ health: store.health, now })
   return {
     sweeper,
-    jobs,
+    jobs: createJobs({ jobs, now, log, isOut: store.database?.isOut }),
     countPushes,
     readStatus: createReadStatus({
-      ...{ countPushes, store, sweeper, now, doubt: store.clock.doubt },
+      ...{ countPushes, store, sweeper, now, doubt: clock.doubt },
       databaseName: nameDatabase(config) ?? '',
     }),
-    acceptClock: createAcceptClock({ accept: store.clock.accept, log }),
+    acceptClock: createAcceptClock({ accept: clock.accept, log }),
   }
 }
 
-/** Logs who confirmed the clock, because pushes that have ended by it are destroyed from then on. */
+/** Logs who confirmed the clock, because pushes that have expired by it are destroyed from then on. */
 function createAcceptClock({ accept, log }: { accept: () => Promise<void>; log: Log }) {
   return async ({ accountId }: { accountId: number }): Promise<void> => {
     await accept()

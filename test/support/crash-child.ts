@@ -45,12 +45,12 @@ const fetch = (path: string, init: RequestInit = {}) => {
   return instance.handle(new Request(`http://localhost${path}`, { ...init, headers }), '127.0.0.1')
 }
 
-await instance.accounts.addAccount({
+await instance.access.accounts.addAccount({
   email: 'ann@example.org',
   password: 'correct horse battery',
   isAdmin: false,
 })
-const { apiToken } = await instance.apiTokens.createApiToken({ email: 'ann@example.org' })
+const { apiToken } = await instance.access.apiTokens.createApiToken({ email: 'ann@example.org' })
 const auth = { authorization: `Bearer ${apiToken}` }
 const tokens = new Map<string, string>()
 
@@ -113,7 +113,7 @@ await act('delete', 'plain')
 await act('delete', 'with-files')
 await create('short', { views: 3, files: 1, days: 1 })
 clock.advance(25 * 60 * 60 * 1000)
-await instance.sweeper.sweep()
+await instance.upkeep.sweeper.sweep()
 await create('last', { views: 2 })
 await instance.close()
 tell({ told: 'end', steps })

@@ -107,7 +107,7 @@ export async function startInstance(
     const opened = await open()
     // A later sweep would join the one of the start, which knows nothing of what came after it. The job
     // reports what fails.
-    await opened.sweeper.sweep().catch(() => undefined)
+    await opened.upkeep.sweeper.sweep().catch(() => undefined)
     return opened
   }
 
@@ -125,8 +125,8 @@ export async function startInstance(
 
   /** An account and an API token of it. */
   async function addAccount(email: string, { isAdmin = false } = {}): Promise<string> {
-    await instance.accounts.addAccount({ email, password: 'correct horse battery', isAdmin })
-    return (await instance.apiTokens.createApiToken({ email })).apiToken
+    await instance.access.accounts.addAccount({ email, password: 'correct horse battery', isAdmin })
+    return (await instance.access.apiTokens.createApiToken({ email })).apiToken
   }
 
   async function restart(): Promise<void> {
@@ -142,7 +142,7 @@ export async function startInstance(
   return {
     /** Ends it and leaves its folder. */
     stop: () => instance.close(),
-    acceptClock: () => instance.acceptClock({ accountId: 1 }),
+    acceptClock: () => instance.upkeep.acceptClock({ accountId: 1 }),
     dataDir,
     clock,
     log,
@@ -152,11 +152,11 @@ export async function startInstance(
     close,
     /** Asks the port of plain http beside TLS. */
     fetchPlain: (request: Request) => instance.handlePlain(request, '192.0.2.1'),
-    sweep: () => instance.sweeper.sweep(),
+    sweep: () => instance.upkeep.sweeper.sweep(),
     /** Messages for webhooks that wait. */
-    countWaiting: async () => (await instance.countAllMessages()).webhook?.waiting ?? 0,
-    accounts: () => instance.accounts,
-    apiTokens: () => instance.apiTokens,
+    countWaiting: async () => (await instance.notices.countAllMessages()).webhook?.waiting ?? 0,
+    accounts: () => instance.access.accounts,
+    apiTokens: () => instance.access.apiTokens,
     setupPath: () => instance.setupPath,
   }
 }

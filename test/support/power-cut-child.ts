@@ -45,8 +45,8 @@ void instance.failed.then(() => process.kill(process.pid, 'SIGKILL'))
 tell({ deed: 'open', name: story })
 
 const email = `${story}@example.org`
-await instance.accounts.addAccount({ email, password: 'correct horse battery', isAdmin: false })
-const { apiToken } = await instance.apiTokens.createApiToken({ email })
+await instance.access.accounts.addAccount({ email, password: 'correct horse battery', isAdmin: false })
+const { apiToken } = await instance.access.apiTokens.createApiToken({ email })
 const owner = { authorization: `Bearer ${apiToken}` }
 
 async function ask(path: string, { headers: more, ...init }: RequestInit & { headers?: object } = {}) {

@@ -1,0 +1,52 @@
+// Watches a server for its operator: the health checks that /readyz, /admin and the log report, and the metrics.
+
+import type { Backups } from '../backup/backups.ts'
+import { createBackupGauges } from '../backup/backups.ts'
+import type { Now } from '../domain/time.ts'
+import { createServerChecks } from '../operating/checks.ts'
+import { createGauges } from '../operating/gauges.ts'
+import { createLookAtHealth, type LookAtHealth } from '../operating/health.ts'
+import type { Logging } from '../operating/logging.ts'
+import type { Metrics } from '../operating/metrics.ts'
+import { nameDatabase } from '../settings/database.ts'
+import type { Config } from '../settings/table.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
+import type { Services } from './services.ts'
+import type { Tls } from './tls.ts'
+
+type HealthOptions = Pick<Logging, 'findLogProblem'> & {
+  config: Config
+  version: string
+  store: OpenedStore
+  services: Services
+  /** Null without --metrics-listen. */
+  metrics: Metrics | null
+  tls: Tls | null
+  backups: Backups | null
+  /** The clock of this machine, which may differ from the database server's. */
+  machineNow: Now
+}
+
+/** Returns what looks at the health of a server, and adds the gauges to its metrics. */
+export function createHealth(options: HealthOptions): LookAtHealth {
+  const { config, version, store, services, metrics, tls, backups, machineNow, findLogProblem } = options
+  const { limits, sharing, notices, upkeep } = services
+  // Pushes use no disk of this machine if both their rows and their files are elsewhere.
+  const needsDisk = store.database === null || store.bucket === null
+  const lookAtHealth = createLookAtHealth(
+    createServerChecks({
+      ...{ ...config, store, systemNow: machineNow, findLogProblem },
+      certificate: tls?.certificate ?? null,
+      databaseName: nameDatabase(config) ?? '',
+      minFreeSpace: needsDisk ? config.minFreeSpace : null,
+      readBackups: backups?.status ?? null,
+      mail: notices.mail?.mailer ?? null,
+      findMailShortage: limits.mails.findShortage,
+      listFailingWebhooks: notices.webhooks.isOn ? store.health.listFailingWebhooks : null,
+    }),
+  )
+  const countHashing = limits.hashing.count
+  metrics?.addGauges(createGauges({ ...store, ...sharing, ...upkeep, countHashing, lookAtHealth, version }))
+  if (backups !== null) metrics?.addGauges(createBackupGauges(backups.status))
+  return lookAtHealth
+}
