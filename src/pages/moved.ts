@@ -1,4 +1,4 @@
-// Redirects links of older servers, and links with a language in front, to the same page here.
+// Redirects links of older servers, and links with a language prefix, to the same page here.
 
 import { DomainError } from '../domain/errors.ts'
 import { answerMoved, answerSeeOther } from '../http/answers.ts'
@@ -10,9 +10,8 @@ import { LANGUAGE_PARAMETER } from './frame/guest.ts'
 const ALL_PAGES: readonly Endpoint[] = Object.values(PAGES)
 
 /**
- * The addresses of forms that have no page of their own, for a browser that asks for them with GET: after a
- * refused form, by a reload or by changing the language. They redirect to the page with the form, whose guard
- * decides who sees it.
+ * The URLs of forms without a page of their own. A browser requests them with GET after a refused form: on a
+ * reload or a change of language. They redirect to the page with the form, whose guard decides who sees it.
  */
 const FORM_ADDRESSES: readonly Moved[] = ALL_PAGES.filter(
   ({ path, method }) => method === 'POST' && findPage(path) === undefined,
@@ -20,22 +19,22 @@ const FORM_ADDRESSES: readonly Moved[] = ALL_PAGES.filter(
 
 type PagesOn = { mail: boolean; signups: boolean }
 
-/** Keeps the query of the request, and the language of the path as a part of it. */
+/** Redirects keep the query of the request, and turn the language of the path into a query parameter. */
 export function createMovedRoutes(basePath: string, { mail, signups }: PagesOn): Route[] {
   const absent = new Set([...(mail ? [] : [PAGES.forgot.href()]), ...(signups ? [] : [PAGES.signUp.href()])])
-  // The page to sign in says how to get an account or a new password on this server.
+  // If resets or sign-ups are off, the sign-in page explains how to get an account or a new password.
   const served = MOVED.map((url) => (absent.has(url.to('')) ? { ...url, to: PAGES.signIn.href } : url))
   return redirect(served, (path) => answerMoved(`${basePath}${path}`))
 }
 
-/** Redirects a GET of a form's address to the page of that form, and keeps the query. */
+/** Redirects a GET of a form's URL to the page of that form, and keeps the query. */
 export function createFormAddressRoutes(basePath: string): Route[] {
   return redirect(FORM_ADDRESSES, (path) => answerSeeOther(`${basePath}${path}`))
 }
 
 /**
- * Returns the path of the nearest page above that of the form with the same guard. The form to sign out has
- * none: it stands on the page of the account, among others.
+ * Returns the path of the nearest page above the form that has the same guard. The sign-out form, which every
+ * page has, redirects to the account page.
  */
 function pageAbove({ path, guard }: Pick<Endpoint, 'path' | 'guard'>): string {
   if (path === '/') return PAGES.account.path
@@ -51,14 +50,14 @@ function redirect(all: readonly Moved[], answer: (path: string) => Response): Ro
   return all.map(({ to, ...url }) => ({
     url,
     answer: ({ exchange: { request }, params: { locale = null, url_token = 'none' } }) => {
-      // A path of an older server may contain anything. A text that cannot be a token has no push here.
+      // A path of an older server may hold anything. A text that cannot be a token names no push.
       if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
       return answer(`${to(url_token)}${queryWith(locale, request.url)}`)
     },
   }))
 }
 
-/** The query of the request, with the language of the path in place of any other. */
+/** Returns the query of the request, with the language of the path in place of any other. */
 function queryWith(locale: string | null, url: string): string {
   const path = pathOf(url)
   const query = url.slice(url.indexOf(path) + path.length)

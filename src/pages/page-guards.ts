@@ -1,4 +1,4 @@
-// Makes controllers of pages, which enforce the guard of their URL before anything else.
+// Makes controllers of pages, which enforce the guard of their URL first.
 
 import { DomainError, isOutage, type OutageError } from '../domain/errors.ts'
 import type { Answer, Handlers } from '../http/door/router.ts'
@@ -19,7 +19,7 @@ type Submit<G> = (guest: G, form: Form, params: Params) => Answer
 
 export type PageGuardsOptions = {
   getGuest: GetGuest
-  /** Without it only accounts may create. */
+  /** If false, only accounts may create. */
   anonymousAccess: boolean
   confirm: Confirm
 }
@@ -47,8 +47,8 @@ export function createPageGuards(options: PageGuardsOptions) {
   }
 
   /**
-   * For a form with a body of its own. When the store does not answer, nobody knows who sent it: `refuse`
-   * then has to show the form again, and may do nothing else.
+   * Guards a form that reads its own body. During an outage the sender is unknown: `refuse` shows the form
+   * again and must do nothing else.
    */
   const patientForm =
     ({ use, refuse }: { use: Show<Guest>; refuse: (stranger: Guest, cause: OutageError) => Answer }) =>
@@ -66,7 +66,7 @@ export function createPageGuards(options: PageGuardsOptions) {
     })
 
   /**
-   * A form that needs no session and carries no form token: the door refuses those that another site sent.
+   * Guards a form that needs no session and carries no form token. The door refuses cross-site forms (CSRF).
    */
   const guestForm =
     (use: Submit<Guest>) =>
@@ -96,10 +96,7 @@ export function createPageGuards(options: PageGuardsOptions) {
         enter(url, await getGuest(exchange), (found) => show(found, params)),
     })
 
-  /**
-   * Checks the guard twice, before and after the form is read, because a session may end while a form
-   * arrives.
-   */
+  /** Checks the guard before and after the form is read, because the session may end meanwhile. */
   const form =
     (use: Submit<Member>) =>
     (url: MemberPage & { method: 'POST' }): Handlers => ({
@@ -113,7 +110,7 @@ export function createPageGuards(options: PageGuardsOptions) {
         }),
     })
 
-  /** For forms with far-reaching effects: the password must have been confirmed in this session recently. */
+  /** Guards a form with far-reaching effects: the password must have been confirmed in this session recently. */
   const confirmedForm = (use: Submit<Member>) =>
     form(async (found, sent, params) => (await confirm(found, sent)) ?? use(found, sent, params))
 

@@ -1,12 +1,11 @@
-// Sizes for people, in powers of 1024 like the settings. Browsers run this too, for the files that somebody
-// chooses.
+// Formats sizes in powers of 1024, like the settings. Browsers run this too, for chosen files.
 
-/** French has units of its own. */
+/** Languages with units of their own. */
 const BINARY_UNITS: Record<string, readonly string[]> = { fr: ['Kio', 'Mio', 'Gio', 'Tio'] }
 
 /** Returns a function that formats a number of bytes, with a non-breaking space before the unit. */
 export function createSayBytes(language: string): (size: number) => string {
-  // The short form of a byte is "7 byte" in English.
+  // In English the short form is "7 byte", without a plural.
   const byteCount = new Intl.NumberFormat(language, { style: 'unit', unit: 'byte', unitDisplay: 'long' })
   const amounts = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
   const units = BINARY_UNITS[language] ?? ['KiB', 'MiB', 'GiB', 'TiB']

@@ -1,6 +1,6 @@
-// The words of the interface: one catalogue a language, chosen by the person or the browser; dates and
-// numbers by Intl. A test checks each catalogue against en.json: the same keys, the same parameters, the
-// plurals of its language.
+// The texts of the interface: one catalogue a language, chosen by the person or the browser; dates and
+// numbers by Intl. A test compares each catalogue with en.json: keys, parameters, and the plurals of its
+// language.
 
 import { type Language, languageOf } from '../domain/language.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
@@ -11,14 +11,14 @@ import en from './en.json'
 export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
 
 export type WordKey = keyof typeof en
-/** An editor shows it beside `say`, as the second type of the call. */
+/** The English text of a key. An editor shows it beside `say`, as the second type of the call. */
 type EnglishOf<K extends WordKey> = K extends keyof EnglishTexts ? EnglishTexts[K] : string
 export type Catalogue = Record<WordKey, Text>
 export type Parameters = Record<string, string | number>
 
 export { LANGUAGES, type Language } from '../domain/language.ts'
 
-/** Loaded when a language is first used, because most servers never use all of them. */
+/** Loads a catalogue when its language is first used, because most servers use few of them. */
 export const CATALOGUES: Record<Language, () => Catalogue> = {
   en: () => en,
   de: () => require('./de.json'),
@@ -28,7 +28,7 @@ export const CATALOGUES: Record<Language, () => Catalogue> = {
   ar: () => require('./ar.json'),
 }
 
-/** How each language calls itself. */
+/** The name of each language in that language. */
 export const LANGUAGE_NAMES: Record<Language, string> = {
   en: 'English',
   de: 'Deutsch',
@@ -42,7 +42,7 @@ export type Words = ReturnType<typeof createWords>
 
 const created = new Map<Language, Words>()
 
-/** Made once for each language, because creating the formatters is slow. */
+/** Returns the words of a language. They are cached, because creating the formatters is slow. */
 export function wordsOf(language: Language): Words {
   const known = created.get(language) ?? createWords(language)
   created.set(language, known)
@@ -74,22 +74,22 @@ function createWords(language: Language) {
   }
 
   /**
-   * A name or an address keeps its own direction in a text from right to left (Unicode bidirectional
-   * algorithm, 2.7).
+   * Wraps a value in isolates, so that a name keeps its direction in a right-to-left text (Unicode
+   * bidirectional algorithm, 2.7).
    */
   const isolate = (value: string) => (direction === 'rtl' ? `\u2068${value}\u2069` : value)
 
-  /** A moment in the time zone of this server; a script converts it to the reader's. */
+  /** Formats a time in the time zone of this server; a script converts it to the reader's. */
   function moment(time: number): string {
     return `${moments.format(time)} ${zoneAt(time)}`
   }
 
-  /** The time of the day alone. */
+  /** Formats the time of day alone. */
   function clock(time: number): string {
     return `${clocks.format(time)} ${zoneAt(time)}`
   }
 
-  /** By the distance from UTC, which summer time changes. */
+  /** Names of the time zone by UTC offset, which daylight saving time changes. */
   const zoneNames = new Map<number, string>()
 
   function zoneAt(time: number): string {
@@ -101,12 +101,12 @@ function createWords(language: Language) {
     return name
   }
 
-  /** A text with all its plurals, for a script. */
+  /** Returns a text with all its plurals, for a script. */
   const forms = (key: WordKey): Text => catalogue[key]
 
   /**
-   * "3 min. ago", "in 6 days": in the largest unit of which there is one. Under a minute in words that fit
-   * into a sentence.
+   * Formats as "3 min. ago" or "in 6 days", in the largest unit that fits. Under a minute: "just now" or "in
+   * less than a minute".
    */
   function relative(time: number, now: number): string {
     const distance = time - now
@@ -116,19 +116,21 @@ function createWords(language: Language) {
     return relatives.format(Math.round(distance / size), unit)
   }
 
-  /** "today", "yesterday" or the date, in the time zone of this server; a script uses the reader's. */
+  /**
+   * Formats as "today", "yesterday" or the date, in the time zone of this server; a script uses the reader's.
+   */
   function day(time: number, now: number): string {
     const [then, today] = [time, now].map((at) => new Date(at).setHours(0, 0, 0, 0))
     const days = Math.round(((today ?? now) - (then ?? time)) / DAY)
     return days === 0 || days === 1 ? relatives.format(-days, 'day') : dates.format(time)
   }
 
-  /** "7 sec. ago", for what happened a short time ago. */
+  /** Formats as "7 sec. ago", for a recent event. */
   function ago(ms: number): string {
     return relatives.format(-Math.round(Math.max(0, ms) / SECOND), 'second')
   }
 
-  /** "2.5 minutes": in the largest unit of which there is one, and a tenth of a second at least. */
+  /** Formats as "2.5 minutes", in the largest unit that fits, at least a tenth of a second. */
   function duration(ms: number): string {
     const [unit, size] = DURATION_UNITS.find(([, length]) => ms >= length) ?? ['second', SECOND]
     const style = { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 } as const
@@ -152,7 +154,7 @@ function createWords(language: Language) {
 }
 
 /**
- * The formats for languages whose default is that of one country: English with the day first and 24 hours.
+ * Locales for languages whose default locale is that of one country. British English: day first, 24 hours.
  */
 const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
 
@@ -167,11 +169,11 @@ const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', MINUTE],
 ]
 
-/** More than browsers send. A longer header is ignored. */
+/** Longer headers are ignored. Browsers send shorter ones. */
 const MAX_ACCEPTED_CHARACTERS = 300
 
 /**
- * The first of the wanted languages that is supported. `accepted` is an Accept-Language header (RFC 9110,
+ * Returns the first wanted language that is supported. `accepted` is an Accept-Language header (RFC 9110,
  * 12.5.4).
  */
 export function chooseLanguage(wanted: {
@@ -182,7 +184,7 @@ export function chooseLanguage(wanted: {
   return languageOf(wanted.asked) ?? languageOf(wanted.kept) ?? acceptedLanguage(wanted.accepted) ?? 'en'
 }
 
-/** The supported language of the highest quality; of equal ones the first. */
+/** Returns the supported language of the highest quality; of equal ones the first. */
 function acceptedLanguage(accepted: string | null): Language | null {
   if (accepted === null || accepted.length > MAX_ACCEPTED_CHARACTERS) return null
   let best: { language: Language | null; quality: number } = { language: null, quality: 0 }

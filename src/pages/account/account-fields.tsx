@@ -1,4 +1,4 @@
-// The fields of accounts: e-mail address, passwords, and the code of a second factor.
+// Form fields for accounts: e-mail address, passwords, and the code of a second factor.
 
 import { MIN_PASSWORD_LENGTH } from '../../domain/account.ts'
 import type { WordKey, Words } from '../../words/words.ts'
@@ -20,12 +20,15 @@ export function PasswordInput({
   return <Input {...{ id, name, label, problem, attributes, trailing }} type="password" />
 }
 
-/** Tells the password manager of a browser whose password is asked for. */
+/** The hidden field by which a browser's password manager finds the account. */
 export function UserName({ guest: { account } }: { guest: Member }) {
   return <input type="hidden" name="username" value={account.email} autocomplete="username" />
 }
 
-/** A browser would not offer to keep what is typed as a text, so a script shows the eye and makes it one. */
+/**
+ * Hidden without scripts. A script toggles the type of the field, because browsers save passwords only from
+ * password fields.
+ */
 function PasswordEye({ words, controls }: { words: Words; controls: string }) {
   return (
     <span hidden data-reveals={controls}>
@@ -34,7 +37,7 @@ function PasswordEye({ words, controls }: { words: Words; controls: string }) {
   )
 }
 
-/** The field for a new password. The script `strength` says below it how good the password is. */
+/** The field for a new password. The script `strength` rates the password below it. */
 export function NewPasswordInput({ guest, problem }: { guest: Guest; problem: string | undefined }) {
   const { words, brand, say } = guest
   return (

@@ -1,4 +1,4 @@
-// The tabs on the pages of an account: its own page, its tokens, its message, its webhooks.
+// The tabs of an account's pages: account, tokens, message, webhooks.
 
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
@@ -12,7 +12,7 @@ const TABS = {
 
 const PAGES_WITH_TAB = ['account', 'tokens', 'message', 'webhooks'] as const
 
-/** `shown` is the current page; null on a page below one of the tabs. */
+/** `shown` is the current tab; null on a page below a tab. */
 export function AccountTabs({ guest, shown }: { guest: Member; shown: keyof typeof TABS | null }) {
   const { say } = guest
   const tabs = PAGES_WITH_TAB.filter((page) => page !== 'webhooks' || guest.hasWebhooks).map((page) => ({

@@ -1,4 +1,4 @@
-// The page of the signed-in account: password, second factor, age key, mail, sessions.
+// The page of the signed-in account: password, second factor, age key, mail, sessions and the export.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
@@ -27,18 +27,18 @@ export type AccountPageOptions = {
   requests: Pick<Requests, 'findRecipient' | 'keepRecipient'>
 } & MailPageOptions
 
-/** The notice for each value of `done` in the address. */
+/** The notice for each value of `done` in the URL. */
 const DONE: Partial<Record<string, WordKey>> = {
   password: 'password_changed',
   'password-revoked': 'password_changed_revoked',
   key: 'key_saved',
 }
 
-type Shown = {
+type AccountPageState = {
   passwordProblems?: Problems
   wrongPassword?: 'current' | 'twofactor'
   refusedKey?: RefusedForm
-  /** Whether the box was ticked; ticked at first. */
+  /** The state of the checkbox when the form was sent; true by default. */
   revoke?: boolean
   status?: number
 }
@@ -47,7 +47,7 @@ export function createAccountPages(options: AccountPageOptions) {
   const { answer, sessions, twoFactor, requests } = options
   const mail = createMailPages(options)
 
-  async function show(guest: Member, shown: Shown = {}): Promise<Response> {
+  async function show(guest: Member, shown: AccountPageState = {}): Promise<Response> {
     const { say } = guest
     const { status = 200 } = shown
     const done = DONE[guest.query.get('done') ?? '']
@@ -121,7 +121,7 @@ export function createAccountPages(options: AccountPageOptions) {
   }
 }
 
-function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
+function PasswordForm({ guest, shown }: { guest: Member; shown: AccountPageState }) {
   const { words, say } = guest
   const texts = problemTexts(shown.passwordProblems ?? {}, words)
   const current = shown.wrongPassword === 'current' ? say('password_wrong') : undefined
@@ -146,7 +146,7 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: Shown }) {
   )
 }
 
-type TwoFactorProps = { guest: Member; shown: Shown; left: number; asksCode: boolean }
+type TwoFactorProps = { guest: Member; shown: AccountPageState; left: number; asksCode: boolean }
 
 function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
   const { words, say } = guest

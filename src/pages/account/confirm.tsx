@@ -1,5 +1,5 @@
-// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects
-// is used, so that an unattended browser or a stolen session is not enough.
+// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects,
+// so that an unattended browser or a stolen session is not enough.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -10,7 +10,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, PasswordInput, UserName } from './account-fields.tsx'
-import { type Again, orTooMany, tooMany } from './sign-in.tsx'
+import { type FormRefusal, orTooMany, tooMany } from './sign-in.tsx'
 
 export type ConfirmationOptions = {
   answer: AnswerGuest
@@ -19,11 +19,11 @@ export type ConfirmationOptions = {
 
 type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 'ended'
 
-type Shown = Again & { status: number; passwordProblem?: string; codeProblem?: string }
+type ConfirmationState = FormRefusal & { status: number; passwordProblem?: string; codeProblem?: string }
 
 /**
- * Resolves to null when the form may be used, otherwise to a page that asks for the password and repeats the
- * form.
+ * Resolves to null if the session is confirmed, otherwise to a page that asks for the password and carries
+ * the form.
  */
 export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
 
@@ -40,23 +40,23 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
     return (await sessions.confirm(session.session, tested)) ? 'confirmed' : 'ended'
   }
 
-  function ask(guest: Member, form: Form, shown: Shown): Response {
+  function ask(guest: Member, form: Form, shown: ConfirmationState): Response {
     const { words, say } = guest
     const { status, notice, passwordProblem, codeProblem, headers = {} } = shown
-    const place = placeOf(guest.path)
+    const page = pageOfForm(guest.path)
     const content = (
       <>
         <h1>{say('confirm_title')}</h1>
-        <p class="lead">{say('confirm_lead', { page: say(place.title) })}</p>
+        <p class="lead">{say('confirm_lead', { page: say(page.title) })}</p>
         {notice && <Notice kind="refused">{notice}</Notice>}
         <PostForm guest={guest} action={guest.path} look="narrow">
-          <Kept guest={guest} form={form} />
+          <RepeatedFields guest={guest} form={form} />
           <UserName guest={guest} />
           <PasswordInput words={words} problem={passwordProblem} autofocus />
           {guest.account.hasTwoFactor && <CodeInput words={words} problem={codeProblem} />}
           <div class="actions">
             <Submit>{say('confirm_submit')}</Submit>
-            <a href={guest.href(place.path)}>{say('cancel')}</a>
+            <a href={guest.href(page.path)}>{say('cancel')}</a>
           </div>
         </PostForm>
       </>
@@ -86,18 +86,18 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
   }
 }
 
-/** More fields than any form of these pages has. */
+/** Upper bound, above the number of fields of any form here. */
 const MAX_KEPT = 50
 
-/** The fields of the form that needs the confirmation, hidden. Passwords and codes must be typed again. */
-function Kept({ guest, form }: { guest: Member; form: Form }) {
+/** The fields of the form to be confirmed, as hidden fields. Passwords and codes must be typed again. */
+function RepeatedFields({ guest, form }: { guest: Member; form: Form }) {
   const typedAgain = ['form', 'username', 'password', ...(guest.account.hasTwoFactor ? ['code'] : [])]
   const kept = form.fields.filter(([name]) => !typedAgain.includes(name)).slice(0, MAX_KEPT)
   return kept.map(([name, value]) => <input type="hidden" name={name} value={value} />)
 }
 
-/** The page of the form. */
-function placeOf(path: string): { path: string; title: WordKey } {
+/** Returns the page that holds the form. */
+function pageOfForm(path: string): { path: string; title: WordKey } {
   const [admin, tokens] = [PAGES.admin.href(), PAGES.tokens.href()]
   if (path.startsWith(admin)) return { path: admin, title: 'admin_title' }
   if (path.startsWith(tokens)) return { path: tokens, title: 'tokens_title' }

@@ -1,4 +1,4 @@
-// Mail to an account: of which events it is told, what waits, and a test.
+// Mail to an account: which events it is notified of, how many messages wait, and a test message.
 
 import type { MailWishes, Preferences } from '../../accounts/preferences.ts'
 import type { Account } from '../../domain/account.ts'
@@ -15,29 +15,29 @@ import { Facts } from '../frame/lists.tsx'
 import { Card, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 
-export type Counts = { waiting: number; failed: number }
+export type MessageCounts = { waiting: number; failed: number }
 
 export type MailPageOptions = {
-  /** Null while no mail is sent. */
+  /** Null if the server sends no mail. */
   mail: {
     mailer: { name: string }
-    /** Why the test was not sent. Throws `too_many` and `too_many_mails`. */
+    /** Resolves to the reason if the test was not delivered. Throws `too_many` and `too_many_mails`. */
     sendTest: (
       sender: { account: Account; visit: Visit },
       language: Language,
     ) => Promise<DeliveryError | null>
   } | null
   preferences: Preferences
-  /** Messages to mailboxes and webhooks that wait, and that were given up. */
-  countMessages: (accountId: number) => Promise<Counts>
+  /** Counts the account's messages, to mailboxes and webhooks, that wait or were given up. */
+  countMessages: (accountId: number) => Promise<MessageCounts>
 }
 
-/** Only administrators are told of backups. */
+/** Returns the events that the account may choose. Failed backups are for administrators. */
 export const offered = ({ isAdmin }: Account) =>
   EVENT_TYPES.filter((type) => isAdmin || type !== 'backup.failed')
 
 export function createMailPages({ mail, preferences, countMessages }: MailPageOptions) {
-  /** The part of the account's page; null while no mail is sent. */
+  /** Returns the card for the account page; null if the server sends no mail. */
   async function section(guest: Member) {
     if (mail === null) return null
     const { say } = guest
@@ -89,7 +89,7 @@ function TestOutcome({ guest: { query, words, account } }: { guest: Member }) {
   return (
     <Notice kind="bad">
       <p>{words.say('mail_test_failed')}</p>
-      {/* For those who can mend it, in English as everything that the checks tell. */}
+      {/* For administrators only, and in English like all results of checks. */}
       {account.isAdmin && (
         <p lang="en" dir="ltr">
           The mail server {explained}.
@@ -114,7 +114,7 @@ function WishesForm({ guest, wishes }: { guest: Member; wishes: MailWishes }) {
   )
 }
 
-/** Follows "when". Only administrators are told of backups. */
+/** The checkboxes of the events. Their labels complete a sentence that ends in "when". */
 export function EventTicks({ guest, isTicked }: { guest: Member; isTicked: (type: EventType) => boolean }) {
   return offered(guest.account).map((type) => (
     <Tick
@@ -126,9 +126,15 @@ export function EventTicks({ guest, isTicked }: { guest: Member; isTicked: (type
   ))
 }
 
-/** Nothing when none waits and none was given up. */
-export function Messages({ guest: { words }, of }: { guest: Member; of: readonly (Counts | undefined)[] }) {
-  const sum = (name: keyof Counts) => of.reduce((all, counts) => all + (counts?.[name] ?? 0), 0)
+/** Renders nothing if no message waits and none was given up. */
+export function Messages({
+  guest: { words },
+  of,
+}: {
+  guest: Member
+  of: readonly (MessageCounts | undefined)[]
+}) {
+  const sum = (name: keyof MessageCounts) => of.reduce((all, counts) => all + (counts?.[name] ?? 0), 0)
   const [waiting, failed] = [sum('waiting'), sum('failed')]
   if (waiting + failed === 0) return null
   const facts: [string, string][] = [

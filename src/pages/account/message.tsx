@@ -1,4 +1,4 @@
-// The page of an account's own message for its secret links, with a preview.
+// The page where an account edits its own message for secret links, with a preview.
 
 import type { Preferences } from '../../accounts/preferences.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
@@ -76,7 +76,7 @@ function TemplateForm({ guest, field }: { guest: Member; field: ReturnType<Field
   )
 }
 
-/** A script updates it while the template is typed. */
+/** Updated by a script on every keystroke. */
 function Preview({ guest, template, now }: { guest: Member; template: string; now: number }) {
   const { words, exchange } = guest
   const facts = {

@@ -1,5 +1,5 @@
-// Signs in and out: with a password, and a code if the account has a second factor. Sends a link to those who
-// forgot the password.
+// Signs in and out: with a password, and with a code if the account has a second factor. Mails a password
+// reset link.
 
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
@@ -19,18 +19,18 @@ export type SignInPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
   accountLinks: Pick<AccountLinks, 'sendReset'>
-  /** Whether everybody may create an account. */
+  /** Whether anyone may create an account. */
   signups: boolean
   limits: Pick<PushLimits, 'mail'>
 }
 
-/** How a form is shown again. */
-export type Again = { status?: number; notice?: string; headers?: Record<string, string> }
+/** How a refused form is shown again. */
+export type FormRefusal = { status?: number; notice?: string; headers?: Record<string, string> }
 
-type Shown = Again & { email?: string; next?: string }
+type SignInForm = FormRefusal & { email?: string; next?: string }
 
 export function createSignInPages({ answer, sessions, accountLinks, signups, limits }: SignInPageOptions) {
-  function show(guest: Guest, shown: Shown = {}): Response {
+  function show(guest: Guest, shown: SignInForm = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
     const { words, say } = guest
@@ -76,9 +76,9 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
     }
   }
 
-  type Asked = Again & { pending: string; next: string }
+  type CodeForm = FormRefusal & { pending: string; next: string }
 
-  function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: Asked): Response {
+  function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: CodeForm): Response {
     const { words, say } = guest
     const content = (
       <div class="card">
@@ -116,10 +116,10 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
     return result.outcome === 'signed_in' ? enter(guest, result, next) : leadTo(guest, PAGES.signIn.href())
   }
 
-  /** Asks for a link to choose a new password. */
+  /** Shows the form that requests a password reset link. */
   function showForgot(
     guest: Guest,
-    { email = '', status = 200, notice, headers = {} }: Shown = {},
+    { email = '', status = 200, notice, headers = {} }: SignInForm = {},
   ): Response {
     if (!limits.mail) throw new DomainError('not_found', 'not-found')
     const { words } = guest
@@ -138,7 +138,7 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
     return answer(content, { guest, title, status, headers, width: 'card-width' })
   }
 
-  /** The answer is the same whether there is such an account or not. */
+  /** Answers the same whether or not the account exists. */
   async function sendReset(guest: Guest, form: Form): Promise<Response> {
     const email = form.text('email')
     const { visit } = guest.viewer
@@ -166,16 +166,14 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
   return { show, signIn, confirm, enterAfter, showForgot, sendReset, signOut }
 }
 
-/**
- * Whether this is a path of this server with its query, and not the address of another server in disguise.
- */
+/** Whether `path` is a path of this server with its query. Prevents open redirects. */
 function isOwnPath(path: string): boolean {
   // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control
   // character.
   return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
 }
 
-/** Turns the refusal of too many tries into a result. */
+/** Resolves to `too_many` instead of throwing that refusal. */
 export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
   return tried.catch((cause) => {
     if (isDomainError(cause, 'too_many')) return 'too_many' as const
@@ -183,7 +181,7 @@ export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
   })
 }
 
-/** How a form is shown again after too many tries. */
+/** Returns how a form is shown again after too many tries. */
 export function tooMany({ words }: Guest) {
   return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
 }

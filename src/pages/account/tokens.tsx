@@ -1,4 +1,4 @@
-// The API tokens of an account: creates them, shows each once, lists and revokes them.
+// The API tokens of an account: creates, lists and revokes them. A token is shown once.
 
 import type { ApiTokens, NewApiToken } from '../../accounts/api-tokens.ts'
 import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../domain/account.ts'
@@ -15,13 +15,13 @@ import { AccountTabs } from './account-tabs.tsx'
 
 export type TokenPageOptions = { answer: AnswerGuest; apiTokens: ApiTokens }
 
-type Shown = { made?: NewApiToken; problem?: string; name?: string }
+type TokenPageState = { made?: NewApiToken; problem?: string; name?: string }
 
 export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
-  async function show(guest: Member, { made, problem, name = '' }: Shown = {}): Promise<Response> {
+  async function show(guest: Member, { made, problem, name = '' }: TokenPageState = {}): Promise<Response> {
     const { say } = guest
     const listing = apiTokens.listApiTokens(guest.account.email)
-    // A token that was made is shown only now, also when the store is away before the others are listed.
+    // A new token can be shown only now, so an outage while the others are listed must not hide it.
     const tokens = await (made === undefined ? listing : listing.catch(nullInOutage))
     const content = (
       <>
@@ -92,7 +92,7 @@ function nullInOutage(cause: unknown): null {
   throw cause
 }
 
-/** Null while the store is away. */
+/** `tokens` is null during an outage of the store. */
 function TokenList({ guest, tokens }: { guest: Member; tokens: ApiToken[] | null }) {
   const { words, say } = guest
   if (tokens === null) return <p>{say('token_list_later')}</p>

@@ -34,8 +34,8 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   ): Promise<Response> {
     if (guest.account.hasTwoFactor) return leadTo(guest, `${PAGES.account.href()}#two-factor`)
     const { words, say } = guest
-    const place = { session: guest.session.session, issuer: issuerOf(guest) }
-    const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, place))
+    const holder = { session: guest.session.session, issuer: issuerOf(guest) }
+    const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, holder))
     const content = (
       <>
         <h1>{say('two_factor_setup')}</h1>
@@ -81,7 +81,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
       return show(guest, { offer, passwordProblem: say('password_wrong') })
     const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
     if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
-    // The codes are shown only now, also when the store is away before the other sessions have ended.
+    // The codes can be shown only now, so an outage while the other sessions are ended must not hide them.
     const areOthersEnded = await sessions.endOtherSessions(guest.account, guest.session.session).then(
       () => true,
       (cause) => {
@@ -92,9 +92,9 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     return showCodes(guest, { codes, areOthersEnded })
   }
 
-  type Made = { codes: string[]; areOthersEnded: boolean }
+  type RecoveryCodes = { codes: string[]; areOthersEnded: boolean }
 
-  function showCodes(guest: Member, { codes, areOthersEnded }: Made): Response {
+  function showCodes(guest: Member, { codes, areOthersEnded }: RecoveryCodes): Response {
     const { say } = guest
     const content = (
       <>
@@ -116,7 +116,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     })
   }
 
-  /** Asks for the password, because an unattended browser is not enough. */
+  /** Checks the typed password, because an unattended browser is not enough. */
   function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
     return sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
   }
@@ -131,7 +131,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   return { show: (guest: Member) => show(guest), turnOn, turnOff }
 }
 
-/** The name of this instance in the authenticator app. */
+/** Returns the name of this instance in the authenticator app. */
 function issuerOf({ exchange }: Member): string {
   return `Oncebox ${URL.canParse(exchange.baseUrl) ? new URL(exchange.baseUrl).hostname : ''}`.trim()
 }

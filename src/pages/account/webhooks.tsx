@@ -1,4 +1,5 @@
-// The webhooks of an account, and on a page of the same kind those of the administrators for everybody.
+// The webhooks of an account, and those of the whole server, which administrators manage on a page of the
+// same kind.
 
 import { nullIfMissing } from '../../domain/errors.ts'
 import { type DeliveryError, WEBHOOK_FORMATS, type WebhookFormat } from '../../domain/outbox.ts'
@@ -18,7 +19,7 @@ import { EventTicks, offered } from './mail.tsx'
 
 export type WebhookPageOptions = { answer: AnswerGuest; webhooks: Webhooks }
 
-/** Whose webhooks a page shows. */
+/** The owner of the webhooks on a page. */
 const SCOPES = {
   account: {
     lead: 'webhooks_lead',
@@ -34,7 +35,7 @@ const SCOPES = {
 
 type Scope = (typeof SCOPES)[keyof typeof SCOPES]
 
-type Shown = { secret?: string; tested?: ListedWebhook; refused?: RefusedForm | null }
+type WebhookPageState = { secret?: string; tested?: ListedWebhook; refused?: RefusedForm | null }
 
 const FORMAT_NAMES: Record<WebhookFormat, string> = {
   standard: 'Standard Webhooks (JSON)',
@@ -49,7 +50,7 @@ export function createWebhookPages(
   const scope: Scope = SCOPES[kind]
   const parse = createParseWebhook(webhooks.listed)
 
-  async function show(guest: Member, { secret, tested, refused = null }: Shown = {}) {
+  async function show(guest: Member, { secret, tested, refused = null }: WebhookPageState = {}) {
     const { say } = guest
     const content = (
       <>
@@ -90,7 +91,7 @@ export function createWebhookPages(
   }
 
   async function remove(guest: Member, form: Form): Promise<Response> {
-    // A second press of the button finds nothing to delete.
+    // Pressing the button twice is harmless.
     await webhooks.remove(scope.owner(guest), Number(form.text('id'))).catch(nullIfMissing)
     return show(guest)
   }
@@ -102,14 +103,14 @@ export function createWebhookPages(
   return { show: (guest: Member) => show(guest), add, remove, test }
 }
 
-/** Errors that are told in words of their own. */
-const TOLD = [
+/** Errors with a text of their own. */
+const NAMED_ERRORS = [
   ...(['not_allowed', 'address_not_allowed', 'name_not_found', 'unreachable', 'tls_failed'] as const),
   ...(['timed_out', 'bad_answer', 'redirected', 'refused', 'receiver_failed'] as const),
 ] satisfies DeliveryError[]
 
 function explain(error: DeliveryError): WordKey {
-  return `webhook_error_${TOLD.find((told) => told === error) ?? 'other'}`
+  return `webhook_error_${NAMED_ERRORS.find((named) => named === error) ?? 'other'}`
 }
 
 function Outcome({ guest: { words }, of }: { guest: Member; of: ListedWebhook }) {

@@ -1,4 +1,4 @@
-// Pages of one-time links (first administrator, invitation, new password), and signing up.
+// Pages of one-time links (first administrator, invitation, password reset), and of signing up.
 
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { Sessions, SignIn } from '../../accounts/sessions.ts'
@@ -18,7 +18,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { EmailInput, NewPasswordInput } from './account-fields.tsx'
-import { type Again, type createSignInPages, tooMany } from './sign-in.tsx'
+import { type createSignInPages, type FormRefusal, tooMany } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
   answer: AnswerGuest
@@ -30,14 +30,17 @@ export type WelcomePageOptions = {
   enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
 }
 
-type Shown = Again & {
+type WelcomeForm = FormRefusal & {
   title: WordKey
   lead: WordKey
   explained?: WordKey
   action: string
-  /** Of the link, so that the form can be shown again under its title without it. */
+  /**
+   * The purpose of the link. Sent with the form, so that its title stays when the form is shown again without
+   * the link.
+   */
   purpose?: AccountLinkPurpose
-  /** The address that the link is for; null when the person may choose one. */
+  /** The address that the link is for; null if the person may choose one. */
   email: string | null
   typedEmail?: string
   problems?: Problems
@@ -46,7 +49,7 @@ type Shown = Again & {
 export function createWelcomePages(options: WelcomePageOptions) {
   const { answer, accountLinks, sessions, signups, limits, enterAfter } = options
 
-  function showForm(guest: Guest, shown: Shown): Response {
+  function showForm(guest: Guest, shown: WelcomeForm): Response {
     const { words, say } = guest
     const { email, problems = {} } = shown
     const texts = problemTexts(problems, words)
@@ -83,7 +86,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
   async function linkForm(
     guest: Guest,
     token: string,
-    again: Pick<Shown, 'typedEmail' | 'problems'> = {},
+    again: Pick<WelcomeForm, 'typedEmail' | 'problems'> = {},
   ): Promise<Response> {
     const link = await accountLinks.findLink(token, guest.viewer.visit)
     if (link === null) return lapsed(guest)
@@ -124,8 +127,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
   }
 
   /**
-   * The account is there now. While the store is away, its owner signs in later rather than sends the form
-   * again.
+   * Signs in to the new account. During an outage the owner signs in later instead of sending the form again.
    */
   function begin(account: Account, visit: Visit): Promise<SignIn> {
     return sessions.beginFor(account, visit).catch((cause) => {
@@ -134,7 +136,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     })
   }
 
-  function showSignUp(guest: Guest, again: Partial<Shown> = {}): Response {
+  function showSignUp(guest: Guest, again: Partial<WelcomeForm> = {}): Response {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const words = { title: 'sign_up_title', lead: 'sign_up_lead' } as const
     return showForm(guest, { ...words, action: PAGES.submitSignUp.href(), email: null, ...again })

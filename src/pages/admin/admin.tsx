@@ -1,5 +1,4 @@
-// Administration: accounts, invitations, settings and the state of the instance. Shows nothing of anybody's
-// pushes.
+// The administration page: accounts, invitations, settings and the state of the instance. Shows no pushes.
 
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
@@ -41,27 +40,27 @@ export type AdminPageOptions = {
   readStatus: () => Promise<Status>
   lookAtHealth: LookAtHealth
   listJobs: () => readonly JobStatus[]
-  /** Null for a server that makes no backups. */
+  /** Null if the server makes no backups. */
   readBackups: () => BackupStatus | null
   settings: readonly SettingInEffect[]
   appearance: Appearances
   webhooks: Webhooks
   limits: Pick<PushLimits, 'mail'>
-  /** What devices have to trust; null without --tls auto. */
+  /** The certificate authority that devices have to trust; null without --tls auto. */
   authority: Authority | null
   /** Addresses of a reverse proxy on this machine that the operator should declare with --trusted-proxy. */
   listUndeclaredProxies: () => string[]
   countAllMessages: () => Promise<AllCounts>
 } & Pick<MailPageOptions, 'mail'>
 
-type Shown = {
+type AdminPageState = {
   link?: string
   linkFor?: string
   isSent?: boolean
   notice?: WordKey
-  /** The form of an invitation. */
+  /** The refused form of an invitation. */
   invitation?: RefusedForm
-  /** The form of the name, contact and notice. */
+  /** The refused form of the name, contact and notice. */
   refused?: RefusedForm
 }
 
@@ -69,7 +68,7 @@ export function createAdminPages(options: AdminPageOptions) {
   const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
   const { readBackups, settings, appearance, authority, listUndeclaredProxies, limits, webhooks } = options
 
-  async function show(guest: Member, shown: Shown = {}) {
+  async function show(guest: Member, shown: AdminPageState = {}) {
     const { link, linkFor = '', isSent = false, notice, invitation = null, refused = null } = shown
     const { say } = guest
     const hasProblems = refused !== null || (invitation !== null && notice === undefined)
@@ -129,8 +128,8 @@ export function createAdminPages(options: AdminPageOptions) {
     `${exchange.baseUrl}${PAGES.welcome.href({ link: token })}`
 
   /**
-   * Reloading the page that shows a link sends its form again, which must not replace the link with another
-   * one. Resolves to the notice for a form that was sent before or is too old.
+   * Makes a form idempotent: reloading the page that shows a link sends the form again, which must not
+   * replace the link. Resolves to a notice if the form was sent before or is too old.
    */
   async function once(
     form: Form,
@@ -168,7 +167,7 @@ export function createAdminPages(options: AdminPageOptions) {
     return back(guest)
   }
 
-  /** Administrators cannot change their own account here, so that they do not lock themselves out. */
+  /** Throws `forbidden` for the administrator's own account, so that they cannot lock themselves out. */
   async function requireOther(guest: Member, { id = '' }: Params): Promise<Account> {
     const account = /^\d{1,15}$/.test(id) ? await accounts.findById(Number(id)) : null
     if (account === null) throw new DomainError('not_found', 'not-found')
@@ -177,7 +176,7 @@ export function createAdminPages(options: AdminPageOptions) {
     return account
   }
 
-  /** A button that changes the account of another person. */
+  /** Handles a button that changes another person's account. */
   const changeOther =
     (change: (email: string) => Promise<void>) =>
     async (guest: Member, _form: Form, params: Params): Promise<Response> => {
@@ -185,9 +184,7 @@ export function createAdminPages(options: AdminPageOptions) {
       return back(guest)
     }
 
-  /**
-   * Creates a link to choose a new password. The second factor stays, unless the form turns it off as well.
-   */
+  /** Creates a link to choose a new password. The second factor stays, unless the form turns it off too. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
     const done = await once(form, resetSubject(account.id), async (nonce) => {

@@ -1,5 +1,5 @@
-// The backups on the administration page: how the last one went, what is wrong and what to do, and a button
-// for the next.
+// The backups on the administration page: the last result, problems with their remedies, and a button for the
+// next backup.
 
 import type { BackupStatus } from '../../backup/backups.ts'
 import { DomainError } from '../../domain/errors.ts'
@@ -12,9 +12,9 @@ import { ButtonForm } from '../frame/post-form.tsx'
 
 export type BackupsProps = {
   guest: Member
-  /** Null for a server that makes none. */
+  /** Null if the server makes no backups. */
   status: BackupStatus | null
-  /** Whether a database server keeps the data. */
+  /** Whether the rows are in PostgreSQL. */
   isOnServer: boolean
 }
 
@@ -28,7 +28,7 @@ export function Backups({ guest, status, isOnServer }: BackupsProps) {
         <p>{withFlag(say('backups_none'), '--backup-dir')}</p>
       ) : (
         <>
-          <Trouble status={status} words={words} />
+          <BackupNotices status={status} words={words} />
           <Facts of={factsOf(status, words)} />
           <div class="actions">
             <ButtonForm guest={guest} action={PAGES.backUp.href()} label={say('backup_now')} />
@@ -41,7 +41,7 @@ export function Backups({ guest, status, isOnServer }: BackupsProps) {
 
 type StatusProps = { status: BackupStatus; words: Words }
 
-function Trouble({ status: { failure, isOverdue, last, showsKey }, words }: StatusProps) {
+function BackupNotices({ status: { failure, isOverdue, last, showsKey }, words }: StatusProps) {
   const { say } = words
   return (
     <>
@@ -90,10 +90,10 @@ function factsOf({ making, nextAt, folder, keep, last, recipients }: BackupStatu
   ]
 }
 
-/** `makeBackup` is null for a server that makes no backups. */
+/** `makeBackup` is null if the server makes no backups. */
 export type BackUpOptions = { makeBackup: ((by: { accountId: number }) => void) | null }
 
-/** The button that begins a backup at once. */
+/** Handles the button that starts a backup now. */
 export function createBackUp({ makeBackup }: BackUpOptions) {
   return (guest: Member): Response => {
     if (makeBackup === null) throw new DomainError('not_found', 'not-found')

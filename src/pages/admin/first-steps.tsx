@@ -1,4 +1,4 @@
-// What a new administrator sees first: how far the setup is, and what is good to do next.
+// The first page of a new administrator: the progress of the setup, and advice on what to do next.
 
 import type { BackupStatus } from '../../backup/backups.ts'
 import type { Account } from '../../domain/account.ts'
@@ -15,9 +15,9 @@ import { withFlag } from '../frame/parts.tsx'
 export type FirstStepsOptions = {
   answer: AnswerGuest
   findSetup: FindSetup
-  /** Null for a server that makes no backups. */
+  /** Null if the server makes no backups. */
   readBackups: () => BackupStatus | null
-  /** Whether a database server keeps the data. */
+  /** Whether the rows are in PostgreSQL. */
   isOnServer: boolean
 }
 
@@ -92,11 +92,11 @@ export type SetupOptions = {
   now: Now
 }
 
-/** Afterwards the steps stay away, also when no push is left of an account that has shared many. */
+/** How long an administrator counts as new. Afterwards the steps stay away, even if all pushes are purged. */
 const NEW = 30 * DAY
 
 export function createFindSetup({ pushes, now }: SetupOptions) {
-  /** Null when nothing is left to do, and for everybody but a new administrator. */
+  /** Resolves to null if all steps are done, or if the account is no new administrator. */
   return async (account: Account, guest: Guest): Promise<Setup | null> => {
     if (!account.isAdmin || now() > account.createdAt + NEW) return null
     const elsewhere = guest.findElsewhere()
@@ -108,7 +108,7 @@ export function createFindSetup({ pushes, now }: SetupOptions) {
 
 type StepsProps = { guest: Guest; setup: Setup; isExplained?: boolean }
 
-/** `isExplained`: says what to do below each step. */
+/** `isExplained`: whether each step has an explanation below it. */
 export function SetupSteps({ guest, setup, isExplained = false }: StepsProps) {
   const { say } = guest
   const { isReachable, hasShared } = setup

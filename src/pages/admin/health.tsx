@@ -1,5 +1,5 @@
-// The health of the server on the administration page: first what needs attention, such as what /readyz tells
-// or a clock in doubt, later its disk, its jobs and its nodes.
+// The health of the server on the administration page: first findings that need attention, such as those of
+// /readyz or a clock in doubt; later its disk, jobs and nodes.
 
 import type { Doubt } from '../../domain/clock.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -18,19 +18,19 @@ export type AttentionProps = {
   status: Status
   findings: readonly Finding[]
   jobs: readonly JobStatus[]
-  /** Addresses of a reverse proxy on this machine that should be declared. */
+  /** Addresses of a reverse proxy on this machine that the operator should declare. */
   proxies: readonly string[]
-  /** Whether this server could make backups, and makes none. */
+  /** Whether this server could make backups but makes none. */
   lacksBackups: boolean
-  /** Administrators without a second factor. */
+  /** The number of administrators without a second factor. */
   unprotected: number
 }
 
-/** What an administrator should look at first. */
+/** Everything that an administrator should look at first. */
 export function Attention(props: AttentionProps) {
   const { guest, status, findings, jobs, proxies, lacksBackups, unprotected } = props
   const { words, say } = guest
-  // A clock in doubt has a button.
+  // ClockNotice shows a clock in doubt, with its button.
   const told = findings.filter(({ part, state }) => state !== 'ok' && !(part === 'clock' && status.doubt))
   const failing = jobs.filter(isFailing).length
   const isFine = told.length === 0 && failing === 0 && proxies.length === 0 && status.doubt === null
@@ -47,18 +47,20 @@ export function Attention(props: AttentionProps) {
       )}
       {told.map((found) => (
         <Notice kind={found.state === 'problem' ? 'bad' : 'low'}>
-          {/* In English, as everywhere that the checks are told. */}
+          {/* Health checks report in English everywhere. */}
           <p lang="en" dir="ltr">
             <strong>{found.part}</strong>: {wordOf(found)}
           </p>
         </Notice>
       ))}
       {failing > 0 && (
-        <Leading kind="bad" text={say('jobs_failing', { n: failing })} to="#health" words={words} />
+        <AttentionLink kind="bad" text={say('jobs_failing', { n: failing })} to="#health" words={words} />
       )}
-      {lacksBackups && <Leading kind="low" text={say('admin_no_backups')} to="#backups" words={words} />}
+      {lacksBackups && (
+        <AttentionLink kind="low" text={say('admin_no_backups')} to="#backups" words={words} />
+      )}
       {unprotected > 0 && (
-        <Leading
+        <AttentionLink
           kind="low"
           text={say('admin_no_two_factor', { n: unprotected })}
           to={guest.account.hasTwoFactor ? '#people' : guest.href(PAGES.twoFactor.href())}
@@ -70,9 +72,9 @@ export function Attention(props: AttentionProps) {
   )
 }
 
-type LeadingProps = { kind: NoticeKind; text: string; to: string; words: Words }
+type AttentionLinkProps = { kind: NoticeKind; text: string; to: string; words: Words }
 
-function Leading({ kind, text, to, words }: LeadingProps) {
+function AttentionLink({ kind, text, to, words }: AttentionLinkProps) {
   return (
     <Notice kind={kind}>
       <p>
@@ -105,7 +107,7 @@ export function Health({ guest, status, jobs }: HealthProps) {
   )
 }
 
-/** A fuller disk than this shows as bad. */
+/** The share of used space from which the meter shows the disk as full. */
 const FULL = 0.95
 
 function Disk({ status: { free, total }, words }: { status: Status; words: Words }) {
@@ -128,12 +130,12 @@ function LastSweep({ status: { lastSweep }, words }: { status: Status; words: Wo
   )
 }
 
-/** Whether a job has failed and has done nothing since. */
+/** Whether the last run of a job failed. */
 function isFailing({ lastDidAt, lastFailedAt }: JobStatus): boolean {
   return lastFailedAt !== null && (lastDidAt === null || lastFailedAt > lastDidAt)
 }
 
-/** Shows no reason of a failure, which may name paths: the log has it. */
+/** Omits the reason of a failure, because it may name paths. The log has it. */
 function Jobs({ words, jobs }: { words: Words; jobs: readonly JobStatus[] }) {
   const { say } = words
   const failing = jobs.filter(isFailing).length
@@ -183,10 +185,10 @@ export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | nu
   )
 }
 
-/** Confirms the clock durably. */
+/** Accepts the present clock, durably. */
 export type AcceptClock = (by: { accountId: number }) => Promise<void>
 
-/** Handles the button. Pushes that have ended by this clock are destroyed from then on. */
+/** Handles the button. From then on, pushes that have expired by this clock are destroyed. */
 export function createAcceptClock(acceptClock: AcceptClock) {
   return async (guest: Member): Promise<Response> => {
     await acceptClock({ accountId: guest.account.id })
@@ -195,7 +197,7 @@ export function createAcceptClock(acceptClock: AcceptClock) {
 }
 
 export type NodesProps = {
-  /** Null when rows are in the data folder. */
+  /** Null if the rows are in the data folder. */
   database: DatabaseStatus | null
   words: Words
 }

@@ -1,14 +1,14 @@
-// What leaves the server by itself: what waits of everybody's mail and webhooks, and what failed.
+// Outgoing messages on the administration page: mail and webhooks of all accounts that wait or failed.
 
 import type { OutboxKind } from '../../domain/outbox.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Webhooks } from '../../notices/webhooks.ts'
-import { type Counts, type MailPageOptions, Messages, TestButton } from '../account/mail.tsx'
+import { type MailPageOptions, type MessageCounts, Messages, TestButton } from '../account/mail.tsx'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { Card, withFlag } from '../frame/parts.tsx'
 
-export type AllCounts = Partial<Record<OutboxKind, Counts>>
+export type AllCounts = Partial<Record<OutboxKind, MessageCounts>>
 type MailCardProps = { guest: Member; counts: AllCounts } & Pick<MailPageOptions, 'mail'>
 
 export function MailCard({ guest, mail, counts: { webhook: _, ...mails } }: MailCardProps) {
@@ -30,7 +30,7 @@ export function MailCard({ guest, mail, counts: { webhook: _, ...mails } }: Mail
 
 type WebhookCardProps = { guest: Member; counts: AllCounts; webhooks: Webhooks }
 
-/** Leads to the webhooks of the administrators. */
+/** Links to the page of the server's own webhooks. */
 export function WebhookCard({ guest, counts, webhooks }: WebhookCardProps) {
   const { say } = guest
   return (

@@ -1,4 +1,4 @@
-// The people of the administration page: their accounts, the search for them, and invitations.
+// The people on the administration page: accounts, a search for them, and invitations.
 
 import type { Person } from '../../accounts/people.ts'
 import type { Account, AccountLink } from '../../domain/account.ts'
@@ -13,10 +13,16 @@ import { PageLinks, Row, SearchInput } from '../frame/lists.tsx'
 import { Card, Chip, Moment } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 
-/** A page of a search through the accounts. */
-export type Listed = { people: Person[]; total: number; pages: number; pageNumber: number; search: string }
+/** A page of the accounts that match a search. */
+export type PeoplePage = {
+  people: Person[]
+  total: number
+  pages: number
+  pageNumber: number
+  search: string
+}
 
-type PeopleProps = { guest: Member; listed: Listed; resetNonce: (account: Account) => string }
+type PeopleProps = { guest: Member; listed: PeoplePage; resetNonce: (account: Account) => string }
 
 export function PeopleSection({ guest, listed, resetNonce }: PeopleProps) {
   const { say } = guest
@@ -39,7 +45,7 @@ export function PeopleSection({ guest, listed, resetNonce }: PeopleProps) {
   )
 }
 
-type RowProps = { guest: Member; person: Person; listed: Listed; resetNonce: string }
+type RowProps = { guest: Member; person: Person; listed: PeoplePage; resetNonce: string }
 
 function PersonRow({ guest, person, listed, resetNonce }: RowProps) {
   const { say } = guest
@@ -72,7 +78,7 @@ function activityOf({ lastSignInAt, pushes, bytes }: Person, words: Words): Chil
   ]
 }
 
-type ActionsProps = { guest: Member; account: Account; listed: Listed; resetNonce: string }
+type ActionsProps = { guest: Member; account: Account; listed: PeoplePage; resetNonce: string }
 
 function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
   const { say } = guest
@@ -101,15 +107,15 @@ function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
   )
 }
 
-/** The query that leads back to this page of the list. */
-function queryOf({ search, pageNumber }: Pick<Listed, 'search' | 'pageNumber'>): string {
+/** Returns the query that leads back to this page of the list. */
+function queryOf({ search, pageNumber }: Pick<PeoplePage, 'search' | 'pageNumber'>): string {
   const query = new URLSearchParams()
   if (search !== '') query.set('q', search)
   if (pageNumber > 1) query.set('page', String(pageNumber))
   return query.size === 0 ? '' : `?${query}`
 }
 
-function Pages({ guest, listed }: { guest: Member; listed: Listed }) {
+function Pages({ guest, listed }: { guest: Member; listed: PeoplePage }) {
   const { pageNumber, pages } = listed
   if (pages === 1) return null
   return (
@@ -124,7 +130,7 @@ function Pages({ guest, listed }: { guest: Member; listed: Listed }) {
   )
 }
 
-/** What this link does for the account that opens it. */
+/** Returns the text for what an account link does. */
 function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
   if (purpose === 'reset') return 'admin_link_reset'
   return isAdmin ? 'role_admin' : 'role_user'
@@ -133,7 +139,7 @@ function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
 type InvitationsProps = {
   guest: Member
   invitations: AccountLink[]
-  /** Good for one invitation. */
+  /** Accepts one invitation, so that a reload creates no second one. */
   nonce: string
   refused: RefusedForm | null
   hasMail: boolean
@@ -183,12 +189,12 @@ export function Invitations(props: InvitationsProps) {
   )
 }
 
-/** The page of people that the address asks for. */
+/** Reads the search and page from the URL. */
 export function askedOf(guest: Member) {
   return { search: guest.query.get('q')?.trim() ?? '', pageNumber: readPage(guest) }
 }
 
-/** To the same page of people. */
+/** Redirects to the same page of people. */
 export function back(guest: Member): Response {
   return leadTo(guest, `${PAGES.admin.href()}${queryOf(askedOf(guest))}`)
 }

@@ -1,4 +1,4 @@
-// The owner's list of pushes: shows a page of it, and expires or marks the pushes that are selected.
+// The owner's list of pushes: shows a page of it, and expires the selected pushes or marks them as seen.
 
 import { nullIfMissing } from '../../domain/errors.ts'
 import { isExpired } from '../../domain/push.ts'
@@ -17,7 +17,7 @@ export type DashboardOptions = {
   now: Now
 }
 
-/** More than a page of the list holds. */
+/** Upper bound for one form, above the size of a list page. */
 const MAX_ASKED = 200
 
 export function createDashboard({ answer, pushes, now }: DashboardOptions) {
@@ -30,7 +30,7 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
     return answer(<ListView guest={guest} {...shown} />, { guest, title, script: 'lists', width: 'wide' })
   }
 
-  /** Redirects back to the same page of the list, which tells what was done. */
+  /** Redirects back to the same page of the list, which shows a notice of the result. */
   async function change(guest: Member, form: Form): Promise<Response> {
     const asked = readListQuery(new URLSearchParams(form.text('list')))
     const only = form.text('only')
@@ -46,7 +46,7 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
     return leadBack(guest, asked, { done: 'expired', n: expired })
   }
 
-  /** Expires nothing yet. The page names those of the selected pushes that are live. */
+  /** Shows the question that names the selected pushes that are live. Expires nothing. */
   async function ask(guest: Member, asked: ListQuery, urlTokens: readonly string[]): Promise<Response> {
     const selected: Owned[] = []
     for (const urlToken of new Set(urlTokens.slice(0, MAX_ASKED))) {

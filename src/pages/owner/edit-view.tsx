@@ -1,5 +1,5 @@
-// The form that edits a push: name and note always, limits while it is live. Its end is chosen as a time from
-// now, which is how people think of it.
+// The form that edits a push: name and note always, limits while it is live. The owner chooses the expiry
+// relative to now.
 
 import type { WantedEdit } from '../../domain/editing.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
@@ -80,7 +80,7 @@ function Limits({ guest, owned: { push }, texts, field, now }: PartProps) {
   )
 }
 
-/** The fields of an expired push. */
+/** The fields that an expired push still has. */
 const LABELS: Places = { name: ['name', 'name'], note: ['note', 'note'] }
 const PLACES: Places = {
   ...LABELS,
@@ -88,7 +88,7 @@ const PLACES: Places = {
   expire_after_views: ['views', 'edit_views'],
 }
 
-/** Milliseconds from now in which a push may be made to expire. */
+/** Offered lifetimes from now, in milliseconds. */
 export const ENDS_IN: readonly number[] = [
   ...[15 * MINUTE, HOUR, 6 * HOUR, 12 * HOUR],
   ...[1, 2, 3, 7, 14, 30, 60].map((days) => days * DAY),
@@ -99,7 +99,7 @@ export function createReadEditForm(limits: PushLimits) {
   const table = { name, note, expire_after_views }
 
   return (form: Form, now: number): WantedEdit => {
-    // Forms end lines with CR LF, whatever was typed.
+    // Browsers submit line breaks as CR LF.
     const plain = { name: form.text('name'), note: form.text('note').replaceAll('\r\n', '\n') }
     const fields = createFields(table, { ...plain, expire_after_views: form.text('views') })
     const endsIn = ENDS_IN.find((milliseconds) => String(milliseconds) === form.text('ends_in'))

@@ -1,5 +1,4 @@
-// The question before pushes of a list are expired: a script asks it in place, and without one it is a page
-// of its own.
+// Asks before selected pushes are expired: in place by a script, otherwise on a page of its own.
 
 import { PAGES } from '../../http/urls.ts'
 import type { Labelled } from '../../pushes/owner-lists.ts'
@@ -42,12 +41,12 @@ export function ExpireQuestion({ guest, title, asked, selected }: QuestionProps)
   )
 }
 
-/** The filters of a list in a hidden field, to lead back to it. */
+/** Returns the filters of a list as a query, for the hidden field that leads back to the list. */
 export function queryOf(list: string): string {
   return list.split('?')[1] ?? ''
 }
 
-/** A script shows it in place of the button that was pressed, with the number. */
+/** The question that a script shows in place of the pressed button; the script fills in the number. */
 export function AskInPlace({ words: { say, forms } }: { words: Words }) {
   return (
     <fieldset class="ask" aria-labelledby="ask" hidden disabled data-asks>

@@ -1,5 +1,5 @@
-// The files that an owner saves: the log of a push, and the list with all logs. They are written while they
-// are sent, because they may be long.
+// Downloads for an owner: the log of a push, and the list of pushes with all logs. Both may be long, so they
+// are streamed.
 
 import { presentEntry, presentListed } from '../../api/push-json.ts'
 import type { Account } from '../../domain/account.ts'
@@ -21,7 +21,7 @@ export function createExports({ pushes, now }: ExportOptions) {
       yield { push: presentListed(push, { baseUrl, now: now() }), logs: log?.map(presentEntry) ?? null }
   }
 
-  /** For those who have no command line. */
+  /** Does the same as `oncebox export`, for an owner without a command line. */
   const saveList =
     (format: ExportFormat) =>
     ({ account, exchange: { baseUrl: server } }: Member): Promise<Response> => {
@@ -40,7 +40,7 @@ export function createExports({ pushes, now }: ExportOptions) {
   return { saveList, saveLog }
 }
 
-/** Reads the first piece before the answer begins, so that damage there is an error and not a short file. */
+/** Reads the first chunk before answering, so that damage there is an error and not a truncated file. */
 async function attach(
   pieces: AsyncIterator<string>,
   { format, name }: { format: ExportFormat; name: string },

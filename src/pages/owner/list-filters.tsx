@@ -1,5 +1,5 @@
-// The form above an owner's list: search, filters and order. A script sends it as soon as something is
-// chosen. The filters are a menu on phones, and stand in the row on wide windows.
+// The form above an owner's list: search, filters and sort order. A script submits it on every choice. On
+// phones the filters fold into a menu; on wide windows they stand in a row.
 
 import { PUSH_SORTS, PUSH_STATES } from '../../domain/listing.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'

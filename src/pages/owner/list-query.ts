@@ -1,4 +1,4 @@
-// What an owner asks of their list, in the query of its address: filters, order, search and page.
+// An owner's view of the list as the query of a URL: list, filters, sort order, search and page.
 
 import { PUSH_LISTS, PUSH_SORTS, PUSH_STATES, type PushList } from '../../domain/listing.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
@@ -10,8 +10,8 @@ export type ListQuery = OverviewOptions
 const MAX_QUERY_CHARACTERS = 200
 
 /**
- * Anything invalid means the default. A search without a list covers all pushes, and lost pushes are expired
- * ones.
+ * Reads an invalid value as the default. A search without a list covers all pushes; the filter `lost` without
+ * a list covers expired ones.
  */
 export function readListQuery(parameters: URLSearchParams): ListQuery {
   const given = (name: string) => parameters.get(name) ?? ''
@@ -41,7 +41,7 @@ function numberIn(text: string, pattern: RegExp): number | null {
   return pattern.test(text) ? Number(text) : null
 }
 
-/** The path of the list, with what differs from the default. */
+/** Returns the path of the list. Its query holds only what differs from the default. */
 export function listHref({ list, kind, state, sort, query, pageNumber, until }: ListQuery): string {
   const isDefaultList = list === defaultList({ query, state })
   const fields: [string, string | number | null][] = [

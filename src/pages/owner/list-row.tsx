@@ -1,5 +1,5 @@
-// A row of an owner's list: whether the push was opened, what it is, how far it is used up, and what can be
-// done with it.
+// A row of an owner's list: whether the push was opened, its name and kind, its views and expiry, and its
+// menu.
 
 import { isEnding, isUsedUp } from '../../domain/listing.ts'
 import { isExpired, isLocked, type Push } from '../../domain/push.ts'
@@ -12,7 +12,7 @@ import { Icon } from '../frame/icons.tsx'
 import { Chip, CopyButton, KIND_ICONS, nameForOwner, sayWhen } from '../frame/parts.tsx'
 import { describeState, type StateText } from './push-view.tsx'
 
-/** Characters of a note that a row shows. The page of the push shows all. */
+/** Characters of a note in a row. The page of the push shows the whole note. */
 const SHORT_NOTE = 140
 
 type Props = { guest: Member; listed: OverviewPush; now: number }
@@ -55,7 +55,7 @@ export function ListRow({ guest, listed, now }: Props) {
           {sayWhen(listed.request === null ? 'row_created' : 'row_received', push.createdAt, { words, now })}
         </p>
       </div>
-      <Use push={push} words={words} now={now} isReceived={listed.request !== null} />
+      <Usage push={push} words={words} now={now} isReceived={listed.request !== null} />
       {isLive && (
         <CopyButton
           target=""
@@ -72,9 +72,7 @@ export function ListRow({ guest, listed, now }: Props) {
 
 type PartProps = { push: Push; words: Words; now: number }
 
-/**
- * What its sender wants to know first: whether it was opened, and if not, whether it soon cannot be any more.
- */
+/** The first thing a sender wants to know: whether the push was opened; if not, whether it expires soon. */
 export function Status({ push, words, now }: PartProps) {
   const { tone, icon, text } = statusOf(push, { words, now })
   return (
@@ -86,7 +84,7 @@ export function Status({ push, words, now }: PartProps) {
   )
 }
 
-/** A row without a push, in which nothing can be pressed. */
+/** The row of the example: it is no push and has no controls. */
 export function ExampleRow({ words, now }: { words: Words; now: number }) {
   return (
     <li>
@@ -118,13 +116,13 @@ function statusOf(push: Push, seen: { words: Words; now: number }): StateText {
   return { ...state, text: seen.words.say('row_waiting') }
 }
 
-/** An imported push can lack the time. */
+/** An imported push may have views but no time of the last one. */
 function sayOpened({ lastViewedAt }: Push, seen: { words: Words; now: number }) {
   return lastViewedAt === 0 ? seen.words.say('row_opened_once') : sayWhen('row_opened', lastViewedAt, seen)
 }
 
-/** How far it is used up. */
-function Use({ push, words, now, isReceived }: PartProps & { isReceived: boolean }) {
+/** The views and the expiry of a push. */
+function Usage({ push, words, now, isReceived }: PartProps & { isReceived: boolean }) {
   const { views, expireAfterViews, expiredOn, expiresAt } = push
   const isOver = isExpired(push, now)
   return (

@@ -1,5 +1,4 @@
-// The page with an owner's list: tabs, filters, the rows, what can be done to the selected ones, and other
-// pages.
+// The page with an owner's list: tabs, filters, rows, actions on the selected rows, and links to other pages.
 
 import { LIST_PAGE_SIZE, PUSH_LISTS, type PushList } from '../../domain/listing.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -34,19 +33,19 @@ export function ListView(props: Props) {
       </div>
       {hasAny && <ListTabs {...props} />}
       {hasAny && <Filters guest={guest} asked={asked} />}
-      <Told guest={guest} />
+      <ResultNotice guest={guest} />
       <div id="found">
-        {isFiltered(asked) && <Matching {...props} />}
+        {isFiltered(asked) && <MatchCount {...props} />}
         {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
         {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
-        {overview.pushes.length > 0 ? <Rows {...props} /> : <Nothing {...props} hasAny={hasAny} />}
+        {overview.pushes.length > 0 ? <Rows {...props} /> : <EmptyList {...props} hasAny={hasAny} />}
         <Pages {...props} />
       </div>
     </>
   )
 }
 
-/** Each tab keeps the filters, to search for the same in another list. */
+/** Each tab keeps the filters, so that the same search runs on another list. */
 function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
   const { say, number } = guest.words
   const sizes: Record<PushList, number> = {
@@ -62,8 +61,8 @@ function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
   return <Tabs label={say('pushes_title')} tabs={tabs} />
 }
 
-/** The notice about what the last press of a button did. */
-function Told({ guest }: { guest: Guest }) {
+/** The notice with the result of the last button. */
+function ResultNotice({ guest }: { guest: Guest }) {
   const { say } = guest
   const done = guest.query.get('done')
   const n = /^\d{1,3}$/.test(guest.query.get('n') ?? '') ? Number(guest.query.get('n')) : 0
@@ -72,8 +71,8 @@ function Told({ guest }: { guest: Guest }) {
 }
 
 /**
- * Enter in a checkbox presses the first button of the form, so the harmless one comes first; the style moves
- * it below the list.
+ * Enter in a checkbox presses the first submit button, so the harmless button comes first; CSS moves the
+ * buttons below the list.
  */
 function Rows({ guest, asked, overview, now }: Props) {
   const { say } = guest
@@ -121,7 +120,9 @@ const isByDay = ({ sort }: ListQuery) => sort === 'newest' || sort === 'oldest'
 
 type Day = { day: string | null; pushes: OverviewPush[] }
 
-/** The pushes by the day of their creation; in another order they have no days. */
+/**
+ * Groups the pushes by the day of their creation. Sorted by anything else they form one group without a day.
+ */
 function listDays({ guest: { words }, asked, overview, now }: Props): Day[] {
   const days: Day[] = []
   for (const listed of overview.pushes) {
@@ -133,8 +134,8 @@ function listDays({ guest: { words }, asked, overview, now }: Props): Day[] {
   return days
 }
 
-/** How many pushes the filters have left, and the way back to all of them. */
-function Matching({ guest, overview }: Props) {
+/** How many pushes match the filters, and a link that removes the filters. */
+function MatchCount({ guest, overview }: Props) {
   const { say } = guest
   return (
     <p class="matching">
@@ -144,13 +145,13 @@ function Matching({ guest, overview }: Props) {
   )
 }
 
-function Nothing({ guest, asked, overview: { damaged }, now, hasAny }: Props & { hasAny: boolean }) {
+function EmptyList({ guest, asked, overview: { damaged }, now, hasAny }: Props & { hasAny: boolean }) {
   if (damaged > 0) return null
   const text = <p class="nothing">{guest.say(emptyText(asked))}</p>
   return hasAny ? text : [text, <Example guest={guest} now={now} />]
 }
 
-/** Before the first push: a row as there will be, and the way to it. */
+/** Shown before the first push: an example row and a link to the create page. */
 function Example({ guest, now }: { guest: Member; now: number }) {
   const { say } = guest
   return (

@@ -1,4 +1,4 @@
-// The audit log of a push for its owner: a page of entries, and how many entries were not kept.
+// The audit log of a push for its owner: a page of entries, and how many entries were dropped.
 
 import { type AuditEntry, PAGE_SIZE } from '../../domain/audit.ts'
 import { isEndedByTries, type Push } from '../../domain/push.ts'
@@ -56,7 +56,7 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
           <Entry entry={entry} push={push} words={words} />
         ))}
       </ol>
-      <Missing log={log} words={words} />
+      <DroppedEntries log={log} words={words} />
       <PageLinks
         guest={guest}
         pageNumber={pageNumber}
@@ -86,7 +86,7 @@ function Entry({ entry, push, words }: { entry: AuditEntry; push: Push; words: W
   )
 }
 
-function Missing({ log: { missing }, words }: { log: LogFacts; words: Words }) {
+function DroppedEntries({ log: { missing }, words }: { log: LogFacts; words: Words }) {
   const { say, moment } = words
   const { failures, ownerViews, edits, latest } = missing
   return [

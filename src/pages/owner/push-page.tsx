@@ -1,4 +1,4 @@
-// The page of a push for its owner: shows it, edits it, unlocks it, expires it.
+// The owner's page of a push: shows, edits, unlocks and expires it.
 
 import { type AuditEntry, PAGE_SIZE } from '../../domain/audit.ts'
 import { isDomainError } from '../../domain/errors.ts'
@@ -32,7 +32,7 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
   }
 
   /**
-   * Marks the push as seen. If that fails, the mark in the list stays, and the page is shown all the same.
+   * Marks the push as seen. If the store refuses, the mark in the list stays and the page is shown anyway.
    */
   async function noteLook({ account }: Member, urlToken: string): Promise<void> {
     try {
@@ -52,7 +52,7 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     return answer(content, { guest, title, status: refused === null ? 200 : 422, width: 'wide' })
   }
 
-  /** Redirects back to the page of the push. Expiring it again changes nothing. */
+  /** Redirects back to the page of the push. Idempotent. */
   async function expire(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
     await pushes.getOwned(url_token, guest.account)
     await pushes.expire(url_token, guest.viewer)
@@ -64,7 +64,7 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     return leadBack(guest, url_token, 'unlocked')
   }
 
-  /** Shows the form again, with what was typed, when something in it is refused. */
+  /** If a field is refused, shows the form again with what was typed. */
   async function edit(guest: Member, form: Form, { url_token = '' }: Params): Promise<Response> {
     const owned = await pushes.getOwned(url_token, guest.account)
     try {
@@ -78,10 +78,7 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
   return { show, expire, unlock, edit }
 }
 
-/**
- * A page of the log with the newest entries first. The API, whose pages these are cut from, begins with the
- * oldest.
- */
+/** Returns a page of the log, newest entries first. `listPage` counts pages from the oldest entry. */
 async function listNewest({ entries, listPage }: Owned['log'], pageNumber: number): Promise<AuditEntry[]> {
   const end = entries - (pageNumber - 1) * PAGE_SIZE
   const start = Math.max(0, end - PAGE_SIZE)

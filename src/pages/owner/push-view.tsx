@@ -1,4 +1,4 @@
-// The page of a push for its owner: its state first, its link, its log, then what can be changed about it.
+// The owner's page of a push: its state first, its link, its log, then the forms that change it.
 
 import type { AuditEntry } from '../../domain/audit.ts'
 import { isEnding, isUsedUp } from '../../domain/listing.ts'
@@ -55,7 +55,7 @@ export function PushView(props: Props) {
           <bdi>{note}</bdi>
         </p>
       )}
-      <Told {...props} />
+      <ResultNotice {...props} />
       <State {...props} />
       {push.lost && (
         <Notice kind="plain">
@@ -81,8 +81,8 @@ export function PushView(props: Props) {
   )
 }
 
-/** The notice about what the last press of a button did. */
-function Told({ guest, isLive }: Props) {
+/** The notice with the result of the last button. */
+function ResultNotice({ guest, isLive }: Props) {
   const done = guest.query.get('done')
   const key = done === 'expired' && !isLive ? 'expired_text' : done === 'edited' ? 'edit_done' : null
   return key && <Notice kind="good">{guest.say(key)}</Notice>
@@ -102,7 +102,7 @@ function State({ guest, owned: { push, request }, isLive, now }: Props) {
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
-      {/* Only its owner has the link of a received push, and their looks do not count. */}
+      {/* Only the owner has the link of a received push, and owner views do not count. */}
       {(request === null || views > 0) && (
         <p class="used">
           {isLive && <progress max={expireAfterViews} value={views} aria-labelledby="used" />}
@@ -129,7 +129,7 @@ function State({ guest, owned: { push, request }, isLive, now }: Props) {
   )
 }
 
-/** A restore loses which request it was. */
+/** A restore loses the link of the request. */
 function Request({ guest: { words, href }, urlToken }: { guest: Guest; urlToken: string }) {
   if (urlToken === '') return words.say('received_for')
   return <a href={href(PAGES.request.href({ url_token: urlToken }))}>{words.say('received_for')}</a>
@@ -199,7 +199,7 @@ function endOf(push: Push) {
   return 'state_time'
 }
 
-/** Tells what too many wrong passphrases led to, and unlocks the push. */
+/** Explains a lock after too many wrong passphrases, and offers to unlock the push. */
 function Tries({ guest, owned: { push, urlToken }, isLive }: Props) {
   const { say } = guest
   if (isLive && isLocked(push)) {

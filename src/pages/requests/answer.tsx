@@ -1,5 +1,5 @@
-// The page of a request's link: somebody without an account sends what was asked for, and learns only that it
-// has arrived, or that nothing can be sent.
+// The page of a request's link: a person without an account sends a secret, and learns only that it has
+// arrived, or that it cannot be sent.
 
 import { type DomainError, isDomainError, isOutage } from '../../domain/errors.ts'
 import { MAX_PASSPHRASE_BYTES, type PushLimits } from '../../domain/new-push.ts'
@@ -68,7 +68,7 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
     return answer(content, { ...plain(guest), title, status: 410 })
   }
 
-  /** Sent again with its key, an answer arrives once. */
+  /** Idempotent: a retry with the same key delivers the answer once. */
   async function send(guest: Guest, { url_token = '' }: Params): Promise<Response> {
     const { exchange, viewer } = guest
     let payload = ''
@@ -78,7 +78,7 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
     try {
       const idempotencyKey = keyIn(guest)
       const begun = await requests.beginAnswer(url_token, { viewer, idempotencyKey, waits: true })
-      // Forms end lines with CR LF, whatever was typed.
+      // Browsers submit line breaks as CR LF.
       const complete = (text: string) => begun.complete(text.replaceAll('\r\n', '\n'))
       await receiveAnswer({ exchange, sink: { ...begun, complete }, onPart }).finally(begun.end)
     } catch (cause) {
@@ -93,13 +93,13 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
   return { show, send }
 }
 
-/** In the address of the form, because it is needed before anything of the form is read. */
+/** Returns the key in the form's URL. It is needed before the body is read. */
 function keyIn({ query }: Guest): string | null {
   const key = query.get('key') ?? ''
   return key.length >= KEY_LENGTH.min && key.length <= KEY_LENGTH.max && /^[!-~]+$/.test(key) ? key : null
 }
 
-/** Null for a refusal that the form does not explain. */
+/** Returns null for a refusal that the form does not explain. */
 function explain(cause: DomainError, guest: Guest): Why | null {
   const { say } = guest
   const { passphrase } = cause.details
@@ -122,11 +122,11 @@ type AnswerProps = {
   limits: PushLimits
   idempotencyKey: string
   payload: string
-  /** Why the form is shown again. */
+  /** Set if the form is shown again. */
   why: Why | null
 }
 
-/** What was wrong with an answer; problems by the id of the field. */
+/** The problems of a refused answer, by the id of the field. */
 type Why = {
   status: number
   message: string
@@ -162,7 +162,7 @@ function Answer(props: AnswerProps) {
         class="create"
         novalidate
       >
-        {/* For the script alone: what is disabled is not sent. */}
+        {/* Only for the script: browsers do not send disabled fields. */}
         <input type="hidden" name="push[kind]" value={asked.acceptsFiles ? 'file' : 'text'} disabled />
         <Fields {...props} />
         <div class="actions">
@@ -188,7 +188,7 @@ function Answer(props: AnswerProps) {
   )
 }
 
-/** The passphrase first: whoever does not know it sends no files in vain. */
+/** The passphrase comes first, so that no files are uploaded with a wrong one. */
 function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) {
   const problems: Why['problems'] = why?.problems ?? {}
   const { say } = words

@@ -1,5 +1,4 @@
-// The tabs of the pages where an account begins: it shares a secret, or asks for one. The title of the page
-// is that of its tab.
+// The tabs "share a secret" and "ask for a secret". The title of the page is that of its tab.
 
 import { PAGES } from '../../http/urls.ts'
 import type { Guest } from '../frame/guest.ts'

@@ -1,5 +1,4 @@
-// The page of a request for its owner: its state, its link, and closing it. What arrives stands in the list
-// of all pushes.
+// The owner's page of a request: its state, its link, and closing it. Answers appear in the list of pushes.
 
 import { PAGES, requestLink } from '../../http/urls.ts'
 import { fingerprintOfRecipient } from '../../requests/recipient.ts'
@@ -96,7 +95,7 @@ function About({ guest: { words }, own }: Props) {
   )
 }
 
-/** What it asks for, or the end of its link. */
+/** Returns the name; else the first line of the message; else a text with the end of the link. */
 export function nameOfRequest({ name, message, urlToken }: OwnRequest, { say }: Words): string {
   if (name !== '') return name
   const [line = ''] = message.trim().split(/\r?\n/)
@@ -110,7 +109,7 @@ export function countAnswers({ request }: OwnRequest, words: Words): string {
   return words.say('request_count', { answers: request.answers, n: request.maxAnswers })
 }
 
-/** As often as it may be. */
+/** Whether the request has all the answers that it accepts. */
 function isAnswered({ request }: OwnRequest): boolean {
   return request.answers >= request.maxAnswers
 }

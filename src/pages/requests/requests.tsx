@@ -1,4 +1,4 @@
-// The pages of an account's requests: asks somebody for a secret, lists what was asked for, closes it.
+// The pages of an account's requests: asks another person for a secret, lists the requests, closes them.
 
 import { DURATIONS, MAX_PASSPHRASE_BYTES, type PushLimits } from '../../domain/new-push.ts'
 import { MAX_ANSWERS } from '../../domain/requests.ts'
@@ -133,7 +133,7 @@ function AskForm({ guest, recipient, limits, refused }: Props) {
         label={say('ask_message')}
         hint={say('ask_message_hint')}
       />
-      {/* Without files there is nothing to choose. */}
+      {/* If files are off, there is nothing to choose. */}
       {limits.kinds.has('file') && (
         <Select
           {...field('accept')}
