@@ -1,4 +1,4 @@
-// The table of pages: what shows or does each URL, after its guard. One without a controller does not compile.
+// The table of pages: the guard and the handler of each URL. A URL without one does not compile.
 
 import type { Sessions } from '../accounts/sessions.ts'
 import { type Handlers, open, type Route, routesOf } from '../http/door/router.ts'
@@ -47,13 +47,13 @@ export type PagesOptions = ReceivePageOptions &
   RequestPagesOptions &
   AnswerPagesOptions &
   TrustPageOptions & {
-    /** Shows the reference of the previous version of the API. */
+    /** Answers the reference of API version 1. */
     answerPreviousApi: Handlers['answer']
     acceptClock: AcceptClock
     answer: AnswerGuest
     getGuest: GetGuest
     sessions: Sessions
-    /** Without it only accounts may create. */
+    /** If false, only accounts may create. */
     anonymousAccess: boolean
   }
 
@@ -81,12 +81,12 @@ function receiveControllers({ guest, guestForm }: PageGuards, options: PagesOpti
     reveal: guestForm(reveal),
     revealStep: guestForm(reveal),
     expire: guestForm(expire),
-    // Holds the text itself, so that it is saved while the store is away, too.
+    // The form holds the text itself, so saving works during an outage too.
     saveText: open(async ({ exchange }) => saveText(await readForm(exchange))),
   }
 }
 
-/** The pages of somebody who shares something. */
+/** The pages that share a secret. */
 function shareControllers({ guest, patientForm }: PageGuards, options: PagesOptions) {
   const { show, create, refuseUnknown, share } = createCreatePage(options)
   return {
@@ -116,7 +116,7 @@ function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
   }
 }
 
-/** The pages of an account's requests, and of somebody who has the link of one. */
+/** The pages of an account's requests, and those of a request's link. */
 function requestControllers({ guest, member, form }: PageGuards, options: PagesOptions) {
   const { showAll, ask, show, close } = createRequestPages(options)
   const answering = createAnswerPages(options)
@@ -126,7 +126,7 @@ function requestControllers({ guest, member, form }: PageGuards, options: PagesO
     request: member(show),
     closeRequest: form(close),
     answer: guest(answering.show),
-    // Reads a body of its own, with files.
+    // Reads its own body, which may hold files.
     submitAnswer: guest(answering.send),
   }
 }
@@ -177,7 +177,7 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
     twoFactor: member(twoFactor.show),
     turnOnTwoFactor: confirmedForm(twoFactor.turnOn),
     turnOffTwoFactor: confirmedForm(twoFactor.turnOff),
-    // Asks for the password, because whoever names another key reads what arrives from then on.
+    // Asks for the password, because the holder of the key can read every later answer.
     keepRecipient: confirmedForm(account.keepRecipient),
   }
 }
@@ -204,9 +204,9 @@ function adminControllers({ member, form, confirmedForm }: PageGuards, options: 
     resetAccount: confirmedForm(reset),
     removeAccount: confirmedForm(remove),
     changeAppearance: confirmedForm(changeAppearance),
-    // Asks for the password, because pushes that have ended by this clock are destroyed then.
+    // Asks for the password, because pushes that have expired by this clock are destroyed then.
     acceptClock: confirmedForm(createAcceptClock(options.acceptClock)),
-    // Makes room for the new one by removing the oldest.
+    // Asks for the password, because the new backup replaces the oldest.
     backUp: confirmedForm(createBackUp(options)),
   }
 }
