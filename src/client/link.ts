@@ -1,6 +1,6 @@
 // Reads what users give for a push or a request: its link, or its token alone.
 
-import { lacksScheme, withScheme } from '../domain/server-address.ts'
+import { lacksScheme, withScheme } from '../text/server-address.ts'
 import { authorityOf } from '../text/web-address.ts'
 
 const TOKEN = /^[\w-]{4,128}$/

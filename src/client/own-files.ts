@@ -4,8 +4,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { numberedName } from '../domain/received-names.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import { numberedName } from '../text/safe-filename.ts'
 
 // Some flags are undefined on Windows.
 const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR, O_WRONLY } = constants

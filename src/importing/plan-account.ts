@@ -2,7 +2,7 @@
 
 import { isBcrypt } from '../accounts/passwords.ts'
 import { parseEmail } from '../domain/account.ts'
-import type { IncomingAccount } from '../domain/incoming.ts'
+import type { IncomingAccount } from './incoming.ts'
 
 export type PlannedAccount = {
   email: string

@@ -3,10 +3,10 @@
 import { isShortUrlToken } from '../crypto/url-token.ts'
 import type { EntryToImport } from '../domain/audit.ts'
 import { cleanFilename, MAX_FILENAME_CHARACTERS } from '../domain/files.ts'
-import type { IncomingPush } from '../domain/incoming.ts'
 import { isFromAhead, type Push, type PushKind, UNTOUCHED } from '../domain/push.ts'
 import { DAY } from '../domain/time.ts'
 import { isWebAddress } from '../text/web-address.ts'
+import type { IncomingPush } from './incoming.ts'
 
 /** A live push has its payload; one that is over has none. `notes` say what comes otherwise than it was. */
 export type PlannedPush = {

@@ -3,9 +3,9 @@
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { StoredFile } from '../domain/files.ts'
-import { IncomingProblem, type IncomingPush, type IncomingSource, isUnreadable } from '../domain/incoming.ts'
 import { inLanes } from '../domain/lanes.ts'
 import type { Uploads } from '../pushes/uploads.ts'
+import { IncomingProblem, type IncomingPush, type IncomingSource, isUnreadable } from './incoming.ts'
 import { filenameOf, planPush } from './plan-push.ts'
 
 /** What a live push needs besides itself. Without files any data key will do. */

@@ -3,7 +3,7 @@
 import { isBcrypt } from '../accounts/passwords.ts'
 import { openForAccount } from '../crypto/sealed-field.ts'
 import { hashToken } from '../crypto/tokens.ts'
-import { type IncomingSource, isUnreadable } from '../domain/incoming.ts'
+import { type IncomingSource, isUnreadable } from './incoming.ts'
 import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { createComparePush, type PushComparison, type VerifyOptions } from './verify-push.ts'

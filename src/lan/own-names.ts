@@ -1,7 +1,7 @@
 // The names and addresses of this machine that its own certificate vouches for. Never from a request.
 
 import ipaddr from 'ipaddr.js'
-import { isTopLevelDomain, LOCAL_DOMAINS } from '../domain/local-names.ts'
+import { isTopLevelDomain, LOCAL_DOMAINS } from '../text/local-names.ts'
 
 export type NamesOptions = {
   /** The machine's name, as the system tells it; may have a domain. */

@@ -12,9 +12,9 @@ import {
   grantLifetime,
   type StoredFile,
 } from '../domain/files.ts'
-import { safeFilenames } from '../domain/received-names.ts'
 import { NODES_APART } from '../domain/time.ts'
 import type { StoredPush } from '../store/contract.ts'
+import { safeFilenames } from '../text/safe-filename.ts'
 import { archiveSize, type Entry, readArchive } from './archive.ts'
 import {
   createGrantedFiles,

@@ -6,8 +6,8 @@ import { fingerprint } from '../crypto/keyring.ts'
 import { ageRecipient } from '../domain/age-recipient.ts'
 import { invalidFields } from '../domain/errors.ts'
 import { ANY_TYPE } from '../domain/files.ts'
-import { safeFilenames } from '../domain/received-names.ts'
 import type { IncomingFile } from '../pushes/uploads.ts'
+import { safeFilenames } from '../text/safe-filename.ts'
 
 /** Loaded only when needed: each takes its time. */
 const loadAge = () => import('age-encryption')

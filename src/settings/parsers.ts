@@ -4,8 +4,8 @@ import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { parseBucketPlace } from '../domain/bucket-place.ts'
-import { withScheme } from '../domain/server-address.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
+import { withScheme } from '../text/server-address.ts'
 import { parseOrigin, parsePlace } from '../text/web-address.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -4,11 +4,11 @@ import { expect, test } from 'bun:test'
 import { newAccountProblems, parseEmail, passwordProblem } from '../../src/domain/account.ts'
 import { DomainError, isDomainError, retrySeconds } from '../../src/domain/errors.ts'
 import { cleanFilename, grantLifetime, safeContentType } from '../../src/domain/files.ts'
-import { safeFilename } from '../../src/domain/received-names.ts'
-import { lacksScheme, withScheme } from '../../src/domain/server-address.ts'
 import { findRoom } from '../../src/domain/shares.ts'
 import { presentSystemError } from '../../src/domain/system-errors.ts'
 import { MINUTE } from '../../src/domain/time.ts'
+import { safeFilename } from '../../src/text/safe-filename.ts'
+import { lacksScheme, withScheme } from '../../src/text/server-address.ts'
 
 test('an e-mail address has at most 254 characters, a password at most 1024 bytes', () => {
   const address = (length: number) => `${'a'.repeat(length - 5)}@b.cd`

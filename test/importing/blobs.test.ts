@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { IncomingProblem } from '../../src/domain/incoming.ts'
+import { IncomingProblem } from '../../src/importing/incoming.ts'
 import { type Blob, incomingFile } from '../../src/importing/source/blobs.ts'
 import { newFolder } from '../support/import.ts'
 import { needs } from '../support/needs.ts'

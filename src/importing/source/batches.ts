@@ -2,7 +2,7 @@
 // and its files.
 
 import type { EntryToImport } from '../../domain/audit.ts'
-import type { IncomingFile } from '../../domain/incoming.ts'
+import type { IncomingFile } from '../incoming.ts'
 import { incomingFile } from './blobs.ts'
 import type { ForeignDatabase, Row } from './foreign-database.ts'
 import { readBlob, readEntry } from './rows.ts'

@@ -3,8 +3,8 @@
 import { constants, realpathSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type IncomingFile, IncomingProblem } from '../../domain/incoming.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { type IncomingFile, IncomingProblem } from '../incoming.ts'
 
 /** As it stands in the table; empty where there was none. */
 export type Blob = {

@@ -1,6 +1,6 @@
 // Reads the data of a Password Pusher 2.x: its database and its storage folder. Nothing is written there.
 
-import type { IncomingAccount, IncomingPush, IncomingSource, Unreadable } from '../../domain/incoming.ts'
+import type { IncomingAccount, IncomingPush, IncomingSource, Unreadable } from '../incoming.ts'
 import { listBatches, readBatch } from './batches.ts'
 import type { ForeignDatabase } from './foreign-database.ts'
 import { readAccount, readPush } from './rows.ts'

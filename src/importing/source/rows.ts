@@ -2,8 +2,8 @@
 // that says why.
 
 import { type AuditKind, type EntryToImport, visitFrom } from '../../domain/audit.ts'
-import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../../domain/incoming.ts'
 import type { PushKind } from '../../domain/push.ts'
+import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../incoming.ts'
 import type { Blob } from './blobs.ts'
 import type { Row } from './foreign-database.ts'
 import type { Unseal } from './sealed-columns.ts'

@@ -2,7 +2,7 @@
 
 import { deriveColumnKey, openLockboxField } from '../../crypto/lockbox.ts'
 import { conflict } from '../../domain/errors.ts'
-import type { Unsealed } from '../../domain/incoming.ts'
+import type { Unsealed } from '../incoming.ts'
 
 /** The key that Password Pusher publishes, and uses where nobody set one. */
 export const PUBLISHED_KEY = '749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f'

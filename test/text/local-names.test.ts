@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isOfLocalNetwork } from '../../src/domain/local-names.ts'
+import { isOfLocalNetwork } from '../../src/text/local-names.ts'
 
 test.each(['nas', 'localhost', 'oncebox.local', 'nas.lan', 'nas.internal', 'nas.home.arpa', 'a.b.lan'])(
   '%p and all below it belong to a local network',

@@ -1,7 +1,7 @@
 // Safe names for received files.
 
 import { expect, test } from 'bun:test'
-import { numberedName, safeFilename, safeFilenames } from '../../src/domain/received-names.ts'
+import { numberedName, safeFilename, safeFilenames } from '../../src/text/safe-filename.ts'
 import { workedMs } from '../support/effort.ts'
 
 const linux = { platform: 'linux' }

@@ -1,7 +1,7 @@
 // What another server gives up: accounts and pushes on their way into this one, as its reader finds them.
 
-import type { EntryToImport } from './audit.ts'
-import type { PushKind } from './push.ts'
+import type { EntryToImport } from '../domain/audit.ts'
+import type { PushKind } from '../domain/push.ts'
 
 /** A value that was sealed there: '' when it was empty, null when no key opens it. */
 export type Unsealed = string | null
