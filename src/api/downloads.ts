@@ -3,7 +3,7 @@
 import { ANY_TYPE } from '../domain/files.ts'
 import { type AnswerHeaders, answerAttachment, answerJson, TEXT } from '../http/answers.ts'
 import type { Asked } from '../http/door/router.ts'
-import type { Download, Downloads } from '../pushes/downloads.ts'
+import type { Downloads, GrantedDownload } from '../pushes/downloads.ts'
 import type { Span } from '../pushes/granted-files.ts'
 
 /** More than a single range needs. A longer header is ignored. */
@@ -33,16 +33,16 @@ export function createAnswerDownload({ open }: Downloads) {
   }
 }
 
-function rangesOf({ id }: Download): AnswerHeaders {
+function rangesOf({ id }: GrantedDownload): AnswerHeaders {
   return id === null ? { 'accept-ranges': 'none' } : { 'accept-ranges': 'bytes', etag: etagOf(id) }
 }
 
-async function bodyOf(download: Download, span: Span) {
+async function bodyOf(download: GrantedDownload, span: Span) {
   return span.end - span.start <= WHOLE_BYTES ? readWhole(download, span) : stream(download, span)
 }
 
 /** Null for the whole. An archive has no ranges: it would have to be read from its start each time. */
-function readSpan({ headers }: Request, { id, size }: Download): Span | null | 'unsatisfiable' {
+function readSpan({ headers }: Request, { id, size }: GrantedDownload): Span | null | 'unsatisfiable' {
   const condition = headers.get('if-range')
   const range = headers.get('range')
   if (id === null || range === null || (condition !== null && condition !== etagOf(id))) return null
@@ -63,7 +63,7 @@ function parseRange(header: string, size: number): Span | null | 'unsatisfiable'
   return start < end ? { start, end } : 'unsatisfiable'
 }
 
-async function readWhole(download: Download, span: Span): Promise<Buffer<ArrayBuffer>> {
+async function readWhole(download: GrantedDownload, span: Span): Promise<Buffer<ArrayBuffer>> {
   try {
     const chunks: Uint8Array[] = []
     for await (const chunk of download.read(span)) chunks.push(chunk)
@@ -74,7 +74,7 @@ async function readWhole(download: Download, span: Span): Promise<Buffer<ArrayBu
 }
 
 /** Reads no faster than the client does. An error in the middle resets the connection. */
-function stream(download: Download, span: Span): ReadableStream<Uint8Array> {
+function stream(download: GrantedDownload, span: Span): ReadableStream<Uint8Array> {
   const segments = download.read(span)
   return new ReadableStream<Uint8Array>(
     {

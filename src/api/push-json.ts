@@ -5,15 +5,15 @@ import type { FileFacts } from '../domain/files.ts'
 import { daysRemaining, isExpired, viewsRemaining } from '../domain/push.ts'
 import { formatTime } from '../domain/time.ts'
 import { FILES, PREVIOUS_FAMILIES, secretLink } from '../http/urls.ts'
-import type { Created } from '../pushes/create-push.ts'
+import type { CreatedPush } from '../pushes/create-push.ts'
 import type { GrantedFile } from '../pushes/downloads.ts'
-import type { Addressed, Labelled } from '../pushes/owner-lists.ts'
+import type { LabelledPush, LinkedPush } from '../pushes/owner-lists.ts'
 import type { AnswerBody } from './answer-tables.ts'
 
 export type PresentOptions = { baseUrl: string; now: number }
 
 /** The members that all answers with a push share. */
-function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOptions) {
+function presentPush({ push, urlToken }: LinkedPush, { baseUrl, now }: PresentOptions) {
   const isOver = isExpired(push, now)
   return {
     url_token: urlToken,
@@ -38,7 +38,7 @@ function presentPush({ push, urlToken }: Addressed, { baseUrl, now }: PresentOpt
 }
 
 /** For create: with name and note, never with the payload. */
-export function presentCreated(created: Created, baseUrl: string): AnswerBody<'CreatedPush'> {
+export function presentCreated(created: CreatedPush, baseUrl: string): AnswerBody<'CreatedPush'> {
   return {
     ...presentListed(created, { baseUrl, now: created.push.createdAt }),
     files: created.files.map(presentFile),
@@ -46,7 +46,7 @@ export function presentCreated(created: Created, baseUrl: string): AnswerBody<'C
 }
 
 /** For the owner's lists. */
-export function presentListed(listed: Labelled, options: PresentOptions): AnswerBody<'ListedPush'> {
+export function presentListed(listed: LabelledPush, options: PresentOptions): AnswerBody<'ListedPush'> {
   const { name, note, request } = listed
   const presented = { ...presentPush(listed, options), name, note }
   // A restore has lost the token of the request.
@@ -62,13 +62,13 @@ export function presentView(viewed: Viewed, options: PresentOptions): AnswerBody
   return { ...presentPush(viewed, options), expired: false, expired_on: null, payload: viewed.payload, files }
 }
 
-type Viewed = Addressed & { payload: string; files: GrantedFile[] }
+type Viewed = LinkedPush & { payload: string; files: GrantedFile[] }
 
-export function presentExpired(expired: Addressed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
+export function presentExpired(expired: LinkedPush, options: PresentOptions): AnswerBody<'RetrievedPush'> {
   return { ...presentPush(expired, options), payload: null, files: [] }
 }
 
-export function presentDeleted(deleted: Addressed, options: PresentOptions): AnswerBody<'DeletedPush'> {
+export function presentDeleted(deleted: LinkedPush, options: PresentOptions): AnswerBody<'DeletedPush'> {
   return { ...presentPush(deleted, options), files: [] }
 }
 

@@ -11,7 +11,7 @@ import type { BodyLimits } from '../http/intake/body.ts'
 import { createReadEdit, createReadLinkMail } from '../http/intake/push-edit.ts'
 import { createReceivePush, type Incoming } from '../http/intake/receiving.ts'
 import { secretLink } from '../http/urls.ts'
-import { type Attempt, type Idempotency, keyScopeOf } from '../pushes/idempotency.ts'
+import { type Idempotency, type KeyedAttempt, keyScopeOf } from '../pushes/idempotency.ts'
 import type { Pushes } from '../pushes/pushes.ts'
 import type { Retrieval } from '../pushes/retrieval.ts'
 import type { Uploads } from '../pushes/uploads.ts'
@@ -71,7 +71,10 @@ export function createPushEndpoints(options: {
   }
 
   /** Runs a create under the Idempotency-Key of its request; without a key, `attempt` is null. */
-  async function attempting<T>({ exchange, viewer }: Asked, create: (attempt: Attempt | null) => Promise<T>) {
+  async function attempting<T>(
+    { exchange, viewer }: Asked,
+    create: (attempt: KeyedAttempt | null) => Promise<T>,
+  ) {
     const key = exchange.request.headers.get('idempotency-key')
     const attempt = key === null ? null : await idempotency.begin({ key, scope: keyScopeOf(viewer) })
     try {
@@ -187,7 +190,7 @@ export function answerList(list: readonly object[], { damaged }: { damaged: numb
 function incomingOf(
   { exchange, viewer }: Asked,
   { wrappers, isLenient, kind }: Surface,
-  attempt: Attempt | null,
+  attempt: KeyedAttempt | null,
 ): Incoming {
   return {
     ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },

@@ -3,7 +3,7 @@
 
 const FIRST_FREE_PORT = 1024
 
-export type Refused = {
+export type ListenRefusal = {
   address: string
   port: number
   /** The setting that names the address. */
@@ -16,11 +16,11 @@ export type Refused = {
 }
 
 /** By the code of the system; null for any other. */
-export function explainListening(code: string, refused: Refused): string | null {
+export function explainListening(code: string, refused: ListenRefusal): string | null {
   return EXPLANATIONS[code]?.(refused) ?? null
 }
 
-const EXPLANATIONS: Record<string, (refused: Refused) => string> = {
+const EXPLANATIONS: Record<string, (refused: ListenRefusal) => string> = {
   EADDRINUSE: ({ port, address, flag }) =>
     `Port ${port} on ${address} is in use: stop what uses it, or choose another ${flag}.`,
   EACCES: explainPrivilege,
@@ -34,11 +34,11 @@ const EXPLANATIONS: Record<string, (refused: Refused) => string> = {
     'or listen on one address alone, such as --host 127.0.0.1.',
 }
 
-function explainSocketFolder({ host }: Refused): string {
+function explainSocketFolder({ host }: ListenRefusal): string {
   return `The folder of the socket ${host} does not exist: make it (RuntimeDirectory= in a systemd unit), or choose another --host.`
 }
 
-function explainAddress({ address, host, flag }: Refused): string {
+function explainAddress({ address, host, flag }: ListenRefusal): string {
   const other = flag === '--metrics-listen' ? flag : '--host'
   const named =
     address === host || host.toLowerCase() === 'localhost' ? address : `${host} is ${address}, which`
@@ -46,7 +46,7 @@ function explainAddress({ address, host, flag }: Refused): string {
 }
 
 /** On Linux, only root and programs with a capability may listen on a low port. */
-function explainPrivilege({ port, address, flag, platform, program }: Refused): string {
+function explainPrivilege({ port, address, flag, platform, program }: ListenRefusal): string {
   const refused = `Listening on port ${port} of ${address} is not permitted`
   const free = `choose a ${flag} from ${FIRST_FREE_PORT} on.`
   if (platform !== 'linux' || port >= FIRST_FREE_PORT) return `${refused}: ${free}`

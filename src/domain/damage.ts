@@ -2,7 +2,7 @@
 
 import { DamageError } from './errors.ts'
 
-export type Opening<Item, Opened> = {
+export type IntactOptions<Item, Opened> = {
   open: (item: Item) => Opened | Promise<Opened>
   report: (cause: unknown) => void
 }
@@ -10,7 +10,7 @@ export type Opening<Item, Opened> = {
 /** Opens each item. Reports those for which `open` throws a DamageError, and leaves them out. */
 export async function keepIntact<Item, Opened>(
   items: readonly Item[],
-  { open, report }: Opening<Item, Opened>,
+  { open, report }: IntactOptions<Item, Opened>,
 ): Promise<Opened[]> {
   const intact: Opened[] = []
   for (const item of items) {

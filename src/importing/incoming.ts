@@ -7,7 +7,7 @@ import type { PushKind } from '../domain/push.ts'
 export type Unsealed = string | null
 
 /** `open` yields the content once, and throws IncomingProblem when it is not as it was stored there. */
-export type IncomingFile = {
+export type FileToImport = {
   filename: string
   contentType: string
   size: number
@@ -35,7 +35,7 @@ export type IncomingPush = {
   retrievalStep: boolean
   /** Oldest first, without those of a kind that is not known here. */
   entries: EntryToImport[]
-  files: IncomingFile[]
+  files: FileToImport[]
 }
 
 export type IncomingAccount = {

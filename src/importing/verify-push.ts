@@ -16,7 +16,7 @@ import { nameOf, openLabels } from '../pushes/labels.ts'
 import type { FoundPush } from '../pushes/push-finder.ts'
 import { createRelieve } from '../pushes/relief.ts'
 import type { Store, StoredPush } from '../store/contract.ts'
-import { type IncomingFile, IncomingProblem, type IncomingPush } from './incoming.ts'
+import { type FileToImport, IncomingProblem, type IncomingPush } from './incoming.ts'
 import { createMarks } from './marks.ts'
 import { filenameOf, type PlannedPush, planPush } from './plan-push.ts'
 import type { OnProgress } from './walk.ts'
@@ -148,7 +148,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
   }
 
   async function isSameFile(
-    there: IncomingFile,
+    there: FileToImport,
     { file, content, push }: { file: StoredFile; content: Content; push: StoredPush },
   ): Promise<boolean> {
     const { filename, contentType, size } = there

@@ -3,7 +3,7 @@
 
 import type { ReadableFile } from './granted-files.ts'
 
-export type Entry = { filename: string; size: number; content: ReadableFile }
+export type ArchiveEntry = { filename: string; size: number; content: ReadableFile }
 
 /** Sizes and positions from here on take 64 bits (ZIP64). */
 const LARGE = 0xffff_ffff
@@ -31,7 +31,10 @@ export function archiveSize(files: readonly { filename: string; size: number }[]
  * end, so that an incomplete one cannot pass for whole. `changedAt` is the time of every entry, in
  * milliseconds since 1970.
  */
-export async function* readArchive(entries: readonly Entry[], changedAt: number): AsyncGenerator<Uint8Array> {
+export async function* readArchive(
+  entries: readonly ArchiveEntry[],
+  changedAt: number,
+): AsyncGenerator<Uint8Array> {
   const lastModified = new Date(changedAt)
   // Loaded only when needed: it takes megabytes.
   const { makeZip } = await import('client-zip')

@@ -29,9 +29,9 @@ export function openPush(found: FoundPush, passphraseKey: Uint8Array | null): Co
 }
 
 /** The push the files belong to, and the number of the instance key behind its data key. */
-type FileNamePlace = { pushId: Uint8Array; dataKey: Uint8Array; keyNumber: number }
+type FileContext = { pushId: Uint8Array; dataKey: Uint8Array; keyNumber: number }
 
-export function sealFile({ id, size, filename, contentType }: StoredFile, place: FileNamePlace): SealedFile {
+export function sealFile({ id, size, filename, contentType }: StoredFile, place: FileContext): SealedFile {
   const seal = (field: string, text: string) =>
     sealField(Buffer.from(text), keyOf(place), placeOf(place, field, id))
   return {
@@ -45,7 +45,7 @@ export function sealFile({ id, size, filename, contentType }: StoredFile, place:
 /** Throws DamageError, which contains `pushName`, when decryption fails, because the database was altered. */
 function openFile(
   { fileId: id, size, ...sealed }: SealedFile,
-  { pushName, ...place }: FileNamePlace & { pushName: string },
+  { pushName, ...place }: FileContext & { pushName: string },
 ): StoredFile {
   const open = (field: string, bytes: Uint8Array) => {
     const text = openField(bytes, keyOf(place), placeOf(place, field, id))
@@ -60,10 +60,10 @@ function openFile(
   }
 }
 
-function keyOf({ dataKey, keyNumber }: FileNamePlace) {
+function keyOf({ dataKey, keyNumber }: FileContext) {
   return { key: dataKey, number: keyNumber }
 }
 
-function placeOf({ pushId }: FileNamePlace, field: string, id: string) {
+function placeOf({ pushId }: FileContext, field: string, id: string) {
   return { subject: pushId, field: `${field}/${id}` }
 }

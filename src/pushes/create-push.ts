@@ -13,18 +13,18 @@ import { shareBytes } from '../domain/shares.ts'
 import type { Now } from '../domain/time.ts'
 import type { KeyToStore, Store } from '../store/contract.ts'
 import { sealFile } from './content.ts'
-import { type Attempt, fingerprintOfPush, type Made, requireSameFields } from './idempotency.ts'
+import { type FirstAnswer, fingerprintOfPush, type KeyedAttempt, requireSameFields } from './idempotency.ts'
 import { sealLabels } from './labels.ts'
 import type { ShareOf } from './limits.ts'
 import type { LinkMails } from './link-mails.ts'
-import type { Labelled } from './owner-lists.ts'
+import type { LabelledPush } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
 import type { Upload } from './uploads.ts'
 
-export type Created = Labelled & { files: readonly StoredFile[] }
+export type CreatedPush = LabelledPush & { files: readonly StoredFile[] }
 
 /** What makes a push an answer to a request for a secret: it belongs to the owner of the request. */
-export type Answer = {
+export type RequestAnswer = {
   requestId: number
   urlToken: string
   ownerId: number
@@ -40,18 +40,18 @@ export type Answer = {
 export type CreateOptions = {
   viewer: Viewer
   upload: Upload
-  answer?: Answer
+  answer?: RequestAnswer
   /** Of a request with an idempotency key; null without one. */
-  attempt: Attempt | null
+  attempt: KeyedAttempt | null
 }
 
 type Creation = Omit<CreateOptions, 'attempt'> & {
   keepKey: (made: { urlToken: string; createdAt: number }) => KeyToStore | null
 }
 
-type Once = CreateOptions & { attempt: Attempt }
+type KeyedOptions = CreateOptions & { attempt: KeyedAttempt }
 
-type Repeat = { made: Made; fingerprint: Buffer; upload: Upload }
+type Repeat = { made: FirstAnswer; fingerprint: Buffer; upload: Upload }
 
 export function createCreatePush(options: {
   store: Pick<Store, 'pushes' | 'freeSpace'>
@@ -66,13 +66,13 @@ export function createCreatePush(options: {
   /**
    * Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them.
    */
-  function create(wanted: NewPush, { attempt, ...options }: CreateOptions): Promise<Created> {
+  function create(wanted: NewPush, { attempt, ...options }: CreateOptions): Promise<CreatedPush> {
     return attempt === null
       ? createAnew(wanted, { ...options, keepKey: NO_KEY })
       : createOnce(wanted, { ...options, attempt })
   }
 
-  async function createOnce(wanted: NewPush, { attempt, ...options }: Once): Promise<Created> {
+  async function createOnce(wanted: NewPush, { attempt, ...options }: KeyedOptions): Promise<CreatedPush> {
     const { upload } = options
     const fingerprint = fingerprintOfPush(wanted, upload.listPrints())
     if (attempt.made !== null) return repeat(wanted, { made: attempt.made, fingerprint, upload })
@@ -90,7 +90,7 @@ export function createCreatePush(options: {
    * Builds the first answer again. What is not stored (name, note, files of an anonymous push) is the same in
    * this request.
    */
-  async function repeat(wanted: NewPush, again: Repeat): Promise<Created> {
+  async function repeat(wanted: NewPush, again: Repeat): Promise<CreatedPush> {
     const { made, upload } = again
     requireSameFields(made, again.fingerprint)
     // If the full disk prevents cleanup now, the next start does it.
@@ -104,7 +104,7 @@ export function createCreatePush(options: {
   async function createAnew(
     wanted: NewPush,
     { viewer, upload, answer, keepKey }: Creation,
-  ): Promise<Created> {
+  ): Promise<CreatedPush> {
     const { account, visit } = viewer
     const measured = store.freeSpace.require()
     if (measured !== null) await measured

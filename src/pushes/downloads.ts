@@ -15,7 +15,7 @@ import {
 import { NODES_APART } from '../domain/time.ts'
 import type { StoredPush } from '../store/contract.ts'
 import { safeFilenames } from '../text/safe-filename.ts'
-import { archiveSize, type Entry, readArchive } from './archive.ts'
+import { type ArchiveEntry, archiveSize, readArchive } from './archive.ts'
 import {
   createGrantedFiles,
   type FileOfPush,
@@ -23,7 +23,7 @@ import {
   type ReadableFile,
 } from './granted-files.ts'
 
-export type Download = FileFacts &
+export type GrantedDownload = FileFacts &
   ReadableFile & {
     /**
      * Identifies the exact bytes. Null for an archive, which is made for each download and can only be read
@@ -36,24 +36,24 @@ export type Download = FileFacts &
  * All that a download needs stands in its URL, so that the server stores nothing readable for it. `until`:
  * since 1970.
  */
-type Until = Pick<FileOfPush, 'push'> & { until: number }
+type PushGrant = Pick<FileOfPush, 'push'> & { until: number }
 
 type FileOfGrant = Omit<FileOfPush, 'push'> & { filename: string }
 
-type FileGrant = Until & FileOfGrant & { contentType: string }
+type FileGrant = PushGrant & FileOfGrant & { contentType: string }
 
 /** For several files of a push in one archive, in this order and under these names. */
-type ArchiveGrant = Until & { files: FileOfGrant[] }
+type ArchiveGrant = PushGrant & { files: FileOfGrant[] }
 
 const PLACE = { subkey: 'grants', subject: new Uint8Array(), field: 'grant' } as const
 
 /** A sealed grant; downloads may begin until `until`. */
-type Granted = { grant: string; until: number }
+type SealedGrant = { grant: string; until: number }
 
-export type GrantedFile = StoredFile & Granted
+export type GrantedFile = StoredFile & SealedGrant
 
 /** All files of a push in one archive, or as many as fit into one URL. `size` is that of the archive. */
-export type GrantedArchive = Granted & { files: number; size: number }
+export type GrantedArchive = SealedGrant & { files: number; size: number }
 
 /** What a counted view has opened. */
 export type ViewedFiles = {
@@ -77,7 +77,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   /** Grants each file, and archives of all where there are several. */
   function grantAll(viewed: ViewedFiles): { files: GrantedFile[]; archives: GrantedArchive[] } {
     const granted = viewed.files.map((file) => ({ file, grant: grantFor(file, viewed) }))
-    const seal = (grant: FileGrant | ArchiveGrant): Granted => ({
+    const seal = (grant: FileGrant | ArchiveGrant): SealedGrant => ({
       grant: sealJson(grant, keyring, PLACE),
       until: Math.min(grant.until, viewed.push.expiresAt),
     })
@@ -94,7 +94,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   /**
    * Throws `forbidden` for an altered or lapsed grant, and `not_found` for a file that was destroyed.
    */
-  async function open(text: string): Promise<Download> {
+  async function open(text: string): Promise<GrantedDownload> {
     const grant = openJson<FileGrant | ArchiveGrant>(text, keyring, PLACE)
     if (grant === null) throw new DomainError('forbidden', 'This download link is not valid.')
     if (now() >= grant.until || grant.until > now() + longestLifeOf(grant))
@@ -102,7 +102,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
     return 'files' in grant ? openArchive(grant) : openOne(grant)
   }
 
-  async function openOne(grant: FileGrant): Promise<Download> {
+  async function openOne(grant: FileGrant): Promise<GrantedDownload> {
     const { file: id, filename, contentType, size } = grant
     return { id, filename, contentType, size, ...(await openFile(grant)) }
   }
@@ -111,9 +111,9 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
    * Opens all files first, so that a missing one refuses the archive, and one removed while it is read stays
    * readable.
    */
-  async function openArchive({ push, files }: ArchiveGrant): Promise<Download> {
+  async function openArchive({ push, files }: ArchiveGrant): Promise<GrantedDownload> {
     const { createdAt } = await findPush(push)
-    const entries: Entry[] = []
+    const entries: ArchiveEntry[] = []
     const close = async () => {
       await Promise.all(entries.map(({ content }) => content.close()))
     }

@@ -30,14 +30,14 @@ export const KEY_LENGTH = { min: 22, max: 128 } as const
 const KEY = new RegExp(`^[\\x20-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`)
 
 /** The result of an earlier request with the key; the push is in its state at creation. */
-export type Made = KeptAnswer & { push: StoredPush }
+export type FirstAnswer = KeptAnswer & { push: StoredPush }
 
 /** One request with a key, which no other one may use until `end`. */
-export type Attempt = {
+export type KeyedAttempt = {
   /** Null when the key is used for the first time. */
-  made: Made | null
+  made: FirstAnswer | null
   /** Looks again: another node may have used the key meanwhile. */
-  find(): Promise<Made | null>
+  find(): Promise<FirstAnswer | null>
   /** What the commit of the create stores for the key. */
   seal(of: KeptAnswer & { createdAt: number }): KeyToStore
   /** Frees the key for another attempt. May be called more than once. */
@@ -60,7 +60,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
    * Throws `malformed` for an invalid key, and `conflict` when its push has ended or another request runs
    * with it, unless it `waits` for the end of that.
    */
-  async function begin(presented: PresentedKey, { waits = false } = {}): Promise<Attempt> {
+  async function begin(presented: PresentedKey, { waits = false } = {}): Promise<KeyedAttempt> {
     for (;;) {
       if (waits) await running.get(nameOf(presented))
       const attempt = await beginIfFree(presented)
@@ -70,11 +70,11 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   }
 
   /** Null while another request runs with the key. */
-  async function beginIfFree(presented: PresentedKey): Promise<Attempt | null> {
+  async function beginIfFree(presented: PresentedKey): Promise<KeyedAttempt | null> {
     const name = nameOf(presented)
     if (running.has(name)) return null
     const made = await find(presented)
-    const seal: Attempt['seal'] = ({ createdAt, ...answer }) => {
+    const seal: KeyedAttempt['seal'] = ({ createdAt, ...answer }) => {
       const { sealing } = keyring
       const lookup = lookupOfKey(presented, sealing)
       return { lookup, lapsesAt: createdAt + LIFETIME, answer: sealAnswer(answer, presented, sealing) }
@@ -99,7 +99,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
    * Null for a key that was not used yet. Throws `malformed`, `conflict` when its push has ended, and
    * `overloaded` when another process may know the key.
    */
-  async function find(presented: PresentedKey): Promise<Made | null> {
+  async function find(presented: PresentedKey): Promise<FirstAnswer | null> {
     requireKey(presented)
     for (const instanceKey of keyring.keys) {
       const used = await store.idempotencyKeys.findKey(lookupOfKey(presented, instanceKey))
@@ -108,9 +108,9 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
     return null
   }
 
-  type Opening = { presented: PresentedKey; instanceKey: InstanceKey }
+  type UsedKey = { presented: PresentedKey; instanceKey: InstanceKey }
 
-  async function open(sealed: Uint8Array | null, { presented, instanceKey }: Opening): Promise<Made> {
+  async function open(sealed: Uint8Array | null, { presented, instanceKey }: UsedKey): Promise<FirstAnswer> {
     if (sealed === null) throw hasEnded()
     const answer = openAnswer(sealed, presented, instanceKey)
     if (answer === null) throw new DamageError('the answer of an idempotency key')
@@ -132,7 +132,7 @@ export function fingerprintOfPush(wanted: NewPush, files: readonly FilePrint[]):
 }
 
 /** Throws `invalid` when the key was used before with other fields. */
-export function requireSameFields(made: Made, fingerprint: Buffer): void {
+export function requireSameFields(made: FirstAnswer, fingerprint: Buffer): void {
   if (!made.fingerprint.equals(fingerprint))
     throw invalidFields({ idempotency_key: [{ code: 'key_reused' }] })
 }

@@ -17,13 +17,13 @@ export type Labels = { urlToken: string; name: string; note: string; request: st
  * The lookup of the push, or the request, and its account: labels of which the database names another one do
  * not open.
  */
-export type Place = { keyring: Keyring; pushId: Uint8Array; ownerId: number | null }
+export type LabelContext = { keyring: Keyring; pushId: Uint8Array; ownerId: number | null }
 /** `pushName` names the push in a DamageError. */
-export type NamedPlace = Place & { pushName: string }
+export type NamedLabelContext = LabelContext & { pushName: string }
 
-type Labelled = { id: number; lookup: Uint8Array; ownerId: number | null }
+type PushKeys = { id: number; lookup: Uint8Array; ownerId: number | null }
 
-export function placeOfPush({ id, lookup, ownerId }: Labelled, keyring: Keyring): NamedPlace {
+export function placeOfPush({ id, lookup, ownerId }: PushKeys, keyring: Keyring): NamedLabelContext {
   return { keyring, pushId: lookup, ownerId, pushName: nameOf({ id }) }
 }
 
@@ -32,7 +32,10 @@ export function nameOf({ id }: { id: number }): string {
   return `push ${id}`
 }
 
-export function sealLabels({ urlToken, name, note, request }: Labels, place: Place): Required<SealedLabels> {
+export function sealLabels(
+  { urlToken, name, note, request }: Labels,
+  place: LabelContext,
+): Required<SealedLabels> {
   return {
     urlToken: sealOwned('url_token', urlToken, place),
     name: sealLabel('name', name, place),
@@ -41,17 +44,20 @@ export function sealLabels({ urlToken, name, note, request }: Labels, place: Pla
   }
 }
 
-function sealRequest(urlToken: string, place: Place): Uint8Array {
+function sealRequest(urlToken: string, place: LabelContext): Uint8Array {
   return urlToken === '' ? new Uint8Array() : sealOwned('request', urlToken, place)
 }
 
 /** Null for a label that is not there. */
-export function sealLabel(field: string, text: string, place: Place): Buffer | null {
+export function sealLabel(field: string, text: string, place: LabelContext): Buffer | null {
   return text === '' ? null : sealOwned(field, text, place)
 }
 
 /** Throws DamageError when decryption fails, because the database was altered. */
-export function openLabels({ urlToken, request = null, ...texts }: SealedLabels, place: NamedPlace): Labels {
+export function openLabels(
+  { urlToken, request = null, ...texts }: SealedLabels,
+  place: NamedLabelContext,
+): Labels {
   return {
     urlToken: openOwned('url_token', urlToken, place),
     ...openTexts(texts, place),
@@ -60,17 +66,17 @@ export function openLabels({ urlToken, request = null, ...texts }: SealedLabels,
 }
 
 /** The same without the link's token. */
-export function openTexts({ name, note }: Pick<SealedLabels, 'name' | 'note'>, place: NamedPlace) {
+export function openTexts({ name, note }: Pick<SealedLabels, 'name' | 'note'>, place: NamedLabelContext) {
   return { name: openLabel('name', name, place), note: openLabel('note', note, place) }
 }
 
 /** '' for a label that is not there. */
-export function openLabel(field: string, sealed: Uint8Array | null, place: NamedPlace): string {
+export function openLabel(field: string, sealed: Uint8Array | null, place: NamedLabelContext): string {
   return sealed === null ? '' : openOwned(field, sealed, place)
 }
 
 /** A field of a push, or of a request, that only its account reads. */
-export function sealOwned(field: string, text: string, { keyring, ...push }: Place): Buffer {
+export function sealOwned(field: string, text: string, { keyring, ...push }: LabelContext): Buffer {
   return sealWithKeyring(Buffer.from(text), keyring, placeOf(field, push))
 }
 
@@ -78,14 +84,14 @@ export function sealOwned(field: string, text: string, { keyring, ...push }: Pla
 export function openOwned(
   field: string,
   sealed: Uint8Array,
-  { keyring, pushName, ...push }: NamedPlace,
+  { keyring, pushName, ...push }: NamedLabelContext,
 ): string {
   const bytes = openWithKeyring(sealed, keyring, placeOf(field, push))
   if (bytes === null) throw new DamageError(pushName)
   return new TextDecoder().decode(bytes)
 }
 
-function placeOf(field: string, { pushId, ownerId }: Omit<Place, 'keyring'>) {
+function placeOf(field: string, { pushId, ownerId }: Omit<LabelContext, 'keyring'>) {
   const owner = Buffer.alloc(8)
   owner.writeBigUInt64BE(BigInt(ownerId ?? 0))
   return { subkey: 'owner', subject: Buffer.concat([pushId, owner]), field } as const

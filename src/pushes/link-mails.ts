@@ -12,13 +12,13 @@ export type LinkMails = ReturnType<typeof createLinkMails>
 type Options = { keyring: Keyring; limit: MailLimit }
 
 /** The push, and who sends its link. */
-type Sending = { urlToken: string; account: Account; address: string; push: Pick<Push, 'showsSender'> }
+type LinkToSend = { urlToken: string; account: Account; address: string; push: Pick<Push, 'showsSender'> }
 
 export function createLinkMails({ keyring, limit }: Options) {
   /** Gives `store` one mail for each recipient, who thus learns of no other. Throws `too_many_mails`. */
   return <T>(
     { recipients, language }: LinkMail,
-    { urlToken, account, address, push }: Sending,
+    { urlToken, account, address, push }: LinkToSend,
     store: (mails: readonly string[]) => Promise<T>,
   ): Promise<T> => {
     const sender = push.showsSender ? account.email : null

@@ -9,9 +9,9 @@ import { type DomainError, invalidFields, notFound, nullIfMissing } from '../dom
 import type { LinkMail } from '../domain/new-push.ts'
 import type { Now } from '../domain/time.ts'
 import type { EditToPush, Store } from '../store/contract.ts'
-import { type Labels, openLabels, type Place, placeOfPush, sealLabel } from './labels.ts'
+import { type LabelContext, type Labels, openLabels, placeOfPush, sealLabel } from './labels.ts'
 import type { LinkMails } from './link-mails.ts'
-import type { Addressed, Labelled } from './owner-lists.ts'
+import type { LabelledPush, LinkedPush } from './owner-lists.ts'
 import type { PushFinder } from './push-finder.ts'
 
 /** More than a page of a list holds. */
@@ -33,7 +33,7 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
    * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, and `invalid`
    * with every field whose new value is refused.
    */
-  async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<Labelled> {
+  async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<LabelledPush> {
     const { visit } = viewer
     const { push, account: owner } = await finder.getOwn(urlToken, viewer, 'edit it')
     const place = placeOfPush(push, keyring)
@@ -66,7 +66,7 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
    * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws,
    * `too_many_mails`, and `invalid` for a push that has expired.
    */
-  async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<Addressed> {
+  async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<LinkedPush> {
     const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
     const { visit } = viewer
     const sending = { urlToken, account, address: visit.ip, push }
@@ -108,7 +108,7 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
   return { edit, notify, expireSelected, markSeen }
 }
 
-function sealChanged(wanted: LabelsToEdit, present: Labels, place: Place): EditToPush['labels'] {
+function sealChanged(wanted: LabelsToEdit, present: Labels, place: LabelContext): EditToPush['labels'] {
   const changed = (['name', 'note'] as const).filter(
     (field) => (wanted[field] ?? present[field]) !== present[field],
   )

@@ -3,7 +3,7 @@
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry } from '../domain/audit.ts'
 import type { StoredPush } from '../store/contract.ts'
-import type { Labelled, ListOptions, PageOfPushes } from './owner-lists.ts'
+import type { LabelledPush, ListOptions, PageOfPushes } from './owner-lists.ts'
 
 /** The audit log of a push, oldest entry first. The reader's permission has been checked. */
 export type OpenLog = {
@@ -15,9 +15,9 @@ export type OpenLog = {
 /** Milliseconds of the event loop that are used before other requests get their turn. */
 const SLICE_MS = 8
 
-export type ExportedPush = Labelled & { log: AuditEntry[] }
+export type ExportedPush = LabelledPush & { log: AuditEntry[] }
 
-type StoredLabelled = Labelled & { push: StoredPush }
+type StoredLabelled = LabelledPush & { push: StoredPush }
 
 type Options = {
   list: (account: Account, options: ListOptions) => Promise<PageOfPushes<StoredLabelled>>

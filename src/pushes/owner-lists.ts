@@ -22,10 +22,10 @@ import { foldedWords, foldForSearch } from '../text/fold.ts'
 import { openLabels, openTexts, placeOfPush } from './labels.ts'
 
 /** A push with the token of its link, which only the caller and the owner ever hold. */
-export type Addressed = { push: Push; urlToken: string }
+export type LinkedPush = { push: Push; urlToken: string }
 
 /** `request`: as in `Labels`. */
-export type Labelled = Addressed & { name: string; note: string; request: string | null }
+export type LabelledPush = LinkedPush & { name: string; note: string; request: string | null }
 
 /** `beforeId`: only pushes that were stored before that one. */
 export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }
@@ -34,7 +34,7 @@ export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: num
 export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 
 /** A push in the overview. `isUnseen`: opened since its owner looked at it last. */
-export type OverviewPush = Labelled & { push: StoredPush; isUnseen: boolean; fileBytes: number }
+export type OverviewPush = LabelledPush & { push: StoredPush; isUnseen: boolean; fileBytes: number }
 
 export type OverviewOptions = PushFilter & {
   list: PushList
@@ -95,10 +95,10 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { ...page, counts, opened: opened.length }
   }
 
-  type Found = { counts: PushCounts; opened: readonly ListedPush[] }
+  type OwnedCounts = { counts: PushCounts; opened: readonly ListedPush[] }
 
   /** Straight from the index, however many there are. */
-  async function pageOf({ id }: Account, options: OverviewOptions, { counts, opened }: Found) {
+  async function pageOf({ id }: Account, options: OverviewOptions, { counts, opened }: OwnedCounts) {
     const { list, pageNumber, until } = options
     const expired = list === 'expired'
     const among = expired ? [] : opened.filter(({ push }) => push.createdAt <= (until ?? push.createdAt))
@@ -115,7 +115,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { ...page, matching, isCut: false }
   }
 
-  async function lookThrough(account: Account, options: OverviewOptions, { opened }: Found) {
+  async function lookThrough(account: Account, options: OverviewOptions, { opened }: OwnedCounts) {
     const { list, sort, query, pageNumber } = options
     const live = list === 'expired' ? NOTHING : await collect(account.id, false, options)
     const expired =

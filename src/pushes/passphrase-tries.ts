@@ -7,23 +7,23 @@ import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/contract.ts'
 import { type Content, openPush } from './content.ts'
 import { nameOf } from './labels.ts'
-import type { Addressed } from './owner-lists.ts'
+import type { LinkedPush } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
 import type { FoundPush, PushFinder } from './push-finder.ts'
 
 /** Why a push was not opened. */
-export type Refusal =
-  | (Addressed & { outcome: 'expired' })
+export type RetrievalRefusal =
+  | (LinkedPush & { outcome: 'expired' })
   /** The push is as the try left it: the last one that is allowed ends or locks it. */
-  | (Addressed & { outcome: 'wrong_passphrase' })
+  | (LinkedPush & { outcome: 'wrong_passphrase' })
   /** Too many wrong tries in a minute: no passphrase is checked for `lockedFor` milliseconds. */
   | { outcome: 'passphrase_locked'; lockedFor: number }
   /** Too many wrong tries in all: no passphrase is checked until the owner unlocks the push. */
-  | (Addressed & { outcome: 'locked' })
+  | (LinkedPush & { outcome: 'locked' })
 
-export type Opening = { outcome: 'opened'; found: FoundPush; content: Content } | Refusal
+export type TryOutcome = { outcome: 'opened'; found: FoundPush; content: Content } | RetrievalRefusal
 
-type Asking = { passphrase: string; viewer: Viewer }
+type PassphraseTry = { passphrase: string; viewer: Viewer }
 
 export type PassphraseTriesOptions = {
   store: Pick<Store, 'pushes'>
@@ -38,7 +38,10 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   const { store, finder, passphrases, maxWrongTries, now } = options
 
   /** A wrong passphrase is counted before the next try is checked. */
-  async function openWithPassphrase(found: FoundPush, { passphrase, viewer }: Asking): Promise<Opening> {
+  async function openWithPassphrase(
+    found: FoundPush,
+    { passphrase, viewer }: PassphraseTry,
+  ): Promise<TryOutcome> {
     // Nothing will be tried, so this need not wait for tries.
     if (found.sealed === null || findLimit(found, now()) !== null)
       return tryPassphrase(found, passphrase, viewer)
@@ -49,7 +52,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     })
   }
 
-  async function tryPassphrase(found: FoundPush, passphrase: string, viewer: Viewer): Promise<Opening> {
+  async function tryPassphrase(found: FoundPush, passphrase: string, viewer: Viewer): Promise<TryOutcome> {
     const { push, sealed } = found
     if (sealed === null) return refuse(found, viewer)
     const limit = findLimit(found, now())
@@ -62,7 +65,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   }
 
   /** Audits the refusal, or the visit to a push that has expired meanwhile. */
-  async function refuse({ push: { id }, urlToken }: FoundPush, { visit }: Viewer): Promise<Refusal> {
+  async function refuse({ push: { id }, urlToken }: FoundPush, { visit }: Viewer): Promise<RetrievalRefusal> {
     const refused = await store.pushes.refusePassphrase({ id, visit, maxTries: maxWrongTries })
     if (refused === null) throw notFound()
     const { outcome, push } = refused
@@ -75,13 +78,13 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
 }
 
 /** Why no passphrase is checked for now; null when one may be tried. */
-function findLimit({ push, urlToken }: Addressed, now: number): Refusal | null {
+function findLimit({ push, urlToken }: LinkedPush, now: number): RetrievalRefusal | null {
   if (isLocked(push)) return { outcome: 'locked', push, urlToken }
   const lockedFor = passphraseLockedFor(push, now)
   return lockedFor > 0 ? { outcome: 'passphrase_locked', lockedFor } : null
 }
 
 /** For a push that was limited a moment ago. */
-export function presentLimit(found: Addressed, now: number): Refusal {
+export function presentLimit(found: LinkedPush, now: number): RetrievalRefusal {
   return findLimit(found, now) ?? { outcome: 'passphrase_locked', lockedFor: 1 }
 }

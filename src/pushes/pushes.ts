@@ -13,18 +13,18 @@ import type { ShareOf, ShortTokens } from './limits.ts'
 import type { LinkMails } from './link-mails.ts'
 import { createOwnerActs } from './owner-acts.ts'
 import { createOwnerExport, type OpenLog } from './owner-export.ts'
-import { type Addressed, createOwnerLists, type Labelled, type ListOptions } from './owner-lists.ts'
+import { createOwnerLists, type LabelledPush, type LinkedPush, type ListOptions } from './owner-lists.ts'
 import { createPushFinder } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 
 /** The length of a log, and what is not in it. */
 export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
 
-export type Owned = Labelled & { isUnseen: boolean; log: LogFacts & OpenLog; hasGrants: boolean }
+export type PushDetails = LabelledPush & { isUnseen: boolean; log: LogFacts & OpenLog; hasGrants: boolean }
 
 export type Pushes = ReturnType<typeof createPushes>
 
-export type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
+type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
   store: Pick<Store, 'pushes' | 'lists' | 'audit' | 'expiry' | 'files' | 'freeSpace' | 'damage' | 'bucket'>
   keyring: Keyring
   shareOf: ShareOf
@@ -41,7 +41,7 @@ export function createPushes(options: PushesOptions) {
   const retrieve = createRetrieve({ ...options, finder })
 
   /** Shows nothing but the link, so it is never a view. */
-  async function preview(urlToken: string, { visit }: Viewer): Promise<Addressed> {
+  async function preview(urlToken: string, { visit }: Viewer): Promise<LinkedPush> {
     return { push: (await getPush(urlToken, visit)).push, urlToken }
   }
 
@@ -58,7 +58,7 @@ export function createPushes(options: PushesOptions) {
   }
 
   /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
-  async function getOwned(urlToken: string, account: Account): Promise<Owned> {
+  async function getOwned(urlToken: string, account: Account): Promise<PushDetails> {
     const push = await getOwnPush(urlToken, account)
     const labels = await store.lists.findLabels(push.id)
     if (labels === null) throw notFound()
@@ -69,7 +69,7 @@ export function createPushes(options: PushesOptions) {
     return { push, ...opened, isUnseen: seen, log: { ...facts, ...logOf(push) }, hasGrants }
   }
 
-  async function expire(urlToken: string, { account, visit }: Viewer): Promise<Addressed> {
+  async function expire(urlToken: string, { account, visit }: Viewer): Promise<LinkedPush> {
     const { push } = await getPush(urlToken, visit)
     if (!mayExpire(push, account)) throw mayNotExpire(account)
     const expired = await store.pushes.expirePush({ id: push.id, visit })
@@ -89,13 +89,13 @@ export function createPushes(options: PushesOptions) {
     return found === null || isExpired(found.push, options.now()) ? null : found.push
   }
 
-  type Asked = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
+  type PageRequest = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
 
   /**
    * `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none
    * of theirs.
    */
-  async function list(account: Account, { before, ...asked }: Asked) {
+  async function list(account: Account, { before, ...asked }: PageRequest) {
     const beforeId = before === null ? null : (await getOwnPush(before, account)).id
     return listOwn(account, { ...asked, beforeId })
   }

@@ -8,25 +8,25 @@ import type { SealedPush, Store } from '../store/contract.ts'
 import { type Content, openPush } from './content.ts'
 import type { Downloads, GrantedArchive, GrantedFile } from './downloads.ts'
 import { damageOfFile } from './granted-files.ts'
-import type { Addressed } from './owner-lists.ts'
+import type { LinkedPush } from './owner-lists.ts'
 import {
   createPassphraseTries,
   type PassphraseTriesOptions,
   presentLimit,
-  type Refusal,
+  type RetrievalRefusal,
 } from './passphrase-tries.ts'
 import type { FoundPush } from './push-finder.ts'
 
 export type Retrieval =
-  | (Addressed & { outcome: 'view' } & Opened)
+  | (LinkedPush & { outcome: 'view' } & RetrievedContent)
   | { outcome: 'passphrase_required' }
-  | Refusal
+  | RetrievalRefusal
 
 /** `archives` hold all the files, where there are several and none is missing. */
-type Opened = { payload: string; files: OpenedFile[]; archives: GrantedArchive[] }
+type RetrievedContent = { payload: string; files: RetrievedFile[]; archives: GrantedArchive[] }
 
 /** `isThere` is false for a file that damage has destroyed. */
-export type OpenedFile = GrantedFile & { isThere: boolean }
+export type RetrievedFile = GrantedFile & { isThere: boolean }
 
 export type RetrieveOptions = {
   passphrase: string | null
@@ -46,7 +46,7 @@ export type RetrieveDependencies = PassphraseTriesOptions & {
   grantAll: Downloads['grantAll']
 }
 
-type Asking = Pick<RetrieveOptions, 'viewer' | 'makeRoom'> & {
+type ViewOptions = Pick<RetrieveOptions, 'viewer' | 'makeRoom'> & {
   lookBy: Account | null
   nonce: PageNonce | null
 }
@@ -87,7 +87,7 @@ export function createRetrieve(options: RetrieveDependencies) {
   /** Finds and opens first, because the passphrase must be checked before a view is counted. */
   async function retrieveWith(
     passphrase: string,
-    { urlToken, ...asking }: Asking & { urlToken: string },
+    { urlToken, ...asking }: ViewOptions & { urlToken: string },
   ): Promise<Retrieval> {
     const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
     if (!found.push.passphraseRequired || found.sealed === null)
@@ -103,7 +103,7 @@ export function createRetrieve(options: RetrieveDependencies) {
   async function claim(
     { push: { id }, urlToken }: FoundPush,
     content: Content | null,
-    { viewer: { visit }, lookBy, nonce, makeRoom }: Asking,
+    { viewer: { visit }, lookBy, nonce, makeRoom }: ViewOptions,
   ): Promise<Retrieval> {
     makeRoom(sizeOf(content))
     const there = content === null ? [] : await findFiles(id, content)

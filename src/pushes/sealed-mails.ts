@@ -4,26 +4,26 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import type { Language } from '../domain/language.ts'
 
-type To = { to: string; language: Language }
+type Recipient = { to: string; language: Language }
 
 /** What each kind of mail needs; what else it says is read when it is sent. */
 export type WaitingMails = {
   /** `sender`: the address of the sender's account; null when that stays unsaid. */
-  link_mail: To & { urlToken: string; sender: string | null }
+  link_mail: Recipient & { urlToken: string; sender: string | null }
   /** A one-time link. */
-  account_mail: To & { purpose: 'invite' | 'reset'; token: string }
+  account_mail: Recipient & { purpose: 'invite' | 'reset'; token: string }
 }
 
 type Kind = keyof WaitingMails
 /** `accountId`: who is held to how much mail, and takes it along when removed. */
-type Place<K> = { field: K; accountId: number; keyring: Keyring }
+type MailContext<K> = { field: K; accountId: number; keyring: Keyring }
 
-export function sealMail<K extends Kind>(mail: WaitingMails[K], place: Place<K>): string {
+export function sealMail<K extends Kind>(mail: WaitingMails[K], place: MailContext<K>): string {
   return sealForAccount(JSON.stringify(mail), place).toString('base64url')
 }
 
 /** Null as `openForAccount`. */
-export function openMail<K extends Kind>(body: string, place: Place<K>): WaitingMails[K] | null {
+export function openMail<K extends Kind>(body: string, place: MailContext<K>): WaitingMails[K] | null {
   const opened = openForAccount(Buffer.from(body, 'base64url'), place)
   return opened && JSON.parse(opened)
 }

@@ -25,16 +25,16 @@ export type SweeperOptions = {
 }
 
 /** When the last run ended, and what it did. */
-export type LastSweep = Swept & { at: number }
+export type LastSweep = SweepCounts & { at: number }
 
 /** What a sweep did, together with what was done since the sweep before. */
-export type Swept = { expired: number; purged: number; files: number }
+export type SweepCounts = { expired: number; purged: number; files: number }
 
-const NOTHING: Swept = { expired: 0, purged: 0, files: 0 }
+const NOTHING: SweepCounts = { expired: 0, purged: 0, files: 0 }
 
 export function createSweeper(options: SweeperOptions) {
   const { expiry, files, idempotencyKeys, shared, requests, events, trusted, purgeAfter } = options
-  let running: Promise<Swept> | null = null
+  let running: Promise<SweepCounts> | null = null
   let expiring: Promise<void> | null = null
   let stopped = false
   let last: LastSweep | null = null
@@ -42,13 +42,13 @@ export function createSweeper(options: SweeperOptions) {
   let sinceLast = { ...NOTHING }
 
   /** One run at a time; a second call joins the one under way. */
-  function sweep(): Promise<Swept> {
+  function sweep(): Promise<SweepCounts> {
     running = running ?? collect().finally(() => (running = null))
     return running
   }
 
   /** A part that fails does not stop the others. */
-  async function collect(): Promise<Swept> {
+  async function collect(): Promise<SweepCounts> {
     const time = trusted()
     if (time === null) return NOTHING
     const failures: unknown[] = []
@@ -71,7 +71,7 @@ export function createSweeper(options: SweeperOptions) {
     return swept
   }
 
-  async function count(what: keyof Swept, work: Promise<number>): Promise<void> {
+  async function count(what: keyof SweepCounts, work: Promise<number>): Promise<void> {
     const done = await work
     totals[what] += done
     sinceLast[what] += done
@@ -124,7 +124,7 @@ export function createSweeper(options: SweeperOptions) {
     stop,
     last: (): LastSweep | null => last,
     /** All that was done since the start. */
-    totals: (): Swept => ({ ...totals }),
+    totals: (): SweepCounts => ({ ...totals }),
   }
 }
 

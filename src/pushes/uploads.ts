@@ -14,9 +14,9 @@ import type { Relieve } from './relief.ts'
 /** A file as it was sent; `sha256` of its content, in hex. */
 export type FilePrint = { filename: string; contentType: string; size: number; sha256: string }
 
-type Begun = { id: string; isKept: boolean; file: StoredFile | null; print: FilePrint | null }
+type ReceivedFile = { id: string; isKept: boolean; file: StoredFile | null; print: FilePrint | null }
 
-type Counted = { size: number; digest: Bun.CryptoHasher | null }
+type Measure = { size: number; digest: Bun.CryptoHasher | null }
 
 export type IncomingFile = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
@@ -51,14 +51,14 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
     const dataKey = newDataKey()
     let isKept = true
     // In the order in which they began. A small file may end before a larger one that began earlier.
-    const begun: Begun[] = []
+    const begun: ReceivedFile[] = []
 
     /** Seals the content to disk as it arrives. Throws `too_large`, `invalid` or `disk_full`. */
     async function add({ filename, contentType, content }: IncomingFile): Promise<void> {
       const name = checkName(filename)
       if (begun.length >= limits.files)
         throw invalidFields({ files: [{ code: 'too_many_files', limit: limits.files }] })
-      const entry: Begun = { id: randomBase32(ID_CHARACTERS), isKept, file: null, print: null }
+      const entry: ReceivedFile = { id: randomBase32(ID_CHARACTERS), isKept, file: null, print: null }
       begun.push(entry)
       const { id } = entry
       const counted = { size: 0, digest: isFingerprinted ? createDigest() : null }
@@ -89,7 +89,7 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       return begun.flatMap(({ print }) => print ?? [])
     }
 
-    async function* count(content: AsyncIterable<Uint8Array>, counted: Counted) {
+    async function* count(content: AsyncIterable<Uint8Array>, counted: Measure) {
       let checked = 0
       for await (const chunk of content) {
         counted.size += chunk.length

@@ -9,8 +9,8 @@ import { passphraseLockedFor } from '../domain/push.ts'
 import { isOver } from '../domain/requests.ts'
 import { shareBytes } from '../domain/shares.ts'
 import type { Now } from '../domain/time.ts'
-import type { Answer } from '../pushes/create-push.ts'
-import type { Attempt, Idempotency } from '../pushes/idempotency.ts'
+import type { RequestAnswer } from '../pushes/create-push.ts'
+import type { Idempotency, KeyedAttempt } from '../pushes/idempotency.ts'
 import type { ShareOf } from '../pushes/limits.ts'
 import type { Passphrases } from '../pushes/passphrases.ts'
 import type { Pushes } from '../pushes/pushes.ts'
@@ -120,7 +120,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
      * what creating a push throws.
      */
     async function complete(payload: string): Promise<void> {
-      const answered: Answer = {
+      const answered: RequestAnswer = {
         ...{ requestId: id, urlToken, ownerId: request.accountId, reservation: await reserving },
         encrypt: recipient === null ? null : (text) => encryptText(recipient, text),
       }
@@ -179,7 +179,7 @@ type Begun = {
   request: StoredRequest
   viewer: Viewer
   urlToken: string
-  attempt: Attempt | null
+  attempt: KeyedAttempt | null
   isRepeat: boolean
 }
 

@@ -7,7 +7,7 @@ import { isSameSecret } from '../crypto/tokens.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 import { intactOrNull } from '../domain/damage.ts'
 import { DamageError } from '../domain/errors.ts'
-import { openLabel, openOwned, type Place, sealLabel, sealOwned } from '../pushes/labels.ts'
+import { type LabelContext, openLabel, openOwned, sealLabel, sealOwned } from '../pushes/labels.ts'
 import type { LinkedRequest, StoredRequest } from '../store/requests-contract.ts'
 
 export type RequestTexts = { urlToken: string; name: string; message: string }
@@ -18,7 +18,7 @@ export function lookupOfRequest(urlToken: string, lookupKey: Uint8Array): Buffer
 }
 
 /** `verifier` is argon2id of the passphrase, in hex; '' without one. */
-export function sealTexts(texts: RequestTexts & { verifier: string }, place: Place) {
+export function sealTexts(texts: RequestTexts & { verifier: string }, place: LabelContext) {
   return {
     urlToken: sealOwned('request_token', texts.urlToken, place),
     name: sealLabel('request_name', texts.name, place),

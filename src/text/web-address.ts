@@ -5,7 +5,7 @@
  * What the scheme and the authority of an address say. `href` and `pathname` are left out: the path was not
  * read.
  */
-export type Authority = Pick<
+export type UrlAuthority = Pick<
   URL,
   'protocol' | 'username' | 'password' | 'host' | 'hostname' | 'port' | 'origin'
 >
@@ -25,7 +25,7 @@ export const WEB_ADDRESS_PATTERN =
  * The authority of an absolute http or https URL; null for any other text. What follows the authority is not
  * looked at: it cannot make a URL invalid (WHATWG URL, 4.4).
  */
-export function authorityOf(text: string): Authority | null {
+export function authorityOf(text: string): UrlAuthority | null {
   const start = START.exec(text)?.[0]
   return start === undefined ? null : URL.parse(start)
 }

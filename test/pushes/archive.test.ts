@@ -1,13 +1,13 @@
 // Archives: stored entries in the right order, as long as announced, never an end after an error.
 
 import { expect, test } from 'bun:test'
-import { archiveSize, type Entry, readArchive } from '../../src/pushes/archive.ts'
+import { type ArchiveEntry, archiveSize, readArchive } from '../../src/pushes/archive.ts'
 import { readZip } from '../support/zip.ts'
 
 const MIB = 1024 * 1024
 const CHANGED_AT = Date.UTC(2026, 10, 27, 14, 5)
 
-const entry = (filename: string, size: number, content: () => AsyncGenerator<Uint8Array>): Entry => ({
+const entry = (filename: string, size: number, content: () => AsyncGenerator<Uint8Array>): ArchiveEntry => ({
   filename,
   size,
   content: { read: content, close: async () => undefined },
@@ -18,7 +18,7 @@ const ofText = (filename: string, text: string) =>
     yield Buffer.from(text)
   })
 
-async function readAll(entries: Entry[]): Promise<Buffer> {
+async function readAll(entries: ArchiveEntry[]): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   for await (const chunk of readArchive(entries, CHANGED_AT)) chunks.push(chunk)
   return Buffer.concat(chunks)

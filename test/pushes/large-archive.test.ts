@@ -1,14 +1,14 @@
 // An archive of more than 4 GiB, which takes seconds to run through.
 
 import { expect, test } from 'bun:test'
-import { archiveSize, type Entry, readArchive } from '../../src/pushes/archive.ts'
+import { type ArchiveEntry, archiveSize, readArchive } from '../../src/pushes/archive.ts'
 import { readZip64Tail } from '../support/zip.ts'
 
 const MIB = 1024 * 1024
 const CHANGED_AT = Date.UTC(2026, 10, 27, 14, 5)
 
 /** As many zeros, without keeping one of them. */
-const zeros = (filename: string, size: number): Entry => ({
+const zeros = (filename: string, size: number): ArchiveEntry => ({
   filename,
   size,
   content: {

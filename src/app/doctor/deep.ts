@@ -18,14 +18,14 @@ import { openBucket } from '../../store/s3/bucket.ts'
 import type { RowOf } from '../../store/statements.ts'
 import type { Steps } from '../../store/steps.ts'
 import { accounts, type pushes, pushFiles, pushLabels } from '../../store/tables.ts'
-import type { Place } from './place.ts'
+import type { DoctorTarget } from './place.ts'
 import type { Rows } from './rows.ts'
 
 const MIB = 1024 * 1024
 /** More places than these are only counted. */
 const MOST_TOLD = 20
 
-export function createDeepChecks(place: Place, { read, readKeys }: Rows): Checks {
+export function createDeepChecks(place: DoctorTarget, { read, readKeys }: Rows): Checks {
   if (read === null)
     return { unchecked: () => warning('Nothing that is sealed was read, because the database cannot be.') }
   return {
@@ -37,7 +37,7 @@ export function createDeepChecks(place: Place, { read, readKeys }: Rows): Checks
 
 type Open = SealedFiles['open']
 
-async function lookAtFiles(place: Place, read: Steps['read']): Promise<Verdict> {
+async function lookAtFiles(place: DoctorTarget, read: Steps['read']): Promise<Verdict> {
   const open = await openFiles(place, read)
   const faults: string[] = []
   let [files, bytes] = [0, 0]
@@ -57,7 +57,7 @@ async function lookAtFiles(place: Place, read: Steps['read']): Promise<Verdict> 
   })
 }
 
-async function openFiles({ config, folder }: Place, read: Steps['read']): Promise<Open> {
+async function openFiles({ config, folder }: DoctorTarget, read: Steps['read']): Promise<Open> {
   const settings = bucketSettingsOf(config)
   if (settings === null)
     return existsSync(folder.files) ? createDiskFiles(folder.files).open : async () => null
@@ -128,7 +128,7 @@ function areLabelsWhole(
   return intactOrNull(() => openLabels(labels, place)) !== null
 }
 
-async function tellUnchecked({ config }: Place, read: Steps['read']): Promise<Verdict> {
+async function tellUnchecked({ config }: DoctorTarget, read: Steps['read']): Promise<Verdict> {
   const payloads = await read(countPayloads)
   const rows = config.databaseUrl === null ? '' : ' Nor were the pages of PostgreSQL: see pg_amcheck.'
   return fine(

@@ -22,7 +22,7 @@ import { isReadableByOthers } from '../../store/folder/key-file.ts'
 import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts'
 import { createDeepChecks } from './deep.ts'
 import { OUTSIDE_CHECKS } from './outside.ts'
-import type { DoctorOptions, Place } from './place.ts'
+import type { DoctorOptions, DoctorTarget } from './place.ts'
 import { askServer, REACH_CHECKS } from './reach.ts'
 import { lookAtFolderRows, type Rows } from './rows.ts'
 
@@ -55,7 +55,7 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
 /** Of a timer. */
 const LONGEST_MS = 2 ** 31 - 1
 
-async function lookAtRows(place: Place): Promise<Rows> {
+async function lookAtRows(place: DoctorTarget): Promise<Rows> {
   const server = databaseSettingsOf(place.config)
   if (server === null) return lookAtFolderRows(place)
   // Loaded only here, because a folder needs no client of PostgreSQL.

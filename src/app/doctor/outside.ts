@@ -20,7 +20,7 @@ import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { findTrialProblem } from '../../store/folder/disk-space.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
 import { probeBucket } from '../../store/s3/probe.ts'
-import type { Place, PlaceChecks } from './place.ts'
+import type { DoctorTarget, PlaceChecks } from './place.ts'
 
 export const OUTSIDE_CHECKS: PlaceChecks = {
   files: lookAtBucket,
@@ -36,7 +36,7 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
  * Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the
  * object.
  */
-async function lookAtBucket({ config }: Place): Promise<Looked> {
+async function lookAtBucket({ config }: DoctorTarget): Promise<Looked> {
   const settings = bucketSettingsOf(config)
   if (settings === null) return null
   const { name, failure, isVersioned } = await probeBucket(settings)
@@ -58,7 +58,7 @@ const UNVERSIONED =
   'Take a bucket without versioning and object lock; where that cannot be, give it a rule that removes noncurrent versions after a day.'
 
 /** Only one from files: the server makes its own by itself, and tells when it cannot. */
-async function lookAtCertificate({ config, now }: Place): Promise<Looked> {
+async function lookAtCertificate({ config, now }: DoctorTarget): Promise<Looked> {
   const { tls, tlsCert, tlsKey, baseUrl } = config
   if (tls !== 'files') return null
   const files = { certPath: tlsCert ?? '', keyPath: tlsKey ?? '', now }
@@ -74,7 +74,7 @@ async function lookAtCertificate({ config, now }: Place): Promise<Looked> {
   return problem(said, 'Get one for that name, or correct --base-url.')
 }
 
-async function lookAtBackups({ config, now, isServed }: Place): Promise<Verdict> {
+async function lookAtBackups({ config, now, isServed }: DoctorTarget): Promise<Verdict> {
   const { dataDir, backupDir: folder, backupEvery: every, backupRecipients, databaseUrl } = config
   if (databaseUrl !== null) return fine(OF_POSTGRES)
   if (folder === null) return fine('This server makes none by itself (--backup-dir).')
@@ -102,7 +102,7 @@ const OF_POSTGRES =
   'PostgreSQL has backups of its own (pg_dump, point-in-time recovery): see docs/beyond-one-machine.md.'
 
 /** Connects, verifies and logs in; sends nothing. */
-async function lookAtMail({ config }: Place): Promise<Looked> {
+async function lookAtMail({ config }: DoctorTarget): Promise<Looked> {
   if (config.smtpUrl === null) return null
   // Loaded only here, because most servers send no mail.
   const { createOwnMailer } = await import('../notices.ts')
@@ -113,7 +113,7 @@ async function lookAtMail({ config }: Place): Promise<Looked> {
 }
 
 /** Connects to each host, and verifies its certificate where it has TLS; sends nothing. */
-async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: Place): Promise<Looked> {
+async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: DoctorTarget): Promise<Looked> {
   if (listed.length === 0) return null
   const { connectOutside } = await import('../../notices/guarded-request.ts')
   async function tryHost(host: string): Promise<DeliveryError | null> {
@@ -134,7 +134,7 @@ async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: Place): 
 /** Both tries of a host are done before a check has to be. */
 const HOST_MS = 8 * SECOND
 
-async function lookAtLogFile({ config: { logFile: path } }: Place): Promise<Looked> {
+async function lookAtLogFile({ config: { logFile: path } }: DoctorTarget): Promise<Looked> {
   if (path === null) return null
   requireLogPlace(path)
   const refused = existsSync(path) ? await findSyncProblem(path) : await findTrialProblem(dirname(path))

@@ -16,6 +16,6 @@ export type DoctorOptions = {
 }
 
 /** Of the data folder: `isUsable` when it is there and belongs to the user of this process. */
-export type Place = DoctorOptions & { folder: DataFolder; isUsable: boolean; isServed: boolean }
+export type DoctorTarget = DoctorOptions & { folder: DataFolder; isUsable: boolean; isServed: boolean }
 
-export type PlaceChecks = Record<string, (place: Place) => Promise<Looked> | Looked>
+export type PlaceChecks = Record<string, (place: DoctorTarget) => Promise<Looked> | Looked>

@@ -11,14 +11,14 @@ import { API, FILES } from '../../http/urls.ts'
 import { type Finding, fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
 import { readServingNote, type ServingNote } from '../../store/folder/notes.ts'
 import { explainListening } from '../listen-failures.ts'
-import type { Place, PlaceChecks } from './place.ts'
+import type { DoctorTarget, PlaceChecks } from './place.ts'
 
 const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
 export const REACH_CHECKS: PlaceChecks = { ports: tryPorts, names: lookUpName, proxies: judgeProxies }
 
 /** What it says of itself, and what it complains of; nothing when no server holds the folder. */
-export async function askServer({ config, isServed, version }: Place): Promise<Finding[]> {
+export async function askServer({ config, isServed, version }: DoctorTarget): Promise<Finding[]> {
   if (!isServed) return []
   try {
     const note = readServingNote(config.dataDir)
@@ -55,7 +55,7 @@ function judgeAddress({ url, socket }: ServingNote, wanted: number): Verdict {
   )
 }
 
-async function tryPorts({ config, network, isServed }: Place): Promise<Looked> {
+async function tryPorts({ config, network, isServed }: DoctorTarget): Promise<Looked> {
   if (isServed) return null
   const { host, port, httpPort, metricsListen } = config
   const bindings = await bindingsOf(host, network.lookUp)
@@ -87,7 +87,7 @@ async function tryPort(wanted: Wanted): Promise<Looked> {
   return problem(said.replace(/:\n +/, ': ').replace(/\n +/g, '; '))
 }
 
-async function lookUpName({ config: { baseUrl }, network }: Place): Promise<Looked> {
+async function lookUpName({ config: { baseUrl }, network }: DoctorTarget): Promise<Looked> {
   if (baseUrl === null) return null
   const { hostname } = new URL(baseUrl)
   try {
@@ -99,7 +99,7 @@ async function lookUpName({ config: { baseUrl }, network }: Place): Promise<Look
   }
 }
 
-function judgeProxies({ config: { baseUrl, trustedProxies, tls, host } }: Place): Verdict {
+function judgeProxies({ config: { baseUrl, trustedProxies, tls, host } }: DoctorTarget): Verdict {
   const anybody = trustedProxies.find((network) => /\/0$/.test(network))
   if (anybody !== undefined)
     return problem(

@@ -11,7 +11,7 @@ import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
 import { readClockMark, requireKeys } from '../../store/instance.ts'
 import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-database.ts'
-import type { Place } from './place.ts'
+import type { DoctorTarget } from './place.ts'
 
 /**
  * `read` reads rows, and is null when the database cannot be read. `readKeys` throws, in the words of a
@@ -19,7 +19,7 @@ import type { Place } from './place.ts'
  */
 export type Rows = Awaited<ReturnType<typeof lookAtFolderRows>>
 
-export async function lookAtFolderRows(place: Place) {
+export async function lookAtFolderRows(place: DoctorTarget) {
   const { folder, config, now, isUsable, isDeep = false } = place
   const keyFile = config.keyFile ?? folder.key
   let look: DatabaseLook | null = null
@@ -50,12 +50,12 @@ export async function lookAtFolderRows(place: Place) {
 }
 
 /** Throws for a folder that has lost its database, or holds something else. */
-function lookAtNothing({ folder, config }: Place): Verdict {
+function lookAtNothing({ folder, config }: DoctorTarget): Verdict {
   requireUsable(folder, config.keyFile)
   return warning(`There is no data in ${folder.path} yet.`, 'Start "oncebox serve" once.')
 }
 
-function tellLeftLog({ folder, isServed }: Place): string {
+function tellLeftLog({ folder, isServed }: DoctorTarget): string {
   const size = statSync(`${folder.database}-wal`, { throwIfNoEntry: false })?.size ?? 0
   return isServed || size === 0 ? '' : ' The last server was killed; the next start finishes its log.'
 }

@@ -10,12 +10,15 @@ import { createNodeNoteFile } from '../../store/folder/notes.ts'
 import { readClockMark, requireKeys } from '../../store/instance.ts'
 import { holdsTables, openServerDatabase } from '../../store/opening/server-database.ts'
 import { warnAboutTls } from '../../store/postgres/reaching/address.ts'
-import type { Place } from './place.ts'
+import type { DoctorTarget } from './place.ts'
 import { lookAtKey, type Rows } from './rows.ts'
 
 type Opened = Awaited<ReturnType<typeof openServerDatabase>>
 
-export async function lookAtServerRows({ address, keyFile }: DatabaseSettings, place: Place): Promise<Rows> {
+export async function lookAtServerRows(
+  { address, keyFile }: DatabaseSettings,
+  place: DoctorTarget,
+): Promise<Rows> {
   const { folder, now } = place
   let opened: Opened | null = null
   let lookAtDatabase = (): Verdict | Promise<Verdict> => warning('The database is empty.', START)

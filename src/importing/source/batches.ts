@@ -2,7 +2,7 @@
 // and its files.
 
 import type { EntryToImport } from '../../domain/audit.ts'
-import type { IncomingFile } from '../incoming.ts'
+import type { FileToImport } from '../incoming.ts'
 import { incomingFile } from './blobs.ts'
 import type { ForeignDatabase, Row } from './foreign-database.ts'
 import { readBlob, readEntry } from './rows.ts'
@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts'
 export type Batch = { ids: number[]; bytes: number }
 
 /** Entries are by their time, files in the order of their creation. */
-export type PushWithBelongings = { row: Row; entries: EntryToImport[]; files: IncomingFile[] }
+export type PushWithBelongings = { row: Row; entries: EntryToImport[]; files: FileToImport[] }
 
 const MOST_PUSHES = 200
 const MOST_BYTES = 4 * 1024 * 1024

@@ -4,7 +4,7 @@ import { constants, realpathSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
-import { type IncomingFile, IncomingProblem } from '../incoming.ts'
+import { type FileToImport, IncomingProblem } from '../incoming.ts'
 
 /** As it stands in the table; empty where there was none. */
 export type Blob = {
@@ -25,7 +25,7 @@ const PIECE = 256 * 1024
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /** `storage` is the folder; null when none was named. */
-export function incomingFile(blob: Blob, storage: string | null): IncomingFile {
+export function incomingFile(blob: Blob, storage: string | null): FileToImport {
   const { filename, contentType, size } = blob
   return { filename, contentType, size: size ?? 0, open: () => read(blob, storage) }
 }

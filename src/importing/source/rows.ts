@@ -3,7 +3,7 @@
 
 import { type AuditKind, type EntryToImport, visitFrom } from '../../domain/audit.ts'
 import type { PushKind } from '../../domain/push.ts'
-import type { IncomingAccount, IncomingFile, IncomingPush, Unreadable } from '../incoming.ts'
+import type { FileToImport, IncomingAccount, IncomingPush, Unreadable } from '../incoming.ts'
 import type { Blob } from './blobs.ts'
 import type { Row } from './foreign-database.ts'
 import type { Unseal } from './sealed-columns.ts'
@@ -22,7 +22,7 @@ const AUDIT_KINDS: Record<number, AuditKind> = {
   8: 'creation_email_send',
 }
 
-export type PushParts = { row: Row; entries: EntryToImport[]; files: IncomingFile[]; unseal: Unseal }
+export type PushParts = { row: Row; entries: EntryToImport[]; files: FileToImport[]; unseal: Unseal }
 
 export function readPush({ row, entries, files, unseal }: PushParts): IncomingPush | Unreadable {
   const id = Number(row.id)

@@ -2,7 +2,7 @@
 
 import type { PushKind } from '../../domain/push.ts'
 import { formatTime } from '../../domain/time.ts'
-import type { Labelled } from '../../pushes/owner-lists.ts'
+import type { LabelledPush } from '../../pushes/owner-lists.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Children } from './html.ts'
 import type { IconName } from './icon-files.ts'
@@ -186,7 +186,7 @@ export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; ch
 }
 
 /** The name; without one the kind, and the end of the link to tell one from another. */
-export function nameForOwner({ push, urlToken, name }: Labelled, { say }: Words): string {
+export function nameForOwner({ push, urlToken, name }: LabelledPush, { say }: Words): string {
   return name || `${say('push_unnamed', { kind: say(`kind_${push.kind}`) })} (…${urlToken.slice(-4)})`
 }
 

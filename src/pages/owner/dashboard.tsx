@@ -3,7 +3,7 @@
 import { nullIfMissing } from '../../domain/errors.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
-import type { Owned, Pushes } from '../../pushes/pushes.ts'
+import type { PushDetails, Pushes } from '../../pushes/pushes.ts'
 import type { Form } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -48,7 +48,7 @@ export function createDashboard({ answer, pushes, now }: DashboardOptions) {
 
   /** Shows the question that names the selected pushes that are live. Expires nothing. */
   async function ask(guest: Member, asked: ListQuery, urlTokens: readonly string[]): Promise<Response> {
-    const selected: Owned[] = []
+    const selected: PushDetails[] = []
     for (const urlToken of new Set(urlTokens.slice(0, MAX_ASKED))) {
       const owned = await pushes.getOwned(urlToken, guest.account).catch(nullIfMissing)
       if (owned !== null && !isExpired(owned.push, now())) selected.push(owned)

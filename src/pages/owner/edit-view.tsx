@@ -8,7 +8,7 @@ import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { createFields } from '../../http/intake/members.ts'
 import { createEditTable } from '../../http/intake/push-edit.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { Labelled } from '../../pushes/owner-lists.ts'
+import type { LabelledPush } from '../../pushes/owner-lists.ts'
 import { type FieldOf, Input, type Places, ProblemList, readFields, Select } from '../frame/fields.tsx'
 import type { Form, RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
@@ -17,7 +17,7 @@ import { PostForm, Submit } from '../frame/post-form.tsx'
 import { NameInput, NoteInput } from '../frame/push-fields.tsx'
 import { lifetimeText } from '../share/create/expiry-chips.ts'
 
-type Props = { guest: Member; owned: Labelled; isLive: boolean; refused: RefusedForm | null; now: number }
+type Props = { guest: Member; owned: LabelledPush; isLive: boolean; refused: RefusedForm | null; now: number }
 
 type PartProps = Props & { texts: Record<string, string>; field: FieldOf }
 

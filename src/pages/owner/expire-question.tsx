@@ -1,14 +1,14 @@
 // Asks before selected pushes are expired: in place by a script, otherwise on a page of its own.
 
 import { PAGES } from '../../http/urls.ts'
-import type { Labelled } from '../../pushes/owner-lists.ts'
+import type { LabelledPush } from '../../pushes/owner-lists.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { EmblemCard, nameForOwner } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { type ListQuery, listHref } from './list-query.ts'
 
-type QuestionProps = { guest: Member; title: string; asked: ListQuery; selected: readonly Labelled[] }
+type QuestionProps = { guest: Member; title: string; asked: ListQuery; selected: readonly LabelledPush[] }
 
 export function ExpireQuestion({ guest, title, asked, selected }: QuestionProps) {
   const { words, href, say } = guest

@@ -5,7 +5,7 @@ import { isEnding, isUsedUp } from '../../domain/listing.ts'
 import { isExpired, isLocked, type Push } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
-import type { Labelled, OverviewPush } from '../../pushes/owner-lists.ts'
+import type { LabelledPush, OverviewPush } from '../../pushes/owner-lists.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -141,7 +141,7 @@ function Usage({ push, words, now, isReceived }: PartProps & { isReceived: boole
   )
 }
 
-type MenuProps = { guest: Member; listed: Labelled; title: string; isLive: boolean }
+type MenuProps = { guest: Member; listed: LabelledPush; title: string; isLive: boolean }
 
 function Menu({ guest, listed: { urlToken }, title, isLive }: MenuProps) {
   const { href, say } = guest

@@ -6,7 +6,7 @@ import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { PAGES } from '../../http/urls.ts'
-import type { Owned, Pushes } from '../../pushes/pushes.ts'
+import type { PushDetails, Pushes } from '../../pushes/pushes.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -42,7 +42,11 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     }
   }
 
-  async function answerPush(guest: Member, owned: Owned, refused: RefusedForm | null): Promise<Response> {
+  async function answerPush(
+    guest: Member,
+    owned: PushDetails,
+    refused: RefusedForm | null,
+  ): Promise<Response> {
     const pageNumber = readPage(guest)
     const entries = await listNewest(owned.log, pageNumber)
     const time = now()
@@ -79,7 +83,10 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
 }
 
 /** Returns a page of the log, newest entries first. `listPage` counts pages from the oldest entry. */
-async function listNewest({ entries, listPage }: Owned['log'], pageNumber: number): Promise<AuditEntry[]> {
+async function listNewest(
+  { entries, listPage }: PushDetails['log'],
+  pageNumber: number,
+): Promise<AuditEntry[]> {
   const end = entries - (pageNumber - 1) * PAGE_SIZE
   const start = Math.max(0, end - PAGE_SIZE)
   if (end <= start) return []

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../domain/audit.ts'
 import { isEnding, isUsedUp } from '../../domain/listing.ts'
 import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
-import type { Owned } from '../../pushes/pushes.ts'
+import type { PushDetails } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import type { RefusedForm } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
@@ -31,7 +31,7 @@ import { Log } from './push-log.tsx'
 
 type Props = {
   guest: Member
-  owned: Owned
+  owned: PushDetails
   isLive: boolean
   entries: AuditEntry[]
   pageNumber: number

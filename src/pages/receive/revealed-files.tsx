@@ -3,13 +3,13 @@
 import { ARCHIVE_NAME, ARCHIVE_TYPE } from '../../domain/files.ts'
 import { FILES } from '../../http/urls.ts'
 import type { GrantedArchive } from '../../pushes/downloads.ts'
-import type { OpenedFile } from '../../pushes/retrieval.ts'
+import type { RetrievedFile } from '../../pushes/retrieval.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Clock, fillIn } from '../frame/parts.tsx'
 
-type FilesProps = { guest: Guest; files: readonly OpenedFile[]; archives: readonly GrantedArchive[] }
+type FilesProps = { guest: Guest; files: readonly RetrievedFile[]; archives: readonly GrantedArchive[] }
 
 export function RevealedFiles({ guest, files, archives }: FilesProps) {
   const { say } = guest
@@ -60,7 +60,7 @@ function downloadAttributes({ words, basePath }: Guest, { grant, size }: { grant
   }
 }
 
-type FileProps = { guest: Guest; file: OpenedFile; isOnly: boolean }
+type FileProps = { guest: Guest; file: RetrievedFile; isOnly: boolean }
 
 /** Primary without an archive of all, which would be. */
 function FileButton({ guest, file, isOnly }: FileProps) {
@@ -77,7 +77,7 @@ function FileButton({ guest, file, isOnly }: FileProps) {
   )
 }
 
-function LostFile({ guest: { words }, file: { filename } }: { guest: Guest; file: OpenedFile }) {
+function LostFile({ guest: { words }, file: { filename } }: { guest: Guest; file: RetrievedFile }) {
   return (
     <p class="problem">
       <Icon name="circle-x" /> <bdi>{filename}</bdi>: {words.say('file_lost')}

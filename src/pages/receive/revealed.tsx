@@ -3,7 +3,7 @@
 import { isSealedName, isSealedText } from '../../domain/age-recipient.ts'
 import { isOwner, viewsRemaining } from '../../domain/push.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
-import { type Authority, authorityOf } from '../../text/web-address.ts'
+import { authorityOf, type UrlAuthority } from '../../text/web-address.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { CopyButton, EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
@@ -97,7 +97,7 @@ function Payload({ guest, retrieval: { push, urlToken, payload, files }, sealedT
   return <RevealedText guest={guest} urlToken={urlToken} payload={payload} sealedText={sealedText} />
 }
 
-type AddressProps = { guest: Guest; address: string; authority: Authority }
+type AddressProps = { guest: Guest; address: string; authority: UrlAuthority }
 
 /** Where the link leads, before anybody follows it. */
 function RevealedAddress({ guest, address, authority: { host, protocol } }: AddressProps) {

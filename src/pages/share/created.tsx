@@ -7,9 +7,9 @@ import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
-import type { Addressed } from '../../pushes/owner-lists.ts'
+import type { LinkedPush } from '../../pushes/owner-lists.ts'
 import type { PageSeals } from '../../pushes/page-seals.ts'
-import type { Owned, Pushes } from '../../pushes/pushes.ts'
+import type { PushDetails, Pushes } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import { cookieIn } from '../frame/cookies.ts'
 import type { Guest, Params } from '../frame/guest.ts'
@@ -104,7 +104,7 @@ function Over({ guest, push, title, isSent, now }: OverProps) {
 }
 
 /** What it is and for whom; the rest of what its owner may know is on a page of its own. */
-function About({ guest, push, owned }: { guest: Guest; push: Push; owned: Owned | null }) {
+function About({ guest, push, owned }: { guest: Guest; push: Push; owned: PushDetails | null }) {
   const { say } = guest
   return (
     <p class="hint">
@@ -135,7 +135,7 @@ function Another({ guest }: { guest: Guest }) {
   )
 }
 
-type LiveProps = Addressed & {
+type LiveProps = LinkedPush & {
   guest: Guest
   link: string
   template: string | null

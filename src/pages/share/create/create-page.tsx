@@ -5,7 +5,7 @@ import { isOutage, nullIfMissing, type OutageError } from '../../../domain/error
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
 import { PAGES } from '../../../http/urls.ts'
-import type { Labelled } from '../../../pushes/owner-lists.ts'
+import type { LabelledPush } from '../../../pushes/owner-lists.ts'
 import type { FormMarks } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
 import type { Words } from '../../../words/words.ts'
@@ -41,7 +41,7 @@ type Shown = {
   typed: Typed
   refused: Refused | null
   /** The push that the new one is to be like. */
-  again: Labelled | null
+  again: LabelledPush | null
   shared?: Shared
   setup?: Setup | null
 }
@@ -77,7 +77,7 @@ export function createShowForm(options: CreatePageParts) {
    * "Share again like this": the address has the token of an own push alone, so that no name ends up in the
    * log of a proxy.
    */
-  async function findAgain({ query, session }: Guest): Promise<Labelled | null> {
+  async function findAgain({ query, session }: Guest): Promise<LabelledPush | null> {
     const urlToken = query.get('like')
     if (urlToken === null || session === null) return null
     return pushes.getOwned(urlToken, session.account).catch(nullIfMissing)
@@ -191,7 +191,7 @@ function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refuse
 }
 
 /** The new form has the settings of another push, without its content and passphrase. */
-function LikeAnother({ words, pushed }: { words: Words; pushed: Labelled }) {
+function LikeAnother({ words, pushed }: { words: Words; pushed: LabelledPush }) {
   return (
     <Notice kind="plain">
       <p>{words.say('push_again_lead', { name: nameForOwner(pushed, words) })}</p>

@@ -4,7 +4,7 @@
 import { DURATIONS, type PushLimits } from '../../../domain/new-push.ts'
 import { fitChoices, NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
 import { DAY } from '../../../domain/time.ts'
-import type { Labelled } from '../../../pushes/owner-lists.ts'
+import type { LabelledPush } from '../../../pushes/owner-lists.ts'
 import type { Typed } from './create-sender.ts'
 import { EXACT, inUnit, offeredDurations, offeredViews } from './expiry-chips.ts'
 
@@ -31,7 +31,7 @@ export function wantedIn(query: URLSearchParams): Wanted {
 }
 
 /** The settings of an own push, without its content and passphrase. */
-export function wantedOf({ push, name, note }: Labelled): Wanted {
+export function wantedOf({ push, name, note }: LabelledPush): Wanted {
   const { kind, createdAt, expiresAt, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } =
     push
   const duration = DURATIONS.find((known) => known === expiresAt - createdAt)

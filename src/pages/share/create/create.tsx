@@ -5,8 +5,8 @@ import type { BodyLimits } from '../../../http/intake/body.ts'
 import type { Wire } from '../../../http/intake/members.ts'
 import { createReceivePush, type Received, type Revised } from '../../../http/intake/receiving.ts'
 import { PAGES } from '../../../http/urls.ts'
-import type { Created } from '../../../pushes/create-push.ts'
-import type { Idempotency, Made } from '../../../pushes/idempotency.ts'
+import type { CreatedPush } from '../../../pushes/create-push.ts'
+import type { FirstAnswer, Idempotency } from '../../../pushes/idempotency.ts'
 import type { PageSeals } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
 import type { Upload, Uploads } from '../../../pushes/uploads.ts'
@@ -37,7 +37,7 @@ type Sending = {
   guest: Guest
   fields: Record<string, string>
   typed: Typed
-  made: Made | null
+  made: FirstAnswer | null
   files: FileTaker
   /** Whether nobody could find out who sends it. */
   isUnknown: boolean
@@ -70,7 +70,7 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** Throws an outage only once the whole form has been read. */
-  function readAndCreate(sending: Sending): Promise<Created> {
+  function readAndCreate(sending: Sending): Promise<CreatedPush> {
     const { guest, fields, files } = sending
     const { exchange, viewer } = guest
     return receivePush(
@@ -123,7 +123,7 @@ export function createCreatePage(options: CreatePageOptions) {
     return sending.made !== null
   }
 
-  async function createAndRemember(received: Received<Upload>, sending: Sending): Promise<Created> {
+  async function createAndRemember(received: Received<Upload>, sending: Sending): Promise<CreatedPush> {
     const created = await createOnce(received, sending)
     const { account } = sending.guest.viewer
     const isAsked = sending.typed('remember') === 'true'
@@ -135,7 +135,7 @@ export function createCreatePage(options: CreatePageOptions) {
   async function createOnce(
     { push, upload }: Received<Upload>,
     { guest, typed, made }: Sending,
-  ): Promise<Created> {
+  ): Promise<CreatedPush> {
     const { viewer } = guest
     const presented = keyOfForm(guest, typed, marks)
     if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
@@ -170,7 +170,7 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** The push that this form has created already: the person may not know, if the answer was lost. */
-  async function findMade({ guest, typed }: Sending): Promise<Made | null> {
+  async function findMade({ guest, typed }: Sending): Promise<FirstAnswer | null> {
     const presented = keyOfForm(guest, typed, marks)
     try {
       return presented === null ? null : await idempotency.find(presented)
