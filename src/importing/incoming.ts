@@ -69,7 +69,7 @@ export type IncomingSource = {
   warnings: string[]
   readAccounts(): AsyncIterable<IncomingAccount>
   /** In the order of their creation there. One after another: a push is not kept. */
-  readPushes(): AsyncIterable<IncomingPush | Unreadable>
+  readPushes(): AsyncGenerator<IncomingPush | Unreadable>
   close(): Promise<void>
 }
 

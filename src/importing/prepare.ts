@@ -3,7 +3,6 @@
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { StoredFile } from '../domain/files.ts'
-import { inLanes } from '../domain/lanes.ts'
 import type { Uploads } from '../pushes/uploads.ts'
 import { IncomingProblem, type IncomingPush, type IncomingSource, isUnreadable } from './incoming.ts'
 import { filenameOf, planPush } from './plan-push.ts'
@@ -31,20 +30,29 @@ export type PrepareOptions = {
   onProgress: (done: number, total: number) => void
 }
 
-/** By the other server's ids. Passes over pushes without passphrase and files. */
+/**
+ * Prepares pushes by the other server's ids, as many at once as there are lanes. Skips pushes without
+ * passphrase and files. After a failure, begins no other push and throws once none is being prepared.
+ */
 export async function preparePushes(
   source: IncomingSource,
   options: PrepareOptions,
 ): Promise<Map<number, Prepared>> {
   const prepared = new Map<number, Prepared>()
   let done = 0
-  await inLanes(options.lanes, source.readPushes(), async (incoming) => {
-    done += 1
-    options.onProgress(done, source.pushes)
-    if (isUnreadable(incoming) || !needsPreparing(incoming, options.now)) return
-    if (!(await options.isKnown(incoming.urlToken)))
-      prepared.set(incoming.id, await prepareOne(incoming, options))
-  })
+  const rest = source.readPushes()
+  const runLane = async () => {
+    // A lane that throws closes the generator for all lanes.
+    for await (const incoming of rest) {
+      done += 1
+      options.onProgress(done, source.pushes)
+      if (isUnreadable(incoming) || !needsPreparing(incoming, options.now)) continue
+      if (!(await options.isKnown(incoming.urlToken)))
+        prepared.set(incoming.id, await prepareOne(incoming, options))
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: options.lanes }, runLane))
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
   return prepared
 }
 

@@ -1,6 +1,5 @@
 // Clients that create, read and delete until the server is killed, and then check the remaining pushes.
 
-import { inLanes } from '../domain/lanes.ts'
 import type { Ledger } from './ledger.ts'
 import type { Server } from './server.ts'
 
@@ -86,7 +85,11 @@ async function remove({ server, ledger }: Load, urlToken: string): Promise<void>
 /** Retrieves up to `most` of the latest pushes until they expire; resolves to their number. */
 export async function checkRest(load: Load, most: number): Promise<number> {
   const tokens = [...load.ledger.known.keys()].slice(-most)
-  await inLanes(CLIENTS, tokens, (urlToken) => exhaust(load, urlToken))
+  const rest = tokens.values()
+  const client = async () => {
+    for (const urlToken of rest) await exhaust(load, urlToken)
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
   return tokens.length
 }
 
