@@ -1,7 +1,7 @@
 // Clients that create, read, download and delete over all nodes while something fails, and a ledger that is
 // checked afterwards.
 
-import { createLedger, type Known } from '../../src/selftest/ledger.ts'
+import { createLedger, type TrackedPush } from '../../src/selftest/ledger.ts'
 import type { Draw } from '../../src/selftest/load.ts'
 import type { Office } from '../../test/support/nodes.ts'
 import { type Answer, type Client, createClient } from './client.ts'
@@ -67,7 +67,7 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
   }
 
   /** Resolves to whether a payload came. */
-  async function retrieve(urlToken: string, push: Known): Promise<boolean> {
+  async function retrieve(urlToken: string, push: TrackedPush): Promise<boolean> {
     const wasDeleted = push.deleted === 'yes'
     // Without an answer at all, the view may have been counted.
     push.lost += 1
@@ -120,7 +120,7 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
   }
 
   /** Each payload that arrived has its entry, and there are no more entries than views. */
-  async function checkAudit(urlToken: string, push: Known): Promise<void> {
+  async function checkAudit(urlToken: string, push: TrackedPush): Promise<void> {
     const { body }: Answer = await client.ask(`/api/v2/pushes/${urlToken}/audit`, { headers: auth })
     const entries = (body.logs ?? []).filter(({ kind }) => kind === 'view').length
     if (entries < push.seen || entries > Math.min(push.views, push.seen + push.lost))

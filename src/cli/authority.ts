@@ -17,7 +17,7 @@ export function fingerprintFlag(name: string) {
   })
 }
 
-type Comparing = {
+type FingerprintCheck = {
   server: string
   /** From a flag; null to ask. */
   fingerprint: string | null
@@ -30,7 +30,7 @@ type Comparing = {
  */
 export async function compareAuthority(
   { fingerprint: claimed }: ClaimedAuthority,
-  { server, fingerprint, flag, warning = '' }: Comparing,
+  { server, fingerprint, flag, warning = '' }: FingerprintCheck,
   shell: Shell,
 ): Promise<void> {
   if (fingerprint === normalFingerprint(claimed)) return

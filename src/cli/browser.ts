@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 
 /**
  * How long the file with the link stays. Long, because a browser that has to start first may need half a
@@ -12,7 +12,7 @@ import type { Place } from '../settings/parsers.ts'
 export const FILE_MS = 60_000
 
 /** Opens a file with the person's own browser; null without a desktop session. */
-export function openerOf({ env, platform }: Pick<Place, 'env' | 'platform'>): string[] | null {
+export function openerOf({ env, platform }: Pick<OperatingSystem, 'env' | 'platform'>): string[] | null {
   // Over SSH, a browser would open on a desktop that the person does not see.
   if (env.SSH_CONNECTION || env.SSH_TTY) return null
   if (platform === 'darwin') return ['/usr/bin/open']
@@ -24,7 +24,7 @@ export function openerOf({ env, platform }: Pick<Place, 'env' | 'platform'>): st
  * Folders for the file, the best first. On Linux, browsers in a sandbox (Snap, Flatpak) read only visible
  * folders of the home folder, while the data folder is usually a hidden one.
  */
-export function filePlaces({ platform, home }: Place, dataDir: string): string[] {
+export function filePlaces({ platform, home }: OperatingSystem, dataDir: string): string[] {
   if (platform !== 'linux') return [dataDir]
   const isVisible = dataDir.startsWith(`${home}/`) && !dataDir.slice(home.length).includes('/.')
   return isVisible || !posix.isAbsolute(home) ? [dataDir] : [home, dataDir]
@@ -49,11 +49,11 @@ export function redirectPage(link: string): string {
  * Opens the browser if there is one, without waiting for it. Returns what removes the file; it goes after a
  * minute anyway.
  */
-export function createOpenLink(place: Place) {
+export function createOpenLink(os: OperatingSystem) {
   return ({ link, dataDir }: { link: string; dataDir: string }): (() => void) => {
-    const [command, ...args] = openerOf(place) ?? []
+    const [command, ...args] = openerOf(os) ?? []
     if (command === undefined) return () => undefined
-    const path = writePage(redirectPage(link), { folders: filePlaces(place, dataDir), link })
+    const path = writePage(redirectPage(link), { folders: filePlaces(os, dataDir), link })
     if (path === null) return () => undefined
     const remove = () => rmSync(path, { force: true })
     const later = setTimeout(remove, FILE_MS)
@@ -67,9 +67,9 @@ export function createOpenLink(place: Place) {
 }
 
 /** Opens the browser at a page whose address is no secret. Returns false without a desktop session. */
-export function createOpenPage(place: Place) {
+export function createOpenPage(os: OperatingSystem) {
   return (url: string): boolean => {
-    const [command, ...args] = openerOf(place) ?? []
+    const [command, ...args] = openerOf(os) ?? []
     if (command === undefined) return false
     // A machine without the opener prints the address as well.
     start(command, [...args, url]).once('error', () => undefined)
@@ -106,13 +106,13 @@ function start(command: string, args: string[]): ChildProcess {
  * Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote
  * terminal.
  */
-export function isStartedByClick({ place }: { place: Place }): boolean {
-  return (place.platform === 'win32' || place.platform === 'darwin') && openerOf(place) !== null
+export function isStartedByClick({ os }: { os: OperatingSystem }): boolean {
+  return (os.platform === 'win32' || os.platform === 'darwin') && openerOf(os) !== null
 }
 
-type Window = { place: Place; isTerminal: boolean; ask: (question: string) => Promise<string> }
+type Window = { os: OperatingSystem; isTerminal: boolean; ask: (question: string) => Promise<string> }
 
 /** Keeps the window open on Windows, which closes it with all output when the program ends. */
-export async function keepWindow({ place, isTerminal, ask }: Window): Promise<void> {
-  if (place.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
+export async function keepWindow({ os, isTerminal, ask }: Window): Promise<void> {
+  if (os.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
 }

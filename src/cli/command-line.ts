@@ -4,10 +4,10 @@
 import { explainSystemError } from '../domain/system-errors.ts'
 import { type EnvFile, parseEnvFile } from '../install/env-file.ts'
 import { databaseWarnings } from '../settings/database.ts'
-import { type Reading, readConfig, readSettings, type Sources } from '../settings/fold.ts'
-import { type GivenFlags, type Table, type Values, variableOf } from '../settings/setting.ts'
+import { readConfig, readSettings, type SettingsResult, type Sources } from '../settings/fold.ts'
+import { type GivenFlags, type SettingsTable, type Values, variableOf } from '../settings/setting.ts'
 import { settings } from '../settings/table.ts'
-import type { Command, Given } from './command.ts'
+import type { Command, CommandInput } from './command.ts'
 import { CommandFailure, UsageError } from './failures.ts'
 import type { Shell } from './shell.ts'
 import { readArguments, readFlags } from './words.ts'
@@ -16,23 +16,23 @@ const DATABASE = { databaseUrl: settings.databaseUrl }
 
 const SERVICE = { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl }
 
-export type Parts = Pick<Given, 'shell' | 'app' | 'commands'>
+export type CommandContext = Pick<CommandInput, 'shell' | 'app' | 'commands'>
 
 /** `rest`: the words after the command's name. `isBare`: none was named, and `serve` runs. */
-type Called = { rest: readonly string[]; isBare: boolean }
+type CommandWords = { rest: readonly string[]; isBare: boolean }
 
 /** Throws UsageError with all problems. */
 export function readCommandLine(
   row: Command,
-  { rest, isBare }: Called,
-  parts: Parts,
-): Given<Values<Table>, Values<Table>> {
+  { rest, isBare }: CommandWords,
+  parts: CommandContext,
+): CommandInput<Values<SettingsTable>, Values<SettingsTable>> {
   const read = readFlags(rest, flagsOf(row))
   const { raw } = read
   const { operands, problems, isWordWrong } = readArguments(row, read, isBare)
   const shell = shellFor(row, { raw, operands }, parts.shell)
-  const { place, readFile } = shell
-  const sources = { flags: raw, place, readFile }
+  const { os, readFile } = shell
+  const sources = { flags: raw, os, readFile }
   requireFolder(row, sources)
   const own = readSettings(row.flags ?? {}, sources)
   const wanted = readWanted(row, sources)
@@ -60,8 +60,8 @@ const FORMAT = { logFormat: settings.logFormat }
 export function wantsJson(row: Command, rest: readonly string[], shell: Shell): boolean {
   const { raw } = readFlags(rest, flagsOf(row))
   try {
-    const { place, readFile } = shellFor(row, { raw, operands: [] }, shell)
-    return readSettings(FORMAT, { flags: raw, place, readFile }).config?.logFormat === 'json'
+    const { os, readFile } = shellFor(row, { raw, operands: [] }, shell)
+    return readSettings(FORMAT, { flags: raw, os, readFile }).config?.logFormat === 'json'
   } catch {
     // The file of settings is wrong, which is told in words.
     return false
@@ -69,12 +69,16 @@ export function wantsJson(row: Command, rest: readonly string[], shell: Shell): 
 }
 
 /** With those that the help leaves out: by them a command notices PostgreSQL, to say what to do instead. */
-function flagsOf({ settings, onlyFolder, flags }: Command): Table {
+function flagsOf({ settings, onlyFolder, flags }: Command): SettingsTable {
   return { ...settings, ...(onlyFolder === undefined ? {} : DATABASE), ...flags }
 }
 
 /** The shell with the variables of --env-file, or of the installed service. */
-function shellFor(row: Command, { raw, operands }: Pick<Given, 'raw' | 'operands'>, shell: Shell): Shell {
+function shellFor(
+  row: Command,
+  { raw, operands }: Pick<CommandInput, 'raw' | 'operands'>,
+  shell: Shell,
+): Shell {
   const path = raw['env-file']?.at(-1)
   if (path !== undefined) {
     const name = `--env-file ${JSON.stringify(path)}`
@@ -92,7 +96,10 @@ function shellFor(row: Command, { raw, operands }: Pick<Given, 'raw' | 'operands
 }
 
 function withVariables(shell: Shell, variables: Readonly<Record<string, string>>): Shell {
-  return { ...shell, place: { ...shell.place, env: { ...variables, ...shell.place.env } } }
+  return {
+    ...shell,
+    os: { ...shell.os, env: { ...variables, ...shell.os.env } },
+  }
 }
 
 function readEnvFile(read: () => string): EnvFile {
@@ -110,7 +117,7 @@ function readEnvFile(read: () => string): EnvFile {
  * the service entirely, because its key file would belong to another one.
  */
 function withService(shell: Shell, raw: GivenFlags): Shell {
-  const { env } = shell.place
+  const { env } = shell.os
   const isNamed = Object.values(SERVICE).some((setting) => {
     const name = variableOf(setting)
     return raw[setting.flag] !== undefined || env[name] || env[`${name}_FILE`]
@@ -138,9 +145,9 @@ function requireFolder({ onlyFolder }: Command, sources: Sources): void {
   )
 }
 
-type Wanted = Reading<Table> & { warnings: string[] }
+type WantedSettings = SettingsResult<SettingsTable> & { warnings: string[] }
 
-function readWanted({ settings: table = {}, keepsSettings }: Command, sources: Sources): Wanted {
+function readWanted({ settings: table = {}, keepsSettings }: Command, sources: Sources): WantedSettings {
   if (table === settings && !keepsSettings) return readConfig(sources)
   const warnings = 'databaseUrl' in table ? databaseWarnings(sources.flags) : []
   return { ...readSettings(keepsSettings ? {} : table, sources), warnings }

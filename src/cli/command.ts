@@ -1,20 +1,20 @@
 // What the table says of a command: its words, its flags and settings, and the action, which is loaded when
 // the command runs.
 
-import type { Entry } from '../settings/fold.ts'
+import type { SettingEntry } from '../settings/fold.ts'
 import type { Parser } from '../settings/parsers.ts'
-import { type GivenFlags, off, type Setting, type Table, type Values } from '../settings/setting.ts'
+import { type GivenFlags, off, type Setting, type SettingsTable, type Values } from '../settings/setting.ts'
 import { settings } from '../settings/table.ts'
 import type { App } from './app.ts'
 import { anyPath } from './paths.ts'
 import type { Shell } from './shell.ts'
 
 /** What an action gets: the command line, read and checked. */
-export type Given<F = unknown, C = unknown> = {
+export type CommandInput<F = unknown, C = unknown> = {
   operands: readonly string[]
   flags: F
   config: C
-  entries: readonly Entry[]
+  entries: readonly SettingEntry[]
   /** Flags as they were given, by name. */
   raw: GivenFlags
   shell: Shell
@@ -23,7 +23,7 @@ export type Given<F = unknown, C = unknown> = {
   commands: readonly Command[]
 }
 
-export type Command<F extends Table = Table, S extends Table = Table> = {
+export type Command<F extends SettingsTable = SettingsTable, S extends SettingsTable = SettingsTable> = {
   /** With its group: `user add`. */
   name: string
   /** As in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`; in lower case the words that it may be: `bash|zsh`. */
@@ -51,13 +51,13 @@ export type Command<F extends Table = Table, S extends Table = Table> = {
   /** Flags of which only one may be given. */
   oneOf?: readonly (keyof F & string)[][]
   /** Problems that no single value has; what is no text is none. */
-  problems?(given: Given<Values<F>, Values<S>>): (string | false | null)[]
+  problems?(given: CommandInput<Values<F>, Values<S>>): (string | false | null)[]
   /** A group of commands has none. */
-  act?(given: Given<Values<F>, Values<S>>): Promise<void> | void
+  act?(given: CommandInput<Values<F>, Values<S>>): Promise<void> | void
 }
 
 /** Infers the types of flags and settings for the action. */
-export function command<F extends Table, S extends Table>(row: Command<F, S>): Command {
+export function command<F extends SettingsTable, S extends SettingsTable>(row: Command<F, S>): Command {
   return row
 }
 

@@ -1,7 +1,7 @@
 // Failures of commands: the message on standard error, as a line of JSON where --log-format asks for it, and
 // the exit code.
 
-import { ClientFailure, type FailureKind } from '../client/failure.ts'
+import { ClientFailure, type ClientFailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
 import { codeOf, presentSystemError } from '../domain/system-errors.ts'
 import { printableLine } from '../text/printable.ts'
@@ -9,7 +9,7 @@ import type { Shell } from './shell.ts'
 
 const FAILED = 1
 export const WRONG_USAGE = 2
-const EXIT_CODES: Record<FailureKind, number> = { failed: FAILED, gone: 3, refused: 4, unavailable: 5 }
+const EXIT_CODES: Record<ClientFailureKind, number> = { failed: FAILED, gone: 3, refused: 4, unavailable: 5 }
 const INTERRUPTED = 130
 
 /** Invalid flags, arguments or variables. Lists all problems. */
@@ -38,9 +38,9 @@ export class ToldFailure extends Error {
   }
 }
 
-export type Ending = { lines: string[]; exitCode: number }
+export type FailureReport = { lines: string[]; exitCode: number }
 
-export function presentFailure(cause: unknown): Ending {
+export function presentFailure(cause: unknown): FailureReport {
   // Closing failed as well, most likely for the same reason.
   if (cause instanceof SuppressedError) return presentFailure(cause.suppressed)
   if (cause instanceof ToldFailure) return { lines: [], exitCode: cause.exitCode }

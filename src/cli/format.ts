@@ -53,13 +53,13 @@ export function formatCount(number: number | null, noun: string, plural = `${nou
   return `${number ?? '?'} ${number === 1 ? noun : plural}`
 }
 
-type Ending = { expiresAt: string | null; daysRemaining: number | null }
+type Expiry = { expiresAt: string | null; daysRemaining: number | null }
 
 /**
  * `7 days` as the server counts them; on the last day `6 hours` or `45 minutes`, unless this machine's clock
  * is wrong.
  */
-export function formatTimeLeft({ expiresAt, daysRemaining }: Ending, now: number): string {
+export function formatTimeLeft({ expiresAt, daysRemaining }: Expiry, now: number): string {
   const left = Date.parse(expiresAt ?? '') - now
   if (daysRemaining !== 1 || !(left > 0 && left < DAY)) return formatCount(daysRemaining, 'day')
   return left < HOUR
@@ -68,7 +68,7 @@ export function formatTimeLeft({ expiresAt, daysRemaining }: Ending, now: number
 }
 
 /** When a push ends by time: `on 2026-11-27 14:05`, or `7 days` where a server tells no exact time. */
-export function formatLimit(left: Ending): string {
+export function formatLimit(left: Expiry): string {
   return left.expiresAt === null
     ? formatCount(left.daysRemaining, 'day')
     : `on ${formatLocalTime(left.expiresAt)}`

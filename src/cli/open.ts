@@ -6,13 +6,13 @@ import { isDomainError } from '../domain/errors.ts'
 import { placesFor } from '../install/places.ts'
 import type { Config } from '../settings/table.ts'
 import { FILE_MS, openerOf } from './browser.ts'
-import type { Given } from './command.ts'
+import type { CommandInput } from './command.ts'
 import { CommandFailure } from './failures.ts'
 import { serve } from './serve.ts'
 import type { Shell } from './shell.ts'
 
 /** A double click and the entry of a desktop's menu run it. */
-export async function open(given: Given<{ stop: boolean }, Config>): Promise<void> {
+export async function open(given: CommandInput<{ stop: boolean }, Config>): Promise<void> {
   const { config, shell, app, flags } = given
   const serving = await app.findServing(config.dataDir)
   if (flags.stop) return stop(serving, { config, shell })
@@ -28,17 +28,17 @@ export async function open(given: Given<{ stop: boolean }, Config>): Promise<voi
   })
 }
 
-type Shown = { config: Config; shell: Shell }
+type OpenContext = { config: Config; shell: Shell }
 
-type Found = Pick<Serving, 'url' | 'socket' | 'setupLink'>
+type ServerToShow = Pick<Serving, 'url' | 'socket' | 'setupLink'>
 
-async function show({ url, socket, setupLink }: Found, { config, shell }: Shown): Promise<void> {
+async function show({ url, socket, setupLink }: ServerToShow, { config, shell }: OpenContext): Promise<void> {
   if (socket !== null) {
     throw new CommandFailure(`The server of ${config.dataDir} listens on ${socket}, which no browser opens.`)
   }
   shell.print(`Open: ${url}`)
   if (config.noOpen) return
-  if (setupLink === null || openerOf(shell.place) === null) {
+  if (setupLink === null || openerOf(shell.os) === null) {
     shell.openPage(url)
     return
   }
@@ -48,7 +48,7 @@ async function show({ url, socket, setupLink }: Found, { config, shell }: Shown)
   close()
 }
 
-function stop(serving: Serving | null, { config, shell }: Shown): void {
+function stop(serving: Serving | null, { config, shell }: OpenContext): void {
   const isStopped = serving !== null && shell.stopProcess(serving.pid)
   if (!isStopped) throw new CommandFailure(`No server runs on ${config.dataDir}.`)
 }
@@ -57,7 +57,7 @@ export async function tellHealth({
   config,
   shell,
   app,
-}: Given<unknown, Pick<Config, 'dataDir'>>): Promise<void> {
+}: CommandInput<unknown, Pick<Config, 'dataDir'>>): Promise<void> {
   const serving = await app.findServing(config.dataDir)
   if (serving === null) throw new CommandFailure(`No server runs on ${config.dataDir}.${hintOf(shell)}`)
   if (!(await serving.isUp())) throw new CommandFailure(`The server on ${config.dataDir} does not answer.`)
@@ -65,8 +65,8 @@ export async function tellHealth({
 }
 
 /** For a user who may not read the settings of the machine's service. */
-function hintOf({ place, findService }: Shell): string {
-  const { definition } = placesFor('machine', { place, self: '' })
+function hintOf({ os, findService }: Shell): string {
+  const { definition } = placesFor('machine', { os, self: '' })
   if (findService() !== null || !existsSync(definition)) return ''
   return ` To ask the service of this machine (${definition}), run this as root.`
 }

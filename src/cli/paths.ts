@@ -104,8 +104,8 @@ const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 const MAX_BYTES = 1024 * 1024
 
 /** The certificates in a file, as PEM. A DER file contains one. */
-export const certificates: Parser<string> = (text, place) => {
-  const named = path(text, place)
+export const certificates: Parser<string> = (text, os) => {
+  const named = path(text, os)
   if ('problem' in named) return named
   try {
     const bytes = readFileSync(named.value)

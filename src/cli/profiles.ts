@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { posix, win32 } from 'node:path'
 import { isSameServer } from '../client/link.ts'
 import { codeOf, explainSystemError } from '../domain/system-errors.ts'
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 import { CommandFailure } from './failures.ts'
 
 export type Profile = {
@@ -20,7 +20,7 @@ export type Profile = {
 /** The first one is the default. */
 type Profiles = readonly Profile[]
 
-export function profilesPath({ env, platform, home }: Place): string {
+export function profilesPath({ env, platform, home }: OperatingSystem): string {
   if (platform === 'win32') {
     return win32.join(env.APPDATA || win32.join(home, 'AppData', 'Roaming'), 'Oncebox', 'client.json')
   }
@@ -64,7 +64,7 @@ export function withProfile(profiles: Profiles, profile: Profile): Profiles {
     : [...profiles, profile]
 }
 
-export type Wanted = {
+export type ServerChoice = {
   /** The server of a given link, which takes precedence. */
   link: string | null
   /** Whether the link lacked http or https. */
@@ -82,7 +82,7 @@ const DEFAULT_SERVER = 'http://127.0.0.1:5100'
  * Chooses the server, and the token and certificates that belong to it. Never uses those of another server.
  * Throws CommandFailure when the named profile does not exist.
  */
-export function chooseServer(profiles: Profiles, wanted: Wanted) {
+export function chooseServer(profiles: Profiles, wanted: ServerChoice) {
   const named = wanted.profile === null ? null : profiles.find(({ name }) => name === wanted.profile)
   if (named === undefined) throw unknownProfile(profiles, wanted.profile)
   const usual = wanted.server ?? named?.server ?? profiles[0]?.server ?? DEFAULT_SERVER
@@ -95,7 +95,7 @@ export function chooseServer(profiles: Profiles, wanted: Wanted) {
 }
 
 /** A link without a scheme means the known server with the same host and port, if there is one. */
-function linkedServer({ link, isSchemeGuessed }: Wanted, known: readonly string[]): string | null {
+function linkedServer({ link, isSchemeGuessed }: ServerChoice, known: readonly string[]): string | null {
   if (link === null || !isSchemeGuessed) return link
   const { host, pathname } = new URL(link)
   const isMeant = (server: string) => new URL(server).host === host && new URL(server).pathname === pathname

@@ -5,7 +5,7 @@ import { version } from '../../package.json'
 import { app } from './app.ts'
 import { isStartedByClick, keepWindow } from './browser.ts'
 import { type Command, childrenOf, isGroup, wordOf } from './command.ts'
-import { type Parts, readCommandLine, wantsJson } from './command-line.ts'
+import { type CommandContext, readCommandLine, wantsJson } from './command-line.ts'
 import { COMMANDS } from './commands.ts'
 import { inJson, presentFailure, sayFailure, ToldFailure, UsageError, WRONG_USAGE } from './failures.ts'
 import { createShell, type Outside } from './shell.ts'
@@ -19,7 +19,7 @@ export function runCommandLine(argv: readonly string[], outside: Outside): Promi
 /** Runs one command line (without the program's name) and resolves to the exit code. Never throws. */
 export async function runProgram(
   argv: readonly string[],
-  { shell, app }: Omit<Parts, 'commands'>,
+  { shell, app }: Omit<CommandContext, 'commands'>,
 ): Promise<number> {
   const isClicked = argv.length === 0 && isStartedByClick(shell)
   try {
@@ -33,7 +33,7 @@ export async function runProgram(
   }
 }
 
-async function run(argv: readonly string[], parts: Parts): Promise<void> {
+async function run(argv: readonly string[], parts: CommandContext): Promise<void> {
   const { shell } = parts
   const { row, rest, isHelp } = findCommand(argv)
   const [word = ''] = rest
@@ -57,7 +57,11 @@ async function run(argv: readonly string[], parts: Parts): Promise<void> {
 }
 
 /** A group needs a command. */
-async function refuseGroup(row: Command, word: string, { say, width }: Parts['shell']): Promise<Error> {
+async function refuseGroup(
+  row: Command,
+  word: string,
+  { say, width }: CommandContext['shell'],
+): Promise<Error> {
   if (word === '') {
     say(await readHelp(row, width))
     return new ToldFailure(WRONG_USAGE)

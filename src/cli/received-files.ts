@@ -6,7 +6,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { parseFiles, type RemoteFile } from '../client/answers.ts'
-import type { Client } from '../client/client.ts'
+import type { PushClient } from '../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
 import { createOwnFile, openOwnFile, placePart } from '../client/own-files.ts'
 import { isSealedName } from '../domain/age-recipient.ts'
@@ -23,7 +23,7 @@ type ReceivedFilesOptions = {
   /** Identifies the push. */
   link: string
   shell: Shell
-  downloadPart: Client['downloadPart']
+  downloadPart: PushClient['downloadPart']
   /** Open the files that are encrypted for them; the others are saved as they come. */
   keys: AgeKeys | null
 }
@@ -73,7 +73,7 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   async function download({ files, done }: Unfinished, folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true })
     const sent = files.map(({ filename }) => filename)
-    const names = safeFilenames(sent, { platform: shell.place.platform })
+    const names = safeFilenames(sent, { platform: shell.os.platform })
     // As with `cp`: `output` names a single file, or the folder for several.
     const given = output === null || files.length > 1 || isNamedAsFolder(output) ? null : output
     try {
@@ -120,7 +120,7 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
     return name
   }
 
-  const safeNameOf = (sent: string) => safeFilename(sent, { platform: shell.place.platform })
+  const safeNameOf = (sent: string) => safeFilename(sent, { platform: shell.os.platform })
 
   async function forget({ files }: Unfinished, folder: string): Promise<void> {
     for (const index of files.keys()) await rm(partIn(folder, index), { force: true })

@@ -4,27 +4,27 @@ import { version } from '../../package.json'
 import { explainListening } from '../app/listen-failures.ts'
 import type { RunningServer } from '../app.ts'
 import { codeOf } from '../domain/system-errors.ts'
-import type { Entry } from '../settings/fold.ts'
+import type { SettingEntry } from '../settings/fold.ts'
 import type { Config } from '../settings/table.ts'
-import type { Given } from './command.ts'
+import type { CommandInput } from './command.ts'
 import { CommandFailure, presentFailure } from './failures.ts'
 import { drawQr } from './qr.ts'
 import type { Shell } from './shell.ts'
 
-type Opening = {
+type ServeOptions = {
   /** Whether the browser shows the server in any case, not only the link that makes the administrator. */
   isOpened: boolean
 }
 
 /** Serves until it is asked to stop. */
-export async function serve(given: Given<unknown, Config>, { isOpened }: Opening): Promise<void> {
+export async function serve(given: CommandInput<unknown, Config>, { isOpened }: ServeOptions): Promise<void> {
   const { config, entries, shell, app } = given
   const signals = listenForSignals(shell)
-  const { now, uptime, network, place, self } = shell
+  const { now, uptime, network, os, self } = shell
   const abandoned = new AbortController()
   void signals.stopAsked.then(() => abandoned.abort())
   const ports = {
-    ...{ now, uptime, network, self, env: place.env, writeLog: shell.sayLater },
+    ...{ now, uptime, network, self, env: os.env, writeLog: shell.sayLater },
     abandoned: abandoned.signal,
   }
   let server: RunningServer | null = null
@@ -86,7 +86,7 @@ function listenForSignals(shell: Shell) {
 }
 
 /** The settings as administrators see them on the pages. */
-function presentSettings(entries: readonly Entry[]) {
+function presentSettings(entries: readonly SettingEntry[]) {
   return entries
     .filter(({ setting }) => !setting.variableOnly)
     .map(({ setting: { flag, help }, text, from }) => ({ flag, value: text, from, help }))
@@ -171,8 +171,8 @@ function explainStart(cause: unknown, { config, shell }: { config: Config; shell
   const usual = port !== config.port && port === config.httpPort ? 'http-port' : 'port'
   const flag = 'flag' in cause ? String(cause.flag) : `--${usual}`
   const host = 'flag' in cause ? address : config.host
-  const { place, self } = shell
-  const refused = { address, port, host, flag, platform: place.platform, program: self[0] ?? 'oncebox' }
+  const { os, self } = shell
+  const refused = { address, port, host, flag, platform: os.platform, program: self[0] ?? 'oncebox' }
   const why = explainListening(codeOf(cause), refused)
   throw why === null ? cause : new CommandFailure(why)
 }

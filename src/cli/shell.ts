@@ -2,17 +2,16 @@
 // them.
 
 import { lookup } from 'node:dns/promises'
-import { closeSync, openSync, readFileSync, write } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { getPriority, homedir, hostname, networkInterfaces, setPriority } from 'node:os'
 import { isatty, ReadStream } from 'node:tty'
-import { promisify } from 'node:util'
-import { codeOf } from '../domain/system-errors.ts'
+import { type Now, SECOND, type Uptime, wholeMilliseconds } from '../domain/time.ts'
 import { findService } from '../install/installed.ts'
-import type { Environment, Place } from '../settings/parsers.ts'
+import type { Environment, OperatingSystem } from '../settings/parsers.ts'
 import { printable } from '../text/printable.ts'
 import { createOpenLink, createOpenPage } from './browser.ts'
 import { createStartProgress } from './progress.ts'
-import { createUptime } from './uptime.ts'
+import { gatherLines, writeOutput } from './standard-streams.ts'
 
 export type Shell = ReturnType<typeof createShell>
 
@@ -33,7 +32,12 @@ export function createShell(outside: Outside) {
   // Ignore a closed pipe (`oncebox user list | head -1`, a log collector).
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   let terminal: ReadStream | null = null
-  const place: Place = { env: outside.env, platform: process.platform, home: homedir(), cwd: process.cwd() }
+  const os: OperatingSystem = {
+    env: outside.env,
+    platform: process.platform,
+    home: homedir(),
+    cwd: process.cwd(),
+  }
   const self: readonly string[] = isExecutable() ? [process.execPath] : [process.execPath, Bun.main]
 
   const say = (...lines: string[]): void => void stderr.write(printable(linesOf(lines)))
@@ -46,7 +50,7 @@ export function createShell(outside: Outside) {
   }
 
   return {
-    place,
+    os,
     now: outside.now,
     uptime: createUptime({ seconds: outside.uptime, elapsed: () => performance.now() }),
     readFile: (path: string) => readFileSync(path, 'utf8'),
@@ -89,11 +93,11 @@ export function createShell(outside: Outside) {
     exitNow: (code: number): void => process.exit(code),
     giveWay,
     network: { lookUp, listAddresses, hostName: hostname },
-    openLink: createOpenLink(place),
-    openPage: createOpenPage(place),
+    openLink: createOpenLink(os),
+    openPage: createOpenPage(os),
     stopProcess,
     /** The installed service whose data this user may open. */
-    findService: () => findService(place),
+    findService: () => findService(os),
     /** The command that starts this program again: the executable, or the runtime and its entry. */
     self,
   }
@@ -155,22 +159,6 @@ function listAddresses(): string[] {
   return interfaces.flatMap(([, all = []]) => all.map(({ address }) => address))
 }
 
-/**
- * One write for the lines of many requests. One system call for each would be a tenth of a request's cost.
- */
-function gatherLines(write: (lines: string) => void): (line: string) => void {
-  let gathered = ''
-  return (line) => {
-    if (gathered === '') {
-      setImmediate(() => {
-        write(gathered)
-        gathered = ''
-      })
-    }
-    gathered += `${line}\n`
-  }
-}
-
 /** Returns an empty answer at the end of input (Ctrl-D). */
 async function ask(question: string, input: NodeJS.ReadableStream): Promise<string> {
   const { createInterface } = await import('node:readline')
@@ -200,21 +188,23 @@ function hasTerminal(): boolean {
   }
 }
 
-const RETRY_MS = 5
-const writeTo = promisify(write)
+/**
+ * The seconds are rounded, and both clocks are read one after the other: a larger difference means that the
+ * machine slept.
+ */
+const UPTIME_TOLERANCE = 2 * SECOND
 
-/** Writes to standard output, as fast as its reader takes it. Throws EPIPE once nobody reads it any more. */
-async function writeOutput(bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += await writeSome(bytes.subarray(at))
-}
-
-/** A full pipe that does not block takes nothing for now. */
-async function writeSome(bytes: Uint8Array): Promise<number> {
-  try {
-    return (await writeTo(process.stdout.fd, bytes, 0, bytes.length, null)).bytesWritten
-  } catch (cause) {
-    if (codeOf(cause) !== 'EAGAIN') throw cause
-    await Bun.sleep(RETRY_MS)
-    return 0
+/**
+ * How long the machine has been running, in whole milliseconds. Bun reports the uptime in whole seconds, so
+ * the clock of the process, which stops while the machine sleeps, measures what passes in between.
+ * `seconds`: since the machine was started, including sleep. `elapsed`: milliseconds since any moment, with
+ * fractions.
+ */
+export function createUptime({ seconds, elapsed }: { seconds: () => number; elapsed: Now }): Uptime {
+  let startedAt = elapsed() - seconds() * SECOND
+  return () => {
+    const [up, reading] = [seconds() * SECOND, elapsed()]
+    if (Math.abs(reading - startedAt - up) > UPTIME_TOLERANCE) startedAt = reading - up
+    return wholeMilliseconds(reading - startedAt)
   }
 }

@@ -1,5 +1,7 @@
-// The end of standard output and standard error: everything written, or said to be missing.
+// Standard output and standard error: writes without loss, and reports output that could not be written.
 
+import { write } from 'node:fs'
+import { promisify } from 'node:util'
 import { codeOf, refusalOf } from '../domain/system-errors.ts'
 
 type Streams = { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
@@ -47,4 +49,40 @@ async function finish(stream: NodeJS.WriteStream, failure: () => Error | null): 
   await new Promise<void>((resolve) => {
     stream.once('error', () => resolve()).end(() => resolve())
   })
+}
+
+/**
+ * Writes the lines of many requests at once. One system call for each line would be a tenth of a request's
+ * cost.
+ */
+export function gatherLines(write: (lines: string) => void): (line: string) => void {
+  let gathered = ''
+  return (line) => {
+    if (gathered === '') {
+      setImmediate(() => {
+        write(gathered)
+        gathered = ''
+      })
+    }
+    gathered += `${line}\n`
+  }
+}
+
+const FULL_PIPE_RETRY_MS = 5
+const writeTo = promisify(write)
+
+/** Writes to standard output as fast as its reader takes it. Throws EPIPE once the reader is gone. */
+export async function writeOutput(bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += await writeSome(bytes.subarray(at))
+}
+
+/** Retries while the pipe is full (EAGAIN). Returns the bytes written. */
+async function writeSome(bytes: Uint8Array): Promise<number> {
+  try {
+    return (await writeTo(process.stdout.fd, bytes, 0, bytes.length, null)).bytesWritten
+  } catch (cause) {
+    if (codeOf(cause) !== 'EAGAIN') throw cause
+    await Bun.sleep(FULL_PIPE_RETRY_MS)
+    return 0
+  }
 }

@@ -16,7 +16,7 @@ export function separateByTabs(header: string[], rows: string[][]): string[] {
   return [header, ...rows].map((row) => row.join('\t'))
 }
 
-type Fitting = {
+type TableLayout = {
   /** Columns of the terminal. */
   width: number
   /** The column that may be shortened. */
@@ -29,7 +29,7 @@ type Fitting = {
  * No line is wider than the terminal: a table, else a table with the last cell of each row below it, else one
  * cell a line.
  */
-export function fitColumns(header: string[], rows: string[][], fitting: Fitting): string[] {
+export function fitColumns(header: string[], rows: string[][], fitting: TableLayout): string[] {
   const { width, stretch } = fitting
   const table = shrink([header, ...rows], { width, column: stretch })
   if (table !== null) return alignColumns(...table)
@@ -48,7 +48,7 @@ const GAP = '  '
 /** A column with fewer characters is useless. */
 const LEAST = 12
 
-function lastCell(cell: string, { width, shortLast, row }: Fitting & { row: number }): string {
+function lastCell(cell: string, { width, shortLast, row }: TableLayout & { row: number }): string {
   const isWide = Bun.stringWidth(cell) + GAP.length > width
   return `${GAP}${cut((isWide && shortLast?.[row]) || cell, width - GAP.length)}`
 }

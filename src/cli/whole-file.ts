@@ -6,7 +6,7 @@ import { claimName, createOwnFile, placePart } from '../client/own-files.ts'
 import { reasonOf } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
 
-type Filling = {
+type NewFile = {
   /** Whether the file may get a numbered name where its own is taken. */
   mayNumber?: boolean
   fill: (write: (text: string) => Promise<void>) => Promise<void>
@@ -17,7 +17,7 @@ type Filling = {
 /**
  * Returns the path, once all of the file is on the disk. Throws CommandFailure for what the system refuses.
  */
-export async function writeWholeFile(path: string, { mayNumber, fill, onWritten }: Filling): Promise<string> {
+export async function writeWholeFile(path: string, { mayNumber, fill, onWritten }: NewFile): Promise<string> {
   const part = `${path}.${process.pid}.part`
   const remove = () => rmSync(part, { force: true })
   const explain = (cause: unknown) => {

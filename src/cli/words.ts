@@ -4,7 +4,7 @@
 import { parseLinkOrToken } from '../client/link.ts'
 import { parseEmail } from '../domain/account.ts'
 import { type Parsed, serverUrl } from '../settings/parsers.ts'
-import type { Table } from '../settings/setting.ts'
+import type { SettingsTable } from '../settings/setting.ts'
 import { nearestWord } from '../text/nearest-word.ts'
 import { type Command, childrenOf, isGroup, type Operand, operandsOf, wordOf } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -40,7 +40,7 @@ export function unknownCommand(group: Command | undefined, word: string): string
 }
 
 /** Flags as they were given, by name. `table` has those that the command knows. */
-export function readFlags(rest: readonly string[], table: Table) {
+export function readFlags(rest: readonly string[], table: SettingsTable) {
   const known = Object.values(table).filter(({ variableOnly }) => !variableOnly)
   const raw: Record<string, string[]> = {}
   const words: string[] = []

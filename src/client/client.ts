@@ -16,23 +16,23 @@ import { createDial, type DialOptions } from './dial.ts'
 import { createDownloadPart } from './download.ts'
 import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
-import { checkStep, findAddresses } from './places.ts'
+import { checkLink, findAddresses } from './network-zones.ts'
 import {
-  type Answer,
+  type ApiAnswer,
+  type ApiFields,
+  type AskOptions,
   type Call,
   createAsk,
   expectStatus,
-  type Fields,
   givenOf,
   messageIn,
-  type RequestsOptions,
   refusalOf,
   sendFields,
 } from './requests.ts'
 import { createUpload, type UploadFile } from './upload.ts'
 
 type NewRemotePush = {
-  fields: Fields
+  fields: ApiFields
   files: UploadFile[]
   /** Called with the bytes sent so far, and the total if it is known. */
   onProgress: (sent: number, total: number | null) => void
@@ -43,9 +43,9 @@ export type Retrieved =
   | { outcome: 'push'; push: RemotePush; answer: unknown }
   | { outcome: 'passphrase_wanted'; message: string }
 
-export type ServerFacts = { applicationVersion: string; isOncebox: boolean }
+export type ServerVersion = { applicationVersion: string; isOncebox: boolean }
 
-export type Client = ReturnType<typeof createClient>
+export type PushClient = ReturnType<typeof createClient>
 
 const PUSHES = '/api/v2/pushes'
 const REQUESTS = '/api/oncebox/requests'
@@ -55,7 +55,7 @@ const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
 /** Enough for fifty pushes with their notes or requests with their messages, or 500 events. */
 const MAX_LIST_BYTES = 16 * MIB
 
-export type ClientOptions = Omit<RequestsOptions, 'dial'> &
+export type PushClientOptions = Omit<AskOptions, 'dial'> &
   DialOptions & {
     /** Whether the environment names a proxy for requests. */
     hasProxy: boolean
@@ -64,11 +64,11 @@ export type ClientOptions = Omit<RequestsOptions, 'dial'> &
 
 /** The options that differ between commands. */
 export type ServerToAsk = Pick<
-  ClientOptions,
+  PushClientOptions,
   'server' | 'apiToken' | 'maxTries' | 'onWait' | 'caCerts' | 'authority' | 'hasProxy'
 >
 
-export function createClient(options: ClientOptions) {
+export function createClient(options: PushClientOptions) {
   const { server, patienceMs, hasProxy } = options
   const dial = createDial(options)
   const ask = createAsk({ ...options, dial })
@@ -76,11 +76,11 @@ export function createClient(options: ClientOptions) {
   const downloadPart = createDownloadPart({
     dial,
     patienceMs,
-    checkStep: (url) => checkStep(url, { server, findAddresses, hasProxy }),
+    checkLink: (url) => checkLink(url, { server, findAddresses, hasProxy }),
   })
 
   /** Throws ClientFailure when the server does not offer this API. */
-  async function version(): Promise<ServerFacts> {
+  async function version(): Promise<ServerVersion> {
     const answer = await ask('/api/v2/version')
     const { status, body } = answer
     if (status >= 500 || status === 429) throw refusalOf(answer)
@@ -92,7 +92,7 @@ export function createClient(options: ClientOptions) {
     return { applicationVersion, isOncebox: 'limits' in body }
   }
 
-  async function create(push: NewRemotePush): Promise<Answer> {
+  async function create(push: NewRemotePush): Promise<ApiAnswer> {
     try {
       return expectStatus(201, await sendNew(push))
     } catch (cause) {
@@ -101,7 +101,7 @@ export function createClient(options: ClientOptions) {
     }
   }
 
-  async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<Answer> {
+  async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<ApiAnswer> {
     if (files.length === 0) return ask(PUSHES, sendFields('POST', 'push', fields))
     const texts = givenOf(fields).map(([name, value]): [string, string] => [`push[${name}]`, String(value)])
     const upload = createUpload({ texts, files, boundary: options.newBoundary(), onProgress })
@@ -141,12 +141,12 @@ export function createClient(options: ClientOptions) {
     return parseUrl((await get(`${PUSHES}/${urlToken}/preview`)).body)
   }
 
-  function expire(urlToken: string): Promise<Answer> {
+  function expire(urlToken: string): Promise<ApiAnswer> {
     return get(`${PUSHES}/${urlToken}`, { method: 'DELETE' })
   }
 
   /** An empty name or note removes it. */
-  function edit(urlToken: string, fields: Fields): Promise<Answer> {
+  function edit(urlToken: string, fields: ApiFields): Promise<ApiAnswer> {
     return get(`${PUSHES}/${urlToken}`, sendFields('PATCH', 'push', fields))
   }
 
@@ -180,7 +180,7 @@ export function createClient(options: ClientOptions) {
   const readRequest = (body: unknown) => withSafeLink(parseRequest(body))
 
   /** `answer` is the body as received. */
-  async function createRequest(fields: Fields) {
+  async function createRequest(fields: ApiFields) {
     const sent = await ask(REQUESTS, sendFields('POST', 'request', fields))
     const { body } = expectStatus(201, sent, missing)
     return { request: readRequest(body), answer: body }

@@ -18,7 +18,7 @@ type DownloaderOptions = {
    * The addresses at which a link may be fetched; empty to resolve its host as usual. Throws if none is
    * allowed.
    */
-  checkStep: (url: string) => Promise<string[]>
+  checkLink: (url: string) => Promise<string[]>
 }
 
 const MAX_FUTILE_TRIES = 5
@@ -30,10 +30,10 @@ const MIN_GAIN = 16 * 1024
  * Fetches a part until it is complete. When it throws, the partial file stays so that a later call can
  * resume.
  */
-export function createDownloadPart({ dial, patienceMs, checkStep }: DownloaderOptions) {
-  return async (download: Download, options: DownloadOptions): Promise<void> => {
+export function createDownloadPart({ dial, patienceMs, checkLink }: DownloaderOptions) {
+  return async (download: FileDownload, options: DownloadOptions): Promise<void> => {
     if (authorityOf(download.url) === null) throw new UntrueAnswer('The server sent no link for a file.')
-    const addresses = await checkStep(download.url)
+    const addresses = await checkLink(download.url)
     let futile = 0
     for (;;) {
       const from = await sizeOfOwnFile(download.part)
@@ -60,7 +60,7 @@ function endless(cause: ClientFailure, from: number): ClientFailure {
   return new ClientFailure('failed', message)
 }
 
-async function requireRoom({ size, part }: Download, from: number): Promise<void> {
+async function requireRoom({ size, part }: FileDownload, from: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(part))
   const missing = (size ?? 0) - from - bavail * bsize
   if (missing <= 0) return
@@ -70,7 +70,7 @@ async function requireRoom({ size, part }: Download, from: number): Promise<void
   )
 }
 
-export type Download = {
+export type FileDownload = {
   url: string
   /** In bytes; null if the server did not say. */
   size: number | null
@@ -93,7 +93,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024
 const MAX_UNANNOUNCED_BYTES = 256 * 1024 * 1024
 
 /** Resolves when the part is complete. */
-async function fetchRest(download: Download, request: PartRequest): Promise<void> {
+async function fetchRest(download: FileDownload, request: PartRequest): Promise<void> {
   const { url, size } = download
   const { from, address, dial, patienceMs } = request
   if (from > 0 && from === size) return
@@ -117,7 +117,7 @@ async function fetchRest(download: Download, request: PartRequest): Promise<void
 /** Throws UntrueAnswer for a range that was not requested, or a size other than announced. */
 function checkRange(
   { status, headers }: Response,
-  { size, start }: Pick<Download, 'size'> & { start: number },
+  { size, start }: Pick<FileDownload, 'size'> & { start: number },
 ): void {
   if (status !== 206) return
   const range = headers.get('content-range')
@@ -136,10 +136,10 @@ function announcedSize({ headers }: Response, start: number): number | null {
   return Number.isSafeInteger(announced) && announced >= 0 ? announced : null
 }
 
-type Appending = Download & PartRequest & { watch: Watch; start: number; total: number | null }
+type AppendOptions = FileDownload & PartRequest & { watch: Watch; start: number; total: number | null }
 
 /** Returns the part's size afterwards, in bytes. */
-async function append(response: Response, { url, part, start, total, watch, onProgress }: Appending) {
+async function append(response: Response, { url, part, start, total, watch, onProgress }: AppendOptions) {
   const most = total ?? MAX_UNANNOUNCED_BYTES
   await using file = (start > 0 ? await openOwnFile(part) : null) ?? (await createOwnFile(part))
   let at = start

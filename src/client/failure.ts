@@ -3,7 +3,7 @@
 
 import { codeOf } from '../domain/system-errors.ts'
 
-export type FailureKind =
+export type ClientFailureKind =
   /** Trying again does not help. */
   | 'failed'
   /** The push does not exist or has expired. */
@@ -14,9 +14,9 @@ export type FailureKind =
   | 'unavailable'
 
 export class ClientFailure extends Error {
-  readonly kind: FailureKind
+  readonly kind: ClientFailureKind
 
-  constructor(kind: FailureKind, message: string) {
+  constructor(kind: ClientFailureKind, message: string) {
     super(message)
     this.kind = kind
   }

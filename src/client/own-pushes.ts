@@ -2,7 +2,7 @@
 
 import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
 import type { PushWithLogs } from '../domain/list-export.ts'
-import type { Client } from './client.ts'
+import type { PushClient } from './client.ts'
 import { ClientFailure } from './failure.ts'
 
 /** For a server that never ends: more pages than an account has. */
@@ -13,12 +13,12 @@ const LANES = 4
 
 type Group = 'active' | 'expired'
 type Members = Record<string, unknown>
-type Page = Pick<Awaited<ReturnType<Client['list']>>, 'pushes' | 'members' | 'leftOut'>
+type Page = Pick<Awaited<ReturnType<PushClient['list']>>, 'pushes' | 'members' | 'leftOut'>
 
 /** What came so far, and what cannot come because it is damaged on the server. */
 export type OwnPushesReport = { pushes: number; damagedPushes: number; damagedLogs: number }
 
-type OwnPushes = Pick<Client, 'list' | 'audit'>
+type OwnPushes = Pick<PushClient, 'list' | 'audit'>
 
 /** Active pushes first. One that expires meanwhile comes once. */
 export async function* readOwnPushes(
@@ -49,7 +49,7 @@ export async function* readOwnPushes(
  * Newest first. Goes on from the last push of each page, so that none is missed when others expire; by page
  * numbers where that is unknown.
  */
-export async function* readPages(client: Pick<Client, 'list'>, group: Group): AsyncGenerator<Page> {
+export async function* readPages(client: Pick<PushClient, 'list'>, group: Group): AsyncGenerator<Page> {
   let before: string | null = null
   let number = 1
   let isNumbered = false

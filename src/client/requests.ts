@@ -2,7 +2,7 @@
 
 import { parseJsonBody, type ReadLimits, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
-import { ClientFailure, type FailureKind, LostAnswer, RefusedFields } from './failure.ts'
+import { ClientFailure, type ClientFailureKind, LostAnswer, RefusedFields } from './failure.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 export type Call = {
@@ -19,19 +19,19 @@ export type Call = {
 }
 
 /** Fields by their names in the API; null ones are not sent. */
-export type Fields = Record<string, string | number | boolean | readonly string[] | null>
+export type ApiFields = Record<string, string | number | boolean | readonly string[] | null>
 
-export function givenOf(fields: Fields) {
+export function givenOf(fields: ApiFields) {
   return Object.entries(fields).filter(([, value]) => value !== null)
 }
 
 /** A call that sends the fields in JSON, wrapped as the API has them. */
-export function sendFields(method: 'POST' | 'PATCH', wrapper: 'push' | 'request', fields: Fields): Call {
+export function sendFields(method: 'POST' | 'PATCH', wrapper: 'push' | 'request', fields: ApiFields): Call {
   const body = JSON.stringify({ [wrapper]: Object.fromEntries(givenOf(fields)) })
   return { method, headers: { 'content-type': 'application/json' }, body: () => body }
 }
 
-export type RequestsOptions = {
+export type AskOptions = {
   /** The URL that paths are appended to. */
   server: string
   apiToken: string | null
@@ -45,9 +45,9 @@ export type RequestsOptions = {
 }
 
 /** A response with its JSON body. Other failures are thrown as ClientFailure. */
-export type Answer = { status: number; headers: Headers; body: unknown }
+export type ApiAnswer = { status: number; headers: Headers; body: unknown }
 
-export type Ask = (path: string, call?: Call) => Promise<Answer>
+export type AskServer = (path: string, call?: Call) => Promise<ApiAnswer>
 
 const MAX_TRIES = 4
 const LONGEST_WAIT_SECONDS = 60
@@ -56,12 +56,12 @@ const MAX_BYTES = 1024 * 1024
 const LONGEST_ANSWER = 10
 const MAX_REASON_CHARACTERS = 500
 
-export function createAsk(options: RequestsOptions): Ask {
+export function createAsk(options: AskOptions): AskServer {
   const { server, apiToken, dial, patienceMs, maxTries = MAX_TRIES, onWait } = options
   const authorization: Record<string, string> =
     apiToken === null ? {} : { authorization: `Bearer ${apiToken}` }
 
-  async function tryOnce(path: string, call: Call, isLast: boolean): Promise<Answer | { wait: number }> {
+  async function tryOnce(path: string, call: Call, isLast: boolean): Promise<ApiAnswer | { wait: number }> {
     const { method = 'GET', headers, body, isLong, maxBytes = MAX_BYTES } = call
     using watch = createWatch(isLong ? 2 * patienceMs : patienceMs)
     const end = isLong ? [] : [AbortSignal.timeout(LONGEST_ANSWER * patienceMs)]
@@ -95,7 +95,7 @@ function secondsToWait({ status, headers }: Response): number | null {
   return seconds >= 0 && seconds <= LONGEST_WAIT_SECONDS ? Math.max(1, seconds) : null
 }
 
-async function read(response: Response, limits: ReadLimits): Promise<Answer> {
+async function read(response: Response, limits: ReadLimits): Promise<ApiAnswer> {
   const { status, headers } = response
   const { server } = limits
   if (status >= 300 && status < 400) {
@@ -121,7 +121,7 @@ async function read(response: Response, limits: ReadLimits): Promise<Answer> {
  * The same answer when it has the expected status. Throws ClientFailure for any other; `missing` is what a
  * 404 means.
  */
-export function expectStatus(status: number, answer: Answer, missing: string | null = null): Answer {
+export function expectStatus(status: number, answer: ApiAnswer, missing: string | null = null): ApiAnswer {
   if (answer.status === 404 && missing !== null) throw new ClientFailure('failed', missing)
   if (answer.status < 300 && answer.status !== status)
     throw new ClientFailure(
@@ -133,7 +133,7 @@ export function expectStatus(status: number, answer: Answer, missing: string | n
 }
 
 /** The failure for a response whose status the caller did not expect. */
-export function refusalOf({ status, body }: Pick<Answer, 'status' | 'body'>): ClientFailure {
+export function refusalOf({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): ClientFailure {
   const message = explain(messageIn(body) ?? `HTTP ${status}`, body)
   const fields = status === 422 ? fieldsIn(body) : []
   if (fields.length > 0) return new RefusedFields(message, Object.fromEntries(fields))
@@ -159,7 +159,7 @@ function explain(said: string, body: unknown): string {
 }
 
 /** A 500 counts as failed, because an error in the server does not go away by trying again. */
-function kindOf(status: number): FailureKind {
+function kindOf(status: number): ClientFailureKind {
   if (status === 401 || status === 403) return 'refused'
   if (status === 404 || status === 410) return 'gone'
   return status === 429 || status > 500 ? 'unavailable' : 'failed'

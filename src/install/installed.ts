@@ -2,7 +2,7 @@
 // with.
 
 import { readFileSync } from 'node:fs'
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 import { parseEnvFile, type Variables } from './env-file.ts'
 import { placesFor } from './places.ts'
 import type { Scope } from './service-system.ts'
@@ -21,21 +21,21 @@ export type InstalledService = {
  * The service whose data this user may open: that of the machine for root or an administrator, else the
  * user's own. Null when there is none, or its settings may not be read.
  */
-export function findService(place: Place): InstalledService | null {
+export function findService(os: OperatingSystem): InstalledService | null {
   const isRoot = process.geteuid?.() === 0
-  if (place.platform === 'win32') return findIn('machine', place) ?? findIn('user', place)
-  return findIn(isRoot ? 'machine' : 'user', place)
+  if (os.platform === 'win32') return findIn('machine', os) ?? findIn('user', os)
+  return findIn(isRoot ? 'machine' : 'user', os)
 }
 
 /**
  * Returns null also for a unit that the operator wrote: it may run with any settings. Works for any user; one
  * who is not root may not be able to read the settings.
  */
-export function findIn(scope: Scope, place: Place): InstalledService | null {
-  const { definition, envFile, dataDir } = placesFor(scope, { place, self: '' })
+export function findIn(scope: Scope, os: OperatingSystem): InstalledService | null {
+  const { definition, envFile, dataDir } = placesFor(scope, { os, self: '' })
   try {
     const text = readFileSync(definition, 'utf8')
-    if (place.platform === 'linux' && !isOwnUnit(text)) return null
+    if (os.platform === 'linux' && !isOwnUnit(text)) return null
     const { variables, problems } = parseEnvFile(readFileSync(envFile, 'utf8'))
     return {
       ...{ scope, definition, envFile },

@@ -1,7 +1,7 @@
 // The service on macOS: a job of launchd, a daemon of the machine or an agent of one user.
 
 import { posix } from 'node:path'
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 import {
   copyOf,
   fillTemplate,
@@ -20,7 +20,7 @@ const LABEL = 'io.oncebox'
 export const MAC_USER = '_oncebox'
 
 export const LAUNCHD: ServiceSystem = {
-  placesFor: (scope, { place }) => placesFor(scope, place),
+  placesFor: (scope, { os }) => placesFor(scope, os),
   installSteps,
   uninstallSteps: (here) => [bootOut(here), { do: 'remove', path: here.places.definition }],
   restartSteps: (here) => [run('launchctl', 'kickstart', '-k', `${domainOf(here)}/${LABEL}`)],
@@ -40,15 +40,15 @@ function bootOut(here: ServiceHere): Step {
   return { ...run('launchctl', 'bootout', domainOf(here), here.places.definition), mayFail: true }
 }
 
-function placesFor(scope: Scope, place: Place): ServicePlaces {
-  const library = scope === 'machine' ? '/Library' : posix.join(place.home, 'Library')
+function placesFor(scope: Scope, os: OperatingSystem): ServicePlaces {
+  const library = scope === 'machine' ? '/Library' : posix.join(os.home, 'Library')
   const support = posix.join(library, 'Application Support', 'Oncebox')
   const isMachine = scope === 'machine'
   return {
-    executable: isMachine ? '/usr/local/bin/oncebox' : posix.join(place.home, '.local', 'bin', 'oncebox'),
+    executable: isMachine ? '/usr/local/bin/oncebox' : posix.join(os.home, '.local', 'bin', 'oncebox'),
     envFile: isMachine
       ? '/etc/oncebox/oncebox.env'
-      : posix.join(place.home, '.config', 'oncebox', 'oncebox.env'),
+      : posix.join(os.home, '.config', 'oncebox', 'oncebox.env'),
     definition: posix.join(library, isMachine ? 'LaunchDaemons' : 'LaunchAgents', `${LABEL}.plist`),
     dataDir: isMachine ? '/usr/local/var/oncebox' : support,
     logFile: isMachine ? posix.join(LOG_FOLDER, 'oncebox.log') : posix.join(library, 'Logs', 'oncebox.log'),

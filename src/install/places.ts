@@ -1,6 +1,6 @@
 // The service manager of this system, and the paths of a service's executable, settings, data and log.
 
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 import { LAUNCHD } from './launchd.ts'
 import type { Scope, ServicePlaces, ServiceSystem } from './service-system.ts'
 import { SYSTEMD } from './systemd.ts'
@@ -12,6 +12,6 @@ export function systemOf(platform: NodeJS.Platform): ServiceSystem {
 }
 
 /** `self` is the running executable. */
-export function placesFor(scope: Scope, given: { place: Place; self: string }): ServicePlaces {
-  return systemOf(given.place.platform).placesFor(scope, given)
+export function placesFor(scope: Scope, given: { os: OperatingSystem; self: string }): ServicePlaces {
+  return systemOf(given.os.platform).placesFor(scope, given)
 }

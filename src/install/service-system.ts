@@ -1,7 +1,7 @@
 // What the description of a service manager tells: where things are, and the steps to install, start and
 // remove the service.
 
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 import type { Step } from './steps.ts'
 
 export type Scope = 'machine' | 'user'
@@ -49,7 +49,7 @@ export type InstallFacts = ServiceHere & {
 
 export type ServiceSystem = {
   /** `self` is the running executable. */
-  placesFor(scope: Scope, given: { place: Place; self: string }): ServicePlaces
+  placesFor(scope: Scope, given: { os: OperatingSystem; self: string }): ServicePlaces
   installSteps(facts: InstallFacts): Step[]
   /** Keeps data, settings and executable. */
   uninstallSteps(here: ServiceHere): Step[]

@@ -6,8 +6,8 @@ import { userInfo } from 'node:os'
 import { posix, win32 } from 'node:path'
 import { conflict } from '../domain/errors.ts'
 import { readConfig } from '../settings/fold.ts'
-import { type Place, path } from '../settings/parsers.ts'
-import { type GivenFlags, type Table, variableOf } from '../settings/setting.ts'
+import { type OperatingSystem, path } from '../settings/parsers.ts'
+import { type GivenFlags, type SettingsTable, variableOf } from '../settings/setting.ts'
 import { settings } from '../settings/table.ts'
 import { newEnvFile, parseEnvFile, setInEnvFile, type Variables } from './env-file.ts'
 import { MAC_USER } from './launchd.ts'
@@ -21,7 +21,7 @@ type ServiceOptions = {
   flags: GivenFlags
   /** False with --no-start. */
   mayStart: boolean
-  place: Place
+  os: OperatingSystem
   /** The command that starts this program. */
   self: readonly string[]
   readFile: (path: string) => string
@@ -32,11 +32,11 @@ type ServiceOptions = {
  * cannot be installed, or a file of settings that cannot be read.
  */
 export function planService({ scope, flags, mayStart, ...given }: ServiceOptions) {
-  const { place } = given
+  const { os } = given
   const self = ownExecutable(given.self, NOT_BUILT)
-  const here = serviceHere(scope, place, self)
+  const here = serviceHere(scope, os, self)
   const { places } = here
-  const envText = envTextFor(here, flags, place)
+  const envText = envTextFor(here, flags, os)
   const { variables, problems: unread } = parseEnvFile(envText)
   if (unread.length > 0)
     return { problems: unread.map((problem) => `${places.envFile}: ${problem}`), warnings: [] }
@@ -47,7 +47,7 @@ export function planService({ scope, flags, mayStart, ...given }: ServiceOptions
   const facts: InstallFacts = {
     ...{ ...here, self, envText, mayStart, dataDir, keyFile, tlsAuthorityKey, logFile, backupDir },
     usesLowPort: ports.some((port) => port > 0 && port < 1024),
-    ...userFacts(place.platform),
+    ...userFacts(os.platform),
   }
   return { warnings, facts, config }
 }
@@ -56,12 +56,12 @@ const NOT_BUILT =
   'Only the built executable can be installed: "npm run build", then dist/oncebox service install.'
 
 /** `self` is the running executable. */
-export function serviceHere(scope: Scope, place: Place, self: string): ServiceHere {
+export function serviceHere(scope: Scope, os: OperatingSystem, self: string): ServiceHere {
   return {
     scope,
-    places: placesFor(scope, { place, self }),
-    isManaged: place.platform !== 'linux' || existsSync('/run/systemd/system'),
-    userName: place.platform === 'win32' ? windowsUser(place) : String(process.getuid?.() ?? ''),
+    places: placesFor(scope, { os, self }),
+    isManaged: os.platform !== 'linux' || existsSync('/run/systemd/system'),
+    userName: os.platform === 'win32' ? windowsUser(os) : String(process.getuid?.() ?? ''),
   }
 }
 
@@ -75,12 +75,12 @@ export function realOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, place: Place): string {
+function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, os: OperatingSystem): string {
   const text = existsSync(places.envFile)
     ? readExisting(places.envFile)
-    : newEnvFile(systemOf(place.platform).restartCommand(scope))
-  const changed = setInEnvFile(text, variablesOf(flags, place))
-  if (place.platform !== 'win32') return changed
+    : newEnvFile(systemOf(os.platform).restartCommand(scope))
+  const changed = setInEnvFile(text, variablesOf(flags, os))
+  if (os.platform !== 'win32') return changed
   // A Windows task has no variables of its own and no place for its output.
   const { variables: known } = parseEnvFile(changed)
   const missing = { ONCEBOX_DATA_DIR: places.dataDir, ONCEBOX_LOG_FILE: places.logFile ?? '' }
@@ -94,10 +94,10 @@ function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, place: Pl
  */
 export function variablesOf(
   flags: GivenFlags,
-  { platform, cwd }: Pick<Place, 'platform' | 'cwd'>,
+  { platform, cwd }: Pick<OperatingSystem, 'platform' | 'cwd'>,
 ): Variables {
   const { resolve } = platform === 'win32' ? win32 : posix
-  const table: Table = settings
+  const table: SettingsTable = settings
   return Object.fromEntries(
     Object.values(table).flatMap((setting) => {
       const given = flags[setting.flag]
@@ -119,18 +119,18 @@ function readExisting(path: string): string {
   }
 }
 
-type ReadBy = Pick<ServiceOptions, 'place' | 'readFile'>
+type ReadBy = Pick<ServiceOptions, 'os' | 'readFile'>
 
 /** Reads the settings as the service will, ignoring the environment of this command. */
 export function readServiceConfig(
   { scope, places }: ServiceHere,
   variables: Variables,
-  { place, readFile }: ReadBy,
+  { os, readFile }: ReadBy,
 ) {
   const env = { ONCEBOX_DATA_DIR: places.dataDir, ...variables }
-  const sources = { flags: {}, place: { ...place, cwd: '/', env }, readFile }
+  const sources = { flags: {}, os: { ...os, cwd: '/', env }, readFile }
   const { config, problems = [], warnings } = readConfig(sources)
-  const all = [...problems, ...hiddenPaths(scope, place.platform, variables)]
+  const all = [...problems, ...hiddenPaths(scope, os.platform, variables)]
   return { problems: all, warnings, config: all.length > 0 ? undefined : config }
 }
 
@@ -191,7 +191,7 @@ function requireOwner(folder: string, recursive: '-R ' | ''): void {
   )
 }
 
-function windowsUser({ env }: Place): string {
+function windowsUser({ env }: OperatingSystem): string {
   const domain = env.USERDOMAIN ?? ''
   return `${domain}${domain && '\\'}${userInfo().username}`
 }

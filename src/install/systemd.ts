@@ -1,7 +1,7 @@
 // The service on Linux: a unit of systemd, for the machine or for one user.
 
 import { posix } from 'node:path'
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 import { defaultDataDir } from '../settings/setting.ts'
 import {
   copyOf,
@@ -43,7 +43,7 @@ function systemctl(scope: Scope): string[] {
   return ['systemctl', ...(scope === 'user' ? ['--user'] : [])]
 }
 
-function placesFor(scope: Scope, { place, self }: { place: Place; self: string }): ServicePlaces {
+function placesFor(scope: Scope, { os, self }: { os: OperatingSystem; self: string }): ServicePlaces {
   if (scope === 'machine')
     return {
       executable: self === PACKAGED ? self : '/usr/local/bin/oncebox',
@@ -52,14 +52,14 @@ function placesFor(scope: Scope, { place, self }: { place: Place; self: string }
       dataDir: STATE_FOLDER,
       logFile: null,
     }
-  const { env, home } = place
+  const { env, home } = os
   const named = env.XDG_CONFIG_HOME ?? ''
   const config = posix.isAbsolute(named) ? named : posix.join(home, '.config')
   return {
     executable: self === PACKAGED ? self : posix.join(home, '.local', 'bin', 'oncebox'),
     envFile: posix.join(config, 'oncebox', 'oncebox.env'),
     definition: posix.join(config, 'systemd', 'user', 'oncebox.service'),
-    dataDir: defaultDataDir(place),
+    dataDir: defaultDataDir(os),
     logFile: null,
   }
 }

@@ -2,7 +2,7 @@
 // in.
 
 import { win32 } from 'node:path'
-import type { Place } from '../settings/parsers.ts'
+import type { OperatingSystem } from '../settings/parsers.ts'
 import { defaultDataDir } from '../settings/setting.ts'
 import {
   copyOf,
@@ -21,7 +21,7 @@ const end: Step = { ...run('schtasks', '/End', ...TASK), mayFail: true }
 const start: Step = run('schtasks', '/Run', ...TASK)
 
 export const WINDOWS: ServiceSystem = {
-  placesFor: (scope, { place }) => placesFor(scope, place),
+  placesFor: (scope, { os }) => placesFor(scope, os),
   installSteps,
   uninstallSteps: ({ places }) => [
     end,
@@ -34,8 +34,8 @@ export const WINDOWS: ServiceSystem = {
   running: /\bStatus:\s+Running\b/i,
 }
 
-function placesFor(scope: Scope, place: Place): ServicePlaces {
-  const { env, home } = place
+function placesFor(scope: Scope, os: OperatingSystem): ServicePlaces {
+  const { env, home } = os
   const local = env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local')
   const isMachine = scope === 'machine'
   const settings = isMachine
@@ -46,7 +46,7 @@ function placesFor(scope: Scope, place: Place): ServicePlaces {
     executable: win32.join(programs, 'Oncebox', 'oncebox.exe'),
     envFile: win32.join(settings, 'oncebox.env'),
     definition: win32.join(settings, 'oncebox-task.xml'),
-    dataDir: isMachine ? win32.join(settings, 'data') : defaultDataDir(place),
+    dataDir: isMachine ? win32.join(settings, 'data') : defaultDataDir(os),
     logFile: win32.join(settings, 'oncebox.log'),
   }
 }

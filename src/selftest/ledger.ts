@@ -1,6 +1,6 @@
 // Records what clients saw of each push, and checks later responses against it.
 
-export type Known = {
+export type TrackedPush = {
   payload: string
   views: number
   /** Payloads that arrived. */
@@ -14,7 +14,7 @@ export type Known = {
 export type Ledger = ReturnType<typeof createLedger>
 
 export function createLedger() {
-  const known = new Map<string, Known>()
+  const known = new Map<string, TrackedPush>()
   const faults: string[] = []
 
   function blame(urlToken: string, fault: string): void {

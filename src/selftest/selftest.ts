@@ -8,7 +8,7 @@ import { checkRest, createDraw, type Load, runLoad } from './load.ts'
 import { readFolder, runCommand, type Self, startServer } from './server.ts'
 
 /** One promise: what was tested, and each fault found. */
-export type Finding = { promise: string; tried: string; faults: string[] }
+export type PromiseResult = { promise: string; tried: string; faults: string[] }
 
 export type SelftestOptions = {
   self: Self
@@ -39,7 +39,7 @@ const LEAST_ANSWERS = 200
 const SLOW_DISK_MS = 10_000
 
 /** Throws when a server does not start. */
-export async function runSelftest(options: SelftestOptions): Promise<Finding[]> {
+export async function runSelftest(options: SelftestOptions): Promise<PromiseResult[]> {
   const parent = dirname(options.dataDir)
   mkdirSync(parent, { recursive: true })
   const dataDir = mkdtempSync(join(parent, 'oncebox-selftest-'))
@@ -48,7 +48,7 @@ export async function runSelftest(options: SelftestOptions): Promise<Finding[]> 
   try {
     options.onStep('starting a server')
     const trial = await startTrial({ ...options, dataDir })
-    const findings: Finding[] = []
+    const findings: PromiseResult[] = []
     for (const [step, attempt] of PROMISES) {
       options.onStep(step)
       findings.push(...[await attempt(trial)].flat())
@@ -59,7 +59,7 @@ export async function runSelftest(options: SelftestOptions): Promise<Finding[]> 
   }
 }
 
-const PROMISES: [step: string, attempt: (trial: Trial) => Promise<Finding | Finding[]>][] = [
+const PROMISES: [step: string, attempt: (trial: Trial) => Promise<PromiseResult | PromiseResult[]>][] = [
   ['racing readers against views', raceReaders],
   ['guessing a passphrase', guessPassphrase],
   ['killing a server under load', killUnderLoad],
@@ -80,7 +80,7 @@ async function startTrial({ seed, ...options }: SelftestOptions): Promise<Trial>
 }
 
 /** Of many concurrent readers, exactly as many get the payload as there are views. */
-async function raceReaders({ server, draw, mark }: Trial): Promise<Finding> {
+async function raceReaders({ server, draw, mark }: Trial): Promise<PromiseResult> {
   const faults: string[] = []
   let retrievals = 0
   for (let round = 0; round < RACED_PUSHES; round += 1) {
@@ -97,7 +97,7 @@ async function raceReaders({ server, draw, mark }: Trial): Promise<Finding> {
   return { promise: 'Exactly as many payloads as views', tried, faults }
 }
 
-async function guessPassphrase({ server, mark }: Trial): Promise<Finding> {
+async function guessPassphrase({ server, mark }: Trial): Promise<PromiseResult> {
   const right = `${mark} right`
   const { url_token } = await (await server.create({ payload: mark, passphrase: right })).json()
   const statuses: number[] = []
@@ -111,7 +111,7 @@ async function guessPassphrase({ server, mark }: Trial): Promise<Finding> {
 }
 
 /** Repeatedly kills the server under load. After each restart, all acknowledged changes must exist. */
-async function killUnderLoad(trial: Trial): Promise<Finding[]> {
+async function killUnderLoad(trial: Trial): Promise<PromiseResult[]> {
   const limit = RESTART_MS * trial.slowness
   const ends = performance.now() + trial.duration
   const restartFaults: string[] = []
@@ -139,7 +139,7 @@ async function killUnderLoad(trial: Trial): Promise<Finding[]> {
 }
 
 /** Finds plaintext secrets, and files that other users of the machine can read. */
-async function findSecrets({ dataDir, mark }: Trial): Promise<Finding> {
+async function findSecrets({ dataDir, mark }: Trial): Promise<PromiseResult> {
   const spellings = [
     ...[Buffer.from(mark), Buffer.from(mark, 'utf16le')],
     ...[Buffer.from(mark).toString('hex'), btoa(mark).slice(0, -4)],
@@ -154,7 +154,7 @@ async function findSecrets({ dataDir, mark }: Trial): Promise<Finding> {
 }
 
 /** Expires all pushes, checks that the write-ahead log becomes empty in time, and stops the server. */
-async function expireAll(trial: Trial): Promise<Finding> {
+async function expireAll(trial: Trial): Promise<PromiseResult> {
   const { server, ledger, dataDir, mark, slowness } = trial
   // Make sure there is at least one push, even if each server was killed too early to create one.
   const payload = `${mark} to expire`
@@ -173,7 +173,7 @@ async function expireAll(trial: Trial): Promise<Finding> {
   return { promise: 'What has expired is destroyed', tried: `${pushes} pushes, the write-ahead log`, faults }
 }
 
-function shorten(finding: Finding): Finding {
+function shorten(finding: PromiseResult): PromiseResult {
   const { faults } = finding
   const rest = faults.length - MAX_FAULTS_SHOWN
   if (rest <= 0) return finding

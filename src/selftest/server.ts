@@ -83,10 +83,10 @@ export async function runCommand(
   return stdout.trim()
 }
 
-export type FoundFile = { path: string; mode: number; bytes: Buffer }
+export type FolderFile = { path: string; mode: number; bytes: Buffer }
 
 /** All files of the data folder with their content. */
-export function readFolder(folder: string): FoundFile[] {
+export function readFolder(folder: string): FolderFile[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath, entry.name)
     try {

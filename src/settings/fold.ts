@@ -6,13 +6,20 @@ import { nearestWord } from '../text/nearest-word.ts'
 import { clientSecrets, clientSettings } from './client.ts'
 import { contradictionsIn } from './contradictions.ts'
 import { databaseWarnings } from './database.ts'
-import type { Environment, Place } from './parsers.ts'
-import { type GivenFlags, NO_VALUE, type Setting, type Table, type Values, variableOf } from './setting.ts'
+import type { Environment, OperatingSystem } from './parsers.ts'
+import {
+  type GivenFlags,
+  NO_VALUE,
+  type Setting,
+  type SettingsTable,
+  type Values,
+  variableOf,
+} from './setting.ts'
 import { settings } from './table.ts'
 
 export type Sources = {
   flags: GivenFlags
-  place: Place
+  os: OperatingSystem
   /** Throws when the file cannot be read. */
   readFile: (path: string) => string
   /** Whether --lan is on, which has defaults of its own. */
@@ -20,20 +27,20 @@ export type Sources = {
 }
 
 /** A setting's value and source: `from` is `default`, a flag or a variable. `text` is safe to show. */
-export type Entry = {
+export type SettingEntry = {
   setting: Setting
   from: string
   text: string
   value: unknown
 }
 
-export type Reading<T extends Table> =
+export type SettingsResult<T extends SettingsTable> =
   | { problems: string[]; config?: undefined; entries?: undefined }
-  | { problems?: undefined; config: Values<T>; entries: Entry[] }
+  | { problems?: undefined; config: Values<T>; entries: SettingEntry[] }
 
 /** All settings, for the server. What contradicts each other is told once every value is right. */
-export function readConfig(sources: Sources): Reading<typeof settings> & { warnings: string[] } {
-  const { env } = sources.place
+export function readConfig(sources: Sources): SettingsResult<typeof settings> & { warnings: string[] } {
+  const { env } = sources.os
   const isLan = readSetting(settings.lan, sources).entry?.value === true
   const reading = readSettings(settings, { ...sources, isLan })
   const contradictions = reading.config === undefined ? [] : contradictionsIn(reading.config)
@@ -46,7 +53,7 @@ export function readConfig(sources: Sources): Reading<typeof settings> & { warni
 }
 
 /** Reads one table. */
-export function readSettings<T extends Table>(table: T, sources: Sources): Reading<T> {
+export function readSettings<T extends SettingsTable>(table: T, sources: Sources): SettingsResult<T> {
   const results = Object.entries(table).map(([key, setting]) => ({ key, ...readSetting(setting, sources) }))
   const problems = results.flatMap((result) => result.problems ?? [])
   if (problems.length > 0) return { problems }
@@ -56,7 +63,7 @@ export function readSettings<T extends Table>(table: T, sources: Sources): Readi
 }
 
 /** Warns of unknown `ONCEBOX_` variables: misspelled settings, or variables that an orchestrator sets. */
-export function unknownVariables(table: Table, env: Environment): string[] {
+export function unknownVariables(table: SettingsTable, env: Environment): string[] {
   const known = Object.values(table).flatMap((setting) => [
     variableOf(setting),
     ...(setting.file ? [`${variableOf(setting)}_FILE`] : []),
@@ -78,7 +85,7 @@ function didYouMean(name: string, known: readonly string[]): string {
 }
 
 /** Warns of files whose values are not read, because the variable of the value itself wins. */
-function unusedFiles(table: Table, env: Environment): string[] {
+function unusedFiles(table: SettingsTable, env: Environment): string[] {
   return Object.values(table)
     .filter((setting) => setting.file)
     .map(variableOf)
@@ -86,15 +93,15 @@ function unusedFiles(table: Table, env: Environment): string[] {
     .map((name) => `${name}_FILE is not read, because ${name} is set as well`)
 }
 
-type FoundTexts = { from: string; texts: readonly string[] }
+type SettingTexts = { from: string; texts: readonly string[] }
 
-type Read = { entry: Entry; problems?: undefined } | { entry?: undefined; problems: string[] }
+type SettingResult = { entry: SettingEntry; problems?: undefined } | { entry?: undefined; problems: string[] }
 
-function readSetting(setting: Setting, sources: Sources): Read {
+function readSetting(setting: Setting, sources: Sources): SettingResult {
   const found = findTexts(setting, sources)
   if ('problem' in found) return { problems: [found.problem] }
   const { from, texts } = found
-  const parsed = texts.map((text) => ({ text, result: setting.parse(text, sources.place) }))
+  const parsed = texts.map((text) => ({ text, result: setting.parse(text, sources.os) }))
   const problems = parsed.flatMap(({ text, result }) =>
     'problem' in result ? [presentProblem(setting, { from, text, ...result })] : [],
   )
@@ -112,9 +119,9 @@ function readSetting(setting: Setting, sources: Sources): Read {
   return { entry: { setting, from, value, text } }
 }
 
-function findTexts(setting: Setting, sources: Sources): FoundTexts | { problem: string } {
+function findTexts(setting: Setting, sources: Sources): SettingTexts | { problem: string } {
   const variable = variableOf(setting)
-  const env = setting.flagOnly ? {} : sources.place.env
+  const env = setting.flagOnly ? {} : sources.os.env
   const given = setting.variableOnly ? undefined : sources.flags[setting.flag]
   if (given !== undefined) return { from: `--${setting.flag}`, texts: splitList(setting, given) }
   if (env[variable]) return { from: variable, texts: splitList(setting, [env[variable]]) }
@@ -123,7 +130,7 @@ function findTexts(setting: Setting, sources: Sources): FoundTexts | { problem: 
   const fallback = setting.fallback === undefined ? undefined : env[setting.fallback]
   if (setting.fallback !== undefined && fallback) return { from: setting.fallback, texts: [fallback] }
   if (sources.isLan && setting.lan !== undefined) return { from: '--lan', texts: [setting.lan] }
-  const text = typeof setting.default === 'function' ? setting.default(sources.place) : setting.default
+  const text = typeof setting.default === 'function' ? setting.default(sources.os) : setting.default
   return { from: 'default', texts: text === null ? [] : splitList(setting, [text]) }
 }
 
@@ -137,7 +144,7 @@ function readValueFile(named: {
   from: string
   file: string
   readFile: Sources['readFile']
-}): FoundTexts | { problem: string } {
+}): SettingTexts | { problem: string } {
   const { setting, from, file, readFile } = named
   try {
     // Editors and secret stores end files with a newline that is not part of the value.
@@ -149,9 +156,9 @@ function readValueFile(named: {
   }
 }
 
-type Wrong = { from: string; text: string; problem: string; isSecret?: true }
+type WrongValue = { from: string; text: string; problem: string; isSecret?: true }
 
-function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wrong): string {
+function presentProblem(setting: Setting, { from, text, problem, isSecret }: WrongValue): string {
   if (text === '' || text === NO_VALUE) return `${from}: a value is missing, it ${problem}`
   return `${from} ${setting.secret || isSecret ? '(hidden)' : JSON.stringify(text)}: ${problem}`
 }

@@ -2,14 +2,14 @@
 
 import { isMailAddress, type MailAddress, type MailServer } from '../domain/mail-address.ts'
 import { plainText } from './brand-parsers.ts'
-import { type Parsed, type Place, host as parseHost, path } from './parsers.ts'
+import { type OperatingSystem, type Parsed, host as parseHost, path } from './parsers.ts'
 
 const EXAMPLE = 'smtps://user:password@mail.example'
 const MAX_SENDER_NAME = 100
 const PORTS: Partial<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 }
 
 /** TLS in any case: smtp:// begins in the clear and needs STARTTLS. */
-export function smtpUrl(text: string, place: Place): Parsed<MailServer> {
+export function smtpUrl(text: string, os: OperatingSystem): Parsed<MailServer> {
   const given = text.trim()
   const url = given.length > 2000 || /[\p{Cc}\s]/u.test(given) ? null : URL.parse(given)
   const usual = url === null ? undefined : PORTS[url.protocol]
@@ -21,7 +21,7 @@ export function smtpUrl(text: string, place: Place): Parsed<MailServer> {
   if (!('value' in host)) return wrong(`must name a host, such as ${EXAMPLE}`)
   const { ca, ...others } = Object.fromEntries(url.searchParams)
   if (Object.keys(others).length > 0) return wrong('must have no option but ca, the file of an authority')
-  const file = ca === undefined ? null : path(ca, place)
+  const file = ca === undefined ? null : path(ca, os)
   if (file !== null && 'problem' in file) return wrong(`must have as ca a file: ${file.problem}`)
   const login = loginOf(url)
   if (login === 'wrong') return wrong('must have both user and password, or neither, with % written as %25')
@@ -52,13 +52,13 @@ export function showSmtpUrl(text: string): string {
 }
 
 /** `Name <address>`, or an address alone. */
-export function mailFrom(text: string, place: Place): Parsed<MailAddress> {
+export function mailFrom(text: string, os: OperatingSystem): Parsed<MailAddress> {
   const [, given = '', bracketed] = /^([^<>]*)<([^<>]*)>$/.exec(text.trim()) ?? []
   const address = (bracketed ?? text).trim()
   if (!isMailAddress(address))
     return { problem: 'must be an address such as once@example.org, or Name <once@example.org>' }
   if (given.trim() === '') return { value: { name: '', address } }
-  const name = plainText(MAX_SENDER_NAME)(given, place)
+  const name = plainText(MAX_SENDER_NAME)(given, os)
   return 'value' in name
     ? { value: { name: name.value, address } }
     : { problem: `has a name that ${name.problem}` }

@@ -11,7 +11,7 @@ import { parseOrigin, parsePlace } from '../text/web-address.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The process's surroundings, passed in so that reading settings stays pure. */
-export type Place = {
+export type OperatingSystem = {
   env: Environment
   platform: NodeJS.Platform
   home: string
@@ -24,7 +24,7 @@ export type Place = {
  */
 export type Parsed<T> = { value: T } | { problem: string; isSecret?: true }
 
-export type Parser<T> = (text: string, place: Place) => Parsed<T>
+export type Parser<T> = (text: string, os: OperatingSystem) => Parsed<T>
 
 const SIZE_UNITS = {
   '': 1,
@@ -103,12 +103,12 @@ export function port(text: string): Parsed<number> {
 }
 
 /** An absolute path. Resolves a relative one from the current folder. */
-export function path(text: string, place: Place): Parsed<string> {
-  const paths = place.platform === 'win32' ? win32 : posix
+export function path(text: string, os: OperatingSystem): Parsed<string> {
+  const paths = os.platform === 'win32' ? win32 : posix
   if (text.trim() === '' || text.includes('\0')) return { problem: 'must be a path' }
   if (/^~($|[/\\])/.test(text))
     return { problem: 'must be a path without "~", which the shell did not expand' }
-  return { value: paths.resolve(place.cwd, text) }
+  return { value: paths.resolve(os.cwd, text) }
 }
 
 /** The last label must not be a number: `300.1.1.1` is a mistyped address. */
@@ -138,9 +138,9 @@ export const hostLabel = reading((text) => {
 
 /** `off`, or a value of another kind. */
 export function orOff<T>(parse: Parser<T>): Parser<T | null> {
-  return (text, place) => {
+  return (text, os) => {
     if (text.trim() === 'off') return { value: null }
-    const parsed = parse(text, place)
+    const parsed = parse(text, os)
     return 'value' in parsed ? parsed : { problem: `${parsed.problem}, or off` }
   }
 }

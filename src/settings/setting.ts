@@ -1,7 +1,16 @@
 // One row of the table of settings, and what is derived from it.
 
 import { posix, win32 } from 'node:path'
-import { duration, oneOf, type Parser, type Place, path, size, truth, wholeNumber } from './parsers.ts'
+import {
+  duration,
+  type OperatingSystem,
+  oneOf,
+  type Parser,
+  path,
+  size,
+  truth,
+  wholeNumber,
+} from './parsers.ts'
 
 /** Raw values by flag name, in the given order; `''` for a flag without a value. */
 export type GivenFlags = Readonly<Record<string, readonly string[] | undefined>>
@@ -14,7 +23,7 @@ export type Setting = {
   placeholder: string
   parse: Parser<unknown>
   /** The text that a person would type; null for no default. */
-  default: string | null | ((place: Place) => string)
+  default: string | null | ((os: OperatingSystem) => string)
   /** Describes the default when it depends on the place or is null. */
   defaultWords?: string
   /** The default with --lan, as a person would type it. */
@@ -54,7 +63,7 @@ export function choices<const T extends string>(...texts: T[]) {
   return { placeholder: texts.join('|'), parse: oneOf(...texts) }
 }
 
-export type Table = Readonly<Record<string, Setting>>
+export type SettingsTable = Readonly<Record<string, Setting>>
 
 type Row = Omit<Setting, 'flag' | 'group'> & { flag?: string }
 
@@ -76,13 +85,13 @@ function flagOf(name: string): string {
 
 type Item<S extends Setting> = S['parse'] extends Parser<infer T> ? T : never
 
-export type Value<S extends Setting> = S extends { list: true }
+export type SettingValue<S extends Setting> = S extends { list: true }
   ? Item<S>[]
   : S['default'] extends null
     ? Item<S> | null
     : Item<S>
 
-export type Values<T extends Table> = { [K in keyof T]: Value<T[K]> }
+export type Values<T extends SettingsTable> = { [K in keyof T]: SettingValue<T[K]> }
 
 /** The environment variable of a setting, without the `_FILE` suffix. */
 export function variableOf(setting: Setting): string {
@@ -103,7 +112,7 @@ export function defaultText(setting: Setting): string {
 }
 
 /** The platform's folder for the data of a user's programs. */
-export function defaultDataDir({ env, platform, home }: Place): string {
+export function defaultDataDir({ env, platform, home }: OperatingSystem): string {
   if (platform === 'win32') {
     return win32.join(env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local'), 'Oncebox')
   }

@@ -1,6 +1,6 @@
 // The table of settings: for each one what it takes, its default and one line of help.
 
-import type { Table, Values } from './setting.ts'
+import type { SettingsTable, Values } from './setting.ts'
 import { lanSettings } from './table/lan.ts'
 import { pushesSettings } from './table/pushes.ts'
 import { runningSettings } from './table/running.ts'
@@ -11,7 +11,7 @@ export const settings = {
   ...lanSettings,
   ...pushesSettings,
   ...runningSettings,
-} satisfies Table
+} satisfies SettingsTable
 
 /** The configuration of the app, inferred from the table so that a new setting needs only a row. */
 export type Config = Values<typeof settings>

@@ -31,7 +31,7 @@ afterEach(() => {
 
 function createBackupTrial(given: Parameters<typeof createTrial>[0] = {}) {
   const trial = createTrial({ env: { ONCEBOX_DATA_DIR: dataDir, ONCEBOX_MIN_FREE_SPACE: '0' }, ...given })
-  trial.shell.place.cwd = room
+  trial.shell.os.cwd = room
   return trial
 }
 

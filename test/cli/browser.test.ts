@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createOpenLink, filePlaces, openerOf, redirectPage } from '../../src/cli/browser.ts'
-import type { Place } from '../../src/settings/parsers.ts'
+import type { OperatingSystem } from '../../src/settings/parsers.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 const LINK = 'http://localhost:5100/welcome/0123456789abcdef'
@@ -61,7 +61,7 @@ test('the page leads to the link and nothing in it ends an attribute', () => {
 })
 
 /** A desktop whose opener notes its arguments. */
-function desktop(): { place: Place; noted: string } {
+function desktop(): { os: OperatingSystem; noted: string } {
   const noted = join(folder, 'noted')
   const bin = join(folder, 'bin')
   mkdirSync(bin)
@@ -71,12 +71,12 @@ function desktop(): { place: Place; noted: string } {
   )
   chmodSync(join(bin, 'xdg-open'), 0o755)
   process.env.PATH = `${bin}:${path}`
-  return { place: { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }, noted }
+  return { os: { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }, noted }
 }
 
 test('the argument is a file for its owner alone, which goes when the server stops', async () => {
-  const { place, noted } = desktop()
-  const remove = createOpenLink(place)({ link: LINK, dataDir: '/nowhere' })
+  const { os, noted } = desktop()
+  const remove = createOpenLink(os)({ link: LINK, dataDir: '/nowhere' })
   while (!existsSync(noted)) await Bun.sleep(5)
   const argument = readFileSync(noted, 'utf8').trim()
   expect(argument).not.toContain('0123456789abcdef')
@@ -87,9 +87,9 @@ test('the argument is a file for its owner alone, which goes when the server sto
 })
 
 test('a file that a killed server left behind is replaced', async () => {
-  const { place, noted } = desktop()
+  const { os, noted } = desktop()
   writeFileSync(join(folder, 'oncebox-setup-5100.html'), 'old', { mode: 0o666 })
-  const remove = createOpenLink(place)({ link: LINK, dataDir: '/nowhere' })
+  const remove = createOpenLink(os)({ link: LINK, dataDir: '/nowhere' })
   while (!existsSync(noted)) await Bun.sleep(5)
   const argument = readFileSync(noted, 'utf8').trim()
   expect(readFileSync(argument, 'utf8')).toContain(LINK)
@@ -99,8 +99,8 @@ test('a file that a killed server left behind is replaced', async () => {
 
 test('without an opener nothing is left, and nothing fails', async () => {
   process.env.PATH = folder
-  const place: Place = { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }
-  createOpenLink(place)({ link: LINK, dataDir: folder })
+  const os: OperatingSystem = { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }
+  createOpenLink(os)({ link: LINK, dataDir: folder })
   const file = join(folder, 'oncebox-setup-5100.html')
   await waitUntil(() => !existsSync(file))
 })

@@ -44,7 +44,7 @@ export function createTrial(
     return answers.shift() ?? ''
   }
   const shell: Shell = {
-    place: {
+    os: {
       env: given.env ?? {},
       platform: given.platform ?? 'linux',
       home: given.home ?? '/home/ann',

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { checkStep, type Place, placeOf } from '../../src/client/places.ts'
+import { checkLink, type NetworkZone, zoneOf } from '../../src/client/network-zones.ts'
 import { cutOff, flood, MIB, pushOf, TOKEN, useHostileServers } from './hostile-servers.ts'
 
 const { path, serve, serveRaw, run, withFile, getFile } = useHostileServers()
@@ -115,7 +115,7 @@ describe('a link of a server to another address', () => {
     printer: ['192.168.1.9'],
   }
   const step = (server: string, link: string, hasProxy = false) =>
-    checkStep(link, {
+    checkLink(link, {
       server,
       hasProxy,
       findAddresses: async (host) =>
@@ -170,7 +170,7 @@ describe('a link of a server to another address', () => {
     expect(await step('http://unknown.example', 'http://other.example/x', true)).toEqual([])
   })
 
-  test.each<[string, Place]>([
+  test.each<[string, NetworkZone]>([
     ['::', 'loopback'],
     ['2002:7f00:1::', 'loopback'],
     ['fec0::1', 'private'],
@@ -178,6 +178,6 @@ describe('a link of a server to another address', () => {
     ['224.0.0.1', 'special'],
     ['8.8.8.8', 'public'],
   ])('%p is in the network %p', (address, place) => {
-    expect(placeOf(address)).toBe(place)
+    expect(zoneOf(address)).toBe(place)
   })
 })

@@ -13,7 +13,10 @@ import { createTrial } from '../cli/trial.ts'
 
 function factsOf(platform: NodeJS.Platform, scope: Scope, more: Partial<InstallFacts> = {}): InstallFacts {
   const home = platform === 'win32' ? 'C:\\Users\\ann' : '/home/ann'
-  const places = placesFor(scope, { place: { env: {}, platform, home, cwd: '/' }, self: '/srv/oncebox' })
+  const places = placesFor(scope, {
+    os: { env: {}, platform, home, cwd: '/' },
+    self: '/srv/oncebox',
+  })
   return {
     ...{
       scope,
@@ -73,8 +76,8 @@ describe('on Linux', () => {
   })
 
   test('the program of a package stays where it is', () => {
-    const place = { env: {}, platform: 'linux' as const, home: '/root', cwd: '/' }
-    expect(placesFor('machine', { place, self: '/usr/bin/oncebox' }).executable).toBe('/usr/bin/oncebox')
+    const os = { env: {}, platform: 'linux' as const, home: '/root', cwd: '/' }
+    expect(placesFor('machine', { os, self: '/usr/bin/oncebox' }).executable).toBe('/usr/bin/oncebox')
   })
 
   test('folders outside the usual one are made for the service and opened to it', () => {

@@ -8,8 +8,12 @@ const KEY = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
 const SECRET = 'AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX'
 
 function read(flags: Record<string, string[]>) {
-  const place = { env: {}, platform: 'linux' as const, home: '/home/ann', cwd: '/srv' }
-  return readConfig({ flags: { 'data-dir': ['/var/lib/oncebox'], ...flags }, place, readFile: () => '' })
+  const os = { env: {}, platform: 'linux' as const, home: '/home/ann', cwd: '/srv' }
+  return readConfig({
+    flags: { 'data-dir': ['/var/lib/oncebox'], ...flags },
+    os,
+    readFile: () => '',
+  })
 }
 
 const problemsOf = (flags: Record<string, string[]>) => (read(flags).problems ?? []).join('\n')

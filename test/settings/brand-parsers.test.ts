@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 import { brandColor, plainText } from '../../src/settings/brand-parsers.ts'
 
-const place = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' } as const
+const os = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' } as const
 
 test('a text is one line of plain text', () => {
-  const parse = (text: string) => plainText(10)(text, place)
+  const parse = (text: string) => plainText(10)(text, os)
   expect(parse(' Ärzte & Co ')).toEqual({ value: 'Ärzte & Co' })
   expect(parse('1 < 2 > 1')).toEqual({ value: '1 < 2 > 1' })
   expect(parse('😀'.repeat(10))).toHaveProperty('value')

@@ -9,9 +9,9 @@ const FLAGS = { 'files-url': [URL], 'key-file': ['/keys/instance.key'] }
 const AWS = { AWS_ACCESS_KEY_ID: 'aws-id', AWS_SECRET_ACCESS_KEY: 'aws-secret' }
 
 function read(flags: Record<string, string[]>, env: Record<string, string> = {}) {
-  const place = { env, platform: 'linux', home: '/home/ann', cwd: '/' } as const
+  const os = { env, platform: 'linux', home: '/home/ann', cwd: '/' } as const
   const files: Record<string, string> = { '/run/id': 'file-id\n', '/run/secret': 'file-secret\n' }
-  return readConfig({ flags, place, readFile: (path) => files[path] ?? '' })
+  return readConfig({ flags, os, readFile: (path) => files[path] ?? '' })
 }
 
 function credentialsOf(env: Record<string, string>) {

@@ -10,9 +10,9 @@ const KEY = { 'key-file': ['/keys/instance.key'] }
 const FLAGS = { 'database-url': [URL], ...KEY }
 
 function read(flags: Record<string, string[]>, env: Record<string, string> = {}) {
-  const place = { env, platform: 'linux', home: '/home/ann', cwd: '/' } as const
+  const os = { env, platform: 'linux', home: '/home/ann', cwd: '/' } as const
   const files: Record<string, string> = { '/run/url': `${URL}\n`, '/run/password': 'from-file\n' }
-  return readConfig({ flags, place, readFile: (path) => files[path] ?? '' })
+  return readConfig({ flags, os, readFile: (path) => files[path] ?? '' })
 }
 
 function settingsOf(flags: Record<string, string[]>, env: Record<string, string> = {}) {

@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readConfig, readSettings, unknownVariables } from '../../src/settings/fold.ts'
-import { type Environment, oneOf, type Place, path, wholeNumber } from '../../src/settings/parsers.ts'
-import type { GivenFlags, Table } from '../../src/settings/setting.ts'
+import {
+  type Environment,
+  type OperatingSystem,
+  oneOf,
+  path,
+  wholeNumber,
+} from '../../src/settings/parsers.ts'
+import type { GivenFlags, SettingsTable } from '../../src/settings/setting.ts'
 import { settings } from '../../src/settings/table.ts'
 
 type Given = { flags?: GivenFlags; env?: Environment; files?: Record<string, string> }
 
 function sources({ flags = {}, env = {}, files = {} }: Given) {
-  const place: Place = { env, platform: 'linux', home: '/home/ann', cwd: '/srv' }
-  return { flags, place, readFile: (name: string) => readFrom(files, name) }
+  const os: OperatingSystem = { env, platform: 'linux', home: '/home/ann', cwd: '/srv' }
+  return { flags, os, readFile: (name: string) => readFrom(files, name) }
 }
 
 function readFrom(files: Record<string, string>, name: string): string {
@@ -225,7 +231,7 @@ describe('a secret setting', () => {
     word: { ...row, flag: 'word', parse: oneOf('sesame', 'open'), default: null, secret: true, file: true },
     number: { ...row, flag: 'number', parse: wholeNumber('1', '9'), default: '1', secret: true },
     folder: { ...row, flag: 'folder', parse: path, default: null },
-  } as const satisfies Table
+  } as const satisfies SettingsTable
 
   test('never shows its value in the listing', () => {
     const { entries, config } = readSettings(table, sources({ env: { ONCEBOX_WORD: 'sesame' } }))

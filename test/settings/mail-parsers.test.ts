@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 import { readConfig } from '../../src/settings/fold.ts'
 import { mailFrom, showSmtpUrl, smtpUrl } from '../../src/settings/mail-parsers.ts'
 
-const place = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' } as const
-const server = (text: string) => smtpUrl(text, place)
+const os = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' } as const
+const server = (text: string) => smtpUrl(text, os)
 const usual = { host: 'mail.example', port: 465, isTls: true, login: null, ca: null }
 
 test('the address of a mail server', () => {
@@ -44,8 +44,10 @@ test('is shown without user and password', () => {
 })
 
 test('a sender is one address, with a name in front or without', () => {
-  expect(mailFrom('once@example.org', place)).toEqual({ value: { name: '', address: 'once@example.org' } })
-  expect(mailFrom(' Ärzte & Co <once@example.org> ', place)).toEqual({
+  expect(mailFrom('once@example.org', os)).toEqual({
+    value: { name: '', address: 'once@example.org' },
+  })
+  expect(mailFrom(' Ärzte & Co <once@example.org> ', os)).toEqual({
     value: { name: 'Ärzte & Co', address: 'once@example.org' },
   })
   for (const text of [
@@ -57,12 +59,12 @@ test('a sender is one address, with a name in front or without', () => {
     '<a@b>>',
     'a@b\n',
   ])
-    if (text !== 'a@b\n') expect(mailFrom(text, place)).toHaveProperty('problem')
+    if (text !== 'a@b\n') expect(mailFrom(text, os)).toHaveProperty('problem')
 })
 
 test('mail needs a sender and an address that links start with', () => {
   const given = (flags: Record<string, string[]>) =>
-    readConfig({ flags, place, readFile: () => '' }).problems ?? []
+    readConfig({ flags, os, readFile: () => '' }).problems ?? []
   const url = ['smtps://mail.example']
   const sender = ['once@example.org']
   const base = ['https://once.example']

@@ -6,8 +6,8 @@ import {
   duration,
   host,
   network,
+  type OperatingSystem,
   type Parser,
-  type Place,
   path,
   port,
   size,
@@ -17,12 +17,12 @@ import {
 import { defaultDataDir, type Setting, variableOf } from '../../src/settings/setting.ts'
 import { type Config, settings } from '../../src/settings/table.ts'
 
-const linux: Place = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' }
-const windows: Place = { env: {}, platform: 'win32', home: 'C:\\Users\\ann', cwd: 'D:\\work' }
+const linux: OperatingSystem = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' }
+const windows: OperatingSystem = { env: {}, platform: 'win32', home: 'C:\\Users\\ann', cwd: 'D:\\work' }
 const rows: Setting[] = Object.values(settings)
 
-function read<T>(parse: Parser<T>, text: string, place = linux): T | undefined {
-  const parsed = parse(text, place)
+function read<T>(parse: Parser<T>, text: string, os = linux): T | undefined {
+  const parsed = parse(text, os)
   return 'value' in parsed ? parsed.value : undefined
 }
 
@@ -68,8 +68,8 @@ describe('the table of settings', () => {
 })
 
 describe('the default data folder', () => {
-  const mac: Place = { ...linux, platform: 'darwin', home: '/Users/ann' }
-  test.each<[string, Place, string]>([
+  const mac: OperatingSystem = { ...linux, platform: 'darwin', home: '/Users/ann' }
+  test.each<[string, OperatingSystem, string]>([
     ['Linux', linux, '/home/ann/.local/share/oncebox'],
     ['XDG_DATA_HOME', { ...linux, env: { XDG_DATA_HOME: '/mnt/data' } }, '/mnt/data/oncebox'],
     [
@@ -80,8 +80,8 @@ describe('the default data folder', () => {
     ['macOS', mac, '/Users/ann/Library/Application Support/Oncebox'],
     ['Windows', { ...windows, env: { LOCALAPPDATA: 'E:\\Local' } }, 'E:\\Local\\Oncebox'],
     ['Windows without LOCALAPPDATA', windows, 'C:\\Users\\ann\\AppData\\Local\\Oncebox'],
-  ])('follows %s', (_, place, folder) => {
-    expect(defaultDataDir(place)).toBe(folder)
+  ])('follows %s', (_, os, folder) => {
+    expect(defaultDataDir(os)).toBe(folder)
   })
 })
 
@@ -208,7 +208,7 @@ test.each([
   expect(read(network, text)).toBe(value!)
 })
 
-test.each<[string, Place, string | undefined]>([
+test.each<[string, OperatingSystem, string | undefined]>([
   ['/srv/box', linux, '/srv/box'],
   ['box/../data', linux, '/srv/data'],
   ['box', windows, 'D:\\work\\box'],
@@ -216,8 +216,8 @@ test.each<[string, Place, string | undefined]>([
   ['~box', linux, '/srv/~box'],
   ['', linux, undefined],
   ['a\0b', linux, undefined],
-])('the path %p becomes absolute', (text, place, value) => {
-  expect(read(path, text, place)).toBe(value!)
+])('the path %p becomes absolute', (text, os, value) => {
+  expect(read(path, text, os)).toBe(value!)
 })
 
 test('a port injected by Kubernetes is refused with the way out', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Instance, openInstance, type ServedConfig } from '../../src/app.ts'
 import type { StartBackup } from '../../src/backup/backup-child.ts'
-import { createUptime } from '../../src/cli/uptime.ts'
+import { createUptime } from '../../src/cli/shell.ts'
 import type { Argon2Cost } from '../../src/crypto/passphrase.ts'
 import type { Uptime } from '../../src/domain/time.ts'
 import type { RateLimit } from '../../src/http/door/rate-limit.ts'
@@ -163,8 +163,8 @@ export async function startInstance(
 
 export function configOf(flags: Record<string, string>, env: Record<string, string> = {}): ServedConfig {
   const given = Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, [value]]))
-  const place = { env, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
-  const { config, entries, problems } = readConfig({ flags: given, place, readFile: () => '' })
+  const os = { env, platform: process.platform, home: '/nowhere', cwd: '/nowhere' }
+  const { config, entries, problems } = readConfig({ flags: given, os, readFile: () => '' })
   if (config === undefined) throw new Error(problems?.join('; '))
   const inEffect = entries.map(({ setting: { flag, help }, text, from }) => ({
     ...{ flag, value: text, from, help },

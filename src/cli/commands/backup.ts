@@ -8,7 +8,7 @@ import { readSettings } from '../../settings/fold.ts'
 import type { Values } from '../../settings/setting.ts'
 import { settings } from '../../settings/table.ts'
 import { readNewPassphrase } from '../ask.ts'
-import { command, type Given, repeated, some, toggle, valued } from '../command.ts'
+import { type CommandInput, command, repeated, some, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
 import { formatCount, formatSize, shellWord } from '../format.ts'
 import { fileText, STANDARD } from '../paths.ts'
@@ -22,7 +22,7 @@ const flags = {
 const needed = some('dataDir', 'keyFile', 'tlsAuthorityKey', 'minFreeSpace')
 const inFolder = some('backupDir', 'backupKeep', 'backupRecipients')
 
-type Backup = Given<Values<typeof flags>, Values<typeof needed & typeof inFolder>>
+type Backup = CommandInput<Values<typeof flags>, Values<typeof needed & typeof inFolder>>
 
 export const BACKUP = command({
   name: 'backup',
@@ -80,8 +80,8 @@ async function readFolder({ operands, config, app, shell }: Backup): Promise<Val
   if (serving === null) return config
   const noted = (serving.settings ?? []).filter(({ from }) => from !== 'default')
   const flags = Object.fromEntries(noted.map(({ flag, value }) => [flag, [value]]))
-  const { place, readFile } = shell
-  const read = readSettings(inFolder, { flags, place: { ...place, env: {} }, readFile }).config
+  const { os, readFile } = shell
+  const read = readSettings(inFolder, { flags, os: { ...os, env: {} }, readFile }).config
   if (serving.settings === null || read === undefined)
     throw new CommandFailure(
       `The settings of the server that runs on ${config.dataDir} cannot be read: name a FILE, or the folder of its backups with --backup-dir.`,
@@ -95,13 +95,13 @@ async function readFolder({ operands, config, app, shell }: Backup): Promise<Val
 async function make(given: Backup, asked: Seal | null) {
   const { config, raw, entries, shell } = given
   const [operand] = given.operands
-  const { now, place, readFile } = shell
+  const { now, os, readFile } = shell
   const { backupDir: _, ...rest } = config
   const own = await readFolder(given)
   const { backupDir: folder, backupKeep: keep } = own
   const recipients = own.backupRecipients
   // All settings of the server. If one of them is wrong, only those that a backup needs.
-  const all = readSettings(settings, { flags: raw, place, readFile }).entries ?? entries
+  const all = readSettings(settings, { flags: raw, os, readFile }).entries ?? entries
   const wish = {
     ...rest,
     settings: all.map(({ setting: { flag }, text, from }) => ({ flag, value: text, from })),
@@ -123,7 +123,7 @@ async function make(given: Backup, asked: Seal | null) {
   }
   const { backUp } = await import('../../backup/backup.ts')
   const name = operand ?? backupName({ at: now(), isSealed: asked !== null })
-  const file = operand === STANDARD ? null : resolve(place.cwd, name)
+  const file = operand === STANDARD ? null : resolve(os.cwd, name)
   return await backUp({ ...wish, seal: asked, file }, ports)
 }
 

@@ -10,8 +10,8 @@ import { valued } from '../command.ts'
 import { CommandFailure } from '../failures.ts'
 import { formatCount, formatSize, printableJson } from '../format.ts'
 import { newFile, STANDARD } from '../paths.ts'
+import { type ServerCall, serverCommand } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
-import { serverCommand, type Visit } from '../visit.ts'
 import { writeWholeFile } from '../whole-file.ts'
 
 export const EXPORT = serverCommand({
@@ -51,13 +51,16 @@ export const EXPORT = serverCommand({
 const MAX_BYTES = 4 * 1024 ** 3
 
 type Write = (text: string) => Promise<void>
-type Writing = Pick<Visit, 'client' | 'server'> & {
+type ExportOptions = Pick<ServerCall, 'client' | 'server'> & {
   format: ExportFormat
   report: OwnPushesReport
   shell: Shell
 }
 
-async function writeAll({ client, server, format, report, shell }: Writing, write: Write): Promise<void> {
+async function writeAll(
+  { client, server, format, report, shell }: ExportOptions,
+  write: Write,
+): Promise<void> {
   const exported = { server, at: formatTime(shell.now()), pushes: readOwnPushes(client, report) }
   let left = MAX_BYTES
   for await (const text of writeList(format, exported)) {

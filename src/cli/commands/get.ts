@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { RemoteRequest } from '../../client/answers.ts'
-import type { Client } from '../../client/client.ts'
+import type { PushClient } from '../../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../../client/failure.ts'
 import { readPages } from '../../client/own-pushes.ts'
 import { isSealedText } from '../../domain/age-recipient.ts'
@@ -17,8 +17,8 @@ import { formatLocalTime, formatSize } from '../format.ts'
 import { fileText, isNamedAsFolder, namedText, output } from '../paths.ts'
 import { drawQr } from '../qr.ts'
 import { createReceivedFiles } from '../received-files.ts'
+import { loginNeeded, printJson, type ServerCall, serverCommand, untilAnswered } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
-import { loginNeeded, printJson, serverCommand, untilAnswered, type Visit } from '../visit.ts'
 import { writeWholeFile } from '../whole-file.ts'
 
 export const GET = serverCommand({
@@ -68,10 +68,10 @@ async function openText(text: string, keys: AgeKeys | null, shell: Shell): Promi
   return text
 }
 
-type Asking = Pick<Visit, 'client' | 'urlToken'>
+type PushOnServer = Pick<ServerCall, 'client' | 'urlToken'>
 
 /** Asks for a passphrase if one is required. No view is counted until it is right. */
-async function retrieve({ client, urlToken }: Asking, given: string | null, shell: Shell) {
+async function retrieve({ client, urlToken }: PushOnServer, given: string | null, shell: Shell) {
   let retrieved = await client.retrieve(urlToken, given)
   while (retrieved.outcome === 'passphrase_wanted') {
     if (given !== null || !shell.isTerminal) throw new ClientFailure('refused', retrieved.message)
@@ -132,7 +132,7 @@ const POLL_MS = 2000
  * can come; without `wait` also when none has come yet.
  */
 async function awaitAnswer(
-  { client, server, urlToken, isSignedIn }: Omit<Visit, 'isRequest'>,
+  { client, server, urlToken, isSignedIn }: Omit<ServerCall, 'isRequest'>,
   { wait, shell }: { wait: boolean; shell: Shell },
 ): Promise<string> {
   if (!isSignedIn) throw loginNeeded('This needs', server)
@@ -152,7 +152,10 @@ async function awaitAnswer(
 }
 
 /** An answer is younger than its request. */
-async function findUnopened(client: Pick<Client, 'list'>, request: RemoteRequest): Promise<string | null> {
+async function findUnopened(
+  client: Pick<PushClient, 'list'>,
+  request: RemoteRequest,
+): Promise<string | null> {
   let oldest: string | null = null
   for await (const { pushes } of readPages(client, 'active')) {
     const answers = pushes.filter((push) => push.request === request.urlToken)

@@ -75,18 +75,18 @@ export const IMPORTS = [
 const PASSWORD_VARIABLES = { postgres: 'PGPASSWORD', mysql: 'MYSQL_PWD' } as const
 
 /** The address's (null), else the variable's, as the servers' own clients do. */
-function findPassword({ password, engine }: DatabaseAddress, { say, place }: Shell): string | null {
-  if (password === null) return place.env[PASSWORD_VARIABLES[engine]] ?? null
+function findPassword({ password, engine }: DatabaseAddress, { say, os }: Shell): string | null {
+  if (password === null) return os.env[PASSWORD_VARIABLES[engine]] ?? null
   const flag = '--database-password-file'
   say(`While the password stands in --database, other users of this machine may see it: ${flag} hides it.`)
   return null
 }
 
-type Brought = Extract<Imported, { mode: 'import' | 'dry-run' }>
-type Verified = Extract<Imported, { mode: 'verify' }>
-type Finding = Brought['report']['failures'][number]
+type ImportResult = Extract<Imported, { mode: 'import' | 'dry-run' }>
+type VerifyResult = Extract<Imported, { mode: 'verify' }>
+type Finding = ImportResult['report']['failures'][number]
 
-function presentImport({ mode, report, source }: Brought): string[] {
+function presentImport({ mode, report, source }: ImportResult): string[] {
   const isDry = mode === 'dry-run'
   const { accounts, pushes, files, apiTokens, secondFactors, notes, failures } = report
   const disabled = accounts.disabled > 0 ? ` (${accounts.disabled} disabled)` : ''
@@ -111,7 +111,7 @@ const KNOWN_KEY =
   'The old server used the key that Password Pusher publishes: who ever had its database could read every secret. ' +
   'Change the passwords that were shared there.'
 
-function presentVerification({ accounts, live, expired, gone, ...report }: Verified['report']): string[] {
+function presentVerification({ accounts, live, expired, gone, ...report }: VerifyResult['report']): string[] {
   const removed = gone > 0 ? `, ${gone} gone since` : ''
   return [
     `Compared ${formatCount(accounts, 'account')}, ${live} active and ${expired} expired pushes${removed}.`,

@@ -46,7 +46,7 @@ export const KEYS = [
     operands: 'FILE',
     act: async ({ operands: [file = ''], shell }) => {
       const { makeNewKey } = await import('../../app/keys.ts')
-      const path = resolve(shell.place.cwd, file)
+      const path = resolve(shell.os.cwd, file)
       shell.print(`${path} holds a new instance key, fingerprint ${makeNewKey(path)}.`)
       shell.say('Keep a copy apart from the database and its backups: without the key every push is lost.')
     },

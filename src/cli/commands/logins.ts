@@ -1,7 +1,7 @@
 // `oncebox login`, `logout` and `logins`: the user's servers and the API tokens for them.
 
 import { fetchAuthority } from '../../client/authority.ts'
-import type { ServerFacts } from '../../client/client.ts'
+import type { ServerVersion } from '../../client/client.ts'
 import { ClientFailure, UnknownAuthority } from '../../client/failure.ts'
 import { caSettings } from '../../settings/client.ts'
 import { apiToken, profileName } from '../../settings/parsers.ts'
@@ -9,12 +9,12 @@ import type { Values } from '../../settings/setting.ts'
 import { printableLine } from '../../text/printable.ts'
 import { askSecret, confirm, readInput } from '../ask.ts'
 import { compareAuthority, fingerprintFlag } from '../authority.ts'
-import { command, type Given, toggle, valued } from '../command.ts'
+import { type CommandInput, command, toggle, valued } from '../command.ts'
 import { CommandFailure } from '../failures.ts'
 import { certificates } from '../paths.ts'
 import { type Profile, profilesPath, readProfiles, withProfile, writeProfiles } from '../profiles.ts'
+import { connect, warnInTheClear } from '../server-command.ts'
 import { alignColumns } from '../table.ts'
-import { connect, warnInTheClear } from '../visit.ts'
 
 const heading = 'Logins:'
 
@@ -26,7 +26,7 @@ const flags = {
 }
 const settings = { cacert: { ...caSettings.cacert, parse: certificates } }
 
-type Login = Given<Values<typeof flags>, Values<typeof settings>>
+type Login = CommandInput<Values<typeof flags>, Values<typeof settings>>
 
 export const LOGINS = [
   command({
@@ -41,7 +41,7 @@ export const LOGINS = [
       const [server = ''] = operands
       const name = flags.profile ?? 'default'
       warnInTheClear(server, shell)
-      const path = profilesPath(shell.place)
+      const path = profilesPath(shell.os)
       const known = readProfiles(path).find((profile) => profile.name === name) ?? null
       // Compares the authority before any secret is asked for or sent.
       const { facts, ...trusted } = await meet(server, known, given)
@@ -59,7 +59,7 @@ export const LOGINS = [
     heading,
     flags: { profile: valued('profile <name>', profileName) },
     act: ({ flags: { profile: wanted }, shell }) => {
-      const path = profilesPath(shell.place)
+      const path = profilesPath(shell.os)
       const profiles = readProfiles(path)
       const gone = wanted === null ? profiles[0] : profiles.find(({ name }) => name === wanted)
       if (gone === undefined)
@@ -75,7 +75,7 @@ export const LOGINS = [
     name: 'logins',
     heading,
     act: ({ shell }) => {
-      const rows = readProfiles(profilesPath(shell.place)).map(({ name, server, apiToken }) => [
+      const rows = readProfiles(profilesPath(shell.os)).map(({ name, server, apiToken }) => [
         ...[name, server, apiToken === null ? 'none' : `${apiToken.slice(0, 8)}…`],
       ])
       if (rows.length === 0) shell.say('There are no logins yet: "oncebox login URL" adds one.')
@@ -93,7 +93,7 @@ async function meet(
   server: string,
   known: Profile | null,
   given: Login,
-): Promise<Trusted & { facts: ServerFacts }> {
+): Promise<Trusted & { facts: ServerVersion }> {
   const { flags, config } = given
   const { caFingerprint: fingerprint } = flags
   const ask = async (trusted: Trusted) => {

@@ -7,9 +7,9 @@ import { NO_VALUE } from '../../settings/setting.ts'
 import { printableLine } from '../../text/printable.ts'
 import { toggle, valued } from '../command.ts'
 import { formatCount, formatLimit, formatLocalTime, formatTimeLeft } from '../format.ts'
+import { printJson, serverCommand } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
 import { fitColumns, separateByTabs } from '../table.ts'
-import { printJson, serverCommand } from '../visit.ts'
 import { limitFlags, nameFlags } from './push.ts'
 
 export const json = toggle('json')
@@ -111,7 +111,7 @@ function rowOf(push: RemotePush, now: number): string[] {
   return [formatLocalTime(createdAt), what, name || '-', state, htmlUrl ?? urlToken]
 }
 
-export type Listed = {
+export type TablePage = {
   rows: string[][]
   /** The column that a narrow terminal shortens. */
   stretch: number
@@ -122,7 +122,7 @@ export type Listed = {
 }
 
 /** Fits a terminal; programs get everything, separated by tabs. */
-export function printTable(header: string[], table: Listed, shell: Shell): void {
+export function printTable(header: string[], table: TablePage, shell: Shell): void {
   const { leftOut = 0, page, none, ...fitting } = table
   const rows = table.rows.map((cells) => cells.map(printableLine))
   const lines = shell.isOutputTerminal

@@ -4,21 +4,21 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parsePush } from '../../client/answers.ts'
 import { ClientFailure, RefusedFields } from '../../client/failure.ts'
-import type { Fields } from '../../client/requests.ts'
+import type { ApiFields } from '../../client/requests.ts'
 import { fileUpload, type UploadFile } from '../../client/upload.ts'
 import { DURATIONS, MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { duration, oneOf, type Parsed, truth, wholeNumber } from '../../settings/parsers.ts'
-import type { Setting, Table } from '../../settings/setting.ts'
+import type { Setting, SettingsTable } from '../../settings/setting.ts'
 import { readInput, readNewPassphrase } from '../ask.ts'
 import { repeated, toggle, valued } from '../command.ts'
 import { CommandFailure } from '../failures.ts'
 import { formatCount, formatLimit } from '../format.ts'
 import { fileText, STANDARD, sentFile } from '../paths.ts'
 import { drawQr } from '../qr.ts'
+import { loginNeeded, printJson, type ServerCall, serverCommand } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
-import { loginNeeded, printJson, serverCommand, type Visit } from '../visit.ts'
 
 const DURATION_NAMES = DURATIONS.map((ms) =>
   ms >= DAY ? `${ms / DAY}d` : ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`,
@@ -96,9 +96,9 @@ export const PUSH = serverCommand({
   },
 })
 
-type Sending = { fields: Fields; files: UploadFile[]; shell: Shell }
+type PushToSend = { fields: ApiFields; files: UploadFile[]; shell: Shell }
 
-async function send({ client }: Pick<Visit, 'client'>, { fields, files, shell }: Sending) {
+async function send({ client }: Pick<ServerCall, 'client'>, { fields, files, shell }: PushToSend) {
   // A text is sent at once, without progress.
   let isSent = files.length === 0
   const progress = shell.startProgress('Sending', () =>
@@ -141,7 +141,7 @@ async function readText(shell: Shell): Promise<string> {
 const WORDS: Record<string, string> = { payload: 'The text', passphrase: 'The passphrase', files: '--file' }
 
 /** Throws the same failure, with the names of flags instead of fields. */
-export function nameFlags(cause: unknown, table: Table = fieldFlags): never {
+export function nameFlags(cause: unknown, table: SettingsTable = fieldFlags): never {
   if (!(cause instanceof RefusedFields)) throw cause
   const flags = new Map(Object.entries<Setting>(table).map(([field, { flag }]) => [field, `--${flag}`]))
   const named = Object.entries(cause.fields).map(([field, problems]) => {

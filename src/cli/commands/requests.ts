@@ -9,7 +9,7 @@ import { readNewPassphrase } from '../ask.ts'
 import { toggle, valued } from '../command.ts'
 import { formatCount, formatLocalTime } from '../format.ts'
 import { fileText } from '../paths.ts'
-import { printJson, serverCommand } from '../visit.ts'
+import { printJson, serverCommand } from '../server-command.ts'
 import { json, page, printTable } from './own-pushes.ts'
 import { limitFlags, nameFlags, notBlank } from './push.ts'
 

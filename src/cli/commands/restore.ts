@@ -8,7 +8,7 @@ import type { Opening } from '../../backup/sealing.ts'
 import type { RestoringPorts } from '../../backup/verify.ts'
 import type { Values } from '../../settings/setting.ts'
 import { askSecret, confirm } from '../ask.ts'
-import { command, type Given, repeated, some, toggle, valued } from '../command.ts'
+import { type CommandInput, command, repeated, some, toggle, valued } from '../command.ts'
 import { CommandFailure, ToldFailure } from '../failures.ts'
 import { formatSize } from '../format.ts'
 import { anyPath, fileText, namedText, STANDARD } from '../paths.ts'
@@ -33,7 +33,7 @@ const VERIFY = command({
     const { flags, config, shell } = given
     const { verifyBackup } = await import('../../backup/verify.ts')
     const source = await sourceOf(given)
-    const tempDir = resolve(shell.place.cwd, flags.tempDir ?? tmpdir())
+    const tempDir = resolve(shell.os.cwd, flags.tempDir ?? tmpdir())
     const verified = await withProgress(given, 'cancelled', (ports) =>
       verifyBackup({ ...source, ...config, tempDir }, ports),
     )
@@ -98,19 +98,19 @@ async function chooseTokens({ content }: RestorePlan, chosen: Tokens | null, she
   throw new CommandFailure('Answer "keep" or "revoke". Nothing was restored.')
 }
 
-type Reading = Given<Values<typeof openingFlags>>
+type BackupInput = CommandInput<Values<typeof openingFlags>>
 
 /** Where the backup comes from. Nothing of it is read yet. */
-async function sourceOf({ operands: [operand = ''], shell }: Reading) {
+async function sourceOf({ operands: [operand = ''], shell }: BackupInput) {
   const { readPath } = await import('../../backup/streams.ts')
   if (operand === STANDARD) return { file: 'standard input', open: async () => shell.readInputBytes() }
-  const file = resolve(shell.place.cwd, operand)
+  const file = resolve(shell.os.cwd, operand)
   return { file, open: () => readPath(file) }
 }
 
 /** Says how far it is now and then. `cancelled` is told when a signal ends the command. */
 async function withProgress<T>(
-  { flags, shell }: Reading,
+  { flags, shell }: BackupInput,
   cancelled: string,
   work: (ports: RestoringPorts) => Promise<T>,
 ): Promise<T> {

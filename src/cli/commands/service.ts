@@ -37,15 +37,15 @@ export const SERVICE = [
     keepsSettings: true,
     // All steps are decided before the first one is taken.
     act: async ({ flags, raw, shell }) => {
-      const { place, self, readFile } = shell
+      const { os, self, readFile } = shell
       const mayStart = !flags.noStart
-      const planned = planService({ scope: scopeOf(flags), flags: raw, mayStart, place, self, readFile })
+      const planned = planService({ scope: scopeOf(flags), flags: raw, mayStart, os, self, readFile })
       shell.warn(...planned.warnings)
       if (planned.problems !== undefined) throw new UsageError(planned.problems, 'oncebox service install')
       const { facts, config } = planned
-      const steps = systemOf(place.platform).installSteps(facts)
+      const steps = systemOf(os.platform).installSteps(facts)
       if (flags.dryRun) return shell.print(...steps.flatMap(presentStep))
-      requireRights(facts, place.platform)
+      requireRights(facts, os.platform)
       await take(steps, shell)
       shell.print(mayStart ? 'The service is installed and runs.' : 'The service is installed.')
       shell.print(...serviceLines({ ...facts, config, shell }))
@@ -55,12 +55,12 @@ export const SERVICE = [
     name: 'service uninstall',
     flags: { user, dryRun: toggle('dry-run') },
     act: async ({ flags, shell }) => {
-      const { platform } = shell.place
+      const { platform } = shell.os
       const here = hereFor(scopeOf(flags), shell)
       const { scope, places } = here
       if (!existsSync(places.definition))
         return shell.print(`The service is not installed: there is no ${places.definition}.`)
-      const service = findIn(scope, shell.place)
+      const service = findIn(scope, shell.os)
       const steps = systemOf(platform).uninstallSteps(here)
       if (flags.dryRun) return shell.print(...steps.flatMap(presentStep))
       requireScope(scope, platform, 'uninstall')
@@ -80,9 +80,9 @@ export const SERVICE = [
     act: async ({ flags, shell }) => {
       const here = hereFor(scopeOf(flags), shell)
       const { scope, places } = here
-      const service = findIn(scope, shell.place)
+      const service = findIn(scope, shell.os)
       if (service === null && !existsSync(places.definition)) throw notInstalled(here)
-      const { isRunning, reason } = await readState(here, shell.place.platform)
+      const { isRunning, reason } = await readState(here, shell.os.platform)
       shell.print(
         `The service is installed (${places.definition}) and ${isRunning ? 'runs' : 'does not run'}.`,
       )
@@ -106,8 +106,8 @@ function scopeOf({ user }: { user: boolean }): Scope {
   return user ? 'user' : 'machine'
 }
 
-function hereFor(scope: Scope, { place, self }: Shell): ServiceHere {
-  return serviceHere(scope, place, self[0] ?? '')
+function hereFor(scope: Scope, { os, self }: Shell): ServiceHere {
+  return serviceHere(scope, os, self[0] ?? '')
 }
 
 async function take(steps: readonly Step[], shell: Shell): Promise<void> {
@@ -142,7 +142,7 @@ async function readState(here: ServiceHere, platform: NodeJS.Platform) {
 export async function restartService(scope: Scope, shell: Shell): Promise<boolean> {
   const here = hereFor(scope, shell)
   if (!here.isManaged) return false
-  await take(systemOf(shell.place.platform).restartSteps(here), shell).catch((cause) => {
+  await take(systemOf(shell.os.platform).restartSteps(here), shell).catch((cause) => {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new CommandFailure(
       `The service did not start again: ${reason} "oncebox upgrade --back" returns to the former program.`,
@@ -152,7 +152,7 @@ export async function restartService(scope: Scope, shell: Shell): Promise<boolea
   return true
 }
 
-type Reported = {
+type ServiceReport = {
   scope: Scope
   places: Pick<ServicePlaces, 'envFile' | 'logFile' | 'executable'>
   config: Config
@@ -160,8 +160,8 @@ type Reported = {
 }
 
 /** A line each. */
-function serviceLines({ scope, places, config, shell }: Reported): string[] {
-  const { platform } = shell.place
+function serviceLines({ scope, places, config, shell }: ServiceReport): string[] {
+  const { platform } = shell.os
   const log = config.logFile ?? places.logFile ?? `journalctl ${scope === 'user' ? '--user ' : ''}-u oncebox`
   const sudo = scope === 'machine' && platform !== 'win32' ? 'sudo ' : ''
   const setup = `the link in ${join(config.dataDir, 'setup-link')}, or "${sudo}oncebox user add EMAIL --admin"`

@@ -83,8 +83,8 @@ const LINUX_STORES: readonly [folder: string, command: string][] = [
  * Returns a line for each thing done. Throws CommandFailure, with the way to do it by hand, when the system
  * refuses.
  */
-async function installAuthority(authority: ClaimedAuthority, { place }: Shell): Promise<string[]> {
-  const { platform, home } = place
+async function installAuthority(authority: ClaimedAuthority, { os }: Shell): Promise<string[]> {
+  const { platform, home } = os
   if (platform === 'linux') return installOnLinux(authority, home)
   const keychain = join(home, 'Library', 'Keychains', 'login.keychain-db')
   const [command, where, tool]: [string[], string, string] =

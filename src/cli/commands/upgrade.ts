@@ -37,7 +37,7 @@ export const UPGRADE = command({
     }
     if (file === undefined) await returnBack(place, flags.yes, shell)
     else {
-      const { from, to, former } = await upgradeProgram({ file: resolve(shell.place.cwd, file), keys }, place)
+      const { from, to, former } = await upgradeProgram({ file: resolve(shell.os.cwd, file), keys }, place)
       shell.print(
         `${place.executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`,
         ...(place.isInFolder ? [] : ['Upgrade the other nodes as well, one after another.']),
@@ -66,10 +66,10 @@ async function returnBack(place: UpgradePlace, isAgreed: boolean, shell: Shell):
 }
 
 /** Null for the built-in ones. */
-async function readKeys(text: string | null, { place }: Shell) {
+async function readKeys(text: string | null, { os }: Shell) {
   if (text === null) return null
   const { parsePublicKeys } = await import('../../install/upgrade.ts')
-  const path = resolve(place.cwd, text)
+  const path = resolve(os.cwd, text)
   const keys =
     parsePublicKeys(text) ?? (existsSync(path) ? parsePublicKeys(readFileSync(path, 'utf8')) : null)
   if (keys !== null && keys.length > 0) return keys
@@ -86,7 +86,7 @@ async function readKeys(text: string | null, { place }: Shell) {
 async function restart(executable: string, shell: Shell): Promise<void> {
   const scope = shell.findService()?.scope
   if (scope !== undefined) {
-    const { executable: program } = placesFor(scope, { place: shell.place, self: executable })
+    const { executable: program } = placesFor(scope, { os: shell.os, self: executable })
     if (realOf(program) === executable && (await restartService(scope, shell))) return
   }
   shell.print('A server that runs goes on with the program that it was started with: restart it.')

@@ -4,23 +4,27 @@ import type { AccountCommands } from '../../app/account-commands.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import { formatTime } from '../../domain/time.ts'
 import { databaseAddressOf } from '../../settings/database.ts'
-import type { Table, Values } from '../../settings/setting.ts'
+import type { SettingsTable, Values } from '../../settings/setting.ts'
 import { confirm, readNewPassword } from '../ask.ts'
-import { type Command, command, type Given, some, toggle } from '../command.ts'
+import { type Command, type CommandInput, command, some, toggle } from '../command.ts'
 import { CommandFailure } from '../failures.ts'
 import { formatCount } from '../format.ts'
 import type { Shell } from '../shell.ts'
 import { alignColumns } from '../table.ts'
 
-type AccountCommand<F extends Table> = Pick<Command<F>, 'name' | 'operands' | 'flags' | 'oneOf'> & {
+type AccountCommand<F extends SettingsTable> = Pick<Command<F>, 'name' | 'operands' | 'flags' | 'oneOf'> & {
   /** Creates a missing data folder. */
   creates?: true
   /** `email` is the first argument. */
-  act(given: Given<Values<F>> & AccountCommands & { email: string }): Promise<void>
+  act(given: CommandInput<Values<F>> & AccountCommands & { email: string }): Promise<void>
 }
 
 /** Opens the accounts for the action, and closes them after it. */
-export function accountCommand<F extends Table>({ act, creates, ...row }: AccountCommand<F>): Command {
+export function accountCommand<F extends SettingsTable>({
+  act,
+  creates,
+  ...row
+}: AccountCommand<F>): Command {
   return command({
     ...row,
     settings: some('dataDir', 'databaseUrl', 'databasePassword', 'keyFile'),

@@ -1,15 +1,15 @@
 // `oncebox watch`: prints what becomes of one's own pushes as it happens, and runs a command for each event.
 
 import type { RemoteEvent } from '../../client/answers.ts'
-import type { Client } from '../../client/client.ts'
+import type { PushClient } from '../../client/client.ts'
 import { ClientFailure } from '../../client/failure.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 import { wholeNumber } from '../../settings/parsers.ts'
 import { printableLine } from '../../text/printable.ts'
 import { toggle, valued } from '../command.ts'
 import { formatLocalTime, printableJson } from '../format.ts'
+import { serverCommand, untilAnswered } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
-import { serverCommand, untilAnswered } from '../visit.ts'
 import { notBlank } from './push.ts'
 
 export const WATCH = serverCommand({
@@ -33,7 +33,7 @@ export const WATCH = serverCommand({
 /** Below the 25 that a server takes, and what proxies allow. */
 const WAIT_SECONDS = 20
 
-type Events = Pick<Client, 'listEvents'>
+type Events = Pick<PushClient, 'listEvents'>
 
 /** The number of the last event that there is. */
 async function findLast({ listEvents }: Events): Promise<number> {
@@ -74,7 +74,7 @@ function lineOf({ timestamp, type, data }: RemoteEvent): string {
 
 /** The event reaches the command as variables alone, and never as a part of a shell's line. */
 async function runFor(event: RemoteEvent, { exec, shell }: { exec: string; shell: Shell }): Promise<void> {
-  const { env, platform } = shell.place
+  const { env, platform } = shell.os
   const command = platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', exec] : ['/bin/sh', '-c', exec]
   const failed = (why: string) =>
     shell.warn(`the command for event ${event.id} (${printableLine(event.type)}) ${why}.`)

@@ -4,8 +4,8 @@ import type { ServerToAsk } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, parseLinkOrToken } from '../client/link.ts'
 import { clientSecrets, clientSettings } from '../settings/client.ts'
-import type { Table, Values } from '../settings/setting.ts'
-import { type Command, command, type Given } from './command.ts'
+import type { SettingsTable, Values } from '../settings/setting.ts'
+import { type Command, type CommandInput, command } from './command.ts'
 import { CommandFailure } from './failures.ts'
 import { printableJson } from './format.ts'
 import { certificates } from './paths.ts'
@@ -13,7 +13,7 @@ import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
 
 /** A call to a server, and the push that it concerns. */
-export type Visit = Awaited<ReturnType<typeof openVisit>>
+export type ServerCall = Awaited<ReturnType<typeof openCall>>
 
 const settings = {
   ...clientSettings,
@@ -31,16 +31,19 @@ type Needs = {
   sendsSecrets?: boolean
 }
 
-type ServerCommand<F extends Table> = Omit<Command<F, typeof settings>, 'act' | 'settings' | 'heading'> &
-  Needs & { act(given: Given<Values<F>> & Visit): Promise<void> }
+type ServerCommand<F extends SettingsTable> = Omit<
+  Command<F, typeof settings>,
+  'act' | 'settings' | 'heading'
+> &
+  Needs & { act(given: CommandInput<Values<F>> & ServerCall): Promise<void> }
 
 /** A command that calls a server. */
-export function serverCommand<F extends Table>({ act, ...row }: ServerCommand<F>): Command {
+export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCommand<F>): Command {
   return command({
     ...row,
     heading: 'Share and open:',
     settings,
-    act: async (given) => act({ ...given, ...(await openVisit(given, row)) }),
+    act: async (given) => act({ ...given, ...(await openCall(given, row)) }),
   })
 }
 
@@ -50,8 +53,8 @@ const PATIENT_TRIES = 100
  * `urlToken` is that of a push or a request, and empty when the command concerns none. Throws ClientFailure
  * when a login is needed and there is none.
  */
-async function openVisit(
-  { operands, config, shell, app }: Given<unknown, Values<typeof settings>>,
+async function openCall(
+  { operands, config, shell, app }: CommandInput<unknown, Values<typeof settings>>,
   needs: Needs & { operands?: string },
 ) {
   const { cacert, ...wanted } = config
@@ -59,7 +62,7 @@ async function openVisit(
   const { server: link = null, isSchemeGuessed, urlToken = '', isRequest = false } = address ?? {}
   if (isRequest && !needs.takesRequests)
     throw new CommandFailure('This is the link of a request, not of a push: see "oncebox requests".')
-  const profiles = readProfiles(profilesPath(shell.place))
+  const profiles = readProfiles(profilesPath(shell.os))
   const chosen = chooseServer(profiles, { link, isSchemeGuessed, ...wanted })
   const { server, apiToken } = chosen
   if (needs.needsLogin && apiToken === null) throw loginNeeded('This needs', server)
@@ -81,9 +84,9 @@ async function openVisit(
  */
 export function connect(
   asked: Omit<ServerToAsk, 'onWait' | 'hasProxy'>,
-  { shell, app }: Pick<Given, 'shell' | 'app'>,
+  { shell, app }: Pick<CommandInput, 'shell' | 'app'>,
 ) {
-  const { env } = shell.place
+  const { env } = shell.os
   const hasProxy = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'].some((name) => env[name])
   return app.openClient({ ...asked, onWait: createTellWait(asked.server, shell), hasProxy })
 }

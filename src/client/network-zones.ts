@@ -7,12 +7,12 @@ import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { ClientFailure, UntrueAnswer } from './failure.ts'
 
-export type Place = 'public' | 'private' | 'link-local' | 'loopback' | 'special'
+export type NetworkZone = 'public' | 'private' | 'link-local' | 'loopback' | 'special'
 
 /** The addresses of a host; empty when it has none. */
 type FindAddresses = (host: string) => Promise<string[]>
 
-type StepOptions = {
+type LinkCheckOptions = {
   /** The server that sent the link. */
   server: string
   findAddresses: FindAddresses
@@ -20,7 +20,7 @@ type StepOptions = {
   hasProxy: boolean
 }
 
-const PLACES: Record<string, Place> = {
+const ZONES: Record<string, NetworkZone> = {
   unicast: 'public',
   private: 'private',
   uniqueLocal: 'private',
@@ -33,13 +33,13 @@ const PLACES: Record<string, Place> = {
 }
 
 /** An IPv6 address that embeds an IPv4 address (mapped, NAT64, 6to4) has the place of the embedded one. */
-export function placeOf(address: string): Place {
+export function zoneOf(address: string): NetworkZone {
   const parsed = ipaddr.process(address)
   const range = parsed.range()
   const bytes = parsed.toByteArray()
-  if (range === 'rfc6052') return placeOf(bytes.slice(12).join('.'))
-  if (range === '6to4') return placeOf(bytes.slice(2, 6).join('.'))
-  return PLACES[range] ?? 'special'
+  if (range === 'rfc6052') return zoneOf(bytes.slice(12).join('.'))
+  if (range === '6to4') return zoneOf(bytes.slice(2, 6).join('.'))
+  return ZONES[range] ?? 'special'
 }
 
 export async function findAddresses(host: string): Promise<string[]> {
@@ -60,7 +60,7 @@ function bareHost(host: string): string {
  * or when a proxy resolves it. Throws ClientFailure for a link from https to http, or to a place nearer to
  * this client than the server.
  */
-export async function checkStep(link: string, options: StepOptions): Promise<string[]> {
+export async function checkLink(link: string, options: LinkCheckOptions): Promise<string[]> {
   const target = new URL(link)
   const server = new URL(options.server)
   if (target.origin === server.origin) return []
@@ -68,7 +68,7 @@ export async function checkStep(link: string, options: StepOptions): Promise<str
     new UntrueAnswer(`${server.origin} links to ${target.origin}, ${why}. The link was not followed.`)
   if (server.protocol === 'https:' && target.protocol !== 'https:') throw refuse('which is not encrypted')
   const addresses = await options.findAddresses(target.hostname)
-  const from = (await options.findAddresses(server.hostname)).map(placeOf)
+  const from = (await options.findAddresses(server.hostname)).map(zoneOf)
   const strange = addresses.find((address) => !mayLead(from, address))
   if (strange !== undefined) throw refuse(`which is at ${strange}, nearer to this machine than the server is`)
   if (addresses.length === 0 && !options.hasProxy) {
@@ -79,10 +79,10 @@ export async function checkStep(link: string, options: StepOptions): Promise<str
 }
 
 /** A server on this machine may also link to this machine's addresses in its networks. */
-function mayLead(from: readonly Place[], address: string): boolean {
-  const to = placeOf(address)
+function mayLead(from: readonly NetworkZone[], address: string): boolean {
+  const to = zoneOf(address)
   if (to === 'public') return true
-  const isHere = from.length > 0 && from.every((place) => place === 'loopback')
+  const isHere = from.length > 0 && from.every((zone) => zone === 'loopback')
   if (isHere && ownAddresses().includes(address)) return true
   return to === 'loopback' ? isHere : !from.includes('public') && from.includes(to)
 }

@@ -1,7 +1,7 @@
 // The uptime of the machine, finer than its seconds.
 
 import { expect, test } from 'bun:test'
-import { createUptime } from '../../src/cli/uptime.ts'
+import { createUptime } from '../../src/cli/shell.ts'
 import { HOUR, SECOND } from '../../src/domain/time.ts'
 
 function start() {
