@@ -108,6 +108,16 @@ test.concurrent.each([
   }
 })
 
+test('a retrieve that arrives together with another request spends no view', async () => {
+  const created = await server.create({ payload: 'x', expire_after_views: 1 })
+  const { url_token } = (await created.json()) as { url_token: string }
+  const retrieve = GET(`/api/v2/pushes/${url_token}`)
+  for (const pipelined of [retrieve + retrieve, `${retrieve}${UP}\r\n`])
+    expect(await statusesOf(pipelined, {})).toEqual([])
+  const { text } = await sendRaw(server.port, [retrieve], { until: ({ text }) => text.endsWith('}') })
+  expect(text).toContain('"expired":false')
+})
+
 test('a chunked body beyond the limit is refused while it is read, in JSON that names the flag', async () => {
   const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`
   const parts = [`${POST}${CHUNKED}`, ...Array(8).fill(chunk)]

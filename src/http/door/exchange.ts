@@ -26,7 +26,10 @@ export type Exchange = {
   isFromProxy: boolean
   /** Extends the idle timeout while a slow body keeps arriving. */
   stayOpen: () => void
-  /** Reserves memory for an answer with a text of so many bytes. Throws `overloaded` if there is none. */
+  /**
+   * Reserves memory for an answer with a text of so many bytes. Throws `overloaded` if there is none, and `malformed`
+   * when the connection has ended.
+   */
   makeRoom: (bytes: number) => void
   /** Bytes of its body and its answer that are reserved in memory. */
   heldBytes: number

@@ -1,7 +1,7 @@
 // The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs
 // it.
 
-import { type DomainError, notFound } from '../../domain/errors.ts'
+import { DomainError, notFound } from '../../domain/errors.ts'
 import type { Secure } from '../answers.ts'
 import { EXEMPT_PATHS } from '../urls.ts'
 import { type BodyRoom, sendInPieces } from './body-room.ts'
@@ -105,7 +105,11 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       clientAddress: forwarded.address,
       isFromProxy: forwarded.isTrusted,
       stayOpen,
-      makeRoom: (bytes) => bodyRoom.takeForAnswer(exchange, bytes),
+      makeRoom: (bytes) => {
+        // Bun cuts a connection on which a second request arrives before the first is answered (pipelining).
+        if (exchange.request.signal.aborted) throw new DomainError('malformed', 'The connection was closed.')
+        bodyRoom.takeForAnswer(exchange, bytes)
+      },
       heldBytes: 0,
     }
     return exchange
