@@ -1,7 +1,8 @@
 // Opens the sockets of a server: the main one, plain http beside TLS, and the one for metrics. Announces its
 // name on the local network.
 
-import { type Binding, listen, type Network, type ServerUrls, urlsOf } from '../http/door/listener.ts'
+import { type Binding, listen, type Network } from '../http/door/listener.ts'
+import { type ServerUrls, urlsOf } from '../http/door/reachable.ts'
 import { isUnixHost, removeStaleSocket } from '../http/door/unix-socket.ts'
 import { listenForMetrics } from '../http/metrics-listener.ts'
 import { PAGES } from '../http/urls.ts'

@@ -1,24 +1,19 @@
-// The sockets of the server: binds every address of `--host` to one port, and closes them.
+// The sockets of the server: binds every address of `--host` to one port, answers there, and closes them.
 
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
-import {
-  createFetch,
-  createListeningSocket,
-  type Ending,
-  IDLE_SECONDS,
-  type Socket,
-} from './listening-socket.ts'
-import { listReachable } from './reachable.ts'
+import { UNIX_PEER } from './client-address.ts'
+import { createListeningSocket, type Gate, type Socket } from './listening-socket.ts'
 import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
 import { isUnixHost, openToGroup, removeSocket, socketPath } from './unix-socket.ts'
 
 /** The socket sets no limit: every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
-/** How often to look for a port that is free on every address. */
+/** Attempts to find a port that is free on every address. */
 const FREE_PORT_TRIES = 20
+const IDLE_SECONDS = 30
 
 /** One address to listen on. */
 export type Binding = {
@@ -37,13 +32,13 @@ export type Network = {
   hostName: () => string
 }
 
-const LOOPBACK_4 = '127.0.0.1'
-const LOOPBACK_6 = '::1'
+export const LOOPBACK_4 = '127.0.0.1'
+export const LOOPBACK_6 = '::1'
 
 /**
- * The addresses that `--host` stands for. `localhost` is both loopback addresses, because programs try
- * either; so
- * 0.0.0.0 includes ::1 as well (:: includes all of IPv4). Throws `conflict` for a name that is unknown.
+ * Resolves to the addresses that `--host` stands for. `localhost` is both loopback addresses, because
+ * programs try either; so 0.0.0.0 includes ::1 as well (:: includes all of IPv4). Throws `conflict` for an
+ * unknown name.
  */
 export async function bindingsOf(host: string, lookUp: Network['lookUp']): Promise<Binding[]> {
   const loopback6: Binding = { address: LOOPBACK_6, mayBeMissing: true }
@@ -68,13 +63,13 @@ function unknownName(host: string, cause: unknown): DomainError {
 
 export type Listener = ReturnType<typeof listen>
 
-/** Both in PEM; the certificate with its chain. */
+/** A private key and its certificate with the chain, both in PEM. */
 export type TlsKeyPair = { certificate: string; key: string }
 
 export type ListenOptions = {
   handle: Handle
   shed: Shed
-  /** Whether the server is about to stop: its answers then end their connections. */
+  /** Whether the server is about to stop, so that each answer ends its connection. */
   isLeaving: () => boolean
   bindings: readonly Binding[]
   /** 0 chooses a port that is free on every address. */
@@ -84,26 +79,26 @@ export type ListenOptions = {
   listAddresses: Network['listAddresses']
 }
 
-type Place = ReturnType<typeof createListeningSocket<TlsKeyPair | null>>
+type ListeningSocket = ReturnType<typeof createListeningSocket<TlsKeyPair | null>>
 
-/** Listens on all bindings or on none. Throws the error of the system, with the `address` that failed. */
+/** Listens on all bindings or on none. Throws the system's error, with the `address` that failed. */
 export function listen(options: ListenOptions) {
-  const places = bindAll(options)
-  /** Those that this process listens on. */
-  const addresses = places.map(
+  const sockets = bindAll(options)
+  /** The addresses that this process listens on. */
+  const addresses = sockets.map(
     ({ socket }, index) => socket.hostname ?? options.bindings[index]?.address ?? '',
   )
-  /** Resolves when every new connection gets the other certificate. Kept connections lose no request. */
+  /** Resolves when every new connection gets the new certificate. No kept connection loses a request. */
   const renew = async (tls: TlsKeyPair) => {
-    await Promise.all(places.map((place) => place.renew(tls)))
+    await Promise.all(sockets.map((socket) => socket.renew(tls)))
   }
   const stop = async () => {
-    await Promise.all(places.map((place) => place.stop()))
+    await Promise.all(sockets.map((socket) => socket.stop()))
   }
-  return { addresses, port: places[0]?.socket.port ?? options.port, renew, stop }
+  return { addresses, port: sockets[0]?.socket.port ?? options.port, renew, stop }
 }
 
-function bindAll(options: ListenOptions): Place[] {
+function bindAll(options: ListenOptions): ListeningSocket[] {
   for (let tries = 1; ; tries += 1) {
     try {
       return bindOnce(options)
@@ -114,15 +109,15 @@ function bindAll(options: ListenOptions): Place[] {
   }
 }
 
-function bindOnce(options: ListenOptions): Place[] {
-  const places: Place[] = []
+function bindOnce(options: ListenOptions): ListeningSocket[] {
+  const bound: ListeningSocket[] = []
   for (const { address, mayBeMissing } of options.bindings) {
     try {
-      places.push(openPlace(options, address, places[0]?.socket.port ?? options.port))
+      bound.push(bind(options, address, bound[0]?.socket.port ?? options.port))
     } catch (cause) {
       if (mayBeMissing && isMissing(address, cause, options.listAddresses)) continue
-      // No request was lost: accepting one takes a turn of the event loop, and none has passed.
-      for (const { socket } of places) void socket.stop(true)
+      // No request is lost: accepting one takes a turn of the event loop, and none has passed.
+      for (const { socket } of bound) void socket.stop(true)
       throw Object.assign(new Error(`cannot listen on ${address}`, { cause }), {
         code: codeOf(cause),
         syscall: 'listen',
@@ -131,7 +126,7 @@ function bindOnce(options: ListenOptions): Place[] {
       })
     }
   }
-  return places
+  return bound
 }
 
 /**
@@ -149,37 +144,41 @@ function isMissing(address: string, cause: unknown, listAddresses: Network['list
   }
 }
 
-function openPlace(options: ListenOptions, hostname: string, port: number): Place {
-  const { tls } = options
-  const held = tls === null ? port : probePort(options, { hostname, port })
-  const place = createListeningSocket(tls, (pair, ending) =>
-    serve(options, { hostname, port: held, tls: pair, ending }),
-  )
-  if (!isUnixHost(hostname)) return place
+function bind(options: ListenOptions, hostname: string, port: number): ListeningSocket {
+  const { tls, isLeaving } = options
+  const boundPort = tls === null ? port : probePort(options, { hostname, port })
+  const listening = createListeningSocket({
+    certificate: tls,
+    listen: (certificate, gate) => serve(options, { hostname, port: boundPort, tls: certificate, gate }),
+    isLeaving,
+  })
+  if (!isUnixHost(hostname)) return listening
   openToGroup(hostname)
-  return { ...place, stop: () => place.stop().finally(() => removeSocket(hostname)) }
+  return { ...listening, stop: () => listening.stop().finally(() => removeSocket(hostname)) }
 }
 
 /**
- * With `reusePort`, listening succeeds even if another program has the port. This probe without it fails
- * then.
+ * Returns the port. With `reusePort`, listening succeeds even if another program has the port; this probe
+ * without it fails then.
  */
 function probePort(options: ListenOptions, { hostname, port }: Pick<ServeAt, 'hostname' | 'port'>): number {
-  const probe = serve(options, { hostname, port, tls: null, ending: { closed: null } })
-  const { port: found = port } = probe
-  // It knows no port afterwards.
+  const probe = serve(options, { hostname, port, tls: null, gate: OPEN })
+  // A stopped socket has no port.
+  const { port: bound = port } = probe
   void probe.stop(true)
-  return found
+  return bound
 }
 
-type ServeAt = { hostname: string; port: number; tls: TlsKeyPair | null; ending: Ending }
+const OPEN: Pick<Gate, 'pass'> = { pass: (response) => response }
 
-function serve(options: ListenOptions, { hostname, port, tls, ending }: ServeAt): Socket {
+type ServeAt = { hostname: string; port: number; tls: TlsKeyPair | null; gate: Pick<Gate, 'pass'> }
+
+function serve(options: ListenOptions, { hostname, port, tls, gate }: ServeAt): Socket {
   const isUnix = isUnixHost(hostname)
   const common = {
     maxRequestBodySize: ANY_BODY_SIZE,
     development: false as const,
-    fetch: createFetch(options, { isUnix, ending }),
+    fetch: createFetch(options, { isUnix, gate }),
   }
   // A Unix socket gets no idle timeout, because its only client is a proxy, which has one.
   if (isUnix) return Bun.serve({ ...common, unix: socketPath(hostname) })
@@ -193,48 +192,17 @@ function serve(options: ListenOptions, { hostname, port, tls, ending }: ServeAt)
   })
 }
 
-export type ServerUrls = {
-  /** The URL for other machines, where the server listens for them. */
-  url: string
-  /**
-   * The URL for this machine: of an address that this process holds, since another program may hold the
-   * others.
-   */
-  hereUrl: string
-  /**
-   * The URLs under which other machines reach it, the likeliest first; none when it listens for this machine
-   * alone.
-   */
-  elsewhere: string[]
-}
-
-type Held = Pick<Listener, 'addresses' | 'port'> & { scheme: 'http' | 'https' }
-
-/** `host` is the setting. A URL says `localhost` only if this process holds both loopback addresses. */
-export function urlsOf(
-  { addresses, port, scheme }: Held,
-  { host, listAddresses }: { host: string; listAddresses: Network['listAddresses'] },
-): ServerUrls {
-  // A proxy decides under which name it forwards to a socket.
-  if (isUnixHost(host)) return { url: host, hereUrl: `${scheme}://localhost`, elsewhere: [] }
-  const has = (...wanted: string[]) => addresses.some((address) => wanted.includes(address))
-  const isLocalhost = has('::') || (has(LOOPBACK_4, '0.0.0.0') && has(LOOPBACK_6))
-  const isEverywhere = has('0.0.0.0', '::')
-  const isName = isIP(host) === 0 && host.toLowerCase() !== 'localhost'
-  const own = isName ? host : (addresses[0] ?? '')
-  const here = isLocalhost ? 'localhost' : isEverywhere ? LOOPBACK_4 : own
-  const urlTo = (name: string) => `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`
-  const reachable = listReachable({ held: addresses, own: listOrNone(listAddresses) })
-  const elsewhere =
-    isName && reachable.length > 0 ? [urlTo(host)] : reachable.map((name) => `${scheme}://${name}:${port}`)
-  return { url: urlTo(isEverywhere ? own : here), hereUrl: urlTo(here), elsewhere }
-}
-
-/** None where the system refuses to tell them. */
-export function listOrNone(listAddresses: Network['listAddresses']): readonly string[] {
-  try {
-    return listAddresses()
-  } catch {
-    return []
+/** Makes what a socket calls for each request. Every answer leaves by the gate. */
+function createFetch(
+  { handle, shed }: ListenOptions,
+  { isUnix, gate }: Pick<ServeAt, 'gate'> & { isUnix: boolean },
+) {
+  return (request: Request, socket: Bun.Server<undefined>): Response | Promise<Response> => {
+    // Bun's own idle timeout would end a connection that sends less than 16 KiB/s.
+    const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
+    const refusal = shed(request)
+    if (refusal !== null) return gate.pass(refusal)
+    const peer = isUnix ? UNIX_PEER : (socket.requestIP(request)?.address ?? '')
+    return handle(request, peer, stayOpen).then(gate.pass)
   }
 }

@@ -11,8 +11,8 @@ import {
   type Listener,
   type ListenOptions,
   listen,
-  urlsOf,
 } from '../../../src/http/door/listener.ts'
+import { urlsOf } from '../../../src/http/door/reachable.ts'
 import { keepAsking } from '../../support/asking-client.ts'
 import { freePort } from '../../support/free-port.ts'
 import { sendRaw } from '../../support/raw.ts'
