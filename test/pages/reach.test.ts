@@ -27,7 +27,7 @@ function find(asked: Asked, { baseUrl, addresses = EVERYWHERE, machine = MACHINE
       isFromProxy: false,
       stayOpen: () => undefined,
       makeRoom: () => undefined,
-      heldBytes: 0,
+      ...{ heldBytes: 0, startedAt: 0, endBody: null },
     },
     ...asked,
   })
@@ -107,7 +107,7 @@ test('a system that cannot list its addresses does not break the page', () => {
       isFromProxy: false,
       stayOpen: () => undefined,
       makeRoom: () => undefined,
-      heldBytes: 0,
+      ...{ heldBytes: 0, startedAt: 0, endBody: null },
     },
   }
   expect(findElsewhere(exchange)?.origins).toEqual([])

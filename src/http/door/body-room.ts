@@ -8,14 +8,10 @@ import type { Exchange } from './exchange.ts'
 const MIB = 1024 * 1024
 const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
-/** Bytes of each body that are not counted, so that pushing a password works while others fill the room. */
+/** Answers leave this much to bodies, because a client may take long to receive an answer. */
+const BODY_BYTES = 32 * MIB
+/** Bytes of each request that are not counted, so that pushing a password works while others fill the room. */
 export const FREE_BYTES = 16 * 1024
-/**
- * Bodies up to this size have room of their own beside the large ones, which one host may fill from many
- * addresses.
- */
-const SMALL_BYTES = 128 * 1024
-const SMALL_TOTAL_BYTES = 32 * MIB
 
 export type BodyRoom = ReturnType<typeof createBodyRoom>
 
@@ -30,6 +26,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   const clientBytes = Math.max(CLIENT_BYTES, maxBytes)
   const totalBytes = Math.max(TOTAL_BYTES, 2 * clientBytes)
   const heldBy = new Map<string, number>()
+  const holders = new Set<Exchange>()
   let total = 0
   let lastTurn = Promise.resolve()
 
@@ -42,26 +39,50 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     return lastTurn
   }
 
-  /** Reserves room for more bytes of the body. Throws `overloaded` when there is no room. */
+  /**
+   * Reserves room for received bytes of the body. In a full room the slowest body ends. Throws `overloaded`
+   * if that is this one.
+   */
   function take(exchange: Exchange, bytes: number): void {
+    reserve(exchange, bytes, { room: totalBytes, speed: speedOf(exchange, bytes) })
+  }
+
+  /**
+   * Reserves room for an answer with a text of so many bytes. May be called again for the same answer. Slow
+   * bodies give way. Throws `overloaded` when there is no room.
+   */
+  function takeForAnswer(exchange: Exchange, bytes: number): void {
+    const more = Math.max(0, bytes - exchange.heldBytes)
+    reserve(exchange, more, { room: totalBytes - BODY_BYTES, speed: Number.POSITIVE_INFINITY })
+  }
+
+  function reserve(
+    exchange: Exchange,
+    bytes: number,
+    { room, speed }: { room: number; speed: number },
+  ): void {
     const after = exchange.heldBytes + bytes
     const more = counted(after) - counted(exchange.heldBytes)
     if (more > 0) {
       const client = clientOf(exchange.clientAddress)
-      const isOver = client !== null && (heldBy.get(client) ?? 0) + more > clientBytes
-      const room = after > SMALL_BYTES ? totalBytes : totalBytes + SMALL_TOTAL_BYTES
-      if (isOver || total + more > room) throw overloaded()
+      if (client !== null && (heldBy.get(client) ?? 0) + more > clientBytes) throw overloaded()
+      while (total + more > room) endSlowerThan(speed)
       add(client, more)
+      holders.add(exchange)
     }
     exchange.heldBytes = after
   }
 
-  /**
-   * Reserves room for an answer with a text of so many bytes. May be called again for the same answer. Throws
-   * `overloaded` when there is no room.
-   */
-  function takeForAnswer(exchange: Exchange, bytes: number): void {
-    take(exchange, Math.max(0, bytes - exchange.heldBytes))
+  /** Ends the body that arrives most slowly. Throws `overloaded` if none is slower than this speed. */
+  function endSlowerThan(speed: number): void {
+    let slowest = { speed, exchange: null as Exchange | null }
+    for (const exchange of holders) {
+      const own = speedOf(exchange)
+      if (exchange.endBody !== null && own < slowest.speed) slowest = { speed: own, exchange }
+    }
+    if (slowest.exchange === null) throw overloaded()
+    giveBack(slowest.exchange)
+    slowest.exchange.endBody?.()
   }
 
   /** Whether the exchange holds more than every request may. */
@@ -73,6 +94,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   function holdAnswer(exchange: Exchange, bytes: number): void {
     giveBack(exchange)
     exchange.heldBytes = bytes
+    holders.add(exchange)
     add(clientOf(exchange.clientAddress), counted(bytes))
   }
 
@@ -80,6 +102,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   function giveBack(exchange: Exchange): void {
     const bytes = counted(exchange.heldBytes)
     exchange.heldBytes = 0
+    holders.delete(exchange)
     if (bytes > 0) add(clientOf(exchange.clientAddress), -bytes)
   }
 
@@ -98,7 +121,12 @@ function counted(bytes: number): number {
   return Math.max(0, bytes - FREE_BYTES)
 }
 
-function overloaded(): DomainError {
+/** The bytes that a body holds for each millisecond since its request began, with `more` bytes. */
+function speedOf({ heldBytes, startedAt }: Exchange, more = 0): number {
+  return (heldBytes + more) / (performance.now() - startedAt)
+}
+
+export function overloaded(): DomainError {
   return new DomainError('overloaded', 'The server is busy with large requests; try again in a moment.', {
     retryAfter: 1,
   })

@@ -33,6 +33,10 @@ export type Exchange = {
   makeRoom: (bytes: number) => void
   /** Bytes of its body and its answer that are reserved in memory. */
   heldBytes: number
+  /** When the request arrived, by `performance.now()`. */
+  startedAt: number
+  /** Ends the body with `overloaded`, which frees its memory. Null unless a body is arriving. */
+  endBody: (() => void) | null
 }
 
 export function visitOf({ request, clientAddress }: Exchange): Visit {

@@ -89,6 +89,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   }
 
   function open(request: Request, peer: string, stayOpen: () => void): Exchange {
+    const startedAt = performance.now()
     const { headers } = request
     const forwarded = readForwarded(peer, headers)
     const scheme = forwarded.scheme ?? (isTls ? 'https' : null)
@@ -110,13 +111,12 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
         if (exchange.request.signal.aborted) throw new DomainError('malformed', 'The connection was closed.')
         bodyRoom.takeForAnswer(exchange, bytes)
       },
-      heldBytes: 0,
+      ...{ heldBytes: 0, startedAt, endBody: null },
     }
     return exchange
   }
 
   return async (request, peer, stayOpen = () => undefined) => {
-    const started = performance.now()
     const exchange = open(request, peer, stayOpen)
     let response: Response
     try {
@@ -132,7 +132,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     headers.set('x-request-id', requestId)
     secure(headers)
     cors.addHeaders(headers, exchange)
-    const durationMs = Math.round((performance.now() - started) * 100) / 100
+    const durationMs = Math.round((performance.now() - exchange.startedAt) * 100) / 100
     logRequest({ method: request.method, route, status, durationMs, requestId })
     return response
   }

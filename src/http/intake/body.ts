@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
-import { type BodyRoom, FREE_BYTES } from '../door/body-room.ts'
+import { type BodyRoom, FREE_BYTES, overloaded } from '../door/body-room.ts'
 import type { Exchange } from '../door/exchange.ts'
 
 export type BodyLimits = {
@@ -69,16 +69,28 @@ async function readLarge(exchange: Exchange, limits: BodyLimits): Promise<Uint8A
 }
 
 /**
- * Yields the body in chunks. Throws `too_slow` if the sender falls below the minimum speed, and `too_large`.
+ * Yields the body in chunks. Throws `too_slow` if the sender falls below the minimum speed, `too_large`, and
+ * `overloaded` when it gives way to a faster body.
  */
 export async function* streamBody(
-  { request, stayOpen }: Exchange,
+  exchange: Exchange,
   { timeoutMs, maxStreamBytes }: Pick<BodyLimits, 'timeoutMs' | 'maxStreamBytes'>,
 ): AsyncGenerator<Uint8Array> {
+  const { request, stayOpen } = exchange
+  if (request.body === null) return
+  const reader = request.body.getReader()
   const started = performance.now()
   let size = 0
+  let hasGivenWay = false
+  exchange.endBody = () => {
+    hasGivenWay = true
+    void reader.cancel()
+  }
   try {
-    for await (const chunk of request.body ?? []) {
+    for (;;) {
+      const { value: chunk, done } = await reader.read()
+      if (hasGivenWay) throw overloaded()
+      if (done) return
       size += chunk.length
       if (size > maxStreamBytes)
         throw tooLarge({ maxBytes: maxStreamBytes, limit: limitOfFiles(maxStreamBytes) })
@@ -91,6 +103,9 @@ export async function* streamBody(
     }
   } catch (cause) {
     throw cause instanceof DomainError ? cause : brokenOff()
+  } finally {
+    exchange.endBody = null
+    void reader.cancel().catch(() => undefined)
   }
 }
 

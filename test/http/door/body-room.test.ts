@@ -1,12 +1,13 @@
 // Who may hold how much of the memory that bodies share.
 
 import { expect, test } from 'bun:test'
-import { createBodyRoom } from '../../../src/http/door/body-room.ts'
+import { type BodyRoom, createBodyRoom } from '../../../src/http/door/body-room.ts'
 import type { Exchange } from '../../../src/http/door/exchange.ts'
 
 const MIB = 1024 * 1024
 const clientOf = (address: string) => (address === 'loopback' ? null : address)
-const from = (clientAddress: string) => ({ clientAddress, heldBytes: 0 }) as Exchange
+const from = (clientAddress: string, { startedAt = 0, endBody = null as (() => void) | null } = {}) =>
+  ({ clientAddress, heldBytes: 0, startedAt, endBody }) as Exchange
 const openRoom = (maxBytes = 6 * MIB) => createBodyRoom({ maxBytes, clientOf })
 const BUSY = 'busy with large requests'
 
@@ -27,21 +28,44 @@ test('a small body always has room', () => {
   for (let n = 0; n < 1000; n += 1) room.take(from('d'), 16 * 1024)
 })
 
-test('a host with many addresses that fills the room leaves room for bodies of up to 128 KiB', () => {
-  const room = openRoom()
-  const isTaken = (address: string, bytes: number) => {
-    try {
-      room.take(from(address), bytes)
-      return true
-    } catch {
-      return false
-    }
+/** A body that is still arriving, for so long already. */
+function arriving(address: string, forMs: number, bytes: number) {
+  const body = { hasEnded: false, exchange: from(address, { startedAt: performance.now() - forMs }) }
+  body.exchange.endBody = () => {
+    body.hasEnded = true
   }
-  const largeBodies = Array.from({ length: 100 }, (_, n) => isTaken(`fe80::${n}`, 6 * MIB))
-  expect(largeBodies.filter(Boolean).length).toBeLessThan(22)
-  for (let n = 0; n < 200; n += 1) isTaken(`fe80::${n}`, 200 * 1024)
-  for (let n = 0; n < 100; n += 1) expect(isTaken('192.0.2.8', 60 * 1024)).toBe(true)
-  expect(isTaken('192.0.2.9', 128 * 1024)).toBe(true)
+  return { body, take: (room: BodyRoom) => room.take(body.exchange, bytes) }
+}
+
+test('in a full room the slowest body gives way to a faster one', () => {
+  const room = openRoom()
+  const slow = Array.from({ length: 21 }, (_, n) => arriving(`fe80::${n}`, 10_000 + n, 6 * MIB))
+  for (const { take } of slow) take(room)
+  arriving('192.0.2.8', 10, 3 * MIB).take(room)
+  expect(slow.map(({ body }) => body.hasEnded)).toEqual([...Array<boolean>(20).fill(false), true])
+  expect(slow[20]?.body.exchange.heldBytes).toBe(0)
+})
+
+test('a body that is the slowest itself gives way to the others', () => {
+  const room = openRoom()
+  const fast = Array.from({ length: 21 }, (_, n) => arriving(`fe80::${n}`, 10, 6 * MIB))
+  for (const { take } of fast) take(room)
+  expect(() => arriving('192.0.2.8', 10_000, 3 * MIB).take(room)).toThrow(BUSY)
+  expect(fast.some(({ body }) => body.hasEnded)).toBe(false)
+})
+
+test('a body that has arrived keeps its room', () => {
+  const room = openRoom()
+  for (let n = 0; n < 21; n += 1) room.take(from(`fe80::${n}`), 6 * MIB)
+  expect(() => arriving('192.0.2.8', 1, 3 * MIB).take(room)).toThrow(BUSY)
+})
+
+test('unread answers leave room for bodies', () => {
+  const room = openRoom()
+  const answer = (n: number) => () => room.takeForAnswer(from(`fe80::${n}`), 6 * MIB)
+  for (let n = 0; n < 16; n += 1) answer(n)()
+  expect(answer(16)).toThrow(BUSY)
+  for (let n = 0; n < 5; n += 1) room.take(from('192.0.2.8'), 6 * MIB)
 })
 
 test('room that was given back is there again, however it was taken', () => {
