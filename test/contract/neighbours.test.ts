@@ -1,4 +1,4 @@
-// What a hostile neighbour learns from how long things take, and what a body that unpacks to more does.
+// Side channels: response times reveal no secrets, and compressed request bodies are not decompressed.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
@@ -15,7 +15,10 @@ const UNKNOWN = '0123456789abcdefghjkmnpqrs'
 const median = (times: number[]) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
 
-/** Median microseconds of each, asked in turn so that a slow moment is everybody's. */
+/**
+ * Returns the median microseconds of each request. Requests alternate, so that a slow moment affects all of
+ * them.
+ */
 async function time(asks: Record<string, () => Promise<unknown>>): Promise<Record<string, number>> {
   const times = new Map(Object.keys(asks).map((name) => [name, [] as number[]]))
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -30,7 +33,7 @@ async function time(asks: Record<string, () => Promise<unknown>>): Promise<Recor
 
 const page = async (urlToken: string) => (await api.fetch(`/p/${urlToken}`, { from: '127.0.0.1' })).text()
 
-test('a page takes as long for a link that has expired as for one that never was', async () => {
+test('the page of an expired link takes as long as that of an unknown link', async () => {
   const { url_token } = await api.create()
   await api.expire(url_token)
   const figures = await time({ expired: () => page(url_token), unknown: () => page(UNKNOWN) })
@@ -39,7 +42,7 @@ test('a page takes as long for a link that has expired as for one that never was
   expect(Math.max(expired, unknown) / Math.min(expired, unknown)).toBeLessThan(2)
 })
 
-test('a token that is wrong takes as long whether it begins rightly or not', async () => {
+test('a wrong token takes equally long to refuse whether or not its prefix is right', async () => {
   const token = await api.addAccount('ann@example.org')
   const ask = (given: string) => async () =>
     (await api.fetch(`${PUSHES}/active`, { token: given, from: '127.0.0.1' })).text()
@@ -49,7 +52,7 @@ test('a token that is wrong takes as long whether it begins rightly or not', asy
   expect(Math.max(near, far) / Math.min(near, far)).toBeLessThan(2)
 })
 
-test('a body that is packed is not unpacked', async () => {
+test('a compressed request body is not decompressed', async () => {
   const bomb = Bun.gzipSync(Buffer.from(JSON.stringify({ push: { payload: 'x'.repeat(50_000_000) } })))
   const before = process.memoryUsage.rss()
   for (const encoding of ['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip']) {

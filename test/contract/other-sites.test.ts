@@ -1,5 +1,5 @@
-// Requests that other web sites make a browser send: refused before anything is stored or counted, unless the
-// site is listed.
+// Cross-site requests from a browser are refused before anything is stored or counted, unless the site is
+// listed.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
@@ -19,7 +19,7 @@ const OTHER_SITES: [string, Sent][] = [
   ['an origin that is longer than any', { origin: `https://${'a'.repeat(293)}` }],
   ['an extension with such an origin', { origin: `moz-extension://${'a'.repeat(15_000)}` }],
   [
-    'another site, whatever the rest says',
+    'another site with contradicting Sec-Fetch headers',
     { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
   ],
   ['an image of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' }],
@@ -31,16 +31,16 @@ const OTHER_SITES: [string, Sent][] = [
 ]
 
 const PEOPLE: [string, Sent][] = [
-  ['a client that says nothing', {}],
-  ['a page of ours', { origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }],
+  ['a client without an Origin header', {}],
+  ['a page of this server', { origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }],
   ['an extension', { origin: 'chrome-extension://abcdefgh', 'sec-fetch-site': 'cross-site' }],
   ['another extension', { origin: 'moz-extension://c0ffee', 'sec-fetch-site': 'cross-site' }],
-  ['an address that was typed', { 'sec-fetch-site': 'none', 'sec-fetch-dest': 'document' }],
+  ['a typed URL', { 'sec-fetch-site': 'none', 'sec-fetch-dest': 'document' }],
 ]
 
 const LINK = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
 
-/** Whatever creates, by the API of either version and by the pages. */
+/** Requests that create a push: both versions of the API, and the pages. */
 const CREATES: [string, Init][] = [
   [PUSHES, { json: { push: { payload: 'x' } } }],
   [PUSHES, { body: 'push[payload]=x', headers: { 'content-type': FORM } }],
@@ -62,7 +62,7 @@ describe('without --cors-origins', () => {
     headers: { ...(init.headers as Sent), ...headers },
   })
 
-  test.each(OTHER_SITES)('%s creates nothing', async (_name, headers) => {
+  test.each(OTHER_SITES)('%s cannot create a push', async (_name, headers) => {
     const before = api.entries().length
     for (const [path, init] of CREATES) {
       const { status, text } = await api.call(path, withHeaders(init, headers))
@@ -72,33 +72,36 @@ describe('without --cors-origins', () => {
     expect(api.entries()).toHaveLength(before)
   })
 
-  test.each(OTHER_SITES)('%s spends no view, expires nothing and guesses nothing', async (_name, headers) => {
-    const { url_token } = await api.create({ passphrase: 'open' })
-    const wrong = '?passphrase=wrong'
-    const answers = [
-      await api.retrieve(url_token, { headers }),
-      await api.retrieve(`${url_token}${wrong}`, { headers }),
-      await api.expire(url_token, { headers }),
-      await api.call(`/p/${url_token}.json${wrong}`, { headers }),
-      await api.call(`/p/${url_token}`, {
-        method: 'POST',
-        body: 'nonce=x',
-        headers: { 'content-type': FORM, ...headers },
-      }),
-      await api.call('/api/v2/version', { headers }),
-      await api.call('/api/v2/nothing', { headers }),
-      await api.call(`/d/${url_token}`, { headers }),
-    ]
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]))
-    expect(api.entries().at(-1)?.kind).toBe('creation')
-  })
+  test.each(OTHER_SITES)(
+    '%s cannot spend a view, expire a push or guess a passphrase',
+    async (_name, headers) => {
+      const { url_token } = await api.create({ passphrase: 'open' })
+      const wrong = '?passphrase=wrong'
+      const answers = [
+        await api.retrieve(url_token, { headers }),
+        await api.retrieve(`${url_token}${wrong}`, { headers }),
+        await api.expire(url_token, { headers }),
+        await api.call(`/p/${url_token}.json${wrong}`, { headers }),
+        await api.call(`/p/${url_token}`, {
+          method: 'POST',
+          body: 'nonce=x',
+          headers: { 'content-type': FORM, ...headers },
+        }),
+        await api.call('/api/v2/version', { headers }),
+        await api.call('/api/v2/nothing', { headers }),
+        await api.call(`/d/${url_token}`, { headers }),
+      ]
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]))
+      expect(api.entries().at(-1)?.kind).toBe('creation')
+    },
+  )
 
-  test.each(PEOPLE)('%s is let in', async (_name, headers) => {
+  test.each(PEOPLE)('%s may create and retrieve', async (_name, headers) => {
     const { url_token } = await api.create({}, { headers })
     expect((await api.retrieve(url_token, { headers })).body.payload).toBe('correct horse')
   })
 
-  test('a link on another site leads here, and no form does', async () => {
+  test('a link on another site works, a cross-site form does not', async () => {
     const { url_token } = await api.create()
     expect((await api.call(`/p/${url_token}`, { headers: LINK })).status).toBe(200)
     expect((await api.call(`/p/${url_token}`, { method: 'HEAD', headers: LINK })).status).toBe(200)
@@ -108,7 +111,7 @@ describe('without --cors-origins', () => {
     expect((await api.expire(url_token, { headers: LINK })).status).toBe(403)
   })
 
-  test('a refusal on a page is one in the language of the person', async () => {
+  test('a page refuses in the language of the viewer', async () => {
     const headers = { origin: 'https://evil.example', 'accept-language': 'de' }
     const { status, text } = await api.call('/sign-in', { method: 'POST', body: 'x', headers })
     expect(status).toBe(403)
@@ -120,7 +123,7 @@ describe('without --cors-origins', () => {
     ['sec-purpose', 'prefetch;prerender'],
     ['purpose', 'prefetch'],
     ['x-moz', 'prefetch'],
-  ])('a prefetch is not a retrieval: %s: %s', async (name, value) => {
+  ])('a prefetch (%s: %s) retrieves nothing', async (name, value) => {
     const { url_token } = await api.create({ passphrase: 'open' })
     const headers = { [name]: value, 'sec-fetch-site': 'none' }
     for (const path of [
@@ -134,7 +137,7 @@ describe('without --cors-origins', () => {
     expect(api.entries().at(-1)?.kind).toBe('creation')
   })
 
-  test('a preflight of another site is not answered', async () => {
+  test('a preflight of another site gets no CORS headers', async () => {
     const headers = { origin: APP, 'access-control-request-method': 'POST' }
     const response = await api.fetch(PUSHES, { method: 'OPTIONS', headers })
     expect(response.status).toBe(403)
@@ -157,11 +160,11 @@ test.each(['192.0.2.1', '127.0.0.1'])(
   },
 )
 
-describe('the own address', () => {
+describe('the origin of this server', () => {
   const open = (api: Api, headers: Sent, from = '192.0.2.1') =>
     api.call(PUSHES, { json: { push: { payload: 'x' } }, headers, from }).then(({ status }) => status)
 
-  test('is the one behind a trusted proxy', async () => {
+  test('is the forwarded host behind a trusted proxy', async () => {
     const api = await startApi({ flags: { 'trusted-proxy': '10.0.0.1' } })
     const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'nas:8443' }
     expect(await open(api, { ...proxied, origin: 'https://nas:8443' }, '10.0.0.1')).toBe(201)
@@ -174,7 +177,7 @@ describe('the own address', () => {
     await api.close()
   })
 
-  test('is that of the base URL, whose path does not matter', async () => {
+  test('is the origin of the base URL, without its path', async () => {
     const api = await startApi({ flags: { 'base-url': 'https://once.example/box' } })
     expect(await open(api, { host: 'once.example', origin: 'https://once.example' })).toBe(201)
     expect(await open(api, { host: '127.0.0.1:5100', origin: 'https://once.example' })).toBe(201)
@@ -186,7 +189,7 @@ describe('the own address', () => {
 })
 
 describe('on loopback', () => {
-  test('only names of loopback are answered to, except from a trusted proxy', async () => {
+  test('a server on loopback answers only to loopback names, except from a trusted proxy', async () => {
     const api = await startApi({ flags: { host: 'localhost', 'trusted-proxy': '::1' } })
     const ask = async (host: string, from: string, path = `${PUSHES}/active`) =>
       (await api.call(path, { headers: { host }, from })).status
@@ -215,7 +218,7 @@ describe('with --cors-origins', () => {
   afterAll(() => api.close())
 
   let client = 0
-  /** Each from an address of its own, so that no limit counts them together. */
+  /** Each request has its own address, so that no rate limit adds them up. */
   const ask = (path: string, init: Init = {}) => {
     client += 1
     return api.fetch(path, { from: `198.51.100.${client}`, ...init })
@@ -236,7 +239,7 @@ describe('with --cors-origins', () => {
       '/api/v1/version.json',
     ],
     ...['/p.json', '/f.json', '/p/x.json', '/de/p/x/preview.json', '/d/x'],
-  ])('a preflight for %s is answered', async (path) => {
+  ])('a preflight for %s is allowed', async (path) => {
     const headers = {
       origin: APP,
       'access-control-request-method': 'DELETE',
@@ -282,7 +285,7 @@ describe('with --cors-origins', () => {
     expect([previous.status, corsOf(previous)]).toEqual([201, LISTED])
   })
 
-  test('every refusal can be read', async () => {
+  test('a listed origin can read every refusal', async () => {
     const headers = { origin: APP }
     const refused: [number, string, Init][] = [
       [400, PUSHES, { body: '{', headers: { ...headers, 'content-type': 'application/json' } }],
@@ -310,7 +313,7 @@ describe('with --cors-origins', () => {
     expect((await ask(PUSHES, preflight)).status).toBe(204)
   })
 
-  test('other origins are refused as usual, without CORS headers', async () => {
+  test('unlisted origins are refused without CORS headers', async () => {
     for (const origin of ['https://evil.example', 'http://app.example', `${APP}:8443`, 'null']) {
       const response = await ask(PUSHES, { json: { push: { payload: 'x' } }, headers: { origin } })
       expect([response.status, corsOf(response)]).toEqual([
@@ -321,7 +324,7 @@ describe('with --cors-origins', () => {
     expect(corsOf(await ask(`${PUSHES}/x`))).toEqual({ origin: null, credentials: null, vary: 'Origin' })
   })
 
-  test('the pages are not for other sites, listed or not', async () => {
+  test('CORS never covers the pages, not even for listed origins', async () => {
     const headers = { origin: APP, 'content-type': FORM }
     for (const path of ['/', '/sign-in', '/sign-up', '/p/x']) {
       const response = await ask(path, { method: 'POST', body: 'x=y', headers })
@@ -332,7 +335,7 @@ describe('with --cors-origins', () => {
   })
 })
 
-test('with * every site may use the API, without credentials, and no site the pages', async () => {
+test('with * any site may use the API without credentials, but not the pages', async () => {
   const api = await startApi({ flags: { 'cors-origins': '*' } })
   for (const origin of ['https://any.example', 'null']) {
     const response = await api.fetch('/p.json', {

@@ -48,7 +48,7 @@ test('the audit log lists visits, oldest first, fifty a page', async () => {
   expect(await api.audit(push.url_token, ann, 3)).toEqual([])
 })
 
-test('of failures the log lists the first 500; the page counts later ones, with the latest, whatever they sent', async () => {
+test('the log keeps the first 500 failures; the page of the push counts the rest and shows the latest', async () => {
   const push = await api.create({ expire_after_views: 1 }, { token: ann })
   const headers = { 'user-agent': 'u'.repeat(9_000), referer: `https://${'x'.repeat(9_000)}.example/` }
   for (let n = 0; n < 504; n += 1) await api.retrieve(push.url_token, { headers, from: `192.0.2.${n % 200}` })
@@ -72,11 +72,11 @@ test.each(['0', '201', '-1', '1.5', 'x', '1e1', '٣'])('page %p is refused', asy
   }
 })
 
-test.each(['', '1', '200'])('page %p is not', async (page) => {
+test.each(['', '1', '200'])('page %p is accepted', async (page) => {
   expect((await api.call(`${PUSHES}/active?page=${page}`, { token: ann })).status).toBe(200)
 })
 
-test('lists hold one’s own pushes, newest first, fifty a page, with name and note', async () => {
+test('a list holds only the account’s own pushes, newest first, fifty a page, with name and note', async () => {
   const made: string[] = []
   for (let i = 0; i < 52; i += 1) {
     made.unshift((await api.create({ name: `n${i}`, note: 'ö' }, { token: ann })).url_token)
@@ -98,7 +98,7 @@ test('lists hold one’s own pushes, newest first, fifty a page, with name and n
   expect((await api.list('active', ann)).map(({ url_token }) => url_token)).not.toContain(made[3] ?? '')
 })
 
-test('a push that ran out of time is in the list of expired ones at once', async () => {
+test('a push past its time moves to the expired list at once', async () => {
   const push = await api.create({ expire_after_days: 1 }, { token: ann })
   api.clock.advance(86_400_000)
   expect(await api.list('active', ann)).toEqual([])
@@ -110,7 +110,7 @@ test('a push that ran out of time is in the list of expired ones at once', async
 describe('expiring a push', () => {
   runScenarios([
     {
-      name: 'is for its owner',
+      name: 'is allowed to its owner',
       push: { deletable_by_viewer: false },
       ask: 'DELETE /api/v2/pushes/{push}',
       as: 'owner',
@@ -119,14 +119,14 @@ describe('expiring a push', () => {
       audit: ['expire'],
     },
     {
-      name: 'is for anybody when viewers may',
+      name: 'is allowed to anyone if viewers may',
       push: { deletable_by_viewer: true },
       ask: 'DELETE /api/v2/pushes/{push}.json',
       status: 200,
       audit: ['expire'],
     },
     {
-      name: 'is for another account when viewers may',
+      name: 'is allowed to another account if viewers may',
       push: { deletable_by_viewer: true },
       ask: 'DELETE /api/v2/pushes/{push}',
       as: 'other',
@@ -134,21 +134,21 @@ describe('expiring a push', () => {
       audit: ['expire'],
     },
     {
-      name: 'asks a visitor for a token otherwise',
+      name: 'asks a visitor for a token if viewers may not',
       push: { deletable_by_viewer: false },
       ask: 'DELETE /api/v2/pushes/{push}',
       status: 401,
       headers: { 'www-authenticate': 'Bearer' },
     },
     {
-      name: 'is forbidden to another account otherwise',
+      name: 'is forbidden to another account if viewers may not',
       push: { deletable_by_viewer: false },
       ask: 'DELETE /api/v2/pushes/{push}',
       as: 'other',
       status: 403,
     },
     {
-      name: 'is nobody’s business for an anonymous push that viewers may not delete',
+      name: 'is forbidden to everyone for an anonymous push that viewers may not delete',
       push: { deletable_by_viewer: false },
       of: 'visitor',
       ask: 'DELETE /api/v2/pushes/{push}',
@@ -156,7 +156,7 @@ describe('expiring a push', () => {
       status: 403,
     },
     {
-      name: 'leaves what is expired as it is',
+      name: 'does not change an expired push',
       push: { expire_after_views: 1 },
       before: ({ api: given, push }) => given.retrieve(push.url_token),
       ask: 'DELETE /api/v2/pushes/{push}',
@@ -165,7 +165,7 @@ describe('expiring a push', () => {
       body: { expired: true, deleted: false },
     },
     {
-      name: 'needs a push',
+      name: 'answers 404 for an unknown push',
       ask: 'DELETE /api/v2/pushes/00000000000000000000000000',
       as: 'owner',
       status: 404,
@@ -175,23 +175,28 @@ describe('expiring a push', () => {
 
 describe('reading the audit log', () => {
   runScenarios([
-    { name: 'needs a token', ask: 'GET /api/v2/pushes/{push}/audit', status: 401 },
-    { name: 'is not for other accounts', ask: 'GET /api/v2/pushes/{push}/audit', as: 'other', status: 403 },
+    { name: 'requires a token', ask: 'GET /api/v2/pushes/{push}/audit', status: 401 },
     {
-      name: 'of an anonymous push is for nobody',
+      name: 'is forbidden to other accounts',
+      ask: 'GET /api/v2/pushes/{push}/audit',
+      as: 'other',
+      status: 403,
+    },
+    {
+      name: 'is forbidden to everyone for an anonymous push',
       of: 'visitor',
       ask: 'GET /api/v2/pushes/{push}/audit',
       as: 'owner',
       status: 403,
     },
     {
-      name: 'asks who it is before it looks at the page',
+      name: 'checks the permission before the page number',
       ask: 'GET /api/v2/pushes/{push}/audit?page=0',
       as: 'other',
       status: 403,
     },
     {
-      name: 'needs a push',
+      name: 'answers 404 for an unknown push',
       ask: 'GET /api/v2/pushes/00000000000000000000000000/audit?page=0',
       as: 'owner',
       status: 404,
@@ -199,7 +204,7 @@ describe('reading the audit log', () => {
   ])
 })
 
-test('a list continues after a push of its owner, beyond the last page too', async () => {
+test('a list continues after any push of its owner, even beyond the last page', async () => {
   const made: string[] = []
   for (let n = 0; n < 4; n += 1) made.unshift((await api.create({}, { token: ann })).url_token)
   const tokensOf = async (query: string) => {
@@ -212,7 +217,7 @@ test('a list continues after a push of its owner, beyond the last page too', asy
   expect(await tokensOf('before=')).toEqual(made)
 })
 
-test('a list does not continue after a push of another owner, or an unknown one', async () => {
+test('a list does not continue after a push of another owner or an unknown one', async () => {
   const other = await api.create({}, { token: bob })
   for (const before of [other.url_token, '0'.repeat(26), 'x', '../etc']) {
     const response = await api.fetch(`${PUSHES}/active?before=${encodeURIComponent(before)}`, { token: ann })

@@ -1,4 +1,4 @@
-// What signed-in people meet on the pages: where they end up, and what they find.
+// Signed-in people on the pages: where forms redirect, and what lists and searches show.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -19,7 +19,7 @@ test.each([
   '/pushes?q=a%2Bb%26c&show=expired',
   "/pushes?q=~!*'()&page=2",
   '/pushes?q=%C3%87elik',
-])('a sign-in leads on to %s', async (path) => {
+])('a sign-in redirects to %s', async (path) => {
   const asked = await people.get(path)
   const location = asked.headers.get('location') ?? ''
   expect(location).toStartWith('/sign-in?next=')
@@ -36,7 +36,7 @@ test.each([
   expect([...reached.searchParams]).toEqual([...wanted.searchParams])
 })
 
-test('a page that is not there shows a signed-in person their own navigation', async () => {
+test('an unknown page shows a signed-in person their navigation', async () => {
   const bob = await people.signIn('bob@example.org')
   for (const path of ['/nowhere', '/admin', '/pushes/0123456789abcdefghjkmnpqrs']) {
     const { text } = await bob.get(path)
@@ -46,7 +46,7 @@ test('a page that is not there shows a signed-in person their own navigation', a
   expect((await people.get('/nowhere')).text).toContain('href="/sign-in"')
 })
 
-test('an owner whose session has ended is warned before a look counts as a view', async () => {
+test('an owner whose session has ended is warned that retrieving will count as a view', async () => {
   const bob = await people.signIn('bob@example.org')
   const { url_token } = await api.create({ expire_after_views: 1 }, { token })
   const { text } = await bob.get(`/p/${url_token}/r`)
@@ -75,7 +75,7 @@ test.each([
   ['/users/token/revoke', '/users/token'],
   ['/pushes/0123456789abcdefghjkmnpqrs/unlock', '/pushes/0123456789abcdefghjkmnpqrs'],
   ['/p/0123456789abcdefghjkmnpqrs/expire', '/p/0123456789abcdefghjkmnpqrs'],
-])('the address of a form, %s, leads to its page, in the language that was chosen', async (address, page) => {
+])('a GET of the form URL %s redirects to its page and keeps the language', async (address, page) => {
   const { status, headers } = await people.get(`${address}?locale=de`)
   expect({ status, location: headers.get('location') }).toEqual({
     status: 303,
@@ -83,7 +83,7 @@ test.each([
   })
 })
 
-test('expiring from the lists ends at the push in the lists', async () => {
+test('expiring from a list redirects back to the list with a notice', async () => {
   const bob = await people.signIn('bob@example.org')
   const { url_token } = await api.create({ name: 'for Cleo' }, { token })
   const page = await bob.get(`/pushes/${url_token}`)
@@ -96,7 +96,7 @@ test('expiring from the lists ends at the push in the lists', async () => {
   expect((await api.retrieve(url_token)).body).toMatchObject({ expired: true, deleted: true })
 })
 
-test('the forms of a list cannot expire a push of another owner', async () => {
+test('a list form cannot expire a push of another owner', async () => {
   await api.addAccount('eve@example.org')
   const eve = await people.signIn('eve@example.org')
   const { url_token } = await api.create({ deletable_by_viewer: true }, { token })
@@ -108,7 +108,7 @@ test('the forms of a list cannot expire a push of another owner', async () => {
   expect((await api.retrieve(url_token)).body.expired).toBe(false)
 })
 
-test('an administrator by command is one at once, and so is one no longer; what they invited goes', async () => {
+test('a role change by command takes effect at once, and a demoted administrator’s invitations are revoked', async () => {
   await api.addAccount('ann@example.org', { isAdmin: true })
   const bob = await people.signIn('bob@example.org')
   expect((await bob.get('/admin')).status).toBe(403)
@@ -123,7 +123,7 @@ test('an administrator by command is one at once, and so is one no longer; what 
   await expect(api.accounts().unmakeAdmin('ann@example.org')).rejects.toThrow('last administrator')
 })
 
-test('of two administrators who both lose that role at once, one keeps it', async () => {
+test('demoting both of two administrators at once leaves one of them', async () => {
   const two = await startApi()
   for (const email of ['a@example.org', 'b@example.org']) await two.addAccount(email, { isAdmin: true })
   const results = await Promise.allSettled(

@@ -1,5 +1,4 @@
-// A total of wrong passphrases: what viewers may delete expires with the last one, what they may not is
-// locked.
+// The total of wrong passphrases: the last one expires a push that viewers may delete, and locks any other.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -40,7 +39,7 @@ function countRows(table: string): number {
 }
 
 describe('the last wrong passphrase of a push that viewers may delete', () => {
-  test('is 401 and says so; the push has expired, and the entry carries the visitor’s address', async () => {
+  test('answers 401 and says so; the push is expired, and the audit entry carries the visitor’s address', async () => {
     const push = await create()
     await tryWith('wrong', push)
     await tryWith('wrong', push)
@@ -60,7 +59,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     ])
   })
 
-  test('is the last one even when many are sent at once', async () => {
+  test('is counted exactly when many are sent at once', async () => {
     const push = await create()
     const tries = await Promise.all(Array.from({ length: 9 }, () => tryWith('wrong', push)))
     expect(tries.filter(({ status }) => status === 401)).toHaveLength(3)
@@ -70,7 +69,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     expect(log.filter((entry) => entry.startsWith('expire'))).toHaveLength(1)
   })
 
-  test('counts over minutes, restarts and right passphrases between them', async () => {
+  test('is counted across minutes, restarts and right passphrases', async () => {
     const push = await create()
     await tryWith('wrong', push)
     expect((await tryWith('sesame', push)).status).toBe(200)
@@ -83,7 +82,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     expect((await tryWith('sesame', push)).body.expired).toBe(true)
   })
 
-  test('says on the page what happened, in each language, and to later visitors as well', async () => {
+  test('is explained on the page in each language, to later visitors too', async () => {
     const push = await create()
     await tryWith('wrong', push)
     await tryWith('wrong', push)
@@ -106,7 +105,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
 describe.each([{ deletable_by_viewer: false }, { kind: 'url', payload: 'https://example.org/' }])(
   'a push that viewers may not delete (%j)',
   (kind) => {
-    test('is locked by the last one, for the right passphrase and its owner, too', async () => {
+    test('is locked by the last one, even for the right passphrase and its owner', async () => {
       const push = await create(kind)
       await spend(push)
       for (const init of [{}, { token: owner }, { from: '127.0.0.1' }]) {
@@ -125,14 +124,14 @@ describe.each([{ deletable_by_viewer: false }, { kind: 'url', payload: 'https://
       expect((await tryWith('sesame', push)).status).toBe(429)
     })
 
-    test('is locked by the last one even when many are sent at once', async () => {
+    test('is locked exactly at the last one when many are sent at once', async () => {
       const push = await create(kind)
       const tries = await Promise.all(Array.from({ length: 9 }, () => tryWith('wrong', push)))
       const statuses = tries.map(({ status }) => status).sort()
       expect(statuses).toEqual([...Array(3).fill(401), ...Array(6).fill(429)])
     })
 
-    test('still expires by time and by its owner', async () => {
+    test('still expires by time, and its owner can still expire it', async () => {
       const [lapsing, ended] = [await create(kind), await create(kind)]
       await spend(lapsing)
       await spend(ended)
@@ -144,7 +143,7 @@ describe.each([{ deletable_by_viewer: false }, { kind: 'url', payload: 'https://
   },
 )
 
-test('without an owner it stays locked until it expires, and says so', async () => {
+test('stays locked until it expires if it has no owner, and says so', async () => {
   const push = await create({ deletable_by_viewer: false }, {})
   await spend(push)
   const { status, body } = await tryWith('sesame', push)
@@ -173,7 +172,7 @@ describe('unlocking', () => {
     return { cookie, form: /name="form" value="([\w-]+)"/.exec(text)?.[1] ?? '' }
   }
 
-  test('is for its owner, on the pages, once it is locked, and resets the count', async () => {
+  test('is offered to the owner of a locked push, on the pages, and resets the count', async () => {
     const push = await create({ deletable_by_viewer: false })
     const path = `/pushes/${push.url_token}`
     const { cookie, form } = await signIn('owner@example.org')
@@ -200,7 +199,7 @@ describe('unlocking', () => {
     expect((await tryWith('sesame', push)).status).toBe(429)
   })
 
-  test('of a push that is not locked changes nothing', async () => {
+  test('does not change a push that is not locked', async () => {
     const [open, ended] = [await create({ deletable_by_viewer: false }), await create()]
     await tryWith('wrong', open)
     await spend(ended)
@@ -212,7 +211,7 @@ describe('unlocking', () => {
   })
 })
 
-test('0 means no end, but five a minute', async () => {
+test('0 disables the total but not the five a minute', async () => {
   const endless = await startApi({ flags: { 'max-passphrase-attempts': '0' } })
   try {
     const { url_token } = await endless.create({ passphrase: 'sesame' })

@@ -28,7 +28,7 @@ async function tryWrong(times: number, of: PushBody = push): Promise<void> {
 }
 
 describe('a passphrase', () => {
-  test('that is missing is 401, audited, and no view', async () => {
+  test('that is missing answers 401, is audited, and counts no view', async () => {
     const { status, body } = await api.retrieve(push.url_token)
     const { message, error } = body as unknown as Wire
     expect([status, body as unknown]).toEqual([401, { error, message, status: 'unauthorized' }])
@@ -37,26 +37,26 @@ describe('a passphrase', () => {
     expect((await tryWith('sesame')).body.views_remaining).toBe(4)
   })
 
-  test('that is wrong is 401, audited, and no view', async () => {
+  test('that is wrong answers 401, is audited, and counts no view', async () => {
     const { status, body } = await tryWith('wrong')
     expect([status, Object.keys(body).sort()]).toEqual([401, ['error', 'message', 'status']])
     expect(await kinds()).toEqual(['creation', 'failed_passphrase'])
     expect((await tryWith('sesame')).body.views_remaining).toBe(4)
   })
 
-  test('is asked of the owner too', async () => {
+  test('is required of the owner too', async () => {
     expect((await api.retrieve(push.url_token, { token: owner })).status).toBe(401)
     const { body } = await api.retrieve(`${push.url_token}?passphrase=sesame`, { token: owner })
     expect(body.payload).toBe('correct horse')
     expect(await kinds()).toEqual(['creation', 'failed_passphrase', 'view'])
   })
 
-  test('that was not set is not asked for, and ignored', async () => {
+  test('that was never set is not required, and ignored if sent', async () => {
     const { url_token } = await api.create()
     expect((await api.retrieve(`${url_token}?passphrase=whatever`)).body.payload).toBe('correct horse')
   })
 
-  test('may be empty only by not being there', async () => {
+  test('cannot be set to an empty text', async () => {
     const before = (await kinds()).length
     expect((await api.retrieve(`${push.url_token}?passphrase=`)).status).toBe(401)
     expect((await kinds()).length).toBe(before + 1)
@@ -65,7 +65,7 @@ describe('a passphrase', () => {
     }
   })
 
-  test('of an expired push is not asked for', async () => {
+  test('is not required for an expired push', async () => {
     await api.expire(push.url_token, { token: owner })
     const { status, body } = await api.retrieve(push.url_token)
     expect([status, body.expired, body.payload]).toEqual([200, true, null])
@@ -92,17 +92,20 @@ describe('a passphrase', () => {
     expect(payloads).toEqual(['correct horse', 'correct horse', 'correct horse'])
   })
 
-  test('keeps a + in the header, where it is no blank', async () => {
+  test('keeps a + in the header as a plus sign', async () => {
     const plus = await api.create({ passphrase: 'a+b' })
     const headers = { 'x-push-passphrase': 'a+b' }
     expect((await api.retrieve(plus.url_token, { headers })).body.payload).toBe('correct horse')
   })
 
-  test.each(['SESAME', ' sesame', 'sesame ', 'sesam', 'sesames'])('is exact: not %j', async (passphrase) => {
-    expect((await tryWith(passphrase)).status).toBe(401)
-  })
+  test.each(['SESAME', ' sesame', 'sesame ', 'sesam', 'sesames'])(
+    'is compared exactly: %j is wrong',
+    async (passphrase) => {
+      expect((await tryWith(passphrase)).status).toBe(401)
+    },
+  )
 
-  test('in the header that is no percent-encoded UTF-8 is refused as malformed, and no try', async () => {
+  test('that is not percent-encoded UTF-8 in the header is refused as malformed, and counts no try', async () => {
     for (const value of ['%', '%zz', '%ff', '100%']) {
       const headers = { 'x-push-passphrase': value }
       expect((await api.retrieve(push.url_token, { headers })).status).toBe(400)
@@ -112,7 +115,7 @@ describe('a passphrase', () => {
 })
 
 describe('after the fifth wrong passphrase within a minute', () => {
-  test('everything that carries one is 429, the right one too, whatever the address', async () => {
+  test('every request with a passphrase gets 429, from any address, even with the right one', async () => {
     await tryWrong(5)
     for (const [passphrase, from] of [
       ['wrong', '192.0.2.1'],
@@ -126,7 +129,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect(await kinds()).toEqual(['creation', ...Array(5).fill('failed_passphrase')])
   })
 
-  test('a request without a passphrase is still asked for one', async () => {
+  test('a request without a passphrase still gets 401', async () => {
     await tryWrong(5)
     expect((await api.retrieve(push.url_token)).status).toBe(401)
     expect((await kinds()).length).toBe(7)
@@ -138,7 +141,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame', another)).body.payload).toBe('correct horse')
   })
 
-  test('a restart does not help', async () => {
+  test('a restart does not reset the limit', async () => {
     await tryWrong(4)
     await api.restart()
     await tryWrong(1)
@@ -146,7 +149,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame')).status).toBe(429)
   })
 
-  test('the lock ends after the minute, and Retry-After is the time left', async () => {
+  test('the limit ends after the minute, and Retry-After is the time left', async () => {
     await tryWrong(5)
     api.clock.advance(59_001)
     const { status, headers } = await tryWith('sesame')
@@ -155,7 +158,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame')).body.payload).toBe('correct horse')
   })
 
-  test('five more are needed in the next minute', async () => {
+  test('five more tries are possible in the next minute', async () => {
     await tryWrong(5)
     api.clock.advance(60_000)
     await tryWrong(4)
@@ -164,7 +167,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame')).status).toBe(429)
   })
 
-  test('missing ones do not count among the five', async () => {
+  test('missing passphrases do not count among the five', async () => {
     for (let asked = 0; asked < 8; asked += 1) await api.retrieve(push.url_token)
     await tryWrong(4)
     expect((await tryWith('sesame')).status).toBe(200)
@@ -176,7 +179,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame')).body).toMatchObject({ expired: true, payload: null })
   })
 
-  test('the limit holds even when all are sent at once', async () => {
+  test('the limit is exact when all tries are sent at once', async () => {
     const tries = await Promise.all(Array.from({ length: 40 }, () => tryWith('wrong')))
     const statuses = tries.map(({ status }) => status)
     expect(statuses.filter((status) => status === 401).length).toBe(5)
@@ -202,7 +205,7 @@ describe('a flood of passphrases from one address', () => {
   const statusesOf = async (answers: ReturnType<typeof flood>) =>
     (await Promise.all(answers)).map(({ status }) => status)
 
-  test('gets 503 with Retry-After beyond its part, and a receiver elsewhere is served', async () => {
+  test('gets 503 with Retry-After beyond its share, and a recipient elsewhere is served', async () => {
     const done: (string | null)[] = []
     const receive = await protect()
     const creations = flood('198.51.100.1').map(async (creation) => {
@@ -215,11 +218,11 @@ describe('a flood of passphrases from one address', () => {
     const answers = await Promise.all(creations)
     expect(answers).toContainEqual([503, '2'])
     expect(done.length).toBeGreaterThan(6)
-    // Those that run and the twelve that wait are before it.
+    // The running checks and the twelve queued ones precede it.
     expect(done.indexOf('receiver')).toBeLessThan(13 + availableParallelism())
   })
 
-  test('from one /64 of IPv6 is one from one address, and loopback has its part as well', async () => {
+  test('counts a /64 of IPv6 as one address, and limits loopback too', async () => {
     const receive = await protect()
     const hosts = Array.from({ length: 20 }, (_, host) => `2001:db8::${host + 1}`)
     const network = await statusesOf(hosts.flatMap((from) => flood(from, 1)))

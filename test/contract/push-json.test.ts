@@ -17,8 +17,8 @@ afterAll(() => api.close())
 const names = (body: object | undefined) => Object.keys(body ?? {}).sort()
 const sorted = (members: readonly string[]) => [...members].sort()
 
-describe('the members of', () => {
-  test('the answers to create, retrieve, the lists and delete', async () => {
+describe('the members', () => {
+  test('of the responses to create, retrieve, list and delete are exact', async () => {
     const labels = { name: 'router', note: 'in the attic' }
     const created = await api.create({ expire_after_views: 3, ...labels }, { token: owner })
     expect(names(created)).toEqual(sorted(CREATED))
@@ -32,7 +32,7 @@ describe('the members of', () => {
     expect(names(expired)).toEqual(sorted(RETRIEVED))
   })
 
-  test('a retrieve, with their values, one after another until it is expired', async () => {
+  test('of a retrieve are exact, with their values, until the push is expired', async () => {
     const created = await api.create({ expire_after_views: 2 })
     const { name: _, note: __, ...push } = created
     api.clock.advance(1000)
@@ -46,7 +46,7 @@ describe('the members of', () => {
     expect(expired).toEqual({ ...last, expired: true, expired_on: updated_at, payload: null })
   })
 
-  test('a preview: the link alone, for live and for expired pushes', async () => {
+  test('of a preview are the link alone, for live and expired pushes', async () => {
     const { url_token, html_url } = await api.create({ expire_after_views: 1 })
     const path = `${PUSHES}/${url_token}/preview`
     expect((await api.call(path)).body).toEqual({ url: html_url })
@@ -55,15 +55,15 @@ describe('the members of', () => {
   })
 })
 
-describe('the links', () => {
-  test('lead to a page that asks first, where the push has a retrieval step', async () => {
+describe('links', () => {
+  test('of a push with a retrieval step lead to a page that asks first', async () => {
     const push = await api.create({ retrieval_step: true })
     expect(push.html_url).toBe(`http://localhost/p/${push.url_token}/r`)
     expect(push.json_url).toBe(`http://localhost/p/${push.url_token}.json`)
     expect((await api.call(`${PUSHES}/${push.url_token}/preview`)).body).toEqual({ url: push.html_url })
   })
 
-  test('lead to the push itself, where it has none', async () => {
+  test('of other pushes lead to the push itself', async () => {
     const push = await api.create({ retrieval_step: false })
     expect(push.html_url).toBe(`http://localhost/p/${push.url_token}`)
     expect(push.json_url).toBe(`http://localhost/p/${push.url_token}.json`)
@@ -71,7 +71,7 @@ describe('the links', () => {
   })
 })
 
-test('a token of a link is 26 letters and digits of Crockford’s base32, all of them used, none twice', async () => {
+test('a URL token has 26 characters of Crockford’s base32; all characters occur, and no token twice', async () => {
   const tokens = await Promise.all(Array.from({ length: 200 }, async () => (await api.create()).url_token))
   for (const urlToken of tokens) expect(urlToken).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/)
   expect(new Set(tokens).size).toBe(200)
@@ -88,7 +88,7 @@ describe('deletable_by_viewer', () => {
     ['url', true, true],
     ['url', 'no', false],
     ['text', false, false],
-  ])('of a push of kind %s given %p is %p, in every answer', async (kind, given, value) => {
+  ])('of a push of kind %s given %p is %p in every response', async (kind, given, value) => {
     const wanted = { kind, payload: 'https://example.org/', deletable_by_viewer: given }
     const created = await api.create(wanted, { token: owner })
     expect(created.deletable_by_viewer).toBe(value)
@@ -96,7 +96,7 @@ describe('deletable_by_viewer', () => {
     expect((await api.list('active', owner))[0]?.deletable_by_viewer).toBe(value)
   })
 
-  test('and retrieval_step follow the instance where nothing is given', async () => {
+  test('and retrieval_step default to the settings of the instance', async () => {
     const flags = { 'deletable-by-viewer-default': 'false', 'retrieval-step-default': 'false' }
     const other = await startApi({ flags })
     try {
@@ -110,7 +110,7 @@ describe('deletable_by_viewer', () => {
   })
 })
 
-test('a passphrase is never given back, only that there is one', async () => {
+test('a passphrase is never returned, only passphrase_required', async () => {
   const wanted = { passphrase: 'sesame', expire_after_views: 1 }
   const { url_token } = await api.create(wanted, { token: owner })
   const told = { passphrase: null, passphrase_required: true }
@@ -119,7 +119,7 @@ test('a passphrase is never given back, only that there is one', async () => {
   expect((await api.retrieve(url_token)).body).toMatchObject({ ...told, expired: true })
 })
 
-test('days_remaining goes down with each whole day, and never below 0', async () => {
+test('days_remaining decreases with each whole day, and never below 0', async () => {
   const { url_token, created_at } = await api.create({ expire_after_days: 3, expire_after_views: 100 })
   const created = Date.parse(created_at)
   const daysAfter = async (elapsed: number) => {

@@ -1,5 +1,4 @@
-// The page of a push for its owner: its state in words, programs as people know them, and the form that edits
-// it.
+// The owner's page of a push: its state in words, readable names of programs, and the edit form.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
@@ -22,7 +21,7 @@ const pageOf = async ({ url_token }: PushBody) => (await bob.get(`/pushes/${url_
 const headlineIn = (text: string) =>
   /class="headline">.*?<strong>(.*?)<\/strong>/.exec(text)?.[1]?.replace(/<[^>]*>/g, '')
 
-describe('the state comes first', () => {
+describe('the state at the top of the page is', () => {
   test.each<[string, Wire, (push: PushBody) => unknown]>([
     ['Waiting to be opened', {}, () => undefined],
     ['Waiting to be opened', { expire_after_views: 1 }, () => undefined],
@@ -53,7 +52,7 @@ describe('the state comes first', () => {
   })
 })
 
-test('the log begins with the latest, over all its pages, while that of the API begins with the first', async () => {
+test('the page lists the log newest first across pages, the API oldest first', async () => {
   const push = await create({ expire_after_views: 100 })
   for (let n = 1; n <= 60; n += 1)
     await api.retrieve(push.url_token, { headers: { 'user-agent': `Firefox/${n}.0` } })
@@ -66,7 +65,7 @@ test('the log begins with the latest, over all its pages, while that of the API 
   expect(await programsOn(3)).toEqual([])
 })
 
-test('an expired push can be shared again, and a page has one primary button', async () => {
+test('the page of an expired push offers to share again, as its only primary button', async () => {
   const primaryIn = (text: string) => text.match(/class="[^"]*\bprimary\b/g)
   const push = await create()
   const again = `href="/?like=${push.url_token}"`
@@ -101,11 +100,11 @@ test.each([
   expect(text).not.toContain('<script>alert')
 })
 
-describe('the form that edits', () => {
+describe('the edit form', () => {
   const edit = ({ url_token }: PushBody, fields: Record<string, string>) =>
     bob.post(`/pushes/${url_token}/edit`, { name: '', note: '', ends_in: '', views: '', ...fields })
 
-  test('changes name, note and limits, and tells so', async () => {
+  test('changes name, note and limits, and shows a notice', async () => {
     const push = await create({ name: 'before', expire_after_days: 7 })
     const answer = await edit(push, { name: 'after', note: 'one\r\ntwo', ends_in: String(DAY), views: '2' })
     expect(answer.status).toBe(303)
@@ -122,7 +121,7 @@ describe('the form that edits', () => {
     expect(text).toContain('Edited by you')
   })
 
-  test('offers only what ends the push sooner', async () => {
+  test('offers only earlier expiries', async () => {
     const push = await create({ expire_after_days: 2 })
     const { text } = await bob.get(`/pushes/${push.url_token}?edit=1`)
     const offered = [...text.matchAll(/<option value="(\d+)"/g)].map(([, length]) => Number(length))
@@ -131,7 +130,7 @@ describe('the form that edits', () => {
     expect(text).toMatch(/<details id="edit"[^>]* open/)
   })
 
-  test('comes back with what was typed, and the problem beside its field', async () => {
+  test('is shown again with what was typed, and the problem beside its field', async () => {
     const push = await create({ name: 'kept', expire_after_days: 1 })
     const answer = await edit(push, { name: 'typed', views: '9', ends_in: String(7 * DAY) })
     expect(answer.status).toBe(422)
@@ -144,7 +143,7 @@ describe('the form that edits', () => {
     expect((await edit(push, { name: 'x'.repeat(256) })).status).toBe(422)
   })
 
-  test('comes back with a summary that leads to each field at fault', async () => {
+  test('is shown again with a summary that links to each invalid field', async () => {
     const push = await create({ expire_after_days: 1 })
     const fields = { name: 'x'.repeat(256), note: 'x'.repeat(10_001), views: '9', ends_in: String(7 * DAY) }
     const { text } = await edit(push, fields)
@@ -158,7 +157,7 @@ describe('the form that edits', () => {
     for (const [id] of links) expect(text).toContain(`id="${id}"`)
   })
 
-  test('tells about limits without a link once the push has expired and they are not shown', async () => {
+  test('reports invalid limits without a link once the push has expired, because those fields are gone', async () => {
     const push = await create({ expire_after_views: 1 })
     await api.retrieve(push.url_token)
     const { text } = await edit(push, { views: '2', name: 'x'.repeat(256) })
@@ -166,7 +165,7 @@ describe('the form that edits', () => {
     expect(text).not.toContain('href="#views"')
   })
 
-  test('keeps to name and note once the push has expired', async () => {
+  test('has only name and note once the push has expired', async () => {
     const push = await create({ expire_after_views: 1 })
     await api.retrieve(push.url_token)
     const text = await pageOf(push)
@@ -176,7 +175,7 @@ describe('the form that edits', () => {
     expect(await pageOf(push)).toContain('done')
   })
 
-  test('is for the owner alone, with the token of their session', async () => {
+  test('is for the owner alone, with the form token of their session', async () => {
     const other = await api.create()
     expect((await edit(other, { name: 'x' })).status).toBe(404)
     const push = await create()

@@ -1,4 +1,4 @@
-// The rows that each request leaves, by endpoint and role: with room on the disk, and below the floor of free
+// The rows that each request may leave, by endpoint and role: with free space, and below the floor of free
 // space.
 
 import { afterEach, describe, expect, test } from 'bun:test'
@@ -31,13 +31,13 @@ const FLAGS = {
 const RATE = { rateLimit: { requests: 1_000_000, seconds: 10 } }
 const TIMES = 4
 
-/** An event of an account, and its messages to the webhooks of the account and of the administrators. */
+/** The rows of an event: messages to the webhooks of the account and of the administrators. */
 const TOLD = { event_counts: 1, events: 1, outbox: 2 * MOST_WEBHOOKS }
-/** As many as the push has views. */
+/** The limit is the number of views of the push. */
 const VIEW = { audit_entries: 1, ...TOLD }
-/** One for each push. */
+/** One request per push. */
 const END = { audit_entries: 1, ...TOLD }
-/** As many as `live_shares` lets an address have, or the owner. */
+/** The limit is the number of live shares of an address (`live_shares`) or of an owner. */
 const PUSH = {
   ...{ pushes: 1, push_state: 1, push_secrets: 1, push_keys: 1, push_labels: 1, audit_entries: 1 },
   ...{ live_shares: 1, address_shares: 1 },
@@ -60,7 +60,7 @@ const ENDS: Record<string, Rows> = {
   'POST /p/:url_token/expire': END,
   'POST /pushes/:url_token/expire': END,
 }
-/** As many as an account has sessions. */
+/** The limit is the number of sessions of an account. */
 const SIGN_INS: Record<string, Rows> = { 'POST /sign-in': { sessions: 1 } }
 
 /** Rows that one request may leave below the floor. All other requests leave none. */
@@ -71,7 +71,7 @@ const BELOW_THE_FLOOR: Record<Role, Record<string, Rows>> = {
   owner: { ...VIEWS, ...ENDS, ...SIGN_INS },
 }
 
-/** Rows that one request may leave while there is room. */
+/** Rows that one request may leave while there is free space. */
 const WITH_ROOM: Record<string, Rows> = {
   ...ENDS,
   'POST /api/v2/pushes': PUSH,
@@ -83,7 +83,7 @@ const WITH_ROOM: Record<string, Rows> = {
   'POST /q/:url_token': { ...PUSH, ...KEYED, ...TOLD },
   'PATCH /api/v2/pushes/:url_token': { audit_entries: 1 },
   'POST /pushes/:url_token/edit': { audit_entries: 1 },
-  // As many as an account may send in an hour, counted in one row.
+  // The limit is the number of messages of an account in an hour, counted in one row.
   'POST /api/v2/pushes/:url_token/notify_emails': { audit_entries: 1, outbox: 1, spent_points: 2 },
   'POST /account/mail/test': { spent_points: 2 },
   'POST /api/oncebox/requests': { requests: 1 },
@@ -109,7 +109,7 @@ const WITH_ROOM: Record<string, Rows> = {
   'POST /admin/accounts/:id/reset': { account_links: 1, spent_points: 1 },
   'POST /admin/appearance': { appearance: 1 },
 }
-/** A failed visit is an entry in the log of an owned push, the first hundreds of them. */
+/** A failed visit is an entry in the log of an owned push. The log keeps the first hundreds of them. */
 const FAILED = { audit_entries: 1 }
 
 function allowedWithRoom(role: Role, name: string): Rows {
@@ -131,7 +131,7 @@ async function findGrowth(api: Api, prepared: EveryRequest, { isBelow }: { isBel
   return found
 }
 
-describe('requests grow the database', () => {
+describe('database growth', () => {
   const ends: (() => unknown)[] = []
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end()
@@ -142,14 +142,14 @@ describe('requests grow the database', () => {
     return api
   }
 
-  test('with room: by no more rows than the table says', async () => {
+  test('with free space stays within the table, for every request', async () => {
     const api = await startApi({ ...RATE, flags: FLAGS })
     ends.push(api.close)
     expect(await findGrowth(api, await prepareEveryRequest(api), { isBelow: false })).toEqual([])
   }, 60_000)
 
   needs('mount').test(
-    'below the floor, on a small disk: only by views, deletes and sign-ins, and reading and deleting go on',
+    'below the floor is limited to views, deletes and sign-ins, while reading and deleting still work',
     async () => {
       const disk = mountSmallDisk('24m')
       ends.push(disk.remove)
@@ -158,7 +158,7 @@ describe('requests grow the database', () => {
       const prepared = await prepareEveryRequest(first)
       await first.stop()
       const api = await start({ flags: { ...FLAGS, 'min-free-space': '1TiB' }, dataDir })
-      // The first request of the process.
+      // Made by the first request of the process.
       const rows = countRows(api)
       await createPeople(api).post('/sign-in', { email: 'x@example.org', password: 'wrong' })
       expect(countRows(api)).toEqual(rows)

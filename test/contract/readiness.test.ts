@@ -1,5 +1,5 @@
-// /readyz: each part by its name with what to do, 503 without room for new pushes, and details for those who
-// may know.
+// /readyz: each part by its name with a remedy, 503 if no push can be created, and details for authorized
+// clients only.
 
 import { afterEach, expect, test } from 'bun:test'
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -25,20 +25,20 @@ async function ask(instance: TestInstance, init: Init = { from: LOCAL }) {
 
 const ALL_FINE = { database: 'ok', disk: 'ok', inodes: 'ok', key: 'ok', damage: 'ok', clock: 'ok' }
 
-test('a server that can take pushes is ready, part by part', async () => {
+test('an instance that can take pushes is ready, part by part', async () => {
   const instance = await start()
   expect(await ask(instance)).toEqual({ status: 200, body: { ready: true, checks: ALL_FINE } })
   expect((await instance.fetch('/readyz', { method: 'HEAD', from: LOCAL })).status).toBe(200)
 })
 
-test('below the floor of free space it is not ready and says what to do', async () => {
+test('below the floor of free space the instance is not ready and states the remedy', async () => {
   const instance = await start({ 'min-free-space': '1024TiB' })
   const { status, body } = await ask(instance)
   expect([status, body.ready]).toEqual([503, false])
   expect(body.checks).toMatchObject({ ...ALL_FINE, disk: expect.stringContaining('--min-free-space') })
 })
 
-test('of several answers in a row that the server is not ready, the log has the first', async () => {
+test('the log has only the first of several unready responses in a row', async () => {
   const instance = await start({ 'min-free-space': '1024TiB' })
   const lines = () => instance.log.filter((line) => line.includes('/readyz')).length
   for (let asked = 0; asked < 3; asked += 1) expect((await ask(instance)).status).toBe(503)
@@ -59,7 +59,7 @@ test('a missing or replaced key file is reported, while pushes are still accepte
   expect((await ask(instance)).body.checks).toMatchObject({ key: 'ok' })
 })
 
-test('a clock that was set back is reported', async () => {
+test('a clock that jumped back is reported', async () => {
   const instance = await start()
   await instance.fetch('/api/v2/pushes', { json: { push: { payload: 'x' } } })
   instance.clock.set(instance.clock.now() - 60 * 60 * 1000)
@@ -68,7 +68,7 @@ test('a clock that was set back is reported', async () => {
   })
 })
 
-test('it answers whatever the Host, but shows details only to loopback under a loopback name', async () => {
+test('any Host gets an answer, but only loopback under a loopback name gets details', async () => {
   const instance = await start()
   const foreign = await ask(instance, { from: LOCAL, headers: { host: 'evil.example' } })
   expect(foreign).toEqual({ status: 200, body: { ready: true } })
@@ -78,7 +78,7 @@ test('it answers whatever the Host, but shows details only to loopback under a l
   expect(await ask(instance, { from: '192.0.2.1' })).toEqual({ status: 200, body: { ready: true } })
 })
 
-test('administrators see details from anywhere, others do not, whatever token they send', async () => {
+test('administrators see details from anywhere, others never', async () => {
   const instance = await start()
   const admin = await instance.addAccount('ann@example.org', { isAdmin: true })
   const member = await instance.addAccount('bob@example.org')
@@ -94,7 +94,7 @@ test('once an undeclared proxy has forwarded a request, loopback gets no details
   expect((await ask(instance)).body).toEqual({ ready: true })
 })
 
-test('with a public base URL, loopback may be a proxy that adds no headers, unless proxies are declared', async () => {
+test('with a public base URL, loopback gets no details unless proxies are declared', async () => {
   const silent = await start({ 'base-url': 'https://once.example' })
   expect((await ask(silent)).body).toEqual({ ready: true })
   const declared = await start({ 'base-url': 'https://once.example', 'trusted-proxy': LOCAL })

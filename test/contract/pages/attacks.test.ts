@@ -1,4 +1,4 @@
-// What an attacker would try on the pages.
+// Attacks on the pages.
 
 import { describe, expect, test } from 'bun:test'
 import { startApi } from '../../support/api.ts'
@@ -8,11 +8,11 @@ import { cookieOf, FORM, nonceOf, PASSWORD, pathOf, SAME, usePages } from './pag
 const pages = usePages()
 const { fetchPage, send, signIn } = pages
 
-describe('what an attacker would try', () => {
+describe('an attacker', () => {
   const post = (path: string, fields: Record<string, string>, cookie = '') =>
     send(path, fields, { headers: { cookie } })
 
-  /** Bob with a second factor, and a sign-in of his that waits for its code. */
+  /** Gives Bob a second factor, and returns a sign-in of his that still needs its code. */
   async function waitingForCode(email: string) {
     await pages.api.addAccount(email)
     const { cookie, form } = await signIn(email)
@@ -24,7 +24,7 @@ describe('what an attacker would try', () => {
     return { cookie, form, secret, pending }
   }
 
-  test('a sign-in that waits for its code ends with the password, and with the second factor', async () => {
+  test('changing the password or the second factor cancels a sign-in that waits for its code', async () => {
     const first = await waitingForCode('carl@example.org')
     await pages.api.accounts().turnOffTwoFactor('carl@example.org')
     expect((await post('/sign-in/code', { pending: first.pending, code: 'zzz' })).status).toBe(422)
@@ -35,7 +35,7 @@ describe('what an attacker would try', () => {
     expect((await post('/sign-in/code', { pending: second.pending, code })).status).toBe(422)
   })
 
-  test('a reset by an administrator gives no access to earlier pushes, and revokes the tokens', async () => {
+  test('a reset by an administrator opens no earlier pushes and revokes the tokens', async () => {
     const token = await pages.api.addAccount('erik@example.org')
     const { url_token, html_url } = await pages.api.create({ name: 'for nobody else' }, { token })
     const admin = await signIn('ann@example.org')
@@ -56,7 +56,7 @@ describe('what an attacker would try', () => {
     expect((await pages.api.retrieve(url_token)).body.payload).toBe('correct horse')
   })
 
-  test('links end when the password is set otherwise, and when their administrator is disabled', async () => {
+  test('links become invalid when the password is set another way or their administrator is disabled', async () => {
     await pages.api.addAccount('fred@example.org')
     await pages.api.addAccount('gina@example.org', { isAdmin: true })
     const gina = await signIn('gina@example.org')
@@ -83,7 +83,7 @@ describe('what an attacker would try', () => {
     expect([(await fetchPage(second)).status, (await fetchPage(invited)).status]).toEqual([404, 404])
   })
 
-  test('an instance keeps an administrator, also when two disable each other at once', async () => {
+  test('two administrators who disable each other at once leave one enabled', async () => {
     const two = await startApi()
     for (const email of ['a@example.org', 'b@example.org']) await two.addAccount(email, { isAdmin: true })
     const disable = (email: string) => two.accounts().disableAccount(email, { keepAdmin: true })
@@ -92,7 +92,7 @@ describe('what an attacker would try', () => {
     await two.close()
   })
 
-  test('a long Accept-Language and a long Host cost nothing', async () => {
+  test('a long Accept-Language or Host takes no noticeable time', async () => {
     const { url_token } = await pages.api.create()
     const before = process.cpuUsage()
     for (let n = 0; n < 20; n += 1) {
@@ -104,7 +104,7 @@ describe('what an attacker would try', () => {
     expect((user + system) / 1000).toBeLessThan(500)
   })
 
-  test('another site cannot have a browser open a link', async () => {
+  test('another site cannot make a browser open a secret link', async () => {
     const { html_url, url_token } = await pages.api.create()
     const nonce = nonceOf((await fetchPage(pathOf(html_url))).text)
     for (const site of ['cross-site', 'same-site']) {
@@ -128,7 +128,7 @@ describe('what an attacker would try', () => {
     expect((await fetchPage('/account', { headers: { cookie: cookies.at(-1) ?? '' } })).status).toBe(200)
   })
 
-  test('guesses from many addresses do not lock out an owner at an address with a session', async () => {
+  test('guesses from many addresses do not lock out an owner whose address has a session', async () => {
     const limited = await startApi()
     await limited.addAccount('bob@example.org')
     const attempt = async (password: string, from: string) => {

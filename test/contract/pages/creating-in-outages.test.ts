@@ -1,5 +1,5 @@
-// The form that creates a push while the store, or the place of its files, is away: it comes back whole, and
-// makes one push.
+// The create form during an outage of the store or the file store: it is shown again with everything typed,
+// and creates one push.
 
 import { describe, expect, test } from 'bun:test'
 import type { OutageCode } from '../../../src/domain/errors.ts'
@@ -16,7 +16,7 @@ const at = useOutages()
 
 type Visitor = Pick<People, 'get'>
 
-describe('the form that creates a push', () => {
+describe('the create form', () => {
   const FILE = { name: 'push[files][]', content: 'x'.repeat(300_000), disposition: 'filename="a.txt"' }
   const LAST = { 'push[name]': SECRET, 'push[note]': 'behind the files', 'push[passphrase]': SECRET }
 
@@ -49,7 +49,7 @@ describe('the form that creates a push', () => {
   ]
 
   test.each(PLACES)(
-    'comes back whole, with what was typed behind the files, while %s',
+    'is shown again with all fields, even those behind the files, while %s',
     async (_name, fails, code) => {
       const form = formOf((await at.bob.get('/')).text, '/')
       const fields: Record<string, string> = {
@@ -79,7 +79,7 @@ describe('the form that creates a push', () => {
     },
   )
 
-  test('keeps what the system shares', async () => {
+  test('keeps what another app shared to it', async () => {
     const parts = [
       { name: 'text', content: SECRET },
       { name: 'title', content: 'a title' },

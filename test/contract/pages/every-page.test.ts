@@ -1,4 +1,4 @@
-// What every page carries, and what an instance without anonymous access shows.
+// Headers and links of every page, and an instance without anonymous access.
 
 import { describe, expect, test } from 'bun:test'
 import { startApi } from '../../support/api.ts'
@@ -29,7 +29,7 @@ describe('every page', () => {
   ]
 
   test.each(PATHS)(
-    '%s is not cached, not framed, names each place once, and runs only scripts of this server',
+    '%s is not cached or framed, has unique ids, and runs only scripts of this server',
     async (path) => {
       const { headers, text } = await fetchPage(path)
       const { cookie } = await signIn('ann@example.org')
@@ -47,13 +47,13 @@ describe('every page', () => {
         )
         const ids = [...answer.text.matchAll(/<[^>]* id="([^"]*)"/g)].map(([, id]) => id)
         expect(ids).toEqual([...new Set(ids)])
-        // Nothing from elsewhere.
+        // No resource comes from another origin.
         expect(answer.text.replaceAll(/xmlns="[^"]+"/g, '')).not.toMatch(/(src|href|action)="(https?:)?\/\//)
       }
     },
   )
 
-  test('assets are compressed for clients that accept it, and cached for ever', async () => {
+  test('assets are compressed for clients that accept it, and cached immutably', async () => {
     const { text } = await fetchPage('/')
     const [stylesheet] = /\/assets\/pages-[\w]+\.css/.exec(text) ?? ['']
     const plain = await pages.api.fetch(stylesheet)
@@ -65,8 +65,8 @@ describe('every page', () => {
     expect(Buffer.from(Bun.gunzipSync(bytes)).toString()).toBe(await plain.text())
   })
 
-  // While nodes are upgraded one by one, the page and its assets may come from two versions.
-  test('a page of another version gets styles and words of this one, and no scripts, and keeps none of them', async () => {
+  // During a rolling upgrade, the page and its assets may come from two versions.
+  test('a page of another version gets current styles and texts, but no scripts, and nothing is cached', async () => {
     const { text } = await fetchPage('/')
     const links = [...new Set(text.match(/\/assets\/[\w-]+\.\w+/g))]
     expect(links.length).toBeGreaterThan(5)
@@ -107,7 +107,7 @@ describe('every page', () => {
 })
 
 describe('an instance without anonymous access', () => {
-  test('creates for accounts alone; links open for everybody', async () => {
+  test('lets only accounts create, and anyone open links', async () => {
     const closed = await startApi({ flags: { 'anonymous-access': 'false' } })
     const token = await closed.addAccount('bob@example.org')
     expect((await closed.fetch('/')).status).toBe(303)

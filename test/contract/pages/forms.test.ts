@@ -1,4 +1,4 @@
-// Who may send which form.
+// CSRF protection and permissions of forms.
 
 import { describe, expect, test } from 'bun:test'
 import { FORM, PASSWORD, SAME, usePages } from './pages.ts'
@@ -10,9 +10,9 @@ describe('forms', () => {
   const FOREIGN: [string, Record<string, string>][] = [
     ['another origin', { origin: 'https://evil.example' }],
     ['another port', { origin: 'http://localhost:8080' }],
-    ['no origin to speak of', { origin: 'null' }],
-    ['what the browser calls another site', { 'sec-fetch-site': 'cross-site' }],
-    ['what the browser calls the same site', { 'sec-fetch-site': 'same-site' }],
+    ['an opaque origin', { origin: 'null' }],
+    ['a site that the browser marks as cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['a site that the browser marks as same-site', { 'sec-fetch-site': 'same-site' }],
   ]
 
   test.each(FOREIGN)('from %s are refused', async (_name, headers) => {
@@ -27,7 +27,7 @@ describe('forms', () => {
     expect((await fetchPage('/account', { headers: { cookie } })).status).toBe(200)
   })
 
-  test('of a session carry its token, and no other', async () => {
+  test('of a session require its form token', async () => {
     const bob = await signIn('bob@example.org')
     const again = await signIn('bob@example.org')
     expect(again.form).not.toBe(bob.form)
@@ -46,7 +46,7 @@ describe('forms', () => {
     expect(right.status).toBe(200)
   })
 
-  test('without a session lead to signing in, and change nothing', async () => {
+  test('without a session redirect to sign-in and change nothing', async () => {
     const before = (await pages.api.apiTokens().listApiTokens('bob@example.org')).length
     const { status, headers } = await send('/users/token', { name: 'x' })
     expect(status).toBe(303)
@@ -54,7 +54,7 @@ describe('forms', () => {
     expect(await pages.api.apiTokens().listApiTokens('bob@example.org')).toHaveLength(before)
   })
 
-  test('of administrators are for administrators', async () => {
+  test('of the administration are forbidden to other accounts', async () => {
     const { cookie, form } = await signIn('bob@example.org')
     for (const path of ['/admin/invitations', '/admin/accounts/1/remove', '/admin/accounts/1/disable']) {
       const { status } = await send(
@@ -67,7 +67,7 @@ describe('forms', () => {
     expect((await fetchPage('/admin', { headers: { cookie } })).status).toBe(403)
   })
 
-  test('nobody removes or disables their own account on the pages', async () => {
+  test('an administrator cannot remove or disable their own account', async () => {
     const { cookie, form } = await signIn('ann@example.org')
     const own = await pages.api.accounts().requireAccount('ann@example.org')
     for (const what of ['remove', 'disable', 'reset']) {
@@ -88,7 +88,7 @@ describe('forms', () => {
       '\r\n--x--',
     ],
     [FORM, 'push[payload]=', ''],
-  ])('with a text that is too large name the limit of a text: %s', async (type, before, after) => {
+  ])('with too large a text state the limit for a text: %s', async (type, before, after) => {
     const body = `${before}${'x'.repeat(12_000_000)}${after}`
     const refused = await fetchPage('/', { body, headers: { 'content-type': type, ...SAME } })
     expect(refused.status).toBe(413)
@@ -96,7 +96,7 @@ describe('forms', () => {
     expect(refused.text).toContain('--max-payload-bytes')
   })
 
-  test('that are large, or of another kind, are refused', async () => {
+  test('of excessive size or another content type are refused', async () => {
     const headers = { 'content-type': FORM, ...SAME }
     const large = await fetchPage('/sign-in', { body: `email=${'x'.repeat(70_000)}`, headers })
     expect(large.status).toBe(413)

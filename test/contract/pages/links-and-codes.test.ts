@@ -11,7 +11,7 @@ const pages = usePages()
 const { fetchPage, send, signIn } = pages
 
 describe('one-time links', () => {
-  test('make one account, however many open them at once', async () => {
+  test('create one account, however many browsers use them at once', async () => {
     const fresh = await startApi()
     const path = fresh.setupPath() ?? ''
     const use = (n: number) =>
@@ -27,7 +27,7 @@ describe('one-time links', () => {
     await fresh.close()
   })
 
-  test('lapse', async () => {
+  test('expire', async () => {
     const fresh = await startApi()
     const path = fresh.setupPath() ?? ''
     expect((await fresh.fetch(path)).status).toBe(200)
@@ -36,7 +36,7 @@ describe('one-time links', () => {
     await fresh.close()
   })
 
-  test('are not in the log, and neither are cookies, passwords or secrets typed into pages', async () => {
+  test('never reach the log, nor do cookies, passwords or typed secrets', async () => {
     const { cookie, form } = await signIn('ann@example.org')
     await send('/', { 'push[payload]': 'TYPED secret', 'push[form]': form }, { headers: { cookie } })
     await fetchPage('/welcome/0123456789abcdefghjkmnpqrstvwxyz')
@@ -56,7 +56,7 @@ describe('one-time links', () => {
 })
 
 describe('a second factor', () => {
-  test('is not readable in the data folder, and neither are sessions, links and recovery codes', async () => {
+  test('is not readable in the data folder, nor are sessions, links and recovery codes', async () => {
     const fresh = await startApi()
     await fresh.addAccount('bob@example.org')
     const post = async (path: string, fields: Record<string, string>, cookie = '') => {
@@ -93,7 +93,7 @@ describe('a second factor', () => {
       ),
     ).toEqual([])
 
-    // Who has only the open browser does not replace it, with or without the password.
+    // An unattended browser cannot replace the second factor, with or without the password.
     const own = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
     for (const password of ['', PASSWORD]) {
       const given = { form, secret: own, code: codeOf(own, fresh.clock.now()), password }

@@ -1,4 +1,4 @@
-// Nothing is counted, made or lost twice because the store went away in the middle of a form.
+// An outage in the middle of a form counts, creates or loses nothing twice.
 
 import { expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
@@ -20,13 +20,13 @@ test('a right password whose session cannot be stored does not count as a wrong 
   expect((await at.people.post('/sign-in', { email: BOB, password: at.people.password })).status).toBe(303)
 })
 
-test('an account that was made leads to signing in when its session cannot be stored', async () => {
+test('a new account whose session cannot be stored redirects to sign-in', async () => {
   at.store.failWith((operation) => (operation === 'sessions.addSession' ? away() : null))
   const made = await at.people.post('/sign-up', { email: 'new@example.org', password: 'a long new password' })
   expect([made.status, made.headers.get('location')]).toEqual([303, '/sign-in'])
 })
 
-test('what is shown only once is shown, also when the store is away right after it was made', async () => {
+test('an outage right after a token or codes were created does not hide them', async () => {
   at.store.failWith((operation) => (operation === 'apiTokens.listApiTokens' ? away() : null))
   const token = await at.bob.post('/users/token', { name: 'once' })
   expect(token.status).toBe(200)
@@ -46,21 +46,21 @@ test('what is shown only once is shown, also when the store is away right after 
   expect(codes.text).toContain(say('two_factor_others'))
 })
 
-test.each(LANGUAGES)('is told in %s', async (language) => {
+test.each(LANGUAGES)('an outage is explained in %s', async (language) => {
   at.store.failWith(NOTHING)
   const { text } = await at.people.post(`/sign-in?locale=${language}`, { email: BOB, password: 'x' })
   const words = wordsOf(language)
   for (const key of ['outage_overloaded', 'outage_retry'] as const) expect(text).toContain(words.say(key))
 })
 
-test('a form of another site is refused as such', async () => {
+test('a cross-site form is refused even during an outage', async () => {
   at.store.failWith(NOTHING)
   const headers = { origin: 'https://evil.example' }
   const { status, text } = await at.people.post('/sign-in', { email: BOB }, { headers })
   expect([status, text.includes(BOB)]).toEqual([403, false])
 })
 
-test('a change that may have happened after all is not called undone', async () => {
+test('a change with an unknown outcome is not reported as undone', async () => {
   const urlToken = await at.createOwned()
   const form = formOf((await at.bob.get(`/pushes/${urlToken}`)).text, `/pushes/${urlToken}/edit`)
   const lost = new DomainError('overloaded', 'lost', { isInDoubt: true })

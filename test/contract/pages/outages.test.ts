@@ -1,5 +1,5 @@
-// A form that somebody sends while the store is away: 503 with what happened and when to try again, and
-// nothing is done. The same form works once the store answers.
+// Forms sent during an outage of the store: 503 with an explanation and Retry-After, and nothing is changed.
+// The same form works once the store answers.
 
 import { describe, expect, test } from 'bun:test'
 import { wordsOf } from '../../../src/words/words.ts'
@@ -20,7 +20,7 @@ type Case = {
   open: () => Promise<{ visitor: Visitor; page: PageAnswer; action: string }>
   typed: Record<string, string>
   secrets?: Record<string, string> | (() => Record<string, string>)
-  /** What is true once the form was sent while the store answers. */
+  /** Whether the form took effect. */
   done: (answer: PageAnswer) => Promise<boolean> | boolean
 }
 
@@ -94,7 +94,7 @@ const CASES: Record<string, Case> = {
     typed: { recipient: 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p' },
     done: ({ headers }) => headers.get('location')?.includes('done=key') === true,
   },
-  'what an account asks for': {
+  'a request for a secret': {
     open: () => opened(at.bob, '/requests'),
     typed: { message: `\n${SECRET}`, name: SECRET },
     done: ({ headers }) => headers.get('location')?.startsWith('/requests/') === true,
@@ -120,7 +120,7 @@ const CASES: Record<string, Case> = {
     typed: { name: 'Larkspur', contact: 'the desk', notice: 'Closed' },
     done: ({ headers }) => headers.get('location') === '/admin#appearance',
   },
-  'the code of somebody who signs in': {
+  'the code of a sign-in': {
     open: async () => {
       await turnOn()
       const page = await at.people.post('/sign-in', {
@@ -169,7 +169,7 @@ const CASES: Record<string, Case> = {
   },
 }
 
-/** A second factor of Bob, whose next code comes a minute later. */
+/** Gives Bob a second factor, whose next code comes a minute later. */
 async function turnOn(): Promise<void> {
   const answer = await at.bob.post('/account/two-factor', {
     secret,
@@ -205,7 +205,7 @@ describe.each(OUTAGES)('while %s', (_name, fails, code) => {
   })
 })
 
-test('every form that a person types into is one of these', async () => {
+test('the cases above cover every form with a text field', async () => {
   urlToken = await at.createOwned({ passphrase: SECRET })
   const pages = [
     '/',
@@ -260,7 +260,7 @@ test.each(['/pushes?q=typed', '/pushes', '/admin?q=typed', '/admin', '/account']
   },
 )
 
-test('the API says when to try again, too', async () => {
+test('the API sends Retry-After too', async () => {
   const { apiToken } = await at.api.apiTokens().createApiToken({ email: BOB })
   at.store.failWith(NOTHING)
   const { status, headers } = await at.people.get('/api/v2/pushes/active', {

@@ -1,5 +1,4 @@
-// What tests of outages share: a store that fails in several ways, and two people whose sessions began before
-// it did.
+// Test support for outages: a store that fails in several ways, and two people who signed in before.
 
 import { afterEach, beforeEach } from 'bun:test'
 import { DomainError, type OutageCode } from '../../../src/domain/errors.ts'
@@ -11,11 +10,11 @@ export const ANN = 'ann@example.org'
 export const BOB = 'bob@example.org'
 
 export const away = (code: OutageCode = 'overloaded') => new DomainError(code, 'away')
-/** Nothing answers, as when the server of the database is down. */
+/** Every operation fails, as when the database server is down. */
 export const NOTHING: Fails = () => away()
-/** Who asks is known, and then nothing answers. */
+/** Sessions are found, then every other operation fails. */
 const AFTER_SESSION: Fails = (operation) => (operation === 'sessions.findByHash' ? null : away())
-/** Reads are answered, and changes are not, as by a database that is locked or read-only. */
+/** Reads work and writes fail, as with a locked or read-only database. */
 const READ_ONLY: Fails = (operation) => (/\.(find|get|list|count|has|open)/.test(operation) ? null : away())
 const FULL: Fails = (operation) => (READ_ONLY(operation) === null ? null : away('disk_full'))
 

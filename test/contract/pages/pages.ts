@@ -1,4 +1,4 @@
-// What the tests of the pages share: an instance with two accounts, and a browser without scripts.
+// Test support for pages: an instance with two accounts, and a browser without scripts.
 
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { type Api, startApi } from '../../support/api.ts'
@@ -32,7 +32,7 @@ export function usePages() {
     })
   }
 
-  /** A browser that is signed in: its cookie, and the token that its forms carry. */
+  /** A signed-in browser: its cookie, and the token of its forms. */
   async function signIn(email: string, password = PASSWORD, init: Init = {}) {
     const answer = await send('/sign-in', { email, password }, init)
     expect(answer.status).toBe(303)

@@ -1,5 +1,4 @@
-// The page of a secret link while the store is away: it says what became of the secret, and leads back to its
-// form.
+// The page of a secret link during an outage: it says what happened to the secret, and offers its form again.
 
 import { describe, expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
@@ -31,14 +30,14 @@ describe('the page of a secret link', () => {
     expect(await views()).toBe(3)
   })
 
-  test('says so too when it cannot be shown at all', async () => {
+  test('says so even if it cannot be shown at all', async () => {
     urlToken = (await at.api.create({ payload: 'x' })).url_token
     at.store.failWith(NOTHING)
     const answer = await at.people.get(`/p/${urlToken}`)
     expect([answer.status, answer.text.includes(say('receive_outage'))]).toEqual([503, true])
   })
 
-  test('does not promise that no view was used up when nobody knows', async () => {
+  test('does not promise that no view was used up if the outcome is unknown', async () => {
     urlToken = (await at.api.create({ payload: 'x' })).url_token
     const path = `/p/${urlToken}/r`
     const form = formOf((await at.people.get(path)).text, path)
@@ -49,7 +48,7 @@ describe('the page of a secret link', () => {
     expect(text).not.toContain(say('receive_outage'))
   })
 
-  test('promises it when only a step before the view is in doubt', async () => {
+  test('promises it if only a step before the view has an unknown outcome', async () => {
     urlToken = (await at.api.create({ payload: 'x', passphrase: SECRET })).url_token
     const path = `/p/${urlToken}/r`
     const lost = new DomainError('overloaded', 'lost', { isInDoubt: true })
@@ -62,7 +61,7 @@ describe('the page of a secret link', () => {
     }
   })
 
-  test('counts a wrong passphrase once, also when nothing can be read after it', async () => {
+  test('counts a wrong passphrase once, even if the next read fails', async () => {
     urlToken = (await at.api.create({ payload: 'x', passphrase: SECRET })).url_token
     const path = `/p/${urlToken}/r`
     const form = formOf((await at.people.get(path)).text, path)
@@ -71,7 +70,7 @@ describe('the page of a secret link', () => {
     expect([answer.status, answer.text.includes(say('passphrase_wrong'))]).toEqual([422, true])
   })
 
-  test('saves a text that was shown without asking the store', async () => {
+  test('saves a shown text without asking the store', async () => {
     urlToken = await at.createOwned({ payload: 'kept text' })
     const path = `/p/${urlToken}/r`
     const shown = await at.ann.post(path, fieldsOf(formOf((await at.ann.get(path)).text, path)))
@@ -81,7 +80,7 @@ describe('the page of a secret link', () => {
     expect([saved.status, saved.text]).toEqual([200, 'kept text'])
   })
 
-  test('does not call a secret kept that may have been deleted', async () => {
+  test('does not promise that a secret is kept if it may have been deleted', async () => {
     urlToken = (await at.api.create({ payload: 'x', expire_after_views: 5 })).url_token
     const path = `/p/${urlToken}/r`
     const shown = await at.people.post(path, fieldsOf(formOf((await at.people.get(path)).text, path)))

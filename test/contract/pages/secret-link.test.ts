@@ -24,7 +24,7 @@ describe('a secret link', () => {
     expect(pressed.map(({ status }) => status)).toEqual([404, 404])
   })
 
-  test('sets no cookie, whatever happens on it', async () => {
+  test('never sets a cookie', async () => {
     const { html_url } = await pages.api.create({ passphrase: 'sesame' })
     const path = `${pathOf(html_url)}?locale=de`
     const shown = await fetchPage(path)
@@ -37,7 +37,7 @@ describe('a secret link', () => {
     expect(right.text).toContain('correct horse')
   })
 
-  test('an address that is longer than servers take is a text to copy, and leads nowhere', async () => {
+  test('a URL longer than servers accept is shown as text, not as a link', async () => {
     const reveal = async (characters: number) => {
       const payload = 'https://example.org/'.padEnd(characters, 'x')
       const { html_url } = await pages.api.create({ kind: 'url', payload })
@@ -50,7 +50,7 @@ describe('a secret link', () => {
     expect(long).toContain('https://example.org/xxx')
   })
 
-  test('a nonce opens once, on its own push, after a restart too', async () => {
+  test('a nonce opens its own push once, even after a restart', async () => {
     const { html_url, url_token } = await pages.api.create({ expire_after_views: 3 })
     const other = await pages.api.create()
     const { text } = await fetchPage(pathOf(html_url))
@@ -71,7 +71,7 @@ describe('a secret link', () => {
     expect((await pages.api.retrieve(url_token)).body.views_remaining).toBe(0)
   })
 
-  test('many presses at once on one page are one view; on many pages, exactly as many as there are', async () => {
+  test('concurrent presses on one page count one view; on many pages, exactly as many as remain', async () => {
     const { html_url } = await pages.api.create({ expire_after_views: 5 })
     const path = pathOf(html_url)
     const one = nonceOf((await fetchPage(path)).text)
@@ -83,7 +83,7 @@ describe('a secret link', () => {
     expect(opened.filter(({ status }) => status === 404)).toHaveLength(26)
   })
 
-  test('hostile payloads and file names are text', async () => {
+  test('hostile payloads and file names are escaped', async () => {
     const token = await pages.api.addAccount(`mallory-${Math.floor(pages.api.clock.now())}@example.org`)
     const payload = '</pre><script>alert(1)</script>'
     const files = [{ filename: '"><img src=x onerror=alert(1)>.txt', data: 'eA==' }]
@@ -95,7 +95,7 @@ describe('a secret link', () => {
     expect(opened.text).not.toContain('<img')
   })
 
-  test('only http and https are ever linked', async () => {
+  test('only http and https URLs become links', async () => {
     const { html_url } = await pages.api.create({ kind: 'url', payload: 'HTTPS://EXAMPLE.org/"onclick="x' })
     const { text } = await fetchPage(pathOf(html_url))
     const opened = await send(pathOf(html_url), { nonce: nonceOf(text) })
@@ -105,20 +105,20 @@ describe('a secret link', () => {
   test.each([
     ['https://İİİİİİİİİİ@evil.example/bank.example/', 'evil.example'],
     ['https://evil.example@EVIL.example/@evil.example', 'EVIL.example'],
-  ])('emphasizes the host of %p, where the browser goes', async (payload, host) => {
+  ])('emphasizes the host of %p to which the browser goes', async (payload, host) => {
     const { html_url } = await pages.api.create({ kind: 'url', payload })
     const { text } = await fetchPage(pathOf(html_url))
     const opened = await send(pathOf(html_url), { nonce: nonceOf(text) })
     expect(opened.text).toContain(`@<strong>${host}</strong>/`)
   })
 
-  test('can be expired only by a page of this server, and only by those who may', async () => {
+  test('can be expired only from a page of this server by an authorized viewer', async () => {
     const { html_url, url_token } = await pages.api.create()
     const shown = await fetchPage(pathOf(html_url))
     const opened = await send(pathOf(html_url), { nonce: nonceOf(shown.text) })
     const expire = `/p/${url_token}/expire`
     expect((await send(expire, { nonce: '' })).status).toBe(409)
-    // The nonce of the form that opens is none of the form that expires.
+    // The nonce of the reveal form is not that of the expire form.
     const other = await fetchPage(pathOf(html_url))
     expect((await send(expire, { nonce: nonceOf(other.text) })).status).toBe(409)
     expect((await send(expire, { nonce: nonceOf(opened.text, 'expire"') })).status).toBe(200)

@@ -1,4 +1,4 @@
-// Signing in and out, and the sessions of a browser.
+// Signing in and out, and sessions.
 
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
@@ -13,7 +13,7 @@ const pages = usePages()
 const { fetchPage, send, signIn } = pages
 
 describe('sessions', () => {
-  test('end after a week without a request, and after a month in any case', async () => {
+  test('expire after a week without a request, and after a month in any case', async () => {
     const { cookie } = await signIn('bob@example.org')
     const isIn = async () => (await fetchPage('/account', { headers: { cookie } })).status === 200
     const database = new Database(join(pages.api.dataDir, 'oncebox.db'), { readonly: true })
@@ -23,7 +23,7 @@ describe('sessions', () => {
     for (let days = 0; days < 28; days += 4) {
       pages.api.clock.advance(4 * day)
       expect(await isIn()).toBe(true)
-      // The last use is written down behind the answer.
+      // The last use is written after the response.
       await waitUntil(() => lastUse() === pages.api.clock.now())
     }
     database.close()
@@ -34,7 +34,7 @@ describe('sessions', () => {
     expect((await fetchPage('/account', { headers: { cookie: next.cookie } })).status).toBe(303)
   })
 
-  test('end with the account, and with a password set by command', async () => {
+  test('are revoked with the account, and when a command sets the password', async () => {
     const accounts = pages.api.accounts()
     const first = await signIn('bob@example.org')
     await accounts.disableAccount('bob@example.org')
@@ -47,18 +47,18 @@ describe('sessions', () => {
     await accounts.setPassword({ email: 'bob@example.org', password: PASSWORD })
   })
 
-  test('are no good to the API', async () => {
+  test('do not authenticate API requests', async () => {
     const { cookie } = await signIn('bob@example.org')
     expect((await pages.api.fetch('/api/v2/pushes/active', { headers: { cookie } })).status).toBe(401)
   })
 
-  test('cookies are for this path and, over TLS, for TLS alone', async () => {
+  test('cookies have the path of the instance and, over TLS, the Secure attribute', async () => {
     const over = await startApi({ flags: { 'base-url': 'https://once.example/box' } })
     await over.addAccount('bob@example.org')
     const body = new URLSearchParams({ email: 'bob@example.org', password: PASSWORD }).toString()
     const headers = { 'content-type': FORM, host: 'once.example', origin: 'https://once.example' }
     const secure = await over.fetch('/box/sign-in', { body, headers })
-    // A name that only this host can set takes the path of the whole host.
+    // A `__Host-` name requires the path `/`.
     expect(secure.headers.get('set-cookie')).toMatch(
       /^__Host-oncebox_session\.box=\w+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/,
     )
@@ -76,7 +76,7 @@ describe('sessions', () => {
     'https://evil.example',
     'javascript:alert(1)',
     '/x\r\nset-cookie: a=b',
-  ])('signing in leads to no other place: %p', async (next) => {
+  ])('signing in does not redirect to %p', async (next) => {
     const { status, headers } = await send('/sign-in', { email: 'bob@example.org', password: PASSWORD, next })
     expect(status).toBe(303)
     expect(headers.get('location')).toBe('/')
@@ -113,8 +113,7 @@ describe('signing in', () => {
       known.push(await time('bob@example.org'))
       unknown.push(await time(`nobody-${n}@example.org`))
     }
-    // argon2 takes tens of milliseconds of the processor. Without it, an unknown address would be answered in
-    // one.
+    // argon2 takes tens of milliseconds of CPU time. Without it, an unknown address would be answered in one.
     const least = (times: number[]) => Math.min(...times)
     expect(least(unknown)).toBeGreaterThan(least(known) / 4)
     expect(least(unknown)).toBeLessThan(least(known) * 4)
@@ -129,18 +128,18 @@ describe('signing in', () => {
       return limited.fetch('/sign-in', { body, from, headers: { 'content-type': FORM, ...SAME } })
     }
     for (let n = 0; n < 12; n += 1) expect((await attempt(PASSWORD, '192.0.2.1')).status).toBe(303)
-    // All at once: the tries are counted before they are made.
+    // Concurrent tries are counted before the passwords are checked.
     const tries = await Promise.all(Array.from({ length: 20 }, () => attempt('wrong password', '192.0.2.2')))
     expect(tries.filter(({ status }) => status === 429)).toHaveLength(10)
     const refused = await attempt(PASSWORD, '192.0.2.2')
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
-    // Who is elsewhere gets in.
+    // Another address is not locked out.
     expect((await attempt(PASSWORD, '192.0.2.3')).status).toBe(303)
     await limited.close()
   })
 
-  test('a sign-in between password and code is worth nothing alone, altered or late', async () => {
+  test('the token between password and code is useless alone, altered or late', async () => {
     const forged = Buffer.from(
       JSON.stringify({ accountId: 1, email: 'ann@example.org', until: 9e15 }),
     ).toString('base64url')
