@@ -1,5 +1,5 @@
-// What a recipient is told before they open a link, and in place of it; titles of pages; the summary of a
-// refused form.
+// The page of a secret link before it is opened, and when it cannot be opened; titles of pages; summaries of
+// refused forms.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startInstance, type TestInstance } from '../support/instance.ts'
@@ -34,8 +34,8 @@ async function open({ path }: Made, fields: Record<string, string> = {}) {
   return people.post(path, { nonce: nonceIn(text), ...fields })
 }
 
-describe('before a link is opened, its page', () => {
-  test('says what it is, where it is kept, and that it asks for no password, and sets no cookie', async () => {
+describe('the page of an unopened link', () => {
+  test('says what it is, on which host it is kept and that it asks for no password, and sets no cookie', async () => {
     const { text, headers } = await people.get((await make()).path)
     expect(text).toContain('<h1>Somebody sent you a secret</h1>')
     expect(text).toMatch(/It is kept at <strong><bdi>localhost<\/bdi><\/strong>/)
@@ -44,7 +44,7 @@ describe('before a link is opened, its page', () => {
     expect(headers.get('set-cookie')).toBeNull()
   })
 
-  test('explains secret links to those who never saw one, and warns those who did not expect it', async () => {
+  test('explains secret links to new recipients, and warns those who did not expect one', async () => {
     const told = ['<summary>How this works</summary>', 'each opening counts', 'Not expecting this?']
     const { path } = await make()
     const { text } = await people.get(path)
@@ -53,7 +53,7 @@ describe('before a link is opened, its page', () => {
     expect(told.filter((words) => own.text.includes(words))).toEqual([])
   })
 
-  test('says that it opens only once, when that is so', async () => {
+  test('says that it opens only once, if so', async () => {
     const once = 'You can open this only once.'
     const last = 'It can be opened only one more time.'
     expect((await people.get((await make({ expire_after_views: 1 })).path)).text).toContain(once)
@@ -74,14 +74,14 @@ describe('before a link is opened, its page', () => {
   })
 })
 
-describe('of a secret link, chats', () => {
+describe('chat previews of a secret link', () => {
   const previewIn = (text: string) => [...text.matchAll(/<meta property="(og:\w+)" content="([^"]*)"/g)]
   const read = async (path: string, language = 'en') => {
     const { text } = await people.get(path, { headers: { 'accept-language': language } })
     return Object.fromEntries(previewIn(text).map(([, name, content]) => [name, content]))
   }
 
-  test('show what it is, in the language of the page, and nothing that is only in this one', async () => {
+  test('show the kind of page in its language, and no detail of the push', async () => {
     const description =
       'A secret link: it works for a limited time and can be opened a limited number of times.'
     const expected = { 'og:title': 'A secret for you', 'og:description': description }
@@ -92,7 +92,7 @@ describe('of a secret link, chats', () => {
     expect((await read(made.path, 'de'))['og:title']).toBe('Ein Geheimnis für Sie')
   })
 
-  test('cannot tell an expired one from one that never was', async () => {
+  test('are the same for an expired push and an unknown one', async () => {
     const spent = await make({ expire_after_views: 1 })
     await open(spent)
     const gone = await read(spent.path)
@@ -100,7 +100,7 @@ describe('of a secret link, chats', () => {
     expect(gone).toEqual(await read('/p/0123456789abcdefghjkmnpqrs'))
   })
 
-  test('show nothing of the page for its sender, and of other pages', async () => {
+  test('show neither the page for the sender nor other pages', async () => {
     const { url_token } = await make()
     for (const path of [`/p/${url_token}/preview`, '/', '/sign-in']) expect(await read(path)).toEqual({})
   })
@@ -121,7 +121,7 @@ describe('a message with files', () => {
   )
 })
 
-test('the page of a link that no longer works asks to tell the sender, whatever the reason', async () => {
+test('the page of a dead link asks to tell the sender, whatever the reason', async () => {
   const spent = await make({ expire_after_views: 1 })
   await open(spent)
   const pages = await Promise.all([people.get(spent.path), people.get('/p/0123456789abcdefghjkmnpqrs')])
@@ -134,7 +134,7 @@ test('the page of a link that no longer works asks to tell the sender, whatever 
 })
 
 describe('a refused form', () => {
-  test('of a secret link says once what is wrong, below its field, which has the focus, and says so in its title', async () => {
+  test('of a secret link reports the problem once, below the focused field, and in the title', async () => {
     const { status, text } = await open(await make({ passphrase: 'sesame' }), { passphrase: 'open' })
     expect(status).toBe(422)
     expect(text.match(/That is not the passphrase/g)).toHaveLength(1)
@@ -147,7 +147,7 @@ describe('a refused form', () => {
   test.each([
     ['of a new token', '/users/token', { name: 'x'.repeat(300) }],
     ['of a new password', '/account/password', { current: 'wrong', password: 'short' }],
-  ])('%s has one thing that takes the focus, the summary', async (_, path, fields) => {
+  ])('%s focuses only the summary', async (_, path, fields) => {
     const ann = await people.signIn('ann@example.org')
     const { status, text } = await ann.post(path, fields)
     expect(status).toBe(422)

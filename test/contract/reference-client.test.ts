@@ -1,4 +1,4 @@
-// A client that is made from the reference alone, and honours its `servers`: swagger-client.
+// swagger-client, a client generated from the reference, which honours its `servers`.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import SwaggerClient from 'swagger-client'
@@ -41,7 +41,7 @@ describe.each([
   )
 })
 
-test('a form whose lists it sends as the document says is read whole', async () => {
+test('a form with lists, sent as the document describes, is read in full', async () => {
   server = await startOnSocket({ flags: { 'webhook-hosts': 'hook.example' } })
   const authorizations = { token: { value: await server.addAccount('ann@example.org') } }
   const client = await SwaggerClient({ url: `${server.url}/api/v2/openapi.json`, authorizations })

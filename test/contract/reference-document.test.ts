@@ -1,12 +1,12 @@
-// The document of the reference, to the letter, as `test/fixtures/openapi.json` has it. A change of the API
-// changes the fixture: `ONCEBOX_RECORD=1 bun test test/contract/reference-document.test.ts`.
+// Compares the reference document with `test/fixtures/openapi.json`. A change of the API changes the fixture:
+// `ONCEBOX_RECORD=1 bun test test/contract/reference-document.test.ts`.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Api, startApi } from '../support/api.ts'
 
 const RECORDED = join(import.meta.dir, '../fixtures/openapi.json')
-/** Everything on, so that the document has all operations. */
+/** Everything is on, so that the document has all operations. */
 const FLAGS = {
   ...{
     'smtp-url': 'smtps://127.0.0.1:1',
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-test('the document is the recorded one, to the letter', async () => {
+test('the document equals the recorded one', async () => {
   const answer = await api.fetch('/api/v2/openapi.json')
   const text = await answer.text()
   if (process.env.ONCEBOX_RECORD === '1')
@@ -31,7 +31,7 @@ test('the document is the recorded one, to the letter', async () => {
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
 })
 
-test('neither the document nor its page names an address outside, but for what they describe', async () => {
+test('the document and its page name no external URL except those that they describe', async () => {
   for (const path of ['/api/v2/openapi.json', '/api/v2/docs', '/api']) {
     const text = await (await api.fetch(path)).text()
     const hosts = [...text.matchAll(/(?:https?:)?\/\/([a-z][\w-]*\.[\w.-]+)/gi)].map(([, host]) => host)
@@ -39,10 +39,10 @@ test('neither the document nor its page names an address outside, but for what t
   }
 })
 
-/** In descriptions and examples. */
+/** URLs in descriptions and examples. */
 const KNOWN = new Set(['www.standardwebhooks.com', 'ntfy.sh', 'example.org'])
 
-test('no source names a place that scripts are loaded from', async () => {
+test('no source names a URL from which scripts are loaded', async () => {
   const src = join(import.meta.dir, '../../src')
   for await (const path of new Bun.Glob('**/*.{ts,tsx,js,css,json,html}').scan(src)) {
     const text = await Bun.file(join(src, path)).text()

@@ -1,4 +1,4 @@
-// The reference tells the limits and defaults of this instance, and creating holds to them.
+// The reference states the limits and defaults of this instance, and creating enforces them.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -91,7 +91,7 @@ describe('the reference of an instance with its own limits', () => {
     'shows the range within which %s is taken',
     async (name) => {
       const { minimum = Number.NaN, maximum = Number.NaN } = fields[name] ?? {}
-      // Of the durations, the longest are beyond the days of this instance.
+      // The longest durations exceed the days of this instance.
       const largest = name === 'expire_after_duration' ? 15 : maximum
       for (const value of [minimum, largest]) expect((await push({ [name]: value })).status).toBe(201)
       for (const value of [minimum - 1, maximum + 1]) {
@@ -101,14 +101,14 @@ describe('the reference of an instance with its own limits', () => {
     },
   )
 
-  test.each(['payload', 'passphrase', 'name', 'note'])('shows how long %s may be', async (name) => {
+  test.each(['payload', 'passphrase', 'name', 'note'])('shows the maximum length of %s', async (name) => {
     const length = fields[name]?.maxLength ?? Number.NaN
     expect((await push({ [name]: 'x'.repeat(length) })).status).toBe(201)
     const { status, body } = await push({ [name]: 'x'.repeat(length + 1) })
     expect([status, Object.keys(body)]).toEqual([422, ['error', name]])
   })
 
-  test('shows the defaults of what is not given', async () => {
+  test('shows the defaults', async () => {
     const { body } = await push({})
     for (const [name, schema] of Object.entries(fields)) {
       if (schema.default !== undefined)
@@ -116,7 +116,7 @@ describe('the reference of an instance with its own limits', () => {
     }
   })
 
-  test('shows the kinds that are on, and how many files a push may have', async () => {
+  test('shows the kinds that are on, and the number of files of a push', async () => {
     const files = (count: number) => Array.from({ length: count }, () => ({ filename: 'a', data: 'eA==' }))
     for (const kind of fields.kind?.enum ?? []) {
       const payload = 'https://example.org/'
@@ -149,7 +149,7 @@ describe('the reference of an instance with its own limits', () => {
     }
   })
 
-  test('shows for each path an example that its table allows', () => {
+  test('shows for each path an example that its schema allows', () => {
     const ajv = new Ajv({ allErrors: true })
     formats.default.default(ajv)
     const validate = ajv.compile(reference.components.schemas.PushFields ?? {})
@@ -160,14 +160,14 @@ describe('the reference of an instance with its own limits', () => {
     }
   })
 
-  test('names no schema that is missing', () => {
+  test('names no missing schema', () => {
     const known = Object.keys(reference.components.schemas)
     const named = JSON.stringify(reference).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
     for (const [, name = ''] of named) expect(known).toContain(name)
   })
 })
 
-describe('the table of a new push', () => {
+describe('the schema of a new push', () => {
   let validate: ValidateFunction
   beforeAll(() => {
     const ajv = new Ajv({ allErrors: true })
@@ -184,7 +184,7 @@ describe('the table of a new push', () => {
     ['a member that nobody knows', { payload: 'x', account_id: 7 }],
     ['a file alone', { payload: undefined, files: [{ filename: 'a', data: 'eA==' }] }],
     ['no address to notify', { payload: 'x', notify_emails_to: '' }],
-  ])('allows %s, which is created', async (_, members) => {
+  ])('allows %s, and the server creates it', async (_, members) => {
     expect([validate(members), validate.errors]).toEqual([true, null])
     expect((await push(members)).status).toBe(201)
   })
@@ -197,7 +197,7 @@ describe('the table of a new push', () => {
     ['an address to notify', { payload: 'x', notify_emails_to: 'a@example.org' }],
     ['a list as a boolean', { payload: 'x', retrieval_step: [] }],
     ['files that are no list', { payload: 'x', files: 'a' }],
-  ])('forbids %s, which is refused', async (_, members) => {
+  ])('forbids %s, and the server refuses it', async (_, members) => {
     expect(validate(members)).toBe(false)
     expect((await push(members)).status).toBe(422)
   })
@@ -209,16 +209,16 @@ describe('the table of a new push', () => {
     ['a blank', { retrieval_step: ' ' }, { retrieval_step: false }],
     ['an empty string', { expire_after_views: '' }, { expire_after_views: 4 }],
     ['null', { expire_after_views: null }, { expire_after_views: 4 }],
-  ])('is read liberally: %s for another type', async (_, members, expected) => {
+  ])('accepts %s in place of another type, and the server converts it', async (_, members, expected) => {
     expect(await push(members)).toMatchObject({ status: 201, body: expected })
   })
 })
 
-describe('the tokens that the reference names', () => {
+describe('the security of the reference', () => {
   const NONE = {}
   const tokens = [{ token: [] }, { userToken: [] }, { basic: [] }]
 
-  test('are needed where the route asks for an account', () => {
+  test('is required where the route needs an account', () => {
     const { paths } = reference
     expect(paths['/api/v2/version']?.get?.security).toEqual([NONE])
     expect(paths['/api/v2/pushes']?.post?.security).toEqual([NONE, ...tokens])
@@ -226,7 +226,7 @@ describe('the tokens that the reference names', () => {
     expect(paths['/f.json']?.post?.security).toEqual(tokens)
   })
 
-  test('are needed for all but the version when anonymous access is off', async () => {
+  test('is required for everything but the version if anonymous access is off', async () => {
     const closed = await startApi({ flags: { 'anonymous-access': 'false' } })
     try {
       const headers = { authorization: `Bearer ${await closed.addAccount('ann@example.org')}` }
@@ -266,7 +266,7 @@ describe('the document', () => {
     }
   })
 
-  test('knows the tokens of pushes that were created here and that were imported', () => {
+  test('accepts URL tokens of created and of imported pushes', () => {
     const pattern = new RegExp(reference.components.schemas.ListedPush?.properties.url_token?.pattern ?? '')
     const made = Array.from({ length: 50 }, newUrlToken)
     const others = ['new', 'quite-short_7', 'x'.repeat(11), 'x'.repeat(19), 'o'.repeat(26), 'X'.repeat(12)]
@@ -283,7 +283,7 @@ describe('the document', () => {
     expect(parameter?.schema.pattern).toBe(pattern.source)
   })
 
-  test('leaves open which kinds of log entries there are, and names those of today', () => {
+  test('lists the kinds of log entries, and allows future ones', () => {
     const kind = reference.components.schemas.AuditLog?.properties.logs?.items?.properties.kind
     expect(kind).toBeDefined()
     expect(kind?.enum).toBeUndefined()
@@ -291,7 +291,7 @@ describe('the document', () => {
   })
 })
 
-describe('the headers that the reference shows', () => {
+describe('the headers in the reference', () => {
   const schemaOf = (name: string, method: Method) => {
     const path = method === 'get' ? '/api/v2/pushes/{url_token}' : '/api/v2/pushes'
     const found = reference.paths[path]?.[method]?.parameters?.find((parameter) => parameter.name === name)
@@ -301,7 +301,7 @@ describe('the headers that the reference shows', () => {
   const fits = (value: string, { pattern = '', minLength = 0, maxLength = Infinity }: Schema) =>
     new RegExp(pattern).test(value) && value.length >= minLength && value.length <= maxLength
 
-  test('no key of a create stands in it: programs would all send the same one', () => {
+  test('show no example of an idempotency key, because programs would all copy it', () => {
     const { example, schema } = schemaOf('Idempotency-Key', 'post')
     expect([example, schema]).toEqual([
       undefined,
@@ -317,7 +317,7 @@ describe('the headers that the reference shows', () => {
     'x'.repeat(129),
     `${'x'.repeat(30)}\t${'x'.repeat(30)}`,
     `${'x'.repeat(30)}\u00e9`,
-  ])('a key %p is taken when it fits', async (key) => {
+  ])('the key %p is accepted if the schema allows it', async (key) => {
     const json = { push: { payload: 'secret' } }
     const { status } = await api.call(PUSHES, { json, headers: { 'idempotency-key': key } })
     expect(status).toBe(fits(key, schemaOf('Idempotency-Key', 'post').schema) ? 201 : 400)
@@ -330,7 +330,7 @@ describe('the headers that the reference shows', () => {
     ['100%', '100%'],
     ['%zz', '%zz'],
     ['50%2', '50%2'],
-  ])('a passphrase %p is read when it fits', async (header, passphrase) => {
+  ])('the passphrase %p is accepted if the schema allows it', async (header, passphrase) => {
     const { body } = await push({ passphrase })
     const answer = await api.retrieve(body.url_token, { headers: { 'x-push-passphrase': header } })
     expect(answer.status).toBe(fits(header, schemaOf('X-Push-Passphrase', 'get').schema) ? 200 : 400)

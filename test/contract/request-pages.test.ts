@@ -1,4 +1,4 @@
-// The pages of requests: an account asks for a secret, and somebody who has the link of a request sends one.
+// The pages of requests: an account asks for a secret, and a person with the link of the request sends one.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
@@ -23,7 +23,7 @@ async function newOwner(): Promise<Owner> {
   return { ...(await people.signIn(email)), token, email }
 }
 
-/** The page to which the form led, and the token of its request. */
+/** Resolves to the page that the form redirects to, and the token of its request. */
 async function ask(owner: Owner, fields: Record<string, string> = {}) {
   const { status, headers } = await owner.post('/requests', { message: 'The password', ...fields })
   expect(status).toBe(303)
@@ -35,7 +35,7 @@ async function ask(owner: Owner, fields: Record<string, string> = {}) {
 const newKey = async () => identityToRecipient(await generateX25519Identity())
 
 describe('asking for a secret', () => {
-  test('a tab leads there for accounts alone', async () => {
+  test('has a tab, for accounts only', async () => {
     const owner = await newOwner()
     const { text } = await owner.get('/')
     expect(text).toContain('<a href="/requests">Ask for a secret</a>')
@@ -44,7 +44,7 @@ describe('asking for a secret', () => {
     expect([status, headers.get('location')]).toEqual([303, '/sign-in?next=%2Frequests'])
   })
 
-  test('the form makes a request, whose page has its link as text and QR code', async () => {
+  test('leads to the page of the new request, with its link as text and QR code', async () => {
     const owner = await newOwner()
     const { text, urlToken } = await ask(owner, { name: 'Router', max_answers: '3', accept: 'text' })
     expect(urlToken).toMatch(/^[0-9a-z]{26}$/)
@@ -55,7 +55,7 @@ describe('asking for a secret', () => {
     expect((await owner.get('/requests')).text).toContain(`href="/requests/${urlToken}"`)
   })
 
-  test('what is wrong is said beside its field, and what was typed stays', async () => {
+  test('shows a refused form again, with the problems beside the fields and everything typed', async () => {
     const { post } = await newOwner()
     const { status, text } = await post('/requests', {
       message: 'Typed',
@@ -69,7 +69,7 @@ describe('asking for a secret', () => {
     expect(text).toContain('aria-invalid="true"')
   })
 
-  test('closing it ends its link', async () => {
+  test('ends at the link when the request is closed', async () => {
     const owner = await newOwner()
     const { page, urlToken } = await ask(owner)
     expect((await owner.post(`${page}/close`, {})).headers.get('location')).toBe(page)
@@ -78,7 +78,7 @@ describe('asking for a secret', () => {
     expect(text).not.toContain(`/q/${urlToken}`)
   })
 
-  test('nobody else sees or closes it, and nobody without the form token', async () => {
+  test('requires the owner and the form token to see or close it', async () => {
     const [owner, other] = [await newOwner(), await newOwner()]
     const { page, text } = await ask(owner)
     expect((await other.get(page)).status).toBe(404)
@@ -89,7 +89,7 @@ describe('asking for a secret', () => {
 })
 
 describe('the age key of an account', () => {
-  test('is copied into new requests, which say what it means', async () => {
+  test('is copied into new requests, which explain it', async () => {
     const owner = await newOwner()
     const recipient = await newKey()
     const kept = await owner.post('/account/age-key', { recipient: ` ${recipient}\n` })
@@ -102,7 +102,7 @@ describe('the age key of an account', () => {
     expect((await ask(owner)).text).not.toContain('Opens with your key only')
   })
 
-  test('warns before it is set, and refuses what is none', async () => {
+  test('is introduced with a warning, and refused if invalid', async () => {
     const { get, post } = await newOwner()
     expect((await get('/account')).text).toContain('A lost key is a lost secret')
     const { status, text } = await post('/account/age-key', { recipient: 'age1nothing' })
@@ -111,7 +111,7 @@ describe('the age key of an account', () => {
     expect(text).toContain('This is not a public key of age')
   })
 
-  test('asks for the password again after ten minutes', async () => {
+  test('requires the password again after ten minutes', async () => {
     const { post } = await newOwner()
     const recipient = await newKey()
     api.clock.advance(11 * 60_000)
@@ -139,15 +139,15 @@ describe('the page of a request', () => {
     return { owner, urlToken, path: `/q/${urlToken}`, list }
   }
 
-  /** Where the form of the page leads, with the key of this answer. */
+  /** Returns the action of the form on the page, with the key of this answer. */
   const actionOf = (text: string) => /action="([^"]+)" enctype/.exec(text)?.[1] ?? ''
 
-  /** As a browser without scripts sends the form. */
+  /** Sends the form as a browser without scripts does. */
   function send(action: string, fields: Record<string, string>, files: File[] = []) {
     const body = new FormData()
     for (const [name, value] of Object.entries(fields)) body.append(`push[${name}]`, value)
     for (const file of files) body.append('push[files][]', file)
-    // What a browser sends of a field for files in which none is chosen.
+    // A browser sends this for a file field without a chosen file.
     if (files.length === 0) body.append('push[files][]', new File([], ''))
     return people.get(action, { method: 'POST', headers: { origin: 'http://localhost' }, body })
   }
@@ -157,7 +157,7 @@ describe('the page of a request', () => {
     return { text, action: actionOf(text) }
   }
 
-  test('shows what is asked for and no more, and needs no script', async () => {
+  test('shows only what is asked for, and works without scripts', async () => {
     const { path } = await tokenOf({
       name: 'For me alone',
       message: 'The <b>password</b>\nof the router',
@@ -174,7 +174,7 @@ describe('the page of a request', () => {
       expect(text).not.toContain(hidden)
   })
 
-  test('what is sent arrives for the owner alone, and the sender gets no link to it', async () => {
+  test('an answer reaches the owner alone, and the sender gets no link to it', async () => {
     const { owner, urlToken, path, list } = await tokenOf({ name: 'Router' })
     const { action } = await open(path)
     const sent = await send(action, { payload: 'one\r\ntwo' }, [new File(['content'], 'a.txt')])
@@ -189,7 +189,7 @@ describe('the page of a request', () => {
     expect(listed).not.toContain('opened 0 of')
     const { text: page } = await owner.get(`/pushes/${push.url_token}`)
     expect(page).toContain(`<a href="/requests/${urlToken}">for a request of yours</a>`)
-    // Its owner opens it, which does not count, and hardly ever gives its link away.
+    // Owner views do not count, and the page offers to share it only in second place.
     expect(page.indexOf('Open it')).toBeWithin(1, page.indexOf('Link, QR code and message'))
     expect(page).not.toContain('opened 0 of')
     const { text: asked } = await owner.get(`/requests/${urlToken}`)
@@ -199,7 +199,7 @@ describe('the page of a request', () => {
     expect((await api.retrieve(push.url_token)).body.payload).toBe('one\ntwo')
   })
 
-  test('sent twice, it arrives once', async () => {
+  test('a form that is sent twice delivers one answer', async () => {
     const { path, list } = await tokenOf({ max_answers: '5' })
     const { action } = await open(path)
     expect((await send(action, { payload: 'x' })).status).toBe(303)
@@ -224,7 +224,7 @@ describe('the page of a request', () => {
     expect((await send(action, { passphrase: 'sesame', payload: 'x' })).status).toBe(303)
   })
 
-  test('five wrong passphrases are answered, then none for a minute', async () => {
+  test('five wrong passphrases are checked, further ones only after a minute', async () => {
     const { path } = await tokenOf({ passphrase: 'sesame' })
     const { action } = await open(path)
     const statuses: number[] = []
@@ -237,7 +237,7 @@ describe('the page of a request', () => {
     expect(text).toContain('kept</textarea>')
   })
 
-  test('with an age key it says whose, and what the server sees', async () => {
+  test('with an age key the page shows its fingerprint and what the server can read', async () => {
     const recipient = await newKey()
     const { owner, path, list } = await tokenOf({ recipient })
     const { text, action } = await open(path)
@@ -256,7 +256,7 @@ describe('the page of a request', () => {
     expect(revealed.text).toContain('-----BEGIN AGE ENCRYPTED FILE-----')
   })
 
-  test('a request that is over says so, and whom to ask', async () => {
+  test('the page of a closed request says so, and names the contact', async () => {
     const { owner, urlToken, path } = await tokenOf()
     const { action } = await open(path)
     await owner.post(`/requests/${urlToken}/close`, {})
@@ -266,7 +266,7 @@ describe('the page of a request', () => {
     }
   })
 
-  test('the page of one that is over names whom to ask', async () => {
+  test('a closed request names the contact', async () => {
     const branded = await startApi({ flags: { contact: 'help@example.org' } })
     try {
       const token = await branded.addAccount('ann@example.org')
@@ -280,14 +280,14 @@ describe('the page of a request', () => {
     }
   })
 
-  test('a token that was never issued is no page, in a plain frame', async () => {
+  test('an unknown token gets 404 in a plain frame', async () => {
     const { status, text } = await people.get(`/q/${'0'.repeat(26)}`)
     expect(status).toBe(404)
     expect(text).toContain('There is no such page')
     expect(text).not.toContain('href="/sign-in"')
   })
 
-  test('another site can send nothing in the name of a visitor', async () => {
+  test('another site cannot send an answer in the name of a visitor', async () => {
     const { path, list } = await tokenOf()
     const { action } = await open(path)
     const body = new FormData()

@@ -1,5 +1,5 @@
-// Requests for secrets: an account asks, whoever has the link answers, and what comes in is the account's own
-// push.
+// Requests for secrets: an account asks, a person with the link answers, and each answer becomes a push of
+// the account.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -47,7 +47,7 @@ const received = async (urlToken: string) =>
     ({ request }) => request === urlToken,
   )
 
-/** A request that has to come to exist. */
+/** A request that must exist. */
 async function made(request: Wire = {}): Promise<string> {
   const { status, text, body } = await ask(request)
   if (status !== 201) throw new Error(`no request was made: ${status} ${text}`)
@@ -55,7 +55,7 @@ async function made(request: Wire = {}): Promise<string> {
 }
 
 describe('asking', () => {
-  test('answers with the whole request, and fills in the defaults', async () => {
+  test('returns the whole request, with the defaults', async () => {
     const { status, body } = await ask({ message: 'The password, please', name: 'Router' })
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -74,7 +74,7 @@ describe('asking', () => {
     })
   })
 
-  test('takes what is given, read as liberally as for a push, and the shorter of two times', async () => {
+  test('reads values as liberally as for a push, and takes the shorter of two times', async () => {
     const wanted = {
       accept: ['files'],
       max_answers: '100',
@@ -113,7 +113,7 @@ describe('asking', () => {
     expect((await ask({ [name]: 'x'.repeat(length) })).status).toBe(422)
   })
 
-  test('needs a token, a body and the object in it', async () => {
+  test('requires a token, a body and its wrapper object', async () => {
     expect((await api.call(REQUESTS, { json: { request: {} } })).status).toBe(401)
     expect((await api.call(REQUESTS, { json: { request: {} }, token: 'obx_wrong' })).status).toBe(401)
     const { status, body } = await api.call(REQUESTS, { token: ann, json: {} })
@@ -122,7 +122,7 @@ describe('asking', () => {
     expect((await api.call(REQUESTS, { token: ann, method: 'POST' })).status).toBe(400)
   })
 
-  test('stands in the list of its account, newest first, and is shown to nobody else', async () => {
+  test('adds to the list of the account, newest first, invisible to others', async () => {
     const [first, second] = [await made(), await made()]
     const listed = (await api.call<RequestBody[]>(REQUESTS, { token: ann })).body.map((one) => one.url_token)
     expect(listed.slice(0, 2)).toEqual([second, first])
@@ -135,7 +135,7 @@ describe('asking', () => {
     expect((await api.call(`${REQUESTS}/${first}`)).status).toBe(401)
   })
 
-  test('is not the API of the hosted service, which clients probe', async () => {
+  test('does not answer the paths of the hosted service, which clients probe', async () => {
     const { body } = await api.call('/api/v2/version')
     expect(body).toMatchObject({ features: { requests: { enabled: false } }, extensions: { requests: true } })
     expect((await api.call('/api/v2/requests')).text).toBe('{"error":"not-found"}')
@@ -144,7 +144,7 @@ describe('asking', () => {
 })
 
 describe('answering', () => {
-  test('makes a push of the account, and tells the sender nothing of it', async () => {
+  test('creates a push of the account, and tells the sender nothing about it', async () => {
     const urlToken = await made({ name: 'Router' })
     const { status, text } = await answer(urlToken, { payload: 'corréct horse\n' })
     expect({ status, text }).toEqual({ status: 201, text: '{"received":true}' })
@@ -164,7 +164,7 @@ describe('answering', () => {
     expect(ordinary.some((push) => 'received' in push)).toBe(false)
   })
 
-  test('is done as often as the request says, and then no more', async () => {
+  test('is possible exactly as often as the request says', async () => {
     const urlToken = await made({ max_answers: 2 })
     expect((await answer(urlToken, { payload: 'one' })).status).toBe(201)
     expect((await show(urlToken)).body).toMatchObject({ answers: 1, closed: false })
@@ -174,7 +174,7 @@ describe('answering', () => {
     expect(await received(urlToken)).toHaveLength(2)
   })
 
-  test('twenty at once for a budget of one: one', async () => {
+  test('twenty concurrent answers to a request for one create one push', async () => {
     const urlToken = await made()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => answer(urlToken, { payload: `n${n}` })),
@@ -184,7 +184,7 @@ describe('answering', () => {
     expect(await received(urlToken)).toHaveLength(1)
   })
 
-  test('is over once the request is closed, or past its time; what was never issued is not found', async () => {
+  test('answers 410 for a closed or expired request, and 404 for an unknown one', async () => {
     const closed = await made()
     expect((await close(closed)).body.closed).toBe(true)
     expect((await close(closed)).body.closed).toBe(true)
@@ -218,7 +218,7 @@ describe('answering', () => {
     expect((await answer(urlToken, { payload: 'x', name: '', note: null })).status).toBe(201)
   })
 
-  test('takes only what is asked for', async () => {
+  test('accepts only what the request asks for', async () => {
     const files = [{ filename: 'a.txt', data: btoa('abc') }]
     const text = await made({ accept: ['text'] })
     expect((await answer(text, { payload: 'x', files })).body).toMatchObject({ files: ['are not asked for'] })
@@ -238,7 +238,7 @@ describe('answering', () => {
     expect((await answer(text, { payload: 'x' })).status).toBe(201)
   })
 
-  test('needs a body that can be read, once the request is known to be open', async () => {
+  test('refuses an unreadable body only after the request was found open', async () => {
     const urlToken = await made()
     const path = `${REQUESTS}/${urlToken}/answers`
     expect((await api.call(path, { method: 'POST' })).status).toBe(400)
@@ -251,7 +251,7 @@ describe('answering', () => {
     expect((await api.call(path, { method: 'POST' })).status).toBe(410)
   })
 
-  test('takes forms, and the tokens of other accounts', async () => {
+  test('accepts forms, and the tokens of other accounts', async () => {
     const urlToken = await made({ max_answers: 2 })
     const form = {
       body: 'push[payload]=a+b',
@@ -267,7 +267,7 @@ describe('answering', () => {
 describe('an idempotency key', () => {
   const withKey = (key: string) => ({ headers: { 'idempotency-key': key } })
 
-  test('makes a repeated answer harmless, also when the request is used up or closed', async () => {
+  test('makes a repeated answer harmless, even after the request is used up or closed', async () => {
     const urlToken = await made()
     const key = randomUUID()
     for (let n = 0; n < 3; n += 1)
@@ -288,7 +288,7 @@ describe('an idempotency key', () => {
 })
 
 describe('a passphrase', () => {
-  test('is needed from everybody; a missing one is no try', async () => {
+  test('is required from everyone; a missing one is not a try', async () => {
     const urlToken = await made({ passphrase: 'open sesame' })
     for (let n = 0; n < 7; n += 1) {
       const { status, body } = await answer(urlToken, { payload: 'x' })
@@ -307,7 +307,7 @@ describe('a passphrase', () => {
     expect((await received(urlToken))[0]?.passphrase_required).toBe(false)
   })
 
-  test('locks the request for a minute after five wrong ones, for the right one too and after a restart', async () => {
+  test('locks the request for a minute after five wrong ones, even for the right one and after a restart', async () => {
     const urlToken = await made({ passphrase: 'open sesame' })
     for (let n = 0; n < 5; n += 1)
       expect((await answer(urlToken, { payload: 'x', passphrase: `wrong ${n}` })).status).toBe(401)
@@ -321,16 +321,16 @@ describe('a passphrase', () => {
     expect((await answer(urlToken, right)).status).toBe(201)
   })
 
-  test('is tried one after another, however many come at once', async () => {
+  test('is checked one try at a time, however many are sent at once', async () => {
     const urlToken = await made({ passphrase: 'open sesame' })
     const tries = Array.from({ length: 30 }, (_, n) => answer(urlToken, { payload: 'x', passphrase: `${n}` }))
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(5)
-    // Others are told that too many wait.
+    // The others get 503, because too many wait.
     expect(statuses.filter((status) => ![401, 429, 503].includes(status))).toEqual([])
   })
 
-  test('closes the request after too many wrong ones in all', async () => {
+  test('closes the request after too many wrong ones in total', async () => {
     const other = await startApi({ flags: { 'max-passphrase-attempts': '3' } })
     try {
       const token = await other.addAccount('ann@example.org')
@@ -347,7 +347,7 @@ describe('a passphrase', () => {
     }
   })
 
-  test('comes before the files of a form or after them', async () => {
+  test('may precede or follow the files of a form', async () => {
     const urlToken = await made({ passphrase: 'p', max_answers: 2 })
     const sendParts = (names: string[], passphrase = 'p') => {
       const body = new FormData()
@@ -367,7 +367,7 @@ describe('a passphrase', () => {
     expect((await show(urlToken)).body).toMatchObject({ answers: 2, closed: true })
   })
 
-  test('may come in the header', async () => {
+  test('is accepted in the header', async () => {
     const urlToken = await made({ passphrase: 'ö' })
     const headers = { 'x-push-passphrase': encodeURIComponent('ö') }
     expect((await answer(urlToken, { payload: 'x' }, { headers })).status).toBe(201)

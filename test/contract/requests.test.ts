@@ -6,7 +6,7 @@ const push = { payload: 'correct horse' }
 const NO_PUSH = 'GET /api/v2/pushes/0123456789abcdefghjkmnpqrs'
 const invalid = { headers: { authorization: 'Bearer obx_0123456789' } }
 
-describe('every endpoint answers with .json too', () => {
+describe('every endpoint also answers with .json', () => {
   const ask = (name: string, line: string, rest: Partial<Scenario> = {}): Scenario => ({
     name: `${name}: ${line}`,
     ask: line,
@@ -31,7 +31,7 @@ describe('every endpoint answers with .json too', () => {
   ])
 })
 
-describe('repeated slashes and one trailing slash do not matter', () => {
+describe('repeated slashes and a trailing slash are ignored', () => {
   const ask = (line: string, rest: Partial<Scenario> = {}): Scenario => ({
     name: line,
     ask: line,
@@ -54,52 +54,52 @@ describe('repeated slashes and one trailing slash do not matter', () => {
   ])
 })
 
-describe('what is refused first', () => {
+describe('the first refusal is about', () => {
   runScenarios([
     {
-      name: 'an invalid token, before it shows whether there is such a push',
+      name: 'an invalid token, before a missing push',
       ask: NO_PUSH,
       init: invalid,
       status: 401,
     },
-    { name: 'a missing token, before that there is no such push', ask: `${NO_PUSH}/audit`, status: 401 },
+    { name: 'a missing token, before a missing push', ask: `${NO_PUSH}/audit`, status: 401 },
     {
-      name: 'an invalid token, before the body is looked at',
+      name: 'an invalid token, before an unreadable body',
       ask: 'POST /api/v2/pushes',
       init: { ...invalid, body: 'no json' },
       status: 401,
     },
     {
-      name: 'a missing token, before the page is looked at',
+      name: 'a missing token, before an invalid page',
       ask: 'GET /api/v2/pushes/active?page=0',
       status: 401,
     },
     {
-      name: 'that there is no such push, before ownership: auditing',
+      name: 'a missing push, before ownership: auditing',
       ask: `${NO_PUSH}/audit`,
       as: 'other',
       status: 404,
     },
     {
-      name: 'that there is no such push, before ownership: deleting',
+      name: 'a missing push, before ownership: deleting',
       ask: NO_PUSH.replace('GET', 'DELETE'),
       status: 404,
       exactly: { error: 'not-found' },
     },
     {
-      name: 'that there is no such push, before a passphrase that cannot be read',
+      name: 'a missing push, before an unreadable passphrase',
       ask: NO_PUSH,
       init: { headers: { 'x-push-passphrase': '%' } },
       status: 404,
     },
     {
-      name: 'that a push is not one’s own, before the page is looked at',
+      name: 'the ownership of a push, before an invalid page',
       ask: 'GET /api/v2/pushes/{push}/audit?page=0',
       as: 'other',
       status: 403,
     },
     {
-      name: 'a missing account for files, before what else is wrong',
+      name: 'a missing account for files, before other problems',
       ask: 'POST /api/v2/pushes',
       init: { json: { push: { files: [], expire_after_days: 0 } } },
       status: 401,
@@ -112,7 +112,7 @@ describe('answers are JSON in English', () => {
   const fetched = { ...wishes, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }
   runScenarios([
     {
-      name: 'whatever the client would rather have, and wherever it runs',
+      name: 'whatever the client accepts and wherever it runs',
       ask: 'GET /api/v2/pushes/{push}',
       init: { headers: fetched },
       status: 200,
@@ -120,14 +120,14 @@ describe('answers are JSON in English', () => {
       audit: ['view'],
     },
     {
-      name: 'refusals too',
+      name: 'for refusals too',
       ask: 'POST /api/v2/pushes',
       init: { headers: fetched, json: { push: { payload: '' } } },
       status: 422,
       exactly: { error: "Payload can't be blank", payload: ["can't be blank"] },
     },
     {
-      name: 'also where there is nothing',
+      name: 'for unknown paths too',
       ask: 'GET /api/v2/nothing',
       init: { headers: wishes },
       status: 404,

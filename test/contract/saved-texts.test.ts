@@ -1,4 +1,5 @@
-// An opened text as a file, without a script: the page holds it sealed, and the server sends it back exactly.
+// Saving a retrieved text as a file without a script: the page holds it sealed, and the server returns it
+// exactly.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -38,18 +39,18 @@ test.each(['x', 'one\r\ntwo\rthree\n', ' ‮🔑\0 ', '日'.repeat(14_000)])(
   },
 )
 
-test('no text but one that this server has shown', async () => {
+test('only texts that this server has shown can be saved', async () => {
   const { sealed, save } = await openPage('x')
   for (const text of ['', 'x', `${sealed}A`, `${sealed.slice(0, -4)}AAAA`])
     expect((await post(save, { text })).status).toBe(403)
 })
 
-test('another site gets nothing', async () => {
+test('a cross-site form is refused', async () => {
   const { sealed, save } = await openPage('x')
   expect((await post(save, { text: sealed }, { ...FORM, origin: 'https://evil.example' })).status).toBe(403)
 })
 
-test('a text that is too large for the form is left to the script, and addresses are no texts', async () => {
+test('a text too large for the form is left to the script, and URLs are not offered', async () => {
   const large = await openPage('x'.repeat(60_000))
   expect(large.sealed).toBe('')
   expect(large.page).toMatch(/data-saves="payload"[^>]* hidden/)

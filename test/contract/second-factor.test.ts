@@ -1,5 +1,5 @@
-// Signing in with a second factor: which codes count, and what is left when the factor is turned off or
-// damaged.
+// Signing in with a second factor: which codes are accepted, and what remains when the factor is turned off
+// or damaged.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'
@@ -15,7 +15,7 @@ const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 let api: Api
 let people: People
 let bob: Person
-/** Ten recovery codes. */
+/** Matches ten recovery codes. */
 let recovery: string[]
 beforeEach(async () => {
   api = await startApi()
@@ -41,7 +41,7 @@ const hasTwoFactor = async () => (await api.accounts().requireAccount(BOB)).hasT
 const appCode = () => codeOf(SECRET, api.clock.now())
 const codeAt = (index: number) => recovery[index] ?? ''
 
-/** Gives the password, then the code; resolves to the status of the second answer. */
+/** Sends the password, then the code. Resolves to the status of the second response. */
 async function signIn(code: string, password = people.password): Promise<number> {
   const { text } = await people.post('/sign-in', { email: BOB, password })
   const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
@@ -55,7 +55,7 @@ test('a password alone opens no session', async () => {
   expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null])
 })
 
-test('a code of the app counts once; a recovery code counts once, and leaves the others', async () => {
+test('a code of the app works once; a recovery code works once, and leaves the others', async () => {
   expect(recovery).toHaveLength(10)
   const code = appCode()
   expect([await signIn(code), await signIn(code)]).toEqual([303, 422])
@@ -64,7 +64,7 @@ test('a code of the app counts once; a recovery code counts once, and leaves the
   expect(await hasTwoFactor()).toBe(true)
 })
 
-test('recovery codes work when the secret cannot be decrypted; codes of the app do not', async () => {
+test('if the secret cannot be decrypted, recovery codes work and codes of the app do not', async () => {
   alterDatabase(
     api.dataDir,
     `UPDATE accounts SET totp_secret = zeroblob(length(totp_secret)) WHERE email = '${BOB}'`,
@@ -76,10 +76,10 @@ test('recovery codes work when the secret cannot be decrypted; codes of the app 
   ).toHaveLength(1)
 })
 
-test('when the factor is turned off, no code confirms anything, not even one left over in the database', async () => {
+test('once the factor is off, no code is accepted, not even one left over in the database', async () => {
   const hashes = 'CREATE TABLE kept AS SELECT account_id, hash FROM recovery_codes'
   alterDatabase(api.dataDir, hashes)
-  // The page was asked while the factor was on; the code arrives after it was turned off.
+  // The password was sent while the factor was on; the code arrives after it was turned off.
   const { text } = await people.post('/sign-in', { email: BOB, password: people.password })
   const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
   await api.accounts().turnOffTwoFactor(BOB)
@@ -92,7 +92,7 @@ test('when the factor is turned off, no code confirms anything, not even one lef
   expect((await people.post('/sign-in', { email: BOB, password: people.password })).status).toBe(303)
 })
 
-test('turning the factor off ends its recovery codes; turning it on makes new ones', async () => {
+test('turning the factor off deletes its recovery codes; turning it on makes new ones', async () => {
   const old = recovery
   const given = { password: people.password, code: appCode() }
   expect((await bob.post('/account/two-factor/off', given)).status).toBe(303)
@@ -120,7 +120,7 @@ test.each([
   if (stays) expect(await signIn(codeAt(0), 'another long password')).toBe(303)
 })
 
-test('a disabled account is refused between password and code', async () => {
+test('an account disabled between password and code is refused', async () => {
   const { text } = await people.post('/sign-in', { email: BOB, password: people.password })
   const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
   await api.accounts().disableAccount(BOB)
@@ -128,7 +128,7 @@ test('a disabled account is refused between password and code', async () => {
   expect((await people.post('/sign-in', { email: BOB, password: people.password })).status).toBe(422)
 })
 
-test('a reload offers the same secret, another browser and another try after an hour a new one', async () => {
+test('a reload offers the same secret; another browser, or a try an hour later, gets a new one', async () => {
   const secretIn = (text: string) => /name="secret" value="([A-Z2-7]{32})"/.exec(text)?.[1] ?? 'none'
   const ann = await people.signIn(ANN)
   const offered = async (by = ann) => secretIn((await by.get('/account/two-factor')).text)
@@ -140,7 +140,7 @@ test('a reload offers the same secret, another browser and another try after an 
   expect(await offered()).not.toBe(secret)
 })
 
-test('a secret that was used is never offered again', async () => {
+test('a secret that was in use is never offered again', async () => {
   const ann = await people.signIn(ANN)
   const offer = async () =>
     /name="secret" value="(\w+)"/.exec((await ann.get('/account/two-factor')).text)?.[1] ?? ''

@@ -1,4 +1,4 @@
-// What every answer says to browsers, whatever was asked.
+// The security headers of every response.
 
 import { afterEach, expect, test } from 'bun:test'
 import { startInstance, type TestInstance } from '../support/instance.ts'
@@ -27,7 +27,7 @@ async function headersOf(path: string, init: { method?: string; headers?: Record
   }
 }
 
-test('other sites reach no window of ours and embed no answer, whatever it is', async () => {
+test('another site can neither reach our windows nor embed any response', async () => {
   instance = await startInstance()
   const expected = { opener: 'same-origin', resource: 'same-origin', transport: null }
   for (const path of PATHS) expect({ path, ...(await headersOf(path)) }).toEqual({ path, ...expected })
@@ -42,7 +42,7 @@ test.each<[string, string | null]>([
   ['https://once.example', 'max-age=31536000'],
   ['https://once.example:8443/box', 'max-age=31536000'],
   ['http://once.example', null],
-  // It would count for every port of the machine.
+  // HSTS would apply to every port of the machine.
   ['https://localhost:8443', null],
 ])('under %s, Strict-Transport-Security is %p', async (baseUrl, transport) => {
   instance = await startInstance({ flags: { 'base-url': baseUrl } })

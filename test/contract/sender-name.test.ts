@@ -1,5 +1,5 @@
-// Whether recipients are told who shares a link: only where the server allows it, an account asks for it, and
-// it is still there.
+// Showing recipients who shares a link: only if the server allows it, the account asked for it, and the
+// account still exists.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
@@ -62,7 +62,7 @@ const TOLD = { 'push[shows_sender]': 'true' }
 const mainOf = (text: string) => /<main.*<\/main>/s.exec(text)?.[0]
 
 describe('the page of a secret link', () => {
-  test('says who shares it, when the sender asked for that, and chats do not', async () => {
+  test('shows the sender who asked for it, and chat previews do not', async () => {
     const { text } = await people.get(await share(ben, TOLD))
     expect(text).toContain(SHARED)
     expect(text).not.toContain('Somebody sent you')
@@ -70,7 +70,7 @@ describe('the page of a secret link', () => {
     expect(lookups).toBe(1)
   })
 
-  test('says it with a refused passphrase, too, and not to the sender', async () => {
+  test('shows the sender after a wrong passphrase too, but not to the sender', async () => {
     const path = await share(ben, { ...TOLD, 'push[passphrase]': 'sesame' })
     const nonce = /name="nonce" value="([^"]+)"/.exec((await people.get(path)).text)?.[1] ?? ''
     const refused = await people.post(path, { nonce, passphrase: 'open' })
@@ -79,33 +79,33 @@ describe('the page of a secret link', () => {
     expect((await ben.get(path)).text).not.toContain('shares this with you')
   })
 
-  test('shows the sender the same card beforehand', async () => {
+  test('shows the sender a preview of this card', async () => {
     const path = await share(ben, TOLD)
     expect((await ben.get(`${path}/preview`)).text).toContain(SHARED)
-    // Anybody who has the link may look at that page.
+    // Anyone with the link may open that page.
     expect((await people.get(`${path}/preview`)).text).not.toContain('ben@')
   })
 
-  test('names nobody who did not ask for it, and looks up no account', async () => {
+  test('shows no sender who did not ask for it, and looks up no account', async () => {
     const { text } = await people.get(await share(ben))
     expect(text).toContain('Somebody sent you a secret')
     expect(lookups).toBe(0)
   })
 
-  test('names nobody without an account, whatever was sent', async () => {
+  test('shows no sender for an anonymous push, whatever was sent', async () => {
     const { text } = await people.get(await share(people, TOLD))
     expect(text).toContain('Somebody sent you a secret')
     expect(lookups).toBe(0)
   })
 
-  test('names nobody for programs: the API knows nothing of it', async () => {
+  test('shows no sender for pushes by the API', async () => {
     const json = { push: { payload: 'x', shows_sender: true } }
     const made = await (await server.fetch('/api/v2/pushes', { json, token })).json()
     expect(Object.keys(made).filter((name) => name.includes('sender'))).toEqual([])
     expect((await people.get(new URL(made.html_url).pathname)).text).toContain('Somebody sent you a secret')
   })
 
-  test('names nobody once it has expired: it is as one that never was', async () => {
+  test('shows no sender once the push has expired, like an unknown link', async () => {
     const path = await share(ben, { ...TOLD, 'push[views]': '1' })
     const nonce = /name="nonce" value="([^"]+)"/.exec((await people.get(path)).text)?.[1] ?? ''
     expect((await people.post(path, { nonce })).status).toBe(200)
@@ -115,7 +115,7 @@ describe('the page of a secret link', () => {
     expect(lookups).toBe(0)
   })
 
-  test('names nobody while the account is disabled', async () => {
+  test('shows no sender while the account is disabled', async () => {
     const path = await share(ben, TOLD)
     await server.accounts().disableAccount('ben@example.org')
     expect((await people.get(path)).text).toContain('Somebody sent you a secret')
@@ -124,7 +124,7 @@ describe('the page of a secret link', () => {
     ben = await people.signIn('ben@example.org')
   })
 
-  test('names nobody after a reset link took the push from the account', async () => {
+  test('shows no sender after a reset link took the push from the account', async () => {
     await server.addAccount('carl@example.org')
     const path = await share(await people.signIn('carl@example.org'), TOLD)
     expect((await people.get(path)).text).toContain('carl@example.org')
@@ -140,7 +140,7 @@ describe('the page of a secret link', () => {
 })
 
 describe('the create form', () => {
-  test('offers it to people with an account, unticked, and keeps the tick in a refused form', async () => {
+  test('offers it to accounts, unticked, and keeps the tick in a refused form', async () => {
     const box = /<input type="checkbox" id="shows_sender"[^>]*>/
     expect(box.exec((await ben.get('/')).text)?.[0]).not.toContain('checked')
     expect((await people.get('/')).text).not.toContain(TICK)
@@ -150,7 +150,7 @@ describe('the create form', () => {
   })
 })
 
-test('a server that does not allow it names nobody, and offers it to nobody', async () => {
+test('a server that does not allow it shows no sender, and does not offer it', async () => {
   const flags = { 'show-sender': 'true' }
   const strict = await startInstance({ flags })
   await strict.addAccount('ben@example.org')

@@ -1,4 +1,5 @@
-// The three steps of a new administrator: they are ticked off by what is true, and go away when all are.
+// The three setup steps of a new administrator: each is ticked off when done, and they disappear when all
+// are.
 
 import { afterEach, expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/time.ts'
@@ -21,7 +22,7 @@ type Reader = {
   get: (path: string, init?: { headers: { cookie: string; host: string } }) => Promise<{ text: string }>
 }
 
-/** Which of the three are done; null where no steps are shown. */
+/** Returns which of the three are done; null if no steps are shown. */
 async function readSteps(reader: Reader, path: string) {
   const list = /<ol class="(?:setup|next-steps)".*?<\/ol>/s.exec((await reader.get(path)).text)?.[0]
   return list === undefined
@@ -29,7 +30,7 @@ async function readSteps(reader: Reader, path: string) {
     : [...list.matchAll(/<li(?: class="([\w ]+)")?>/g)].map(([, look = '']) => /good/.test(look))
 }
 
-test('a server for this machine alone says with which flag others reach it', async () => {
+test('a server on loopback names the flag that makes it reachable', async () => {
   const { ann, token } = await start({ host: 'localhost' })
   expect(await readSteps(ann, '/admin/welcome')).toEqual([true, false, false])
   expect(await readSteps(ann, '/')).toEqual([true, false, false])
@@ -40,7 +41,7 @@ test('a server for this machine alone says with which flag others reach it', asy
   expect(await readSteps(ann, '/')).toEqual([true, false, true])
 })
 
-test('the steps go away with the first secret of this account, of which others have none', async () => {
+test('the steps disappear with the first secret of this account; another account’s secrets do not count', async () => {
   const { ann, token } = await start({ 'base-url': 'https://once.example' })
   const other = await api.addAccount('bob@example.org')
   await api.create({}, { token: other })
@@ -52,7 +53,7 @@ test('the steps go away with the first secret of this account, of which others h
   expect(await readSteps(ann, '/')).toBeNull()
 })
 
-test('only a new administrator sees them', async () => {
+test('only a new administrator sees the steps', async () => {
   const { ann } = await start({ host: 'localhost' })
   await api.addAccount('bob@example.org')
   const people = createPeople(api)
@@ -63,7 +64,7 @@ test('only a new administrator sees them', async () => {
   expect(await readSteps(await people.signIn(ANN), '/')).toBeNull()
 })
 
-test('the page of a new administrator says how backups are made', async () => {
+test('the page of a new administrator says how to set up backups', async () => {
   const { ann } = await start({})
   expect((await ann.get('/admin/welcome')).text).toContain('--backup-dir</code>')
 })

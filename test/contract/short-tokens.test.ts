@@ -1,4 +1,4 @@
-// Short tokens, which only imported pushes have, cannot be guessed fast: from one address 60 may miss in a
+// Short URL tokens, which only imported pushes have, cannot be enumerated: an address may miss 60 times a
 // minute.
 
 import { afterEach, expect, test } from 'bun:test'
@@ -27,7 +27,7 @@ test.each([
   ['the previous API', (token: string) => `/p/${token}.json`, '192.0.2.1'],
   ['the pages', (token: string) => `/p/${token}`, '192.0.2.1'],
   ['the pages on loopback', (token: string) => `/p/${token}`, '127.0.0.1'],
-])('through %s 60 misses a minute are answered, and no more', async (_, paths, from) => {
+])('%s answers 60 misses a minute, then refuses', async (_, paths, from) => {
   box = await startInstance()
   const statuses = await miss(paths, from)
   expect(statuses).toEqual([...Array(MISSES).fill(404), 429, 429])
@@ -39,7 +39,7 @@ test.each([
   expect((await box.fetch(paths(SHORT), { from })).status).toBe(404)
 })
 
-test('many at once miss no more often', async () => {
+test('concurrent requests get no more misses', async () => {
   box = await startInstance()
   const tokens = Array.from({ length: 200 }, (_, n) => `${SHORT}${String(n).padStart(3, '0')}`)
   const answers = await Promise.all(

@@ -1,4 +1,5 @@
-// The schemas of the reference are as strict as the server: what fits them is not refused for its form.
+// The schemas of the reference are as strict as the server: whatever fits a schema is not refused for its
+// form.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -35,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** From an address that no limit counts. */
+/** Sends from a new address each time, so that no rate limit applies. */
 const send = (path: string, json: Wire, method = 'POST') =>
   api.call(path, { method, json, token, from: '127.0.0.1' })
 
@@ -188,8 +189,8 @@ const VALUES: unknown[] = [
 ]
 
 /**
- * What no schema says: the hosts of the operator, which are nobody else's business, and how long an edited
- * push still lives.
+ * Refusals that no schema states: the hosts that the operator allows, which are confidential, and the
+ * remaining lifetime of an edited push.
  */
 const UNSAID = /^must be at a host that|^would let the push live longer|^must be between 1 and 1$/
 
@@ -280,13 +281,13 @@ describe('a form', () => {
     ['LinkMailForm', { 'push[notify_emails_to]': 'a@x' }, { 'push[notify_emails_to]': 'a' }],
     ['WebhookForm', { 'webhook[url]': 'http://x' }, { 'webhook[format]': 'ntfy' }],
     ['RequestForm', { 'request[accept]': ['text'] }, { 'request[accept]': ['x'] }],
-  ])('%s has the rules of the JSON: %j fits, %j does not', (name, good, bad) => {
+  ])('%s has the rules of the JSON schema: %j fits, %j does not', (name, good, bad) => {
     const fits = validatorOf(name)
     expect([fits(good), fits(bad)]).toEqual([true, false])
   })
 })
 
-test('the header of a passphrase is told exactly: percent-encoded UTF-8', async () => {
+test('the schema of the passphrase header matches exactly percent-encoded UTF-8', async () => {
   const header = paths['/api/v2/pushes/{url_token}']?.get.parameters.find(
     ({ name }) => name === 'X-Push-Passphrase',
   )

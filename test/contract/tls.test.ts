@@ -1,4 +1,4 @@
-// A server that ends TLS itself: its links, cookies and headers, and what plain http still answers.
+// A server that terminates TLS itself: its links, cookies and headers, and what plain HTTP still answers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
@@ -19,7 +19,7 @@ function inTheClear(path: string, init: RequestInit = {}, host = 'oncebox.local:
   return box.fetchPlain(new Request(`http://${host}${path}`, { ...init, headers }))
 }
 
-test('links say https, and no HSTS is sent: a changed authority would lock everybody out', async () => {
+test('links say https, and no HSTS is sent, because a new authority would lock all browsers out', async () => {
   const created = await over('/api/v2/pushes', { json: { push: { payload: 'x' } } })
   const { html_url } = (await created.json()) as { html_url: string }
   expect(html_url).toStartWith(`https://${HOST}/p/`)
@@ -30,7 +30,7 @@ test.each(['https://pi/up', 'https://nas:5100/up', 'https://[::1]/up'])('%s find
   expect((await box.fetch(url)).status).toBe(200)
 })
 
-test('a page that sends a form is of this server only when its origin is https', async () => {
+test('a form counts as same-origin only if its origin is https', async () => {
   const send = (origin: string) =>
     over('/api/v2/pushes', { json: { push: { payload: 'x' } }, headers: { origin } })
   expect((await send(`https://${HOST}`)).status).toBe(201)
@@ -38,8 +38,8 @@ test('a page that sends a form is of this server only when its origin is https',
   expect((await send('http://oncebox.local:5180')).status).toBe(403)
 })
 
-describe('plain http', () => {
-  test('leads to the same page over https, with its query', async () => {
+describe('plain HTTP', () => {
+  test('redirects to the same page over https, with its query', async () => {
     const answer = await inTheClear('/p/abc/r?locale=de')
     expect(answer.status).toBe(303)
     expect(answer.headers.get('location')).toBe('https://oncebox.local:5100/p/abc/r?locale=de')
@@ -51,19 +51,19 @@ describe('plain http', () => {
     ['GET', '/api/v2/version'],
     ['DELETE', '/p/abc.json'],
     ['GET', '/d/grant'],
-  ])('refuses %s %s and says where to go', async (method, path) => {
+  ])('refuses %s %s and names the https URL', async (method, path) => {
     const answer = await inTheClear(path, { method })
     expect(answer.status).toBe(403)
     expect(await answer.text()).toContain('https://oncebox.local:5100')
   })
 
-  test('leads nowhere for a foreign Host', async () => {
+  test('does not redirect a foreign Host', async () => {
     const answer = await inTheClear('/', {}, 'evil.example')
     expect(answer.status).toBe(421)
     expect(answer.headers.get('location')).toBeNull()
   })
 
-  test('answers whether the server is alive', async () => {
+  test('answers the liveness check', async () => {
     expect((await inTheClear('/up')).status).toBe(200)
   })
 })
@@ -72,7 +72,7 @@ describe('the trust page', () => {
   const fingerprintOf = async (path: string) =>
     new X509Certificate(Buffer.from(await (await inTheClear(path)).arrayBuffer())).fingerprint256
 
-  test('needs no TLS, sends no form and no cookie, and warns that it may be forged', async () => {
+  test('works without TLS, has no form and no cookie, and warns that it may be forged', async () => {
     const answer = await inTheClear('/trust?locale=en')
     const page = await answer.text()
     expect(answer.status).toBe(200)
@@ -82,7 +82,7 @@ describe('the trust page', () => {
     expect(page).toContain(await fingerprintOf('/trust/oncebox.pem'))
   })
 
-  test('offers the same authority in each form, without its key', async () => {
+  test('offers the same authority in each format, without its key', async () => {
     const pem = await fingerprintOf('/trust/oncebox.pem')
     expect(await fingerprintOf('/trust/oncebox.cer')).toBe(pem)
     const profile = await (await over('/trust/oncebox.mobileconfig')).text()
@@ -95,7 +95,7 @@ describe('the trust page', () => {
     expect((await over(`/trust/${name}`)).status).toBe(404)
   })
 
-  test('is not there without an authority of our own', async () => {
+  test('is missing if the certificate is not from our own authority', async () => {
     const plain = await startInstance()
     expect((await plain.fetch('/trust')).status).toBe(404)
     expect((await plain.fetch('/trust/oncebox.pem')).status).toBe(404)

@@ -1,4 +1,4 @@
-// Revoking API tokens on the page, by their number in the list.
+// Revoking API tokens on the page, by their id.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -23,7 +23,7 @@ const tokensOf = (email: string) => api.apiTokens().listApiTokens(email)
 const namesOf = async (email: string) => (await tokensOf(email)).map(({ name }) => name)
 const revoke = (id: unknown) => ann.post('/users/token/revoke', { id: String(id) })
 
-test('an owner revokes the token that was chosen, and no other', async () => {
+test('an owner revokes the chosen token, and no other', async () => {
   const [first, second] = await tokensOf(ANN)
   expect([first?.name, second?.name]).toEqual(['token-1', 'laptop'])
   expect((await revoke(second?.id)).status).toBe(303)
@@ -32,7 +32,7 @@ test('an owner revokes the token that was chosen, and no other', async () => {
   expect([await namesOf(ANN), await namesOf(BOB)]).toEqual([[], ['token-1', 'laptop']])
 })
 
-test('an account cannot revoke a token of another one, and an unknown id revokes nothing', async () => {
+test('an account cannot revoke the token of another account, and an unknown id revokes nothing', async () => {
   for (const id of [...(await tokensOf(BOB)).map((token) => token.id), 4711, '', 'x', '1 OR 1=1'])
     expect((await revoke(id)).status).toBe(303)
   expect([await namesOf(ANN), await namesOf(BOB)]).toEqual([

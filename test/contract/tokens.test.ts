@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close())
 
-/** 200 for the owner, 403 for the other, 401 for nobody. */
+/** 200 for the owner, 403 for the other account, 401 without a valid token. */
 const auditStatus = async (headers: Record<string, string>) =>
   (await api.call(`${PUSHES}/${push.url_token}/audit`, { headers })).status
 
@@ -152,7 +152,7 @@ describe('creating', () => {
     ['a token of nobody in Basic', () => basic('obx_0123456789:')],
     ['an unknown scheme', () => `Api-Key ${owner}`],
     ['an unknown scheme with a parameter', () => `Custom key="${owner}"`],
-  ])('with %s makes none, rather than an anonymous one', async (_, authorization) => {
+  ])('with %s is refused, instead of making an anonymous push', async (_, authorization) => {
     expect(await create(authorization())).toEqual({ status: 401, isOwned: false, entries: 0 })
   })
 
@@ -172,7 +172,7 @@ const invalid: Init[] = [
   { headers: { authorization: basic('ann@example.org:obx_wrong') } },
 ]
 
-describe('a token that is not valid is 401 before anything is read or counted', () => {
+describe('an invalid token is 401 before anything is read or counted', () => {
   test.each(['GET', 'HEAD', 'DELETE'])(
     '%s on a push that viewers may retrieve and delete',
     async (method) => {
@@ -186,20 +186,20 @@ describe('a token that is not valid is 401 before anything is read or counted', 
     },
   )
 
-  test.each(['', '/preview', '/audit'])('GET on %s of a push', async (rest) => {
+  test.each(['', '/preview', '/audit'])('for GET on %s of a push', async (rest) => {
     for (const init of invalid) {
       const { status, body } = await api.call(`${PUSHES}/${push.url_token}${rest}`, init)
       expect([status, Object.keys(body)]).toEqual([401, ['error']])
     }
   })
 
-  test('creating', async () => {
+  test('for creating', async () => {
     const before = api.entries()
     for (const init of invalid) expect((await api.post({ payload: 'a' }, init)).status).toBe(401)
     expect(api.entries()).toEqual(before)
   })
 
-  test('a wrong passphrase beside it is not a try', async () => {
+  test('for a wrong passphrase, which is not counted as a try', async () => {
     const { url_token } = await api.create({ passphrase: 'sesame' })
     for (let tries = 0; tries < 6; tries += 1) {
       expect((await api.retrieve(`${url_token}?passphrase=wrong`, { token: 'obx_wrong' })).status).toBe(401)
@@ -213,7 +213,7 @@ describe('a token that is not valid is 401 before anything is read or counted', 
 })
 
 describe('an account', () => {
-  test('that is disabled has no valid tokens at once, until it is enabled again', async () => {
+  test('that is disabled loses its tokens at once, until it is enabled again', async () => {
     const token = await api.addAccount('third@example.org')
     const { url_token } = await api.create({}, { token })
     const statuses = async () => [
@@ -228,7 +228,7 @@ describe('an account', () => {
     expect(await statuses()).toEqual([200, 200, 201])
   })
 
-  test('may have several tokens, each its own to lose', async () => {
+  test('may have several tokens, revoked one by one', async () => {
     const email = 'owner@example.org'
     const { apiToken, name } = await api.apiTokens().createApiToken({ email, name: 'laptop' })
     expect((await api.audit(push.url_token, apiToken)).length).toBeGreaterThan(0)
@@ -262,13 +262,13 @@ describe('with anonymous access off', () => {
     ['GET', '/preview'],
     ['GET', '/audit'],
     ['DELETE', ''],
-  ])('%s on a push%s needs a token', async (method, rest) => {
+  ])('%s on a push%s requires a token', async (method, rest) => {
     const before = closed.entries()
     expect((await closed.call(`${path}${rest}`, { method })).status).toBe(401)
     expect(closed.entries()).toEqual(before)
   })
 
-  test('creating and listing need one too', async () => {
+  test('creating and listing require a token', async () => {
     expect((await closed.post({ payload: 'a' })).status).toBe(401)
     expect((await closed.call(`${PUSHES}/active`)).status).toBe(401)
     expect((await closed.call(`${PUSHES}/expired`)).status).toBe(401)

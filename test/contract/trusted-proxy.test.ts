@@ -1,4 +1,4 @@
-// One address as trusted proxy: forwarded headers count from it, and from no neighbour of it.
+// A single address as trusted proxy: forwarded headers count from it, and from no neighbouring address.
 
 import { afterEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'

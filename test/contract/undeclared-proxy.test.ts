@@ -1,5 +1,5 @@
-// A reverse proxy of this machine that nobody declared: told once in the log and, as long as it runs, to
-// administrators.
+// An undeclared reverse proxy on this machine: reported once in the log, and to administrators while the
+// process runs.
 
 import { expect, test } from 'bun:test'
 import { LANGUAGES } from '../../src/words/words.ts'
@@ -9,7 +9,7 @@ import { createPeople } from '../support/people.ts'
 const WARNING = 'is not trusted'
 const FORWARDED = { from: '127.0.0.1', headers: { 'x-forwarded-for': '203.0.113.9' } }
 
-test('is reported once in the log, and to administrators in every language, with the flag', async () => {
+test('an undeclared proxy is reported once in the log, and to administrators in every language', async () => {
   const instance = await startInstance()
   await instance.addAccount('ann@example.org', { isAdmin: true })
   const ann = await createPeople(instance).signIn('ann@example.org')
@@ -26,7 +26,7 @@ test('is reported once in the log, and to administrators in every language, with
   await instance.close()
 })
 
-test('is not reported when it is declared', async () => {
+test('a declared proxy is not reported', async () => {
   const instance = await startInstance({ flags: { 'trusted-proxy': '127.0.0.0/8,::1' } })
   await instance.fetch('/up', FORWARDED)
   await instance.fetch('/up', { ...FORWARDED, from: '::1' })

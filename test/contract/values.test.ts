@@ -3,7 +3,7 @@ import { type Api, startApi, type Wire } from '../support/api.ts'
 
 let api: Api
 
-/** Defaults that differ, so that "not given" looks like neither true nor false. */
+/** Defaults that differ, so that a missing value is neither true nor false everywhere. */
 const flags = { 'retrieval-step-default': 'true', 'deletable-by-viewer-default': 'false' }
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('a boolean', () => {
     expect([status, body.deletable_by_viewer, body.retrieval_step]).toEqual([201, false, false])
   })
 
-  test.each(['', null, undefined])('is not given as %j', async (value) => {
+  test.each(['', null, undefined])('is missing as %j', async (value) => {
     const { status, body } = await post({ deletable_by_viewer: value, retrieval_step: value })
     expect([status, body.deletable_by_viewer, body.retrieval_step]).toEqual([201, false, true])
   })
@@ -63,7 +63,7 @@ describe('an integer', () => {
     expect([status, body.expire_after_days, body.expire_after_views]).toEqual([201, 7, 7])
   })
 
-  test.each(['', null, undefined])('is not given as %j', async (value) => {
+  test.each(['', null, undefined])('is missing as %j', async (value) => {
     const { status, body } = await post({
       expire_after_days: value,
       expire_after_views: value,
@@ -83,12 +83,12 @@ describe('an integer', () => {
   })
 })
 
-describe('a range is strict', () => {
-  test.each([1, 90])('%d days are within it', async (days) => {
+describe('a range', () => {
+  test.each([1, 90])('accepts %d days', async (days) => {
     expect((await post({ expire_after_days: days })).body.expire_after_days).toBe(days)
   })
 
-  test.each([1, 100])('%d views are within it', async (views) => {
+  test.each([1, 100])('accepts %d views', async (views) => {
     expect((await post({ expire_after_views: views })).body.expire_after_views).toBe(views)
   })
 
@@ -97,15 +97,15 @@ describe('a range is strict', () => {
     (days) => expectRefused({ expire_after_days: days }, 'expire_after_days'),
   )
 
-  test.each([0, -1, 101, '0', '101', 1e300])('%p views are not', (views) =>
+  test.each([0, -1, 101, '0', '101', 1e300])('refuses %p views', (views) =>
     expectRefused({ expire_after_views: views }, 'expire_after_views'),
   )
 
-  test.each([-1, 18, '18'])('%p is no duration', (index) =>
+  test.each([-1, 18, '18'])('refuses %p as a duration', (index) =>
     expectRefused({ expire_after_duration: index }, 'expire_after_duration'),
   )
 
-  test('the instance sets it, and what applies when nothing is given', async () => {
+  test('and its default come from the settings of the instance', async () => {
     const strict = await startApi({
       flags: {
         'expire-after-days-min': '3',
@@ -175,7 +175,7 @@ describe('members', () => {
     },
   )
 
-  test('that ask for the language of mail are refused', async () => {
+  test('that set the language of mail are refused', async () => {
     const { status, body } = await post({ notify_emails_to_locale: 'de' })
     expect([status, body as unknown]).toEqual([
       422,

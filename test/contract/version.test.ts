@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close())
 
-test('the version answer has the API version, the edition, the features and the limits', async () => {
+test('the version has the API version, the edition, the features and the limits', async () => {
   const { body } = await api.call('/api/v2/version')
   expect(body).toEqual({
     application_version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
@@ -44,7 +44,7 @@ test('the application version is not below that of the first release', async () 
   expect(Bun.semver.satisfies(String(body.application_version), '>=3.0.0')).toBe(true)
 })
 
-test('the version follows the settings of the instance', async () => {
+test('the features and limits follow the settings of the instance', async () => {
   const other = await startApi({
     flags: {
       'anonymous-access': 'false',

@@ -1,4 +1,4 @@
-// The pages of webhooks: of an account, and of the administrators for everybody.
+// The pages of webhooks: those of an account, and those of the whole server, which administrators manage.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -28,7 +28,7 @@ const textOf = async (answer: Promise<PageAnswer> | undefined) => (await answer)
 const idIn = (html: string) => /name="id" value="(\d+)"/.exec(html)?.[1] ?? ''
 const secretIn = (html: string) => /whsec_[\w+/=]+/.exec(html)?.[0]
 
-test('a webhook is added, tried and deleted, and only its host is shown', async () => {
+test('a webhook is added, tested and deleted, and only its host is shown', async () => {
   const url = `${receiver.url('/a-secret-path')}?token=abc`
   const made = await textOf(
     ann?.post('/account/webhooks', { url, format: 'ntfy', with_name: 'true', 'push.opened': 'true' }),
@@ -48,7 +48,7 @@ test('a webhook is added, tried and deleted, and only its host is shown', async 
   expect((await ann?.post('/account/webhooks/delete', { id }))?.status).toBe(200)
 })
 
-test('what is refused stays in the form, with what is wrong', async () => {
+test('a refused form keeps what was typed, and shows the problems', async () => {
   const url = 'https://elsewhere.example/"><script>'
   const answer = await ann?.post('/account/webhooks', {
     url,
@@ -68,7 +68,7 @@ test('what is refused stays in the form, with what is wrong', async () => {
   expect(html).toContain('sends messages only to hosts that its administrator lists')
 })
 
-test('administrators have webhooks for everybody, which nobody else sees or changes, and which get no name', async () => {
+test('administrators have webhooks for the whole server, which others cannot see or change, and which get no name', async () => {
   expect((await ann?.get('/admin/webhooks'))?.status).toBe(403)
   expect((await ann?.post('/admin/webhooks', { url: receiver.url() }))?.status).toBe(403)
   const made = await textOf(
@@ -89,7 +89,7 @@ test('administrators have webhooks for everybody, which nobody else sees or chan
   expect(await textOf(root?.get('/admin'))).toContain('Webhooks for all accounts')
 })
 
-test('without --webhook-hosts no tab leads there, and the page says what is missing', async () => {
+test('without --webhook-hosts there is no tab, and the page names the flag', async () => {
   const plain = await startApi()
   try {
     await plain.addAccount('ann@example.org')

@@ -1,4 +1,4 @@
-// Webhooks of an account: who may make them, where they may lead, and what they are told.
+// Webhooks of an account: who may add them, which hosts they may use, and what they receive.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -53,7 +53,7 @@ async function added(webhook: object = {}, token = ann): Promise<Created> {
   return body
 }
 
-test('a webhook tells its secret once, and of its URL only the host', async () => {
+test('a webhook shows its secret once, and of its URL only the host', async () => {
   const made = await add({ url: `${receiver.url('/secret-path')}?token=abc` })
   expect(made.status).toBe(201)
   expect(made.body).toMatchObject({
@@ -69,7 +69,7 @@ test('a webhook tells its secret once, and of its URL only the host', async () =
   expect((await remove(made.body.id)).status).toBe(200)
 })
 
-describe('refused', () => {
+describe('the server refuses', () => {
   test.each([
     [{ url: 'https://elsewhere.example/' }, 'url'],
     [{ url: 'https://hook.example:8443/' }, 'url'],
@@ -86,7 +86,7 @@ describe('refused', () => {
     [{ url: 'https://hook.example/', events: ['push.eaten'] }, 'events'],
     [{ url: 'https://hook.example/', events: [] }, 'events'],
     [{ url: 'https://hook.example/', with_name: 'perhaps' }, 'with_name'],
-  ])('%j names %s', async (webhook, field) => {
+  ])('%j with a problem of %s', async (webhook, field) => {
     const { status, body } = await add(webhook)
     expect(status).toBe(422)
     expect(Object.keys(body)).toEqual(['error', field])
@@ -100,7 +100,7 @@ describe('refused', () => {
     ])
   })
 
-  test('every field at fault at once', async () => {
+  test('all invalid fields at once', async () => {
     const { status, body } = await add({
       url: 'https://else.example/',
       format: 'pager',
@@ -110,14 +110,14 @@ describe('refused', () => {
     expect(Object.keys(body).toSorted()).toEqual(['error', 'format', 'url', 'with_name'])
   })
 
-  test('one more than an account may have names the url', async () => {
+  test('one webhook above the limit, with a problem of url', async () => {
     const cleo = await api.addAccount('cleo@example.org')
     for (let n = 0; n < MOST_WEBHOOKS; n += 1) await added({}, cleo)
     const { status, body } = await add({ url: receiver.url() }, cleo)
     expect([status, Object.keys(body)]).toEqual([422, ['error', 'url']])
   })
 
-  test('without a token, and with one of nobody', async () => {
+  test('requests without a token or with an invalid one', async () => {
     for (const token of ['', 'obx_nonsense'])
       for (const [path, method] of [
         [WEBHOOKS, 'GET'],
@@ -128,7 +128,7 @@ describe('refused', () => {
         expect((await api.call(path, { method, ...(token === '' ? {} : { token }) })).status).toBe(401)
   })
 
-  test('that of another account, as if there were none', async () => {
+  test('the webhook of another account as missing', async () => {
     const { id } = await added()
     expect((await list(bob)).body).toEqual([])
     for (const one of [id, 0, 999_999, 'x', '1e3', '99999999999999999999']) {
@@ -154,7 +154,7 @@ test('without --webhook-hosts every URL is refused, and nothing is sent', async 
   }
 })
 
-test('a push that is opened is told, signed, without its link, payload, name or note', async () => {
+test('opening a push sends a signed event without its link, payload, name or note', async () => {
   const { id, secret } = await added()
   const before = receiver.received.length
   const push = await api.create(
@@ -190,7 +190,7 @@ test('a push that is opened is told, signed, without its link, payload, name or 
   await remove(id)
 })
 
-test('the name is told to those who ask for it, as text that nothing takes for markup', async () => {
+test('the name is sent to webhooks that ask for it, as text without markup', async () => {
   const name = 'for "Bob"\\ <!channel> <https://evil.example|x> & \u2028 ünï [a](b)'
   const formats = ['standard', 'slack', 'teams', 'ntfy', 'gotify', 'matrix', 'home-assistant']
   const made = [await added({ with_name: false })]
@@ -213,7 +213,7 @@ test('the name is told to those who ask for it, as text that nothing takes for m
   for (const { id } of made) await remove(id)
 })
 
-test('a test is sent at once, tells how it went, and runs once at a time', async () => {
+test('a test is sent at once, reports its result, and runs once at a time', async () => {
   const { id, secret } = await added()
   const before = receiver.received.length
   expect((await tryOut(id)).body).toMatchObject({ id, last_error: null, last_delivery: expect.any(String) })
@@ -235,7 +235,7 @@ test('a test is sent at once, tells how it went, and runs once at a time', async
   await remove(id)
 })
 
-test('tests of webhooks have a limit of their account, which says when to come back', async () => {
+test('tests of webhooks are limited by account, with Retry-After', async () => {
   const cleo = await api.addAccount('trying@example.org')
   const { id } = await added({}, cleo)
   const before = receiver.received.length
@@ -252,7 +252,7 @@ test('tests of webhooks have a limit of their account, which says when to come b
   await remove(other, bob)
 })
 
-test('failing webhooks are told when that begins and ends, and in /readyz until then', async () => {
+test('a webhook is reported when it starts and stops failing, and in /readyz meanwhile', async () => {
   const part = async () => {
     const ready = await api.fetch('/readyz', { from: '127.0.0.1' })
     const { checks } = (await ready.json()) as { checks: { webhooks: string } }
@@ -289,7 +289,7 @@ test('failing webhooks are told when that begins and ends, and in /readyz until 
   await remove(silent)
 })
 
-test('a webhook whose URL cannot be opened any more is a damaged place', async () => {
+test('a webhook whose URL cannot be decrypted is reported as damaged', async () => {
   const { id } = await added()
   alterDatabase(api.dataDir, `UPDATE webhooks SET sealed = zeroblob(length(sealed)) WHERE id = ${id}`)
   const push = await api.create({}, { token: ann })
@@ -298,7 +298,7 @@ test('a webhook whose URL cannot be opened any more is a damaged place', async (
   await remove(id)
 })
 
-test('500 for an hour: growing pauses, the same id in each try, and then it arrives', async () => {
+test('an hour of 500 leads to growing pauses, with the same id in each try, then to delivery', async () => {
   const { id } = await added()
   const before = receiver.received.length
   answer = () => new Response(null, { status: 500 })
@@ -308,7 +308,7 @@ test('500 for an hour: growing pauses, the same id in each try, and then it arri
   const start = api.clock.now()
   for (let tries = 1; api.clock.now() < start + HOUR; tries += 1) {
     await receiver.waitFor(before + tries)
-    // A try that is under way has a lease of another length.
+    // The lease of a running try is not one of these pauses.
     const due = nextTryAt({ at: start, tries }, api.clock.now())
     await waitUntil(() => outboxRow()?.dueAt === due)
     expect(outboxRow()).toMatchObject({ tries })
