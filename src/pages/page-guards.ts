@@ -110,7 +110,7 @@ export function createPageGuards(options: PageGuardsOptions) {
         }),
     })
 
-  /** Guards a form with far-reaching effects: the password must have been confirmed in this session recently. */
+  /** Guards a form with far-reaching effects: this session must have confirmed its password recently. */
   const confirmedForm = (use: Submit<Member>) =>
     form(async (found, sent, params) => (await confirm(found, sent)) ?? use(found, sent, params))
 

@@ -1,4 +1,4 @@
-// One-time links on the pages: which link replaces which, and which links end with an account.
+// One-time links on the pages: which link replaces which, and which links an account's changes revoke.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/time.ts'
@@ -30,14 +30,14 @@ const invite = async (email: string, by = ann) =>
   linkIn((await by.post('/admin/invitations', { email })).text)
 const statuses = (links: string[]) => Promise.all(links.map(async (link) => (await people.get(link)).status))
 
-test('a new reset link replaces the one for the same account, and no other link', async () => {
+test('a new reset link replaces that of the same account, and no other link', async () => {
   const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
   expect(await statuses(links)).toEqual([200, 200, 200])
   const next = await reset(BOB)
   expect(await statuses([...links, next])).toEqual([404, 200, 200, 200])
 })
 
-test('a new invitation replaces the one for the same address, and no other link', async () => {
+test('a new invitation replaces that for the same address, and no other link', async () => {
   const links = [await invite('x@example.org'), await invite('y@example.org'), await reset(BOB)]
   const next = await invite('x@example.org')
   expect(await statuses([...links, next])).toEqual([404, 200, 200, 200])
@@ -53,7 +53,7 @@ test('a reset link lives for a day and an invitation for a week', async () => {
   expect(await statuses(links)).toEqual([404, 404])
 })
 
-test('the links that reset an account end when the account is removed; links for others stay', async () => {
+test('removing an account revokes its reset links; links for others stay', async () => {
   const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
   await api.accounts().removeAccount(BOB)
   expect(await statuses(links)).toEqual([404, 200, 200])
@@ -62,15 +62,18 @@ test('the links that reset an account end when the account is removed; links for
 test.each<[string, () => Promise<unknown>]>([
   ['is removed', () => api.accounts().removeAccount(EVE)],
   ['is disabled', () => api.accounts().disableAccount(EVE)],
-  ['is no administrator any more', () => api.accounts().unmakeAdmin(EVE)],
-])('the links that an account made end when it %s; links that others made stay', async (_, end) => {
-  const eve = await people.signIn(EVE)
-  const made = [await reset(BOB, eve), await invite('x@example.org', eve)]
-  const others = [await invite('y@example.org')]
-  expect(await statuses([...made, ...others])).toEqual([200, 200, 200])
-  await end()
-  expect(await statuses([...made, ...others])).toEqual([404, 404, 200])
-})
+  ['is demoted', () => api.accounts().unmakeAdmin(EVE)],
+])(
+  'the links that an account created are revoked when it %s; links that others created stay',
+  async (_, end) => {
+    const eve = await people.signIn(EVE)
+    const made = [await reset(BOB, eve), await invite('x@example.org', eve)]
+    const others = [await invite('y@example.org')]
+    expect(await statuses([...made, ...others])).toEqual([200, 200, 200])
+    await end()
+    expect(await statuses([...made, ...others])).toEqual([404, 404, 200])
+  },
+)
 
 test('a used link is gone; the links for other accounts stay', async () => {
   const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
@@ -87,7 +90,7 @@ test('an administrator withdraws one link; every other link stays, the setup lin
   expect(await statuses(links)).toEqual([404, 200])
 })
 
-test('an invitation makes an account of the kind that was chosen, for the address that was chosen', async () => {
+test('an invitation makes an account of the chosen kind and address', async () => {
   const link = linkIn(
     (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
   )
@@ -99,7 +102,7 @@ test('an invitation makes an account of the kind that was chosen, for the addres
   expect(await api.accounts().findAccount('other@example.org')).toBeNull()
 })
 
-test('a new administrator sees good next steps; a new member sees the form for a push', async () => {
+test('a new administrator sees the first steps; a new member sees the create form', async () => {
   const link = linkIn(
     (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
   )
@@ -122,7 +125,7 @@ test('a new administrator sees good next steps; a new member sees the form for a
   expect((await people.post(await reset(EVE), password)).headers.get('location')).toBe('/')
 })
 
-test('a password that is easy to guess makes no account and changes none, and says so beside its field', async () => {
+test('a weak password makes or changes no account, and the problem stands beside its field', async () => {
   const weak = { password: 'passwordpassword' }
   const links = [await reset(BOB), await invite('x@example.org')]
   const answers = [

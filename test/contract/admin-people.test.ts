@@ -1,4 +1,4 @@
-// The administration page: people first, then health, then the settings that somebody changed.
+// The administration page: people first, then health, then the settings.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => api.close())
 
 const withoutTags = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-/** The row of an account in the list. */
+/** Returns the row of an account in the list. */
 const rowOf = (text: string, email: string) =>
   withoutTags(
     text
@@ -36,7 +36,7 @@ test('each account shows its last sign-in, its active pushes and their size', as
   expect(text).not.toContain('x'.repeat(50))
 })
 
-test('administrators without a second factor are marked and counted among what needs attention', async () => {
+test('administrators without a second factor are marked, and counted at the top of the page', async () => {
   await api.addAccount(BOB, { isAdmin: true })
   await api.addAccount('eve@example.org')
   const protect = (email: string) =>
@@ -68,11 +68,11 @@ test('the page shows people first, then health, then settings', async () => {
   expect(places).toEqual(places.toSorted((one, other) => one - other))
 })
 
-test('the page uses the width of a desktop, for the table of settings', async () => {
+test('the page is as wide as a desktop, because of the table of settings', async () => {
   expect((await ann.get('/admin')).text).toContain('<body class="branded wide"')
 })
 
-test('settings that somebody gave are shown, those with their default are folded', async () => {
+test('changed settings are shown, defaults are folded', async () => {
   const { text } = await ann.get('/admin')
   const [changed = '', folded = ''] = text.slice(text.indexOf('settings-title')).split('<details>')
   expect([...changed.matchAll(/<code>--([\w-]+)</g)].map(([, flag]) => flag)).toContain('max-files')
@@ -81,7 +81,7 @@ test('settings that somebody gave are shown, those with their default are folded
   expect(folded).not.toContain('--max-files<')
 })
 
-test('a thousand accounts are paged and searched, and an action leads back to the same page', async () => {
+test('a thousand accounts are paged and searched, and an action redirects to the same page of the list', async () => {
   alterDatabase(api.dataDir, SIXTY_ACCOUNTS)
   const first = await ann.get('/admin')
   expect(withoutTags(first.text)).toContain('61 accounts')
@@ -98,7 +98,7 @@ test('a thousand accounts are paged and searched, and an action leads back to th
     expect(withoutTags((await ann.get(`/admin?page=${page}`)).text)).toContain('Page 1 of 3')
 })
 
-test('an administrator is made and unmade, by another one alone', async () => {
+test('only another administrator promotes and demotes an administrator', async () => {
   await api.addAccount(BOB)
   const bob = await createPeople(api).signIn(BOB)
   const { text } = await ann.get('/admin')
@@ -117,7 +117,7 @@ test('an administrator is made and unmade, by another one alone', async () => {
   expect(rowOf((await ann.get('/admin')).text, BOB)).not.toContain('Administrator')
 })
 
-test('what needs attention comes first', async () => {
+test('problems stand at the top of the page', async () => {
   const { text } = await ann.get('/admin')
   const attention = text.slice(text.indexOf('id="attention"'), text.indexOf('people-title'))
   expect(withoutTags(attention)).toContain('No backups are made. What to do')
@@ -131,7 +131,7 @@ test('a search matches text literally, without wildcards', async () => {
   expect(withoutTags(text)).toContain('0 accounts')
 })
 
-/** p00 to p59. */
+/** Matches p00 to p59. */
 const SIXTY_ACCOUNTS = `
   WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 59)
   INSERT INTO accounts (email, password_hash, is_admin, created_at, last_sign_in_at)

@@ -1,4 +1,4 @@
-// The name, contact and notice that administrators set on the page, where no setting of the start fixes them.
+// The name, contact and notice that administrators set on the page, unless a flag or variable fixes them.
 
 import { afterEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -20,7 +20,7 @@ const read = async (path: string) => (await api.fetch(path)).text()
 const formOf = (page: string) =>
   /<section class="card"[^>]* id="appearance">.*?<\/section>/s.exec(page)?.[0] ?? ''
 
-test('what an administrator sets is on every page at once, in the manifest, and after a restart', async () => {
+test('a change is on every page and in the manifest at once, and survives a restart', async () => {
   await start()
   const set = { name: 'Ärzte & Co', contact: 'the desk, help@once.example', notice: 'Closed on Saturday' }
   const { status, headers } = await ann.post(FORM, set)
@@ -36,7 +36,7 @@ test('what an administrator sets is on every page at once, in the manifest, and 
   }
 })
 
-test('the page shows what was set, and in the list of settings where it comes from', async () => {
+test('the page shows the change, and the settings show where it comes from', async () => {
   await start()
   await ann.post(FORM, { name: 'Larkspur', contact: '', notice: '' })
   const { text } = await ann.get('/admin')
@@ -44,7 +44,7 @@ test('the page shows what was set, and in the list of settings where it comes fr
   expect(text).toMatch(/--brand-name<\/code><\/th><td[^>]*>Larkspur<\/td><td[^>]*><code>\/admin<\/code>/)
 })
 
-test('an empty text goes back to the default, and one that is not sent stays', async () => {
+test('an empty text restores the default; a missing field changes nothing', async () => {
   await start()
   await ann.post(FORM, { name: 'Larkspur', notice: 'Closed' })
   await ann.post(FORM, { name: ' ' })
@@ -53,7 +53,7 @@ test('an empty text goes back to the default, and one that is not sent stays', a
   expect(page).toContain('<p>Closed</p>')
 })
 
-test('what the start fixes is shown with where it comes from, and the server refuses to change it', async () => {
+test('a text fixed by a flag or variable is shown with its name, and the server refuses to change it', async () => {
   await start({ flags: { 'brand-name': 'Fixed' }, env: { ONCEBOX_NOTICE: 'From the environment' } })
   const shown = formOf((await ann.get('/admin')).text)
   expect(shown).toMatch(/<input[^>]*name="name"[^>]*value="Fixed"[^>]*disabled/)
@@ -63,7 +63,7 @@ test('what the start fixes is shown with where it comes from, and the server ref
   const forced = await ann.post(FORM, { name: 'Forced', contact: 'the desk' })
   expect(forced.status).toBe(422)
   expect(formOf(forced.text)).toContain('can’t be changed')
-  // Nothing of a refused form is kept.
+  // A refused form changes nothing.
   expect(await read('/nowhere')).not.toContain('the desk')
   expect((await ann.post(FORM, { contact: 'the desk' })).status).toBe(303)
   const page = await read('/nowhere')
@@ -94,7 +94,7 @@ test.each([
   },
 )
 
-test('characters of HTML in a text are escaped', async () => {
+test('HTML characters in a text are escaped', async () => {
   await start()
   await ann.post(FORM, { name: 'A&B "x" > y', notice: '1 < 2 & "3"' })
   const page = await read('/')
@@ -103,7 +103,7 @@ test('characters of HTML in a text are escaped', async () => {
   expect(formOf((await ann.get('/admin')).text)).toMatch(/value="A&amp;B &quot;x&quot;/)
 })
 
-test('nobody but an administrator changes them, and not without the password', async () => {
+test('only administrators change them, after confirming their password', async () => {
   await start()
   await api.addAccount('bob@example.org')
   const people = createPeople(api)

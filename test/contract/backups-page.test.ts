@@ -1,5 +1,4 @@
-// The backups of a server, as administrators see them: how the last one went, what is wrong and what to do,
-// and the button.
+// Backups on the administration page: the last result, problems with their remedies, and the button.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +20,7 @@ afterEach(async () => {
   rmSync(outside, { recursive: true, force: true })
 })
 
-/** Backups of nine bytes, each made once `hold` resolves; none while `fault` is set. */
+/** Fake backups of nine bytes, each finished once `hold` resolves. While `fault` is set they fail. */
 async function startWith(flags: Record<string, string> = {}) {
   outside = mkdtempSync(join(tmpdir(), 'oncebox-backups-'))
   const folder = join(outside, 'b')
@@ -40,14 +39,14 @@ async function startWith(flags: Record<string, string> = {}) {
   return { state, token, ann: await createPeople(instance).signIn('ann@example.org') }
 }
 
-/** The part of the page, without tags. */
+/** Returns the text of the card, without tags. */
 function partOf(text: string): string {
   const [part = ''] =
     /<section class="card" aria-labelledby="backups-title"[^>]*>.*?<\/section>/s.exec(text) ?? []
   return part.replace(/<\/?code[^>]*>/g, '').replace(/<[^>]+>/g, ' ')
 }
 
-test('a new administrator is not told how to make backups where they are made', async () => {
+test('a new administrator gets no advice on backups if the server makes them', async () => {
   const { ann } = await startWith()
   expect((await ann.get('/admin/welcome')).text).not.toContain('--backup-dir')
 })
@@ -64,7 +63,7 @@ test('a server without --backup-dir says so, and has no button', async () => {
   expect((await ann.post('/admin/backup', {})).status).toBe(404)
 })
 
-test('the button makes a backup, the page tells of it, and the log tells who asked', async () => {
+test('the button makes a backup, the page shows it, and the log names the administrator', async () => {
   const { ann, state } = await startWith({ 'backup-keep': '4' })
   const making = Promise.withResolvers<void>()
   state.hold = making.promise
@@ -86,7 +85,7 @@ test('the button makes a backup, the page tells of it, and the log tells who ask
   expect(instance.log.join('\n')).toContain('an administrator asked for a backup accountId=1')
 })
 
-test('only administrators press it, with the token of the form', async () => {
+test('only administrators can press the button, with the form token', async () => {
   await startWith()
   await instance.addAccount('bob@example.org')
   const bob = await createPeople(instance).signIn('bob@example.org')
@@ -96,7 +95,7 @@ test('only administrators press it, with the token of the form', async () => {
 })
 
 describe('a failure', () => {
-  test('is told with its reason and remedy, which are English, on the page of each language', async () => {
+  test('is shown with its reason and remedy, in English on the page of every language', async () => {
     const { state, ann } = await startWith()
     state.fault = 'The disk of <b> is full. Make room there.'
     await ann.post('/admin/backup', {})
@@ -108,7 +107,7 @@ describe('a failure', () => {
     }
   })
 
-  test('is told to administrators once, and forgotten once a backup was made', async () => {
+  test('is sent to administrators once, and cleared by the next backup', async () => {
     const { state, token, ann } = await startWith()
     state.fault = 'The disk is full.'
     await ann.post('/admin/backup', {})
@@ -124,7 +123,7 @@ describe('a failure', () => {
   })
 })
 
-test('a recipient keeps the warning away, and is counted', async () => {
+test('with a recipient the warning disappears, and the recipient is counted', async () => {
   const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p'
   const { ann } = await startWith({ 'backup-recipient': recipient })
   const part = partOf((await ann.get('/admin')).text)

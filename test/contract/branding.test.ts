@@ -1,5 +1,4 @@
-// A server with a name, a logo, a colour, a contact and a notice of its operator, on the pages that other
-// people see.
+// The operator's name, logo, colour, contact and notice on the pages that other people see.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +21,7 @@ function file(name: string, content: string | Buffer): string {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('a server with a brand', () => {
+describe('a branded server', () => {
   let server: TestInstance
   let secretLink: string
 
@@ -47,8 +46,8 @@ describe('a server with a brand', () => {
   test.each([
     ['to create', () => '/'],
     ['of a secret link', () => secretLink],
-    ['of a link that is gone', () => '/p/0123456789abcdefghjkmnpqrs'],
-    ['that does not exist', () => '/nowhere'],
+    ['of a dead link', () => '/p/0123456789abcdefghjkmnpqrs'],
+    ['for an unknown URL', () => '/nowhere'],
     ['to sign in', () => '/sign-in'],
   ])('has its name, its logo and its notice on the page %s', async (_, path) => {
     const text = await read(path())
@@ -62,19 +61,19 @@ describe('a server with a brand', () => {
 
   test.each([
     ['a recipient', () => secretLink],
-    ['somebody with a link that is gone', () => '/p/0123456789abcdefghjkmnpqrs'],
-    ['somebody at an address without a page', () => '/nowhere'],
-  ])('shows %s the contact, with addresses as links', async (_, path) => {
+    ['a visitor with a dead link', () => '/p/0123456789abcdefghjkmnpqrs'],
+    ['a visitor of an unknown page', () => '/nowhere'],
+  ])('shows %s the contact, with links for its addresses', async (_, path) => {
     const text = await read(path())
     expect(text).toContain('the IT desk, <a href="mailto:help@once.example"')
     expect(text).toMatch(/<a href="https:\/\/once\.example\/help"[^>]*>https:\/\/once\.example\/help<\/a>\./)
   })
 
-  test('shows a recipient the host, so that they can compare it', async () => {
+  test('shows a recipient the host to compare', async () => {
     expect(await read(secretLink)).toMatch(/class="host">.*localhost/s)
   })
 
-  test('serves an SVG logo as an image that runs nothing', async () => {
+  test('serves an SVG logo with a policy that runs no scripts', async () => {
     const href = /\/assets\/logo-\w+\.svg/.exec(await read('/'))?.[0] ?? ''
     const { status, headers } = await server.fetch(href)
     expect([status, headers.get('content-type'), headers.get('x-content-type-options')]).toEqual([
@@ -85,7 +84,7 @@ describe('a server with a brand', () => {
     )
   })
 
-  test('has its logo as its favourite icon as well', async () => {
+  test('has its logo as its favicon too', async () => {
     const answer = await server.fetch('/favicon.ico')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
     expect(answer.headers.get('content-security-policy')).toContain('sandbox')
@@ -104,7 +103,7 @@ describe('a logo', () => {
     ['JPEG', JPEG, 'image/jpeg'],
     ['WebP', WEBP, 'image/webp'],
     ['SVG', SVG, 'image/svg+xml'],
-  ])('is known by its content: %s', async (_, content, type) => {
+  ])('is recognized by its content: %s', async (_, content, type) => {
     const server = await startInstance({ flags: { 'brand-logo': file('no-extension', content) } })
     const href = /\/assets\/logo-[\w.]+/.exec(await (await server.fetch('/')).text())?.[0] ?? ''
     const answer = await server.fetch(href)
@@ -135,7 +134,7 @@ describe('a logo', () => {
       },
       'is not a file',
     ],
-  ])('is refused at the start: %s', async (_, path, why) => {
+  ])('is refused at the start if it is %s', async (_, path, why) => {
     const start = startInstance({ flags: { 'brand-logo': path() } })
     expect(
       await start.then(

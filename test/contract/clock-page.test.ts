@@ -1,4 +1,4 @@
-// The clock in doubt, as administrators see it: what is wrong, and the button that confirms it.
+// A clock in doubt on the administration page: what is wrong, and the button that accepts the clock.
 
 import { afterEach, expect, test } from 'bun:test'
 import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
@@ -35,7 +35,7 @@ test('the page shows the doubt in each language, and the button ends it', async 
   expect(instance.log.join('\n')).toContain('an administrator confirmed the clock')
 })
 
-test('nothing is confirmed without the token of the form, or by an account that is not an administrator', async () => {
+test('accepting the clock requires the form token of an administrator', async () => {
   const { ann } = await startInDoubt()
   expect((await instance.fetch('/admin/clock', { method: 'POST' })).status).not.toBe(200)
   await instance.addAccount('bob@example.org')
@@ -44,7 +44,7 @@ test('nothing is confirmed without the token of the form, or by an account that 
   expect((await ann.get('/admin')).text).toContain(wordsOf('en').say('clock_doubt'))
 })
 
-test('sessions and links that were made while the clock was ahead end', async () => {
+test('accepting the clock ends sessions and links that were made while it was ahead', async () => {
   const { ann } = await startInDoubt()
   const invited = await ann.post('/admin/invitations', { email: 'eve@example.org' })
   const [link = ''] = /\/welcome\/[\w-]+/.exec(invited.text) ?? []

@@ -1,4 +1,4 @@
-// What gives power asks for the password again; what a stolen password made ends with its change.
+// Far-reaching forms ask for the password again, and changing a password revokes what a thief of it made.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'
@@ -79,12 +79,12 @@ describe.each(Object.entries(ACTS))('%s', (_name, { path, fields, done }) => {
     if (path().endsWith('enable')) await api.accounts().disableAccount(BOB)
   })
 
-  test('needs no more within ten minutes of signing in', async () => {
+  test('needs no confirmation within ten minutes of signing in', async () => {
     api.clock.advance(10 * MINUTE - 1)
     expect(await done((await ann.post(path(), fields)).text)).toBe(true)
   })
 
-  test('asks for the password after ten minutes, and keeps what was typed; a wrong password does nothing', async () => {
+  test('asks for the password after ten minutes and keeps what was typed; a wrong password does nothing', async () => {
     later()
     const asked = await ann.post(path(), fields)
     expect(asked.status).toBe(403)
@@ -99,11 +99,11 @@ describe.each(Object.entries(ACTS))('%s', (_name, { path, fields, done }) => {
     expect(wrong.text).not.toContain('not the password')
     const right = await ann.post(path(), { ...hiddenIn(wrong.text), password: people.password })
     expect(await done(right.text)).toBe(true)
-    // From now on for ten minutes.
+    // The confirmation lasts for ten minutes.
     expect((await ann.post('/users/token', { name: 'next' })).status).toBe(200)
   })
 
-  test('asks after a restart just as before', async () => {
+  test('a restart does not change whether the password is asked for', async () => {
     await api.restart()
     expect(await done((await ann.post(path(), fields)).text)).toBe(true)
     later()
@@ -112,20 +112,20 @@ describe.each(Object.entries(ACTS))('%s', (_name, { path, fields, done }) => {
   })
 })
 
-test('one session does not confirm for another', async () => {
+test('a confirmation does not extend to other sessions', async () => {
   later()
   await people.signIn(ANN)
   expect((await ann.post('/users/token', { name: 'x' })).status).toBe(403)
 })
 
-test('a form without its token is refused before anything is asked', async () => {
+test('a form without its token is refused before the password is asked for', async () => {
   later()
   const given = { form: 'x', name: 'x', password: people.password }
   expect((await ann.post('/users/token', given)).text).not.toContain('id="password"')
   expect(await tokensOf(ANN)).toBe(1)
 })
 
-test('with a second factor the code is asked for as well, and counts once', async () => {
+test('with a second factor, the code is required too, and works once', async () => {
   await turnOn(ann)
   later()
   const asked = await ann.post('/users/token', { name: 'x' })
@@ -143,7 +143,7 @@ test('with a second factor the code is asked for as well, and counts once', asyn
   expect(reused.status).toBe(422)
 })
 
-test('turning the second factor off asks for the code when it was not given a moment ago', async () => {
+test('turning the second factor off requires a code unless one was confirmed recently', async () => {
   await turnOn(ann)
   later()
   const { password } = people
@@ -155,7 +155,7 @@ test('turning the second factor off asks for the code when it was not given a mo
   expect((await api.accounts().requireAccount(ANN)).hasTwoFactor).toBe(false)
 })
 
-test('turning a second factor on late asks for the password, and brings secret and code along', async () => {
+test('turning a second factor on late asks for the password, and keeps secret and code', async () => {
   later()
   const fields = { secret: SECRET, code: codeOf(SECRET, api.clock.now()) }
   const asked = await ann.post('/account/two-factor', fields)
@@ -175,7 +175,7 @@ test('guesses of the password are limited like those of signing in', async () =>
   expect(await tokensOf(ANN)).toBe(1)
 })
 
-test('a session from before the question existed is asked', async () => {
+test('a session of an older version counts as unconfirmed', async () => {
   const { alterDatabase } = await import('../support/damage.ts')
   alterDatabase(api.dataDir, 'UPDATE sessions SET confirmed_at = 0')
   expect((await ann.post('/users/token', { name: 'x' })).status).toBe(403)
@@ -184,12 +184,12 @@ test('a session from before the question existed is asked', async () => {
 describe('changing the password', () => {
   const NEXT = 'another long password'
 
-  test('offers to revoke what was made with the old one, ticked', async () => {
+  test('offers to revoke tokens and links made with the old password, ticked', async () => {
     const { text } = await ann.get('/account')
     expect(text).toMatch(/<input type="checkbox" id="revoke" name="revoke" value="true" checked/)
   })
 
-  test.each([true, false])('revokes tokens and links when that is ticked: %p', async (revoke) => {
+  test.each([true, false])('revokes tokens and links if that is ticked: %p', async (revoke) => {
     const made = await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })
     const link = /localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? 'none'
     const fields = { current: people.password, password: NEXT, ...(revoke ? { revoke: 'true' } : {}) }
@@ -202,7 +202,7 @@ describe('changing the password', () => {
     expect((await people.get(link)).status).toBe(revoke ? 404 : 200)
   })
 
-  test('keeps the choice over a mistake', async () => {
+  test('keeps the tick in a refused form', async () => {
     const left = await ann.post('/account/password', { current: 'wrong', password: NEXT })
     expect(left.text).not.toMatch(/id="revoke"[^>]* checked/)
     const ticked = await ann.post('/account/password', { current: 'wrong', password: NEXT, revoke: 'true' })
@@ -210,7 +210,7 @@ describe('changing the password', () => {
     expect(await tokensOf(ANN)).toBe(1)
   })
 
-  test('nothing that was on its way makes a token afterwards', async () => {
+  test('lets no concurrent request create a token afterwards', async () => {
     const thief = await people.signIn(ANN)
     const body = new URLSearchParams({ form: thief.form, name: 'stolen' }).toString()
     const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()
@@ -241,7 +241,7 @@ describe('changing the password', () => {
     expect(await tokensOf(ANN)).toBe(0)
   })
 
-  test('a session that ended makes no token and no link, not in the same commit either', async () => {
+  test('a session that has ended creates no token or link, not even in the same commit', async () => {
     const gone = 4711
     await expect(api.apiTokens().createApiToken({ email: ANN, session: gone })).rejects.toThrow('has ended')
     expect(await tokensOf(ANN)).toBe(1)
@@ -256,7 +256,7 @@ describe('reloading the page that shows a link', () => {
   test.each([
     ['invitation', () => '/admin/invitations'],
     ['new password', () => `/admin/accounts/${bobId}/reset`],
-  ])('leaves the link alone: %s', async (_name, path) => {
+  ])('keeps the link: %s', async (_name, path) => {
     const { text } = await ann.get('/admin')
     const fields = { email: 'x@example.org', nonce: nonceIn(text, path()) }
     const first = linkIn((await ann.post(path(), fields)).text)
@@ -264,13 +264,13 @@ describe('reloading the page that shows a link', () => {
     expect(linkIn(again.text)).toBe('none')
     expect(again.text).toContain('was sent before')
     expect((await people.get(first)).status).toBe(200)
-    // A fresh page makes a new one in its place.
+    // A fresh page replaces the link.
     const fresh = { ...fields, nonce: nonceIn(again.text, path()) }
     const second = linkIn((await ann.post(path(), fresh)).text)
     expect([(await people.get(first)).status, (await people.get(second)).status]).toEqual([404, 200])
   })
 
-  test('with a nonce that this server did not make, says that nothing was done, and keeps what was typed', async () => {
+  test('with an unknown nonce says that nothing was done, and keeps what was typed', async () => {
     const { text } = await ann.get('/admin')
     const nonce = nonceIn(text, '/admin/invitations')
     const other = `${nonce.startsWith('A') ? 'B' : 'A'}${nonce.slice(1)}`

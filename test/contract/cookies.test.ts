@@ -1,5 +1,4 @@
-// Which cookies of a browser are believed: none that another host, port or page over plain HTTP could have
-// set.
+// Which cookies are trusted: none that another host, another port or a page over plain HTTP could have set.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -57,12 +56,12 @@ describe.each(SITES)('over TLS, $name', ({ flags, headers, from = '192.0.2.1' })
   })
   afterAll(() => api.close())
 
-  test('the cookie that was set is a session', async () => {
+  test('the cookie that the server set is a session', async () => {
     expect(await isSignedIn(`${name}=${sessionToken}`)).toBe(true)
     expect(await isSignedIn(`other=1;${name}=${sessionToken}; more=2`)).toBe(true)
   })
 
-  test('no other name is one', async () => {
+  test('no other name is trusted', async () => {
     const plain = name.replace('__Host-', '')
     for (const other of [
       plain,
@@ -84,7 +83,7 @@ describe.each(SITES)('over TLS, $name', ({ flags, headers, from = '192.0.2.1' })
     }
   })
 
-  test('an unprefixed cookie beside it is ignored, and two different values count as no cookie', async () => {
+  test('an unprefixed cookie is ignored, and two different values count as no cookie', async () => {
     const other = 'z'.repeat(32)
     const plain = name.replace('__Host-', '')
     expect(await isSignedIn(`${plain}=${other}; ${name}=${sessionToken}`)).toBe(true)
@@ -93,7 +92,7 @@ describe.each(SITES)('over TLS, $name', ({ flags, headers, from = '192.0.2.1' })
     expect(await isSignedIn(`${name}=${sessionToken}; ${name}=${other}`)).toBe(false)
   })
 
-  test('the language is read in the same way', async () => {
+  test('the language cookie follows the same rules', async () => {
     const response = await api.fetch(`${prefix}/?lang=de`, { from, headers })
     const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
     expect(cookie).toStartWith('__Host-oncebox_language')
@@ -150,13 +149,13 @@ describe('over plain HTTP', () => {
     expect(await statusFor(cookie.replace('.box', ''))).toBe(303)
   })
 
-  test('a cookie that came over TLS before goes first', async () => {
+  test('an earlier cookie from TLS takes precedence', async () => {
     const cookie = `__Host-${await signIn('http://once.example')}`
     expect(await statusFor(cookie)).toBe(200)
     expect(await statusFor(`oncebox_session.box=${'z'.repeat(32)}; ${cookie}`)).toBe(200)
   })
 
-  test('behind a proxy that does not forward the scheme, signing in is refused, because the pages count as another site', async () => {
+  test('a proxy that does not forward the scheme makes signing in fail, because the forms count as cross-site', async () => {
     expect(await signIn('https://once.example')).toBe('')
   })
 })

@@ -1,4 +1,4 @@
-// The form that creates a push: one push however often it is sent, and the form of the person who opened it.
+// The create form: it creates one push however often it is sent, and only for the account that opened it.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -46,7 +46,7 @@ async function signIn(email: string, of = api): Promise<string> {
   return answer.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
 }
 
-/** Everything that the form carries unseen, and its ticks as they are preset. */
+/** Returns the hidden fields of the form, and its preset ticks. */
 function unseenIn(text: string): Fields {
   const inputs = [...text.matchAll(/<input type="hidden" name="(push\[[^"]+)" value="([^"]*)"/g)]
   return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value]))
@@ -85,14 +85,14 @@ const TYPED: Fields = {
   'push[deletable_by_viewer]': 'true',
 }
 
-describe('however often it is sent', () => {
-  test('carries a key of 128 random bits, another one each time it is opened', async () => {
+describe('the create form', () => {
+  test('carries a new key of 128 random bits each time it is opened', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, async () => (await openForm())[KEY] ?? ''))
     expect(new Set(keys).size).toBe(20)
     for (const key of keys) expect(key).toMatch(/^[\w-]{22}$/)
   })
 
-  test.each(['signed out', 'signed in'])('makes one push, %s', async (who) => {
+  test.each(['signed out', 'signed in'])('creates one push when sent repeatedly, %s', async (who) => {
     const cookie = who === 'signed in' ? await signIn('ann@example.org') : ''
     const fields = { ...(await openForm(cookie)), ...TYPED }
     const before = countPushes()
@@ -107,7 +107,7 @@ describe('however often it is sent', () => {
     expect((await ask(again.location, { cookie })).text).toContain(again.location.slice(3, 29))
   })
 
-  test('keeps its key while it is refused, and the fields may change then', async () => {
+  test('keeps its key while it is refused, and its fields may change then', async () => {
     const fields = { ...(await openForm()), ...TYPED }
     const refused = await send({ ...fields, 'push[expire_after_views]': '0' })
     expect(refused.status).toBe(422)
@@ -117,7 +117,7 @@ describe('however often it is sent', () => {
     expect((await send(fields)).location).toBe(created.location)
   })
 
-  test('with other content says so, leads to the push that there is, and makes another when sent again', async () => {
+  test('sent again with other content says so, links to the existing push, and creates another when sent again', async () => {
     const fields = { ...(await openForm()), ...TYPED }
     const first = await send(fields)
     const before = countPushes()
@@ -134,7 +134,7 @@ describe('however often it is sent', () => {
     expect(second.location).not.toBe(first.location)
   })
 
-  test('with something wrong in it never says that nothing was created when a push was', async () => {
+  test('refused after a push was created never says that nothing was created', async () => {
     const fields = { ...(await openForm()), ...TYPED }
     const first = await send(fields)
     const refused = await send({ ...fields, 'push[payload]': '' })
@@ -143,7 +143,7 @@ describe('however often it is sent', () => {
     expect(refused.text).toContain(`href="${first.location}"`)
   })
 
-  test('says that its push has ended, and makes another when sent again', async () => {
+  test('sent again after its push has expired says so, and creates another when sent again', async () => {
     const fields = { ...(await openForm()), ...TYPED, 'push[passphrase]': '' }
     const first = await send(fields)
     await api.expire(first.location.slice(3, 29))
@@ -183,14 +183,14 @@ describe('however often it is sent', () => {
   })
 })
 
-describe('opened signed in', () => {
+describe('a create form opened signed in', () => {
   const opened = async (email = 'ann@example.org'): Promise<{ cookie: string; fields: Fields }> => {
     const cookie = await signIn(email)
     const labels = { 'push[name]': 'TYPED name', 'push[note]': 'TYPED note' }
     return { cookie, fields: { ...(await openForm(cookie)), ...TYPED, ...labels } }
   }
 
-  test('and sent signed out is refused, with everything that was typed, and sent again by its account', async () => {
+  test('and sent signed out is refused with everything typed, and creates once the account sends it again', async () => {
     const { fields } = await opened()
     const before = countPushes()
     const refused = await send(fields)
@@ -199,7 +199,7 @@ describe('opened signed in', () => {
     for (const text of ['TYPED\nsecret', 'TYPED passphrase', 'TYPED name', 'TYPED note'])
       expect(refused.text).toContain(text)
     expect(refused.text).toMatch(/<option value="hours" selected/)
-    // Still signed out: still no push.
+    // The next try is still signed out and creates nothing.
     const again = { ...fields, ...unseenIn(refused.text) }
     expect((await send(again)).status).toBe(401)
     expect(countPushes()).toBe(before)
@@ -218,7 +218,7 @@ describe('opened signed in', () => {
     expect(refused.text).toMatch(/class="notice bad"[\s\S]*href="\/sign-in\?next=\/&amp;locale=/)
   })
 
-  test('and sent with files when signed out stores no file, and asks for the files again', async () => {
+  test('and sent signed out with files stores no file, and asks for the files again', async () => {
     const { fields } = await opened()
     const before = stored()
     const files: Part[] = [{ name: 'push[files][]', content: 'content', disposition: 'filename="a"' }]
@@ -248,12 +248,12 @@ describe('opened signed in', () => {
     expect((await send(again, { cookie: await signIn('ann@example.org') })).status).toBe(303)
   })
 
-  test('is sent by the same account from a new session', async () => {
+  test('and sent from a new session of the same account creates', async () => {
     const { fields } = await opened()
     expect((await send(fields, { cookie: await signIn('ann@example.org') })).status).toBe(303)
   })
 
-  test('with a forged mark is refused', async () => {
+  test('with a forged session mark is refused', async () => {
     const { fields } = await opened()
     const bob = await signIn('bob@example.org')
     for (const mark of [
@@ -270,17 +270,17 @@ describe('opened signed in', () => {
     }
   })
 
-  test('and sent by the session that opened it, with its token alone, creates', async () => {
+  test('and sent by the same session creates, with the form token alone', async () => {
     const { cookie, fields } = await opened()
     const { 'push[opened_by]': _, ...rest } = fields
     expect((await send(rest, { cookie })).status).toBe(303)
-    // Signed out, the token says enough.
+    // Signed out, the form token names the account.
     expect((await send({ ...rest, [KEY]: 'x'.repeat(22) })).status).toBe(401)
   })
 })
 
-describe('opened signed out', () => {
-  test('and sent signed in is a push of the account', async () => {
+describe('a create form opened signed out', () => {
+  test('and sent signed in creates a push of the account', async () => {
     const fields = { ...(await openForm()), ...TYPED }
     const cookie = await signIn('ann@example.org')
     const before = countPushes()
@@ -291,7 +291,7 @@ describe('opened signed out', () => {
     expect(countPushes()).toBe(before + 1)
   })
 
-  test('and sent before and after signing in makes one push', async () => {
+  test('and sent before and after signing in creates one push', async () => {
     const fields = { ...(await openForm()), ...TYPED }
     const first = await send(fields)
     const cookie = await signIn('ann@example.org')
@@ -299,7 +299,7 @@ describe('opened signed out', () => {
   })
 })
 
-test('a server that is closed to strangers keeps the form of an account too', async () => {
+test('an instance without anonymous access keeps the form of an account too', async () => {
   const closed = await startApi({ flags: { 'anonymous-access': 'false' } })
   try {
     await closed.addAccount('ann@example.org')

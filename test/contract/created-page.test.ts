@@ -1,4 +1,4 @@
-// The page about a push that was created: its link and QR code, and never a view.
+// The page of a created push: its link and QR code, and whether it was opened, without counting a view.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -18,7 +18,7 @@ const page = async (path: string, init = {}) => {
 
 const HOST = { host: 'once.example' }
 
-/** Creates a push as the form does, and returns its path and the sender's cookie. */
+/** Creates a push with the form. Resolves to its path and the sender's cookie. */
 async function send(fields: Record<string, string> = {}) {
   const form = (await page('/box/')).text
   const hidden = [...form.matchAll(/<input type="hidden" name="(push\[[^"]+)" value="([^"]*)"/g)]
@@ -34,14 +34,14 @@ async function send(fields: Record<string, string> = {}) {
 }
 
 const asSender = (cookie: string) => ({ headers: { ...HOST, cookie: cookie.split(';', 1)[0] ?? '' } })
-/** As a script asks: by the mark in the page, without cookies. */
+/** Polls like the script: by the mark in the page, without cookies. */
 const questionIn = (text: string) =>
   (/data-asks-again="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&')
 const openAs = (urlToken: string) => api.fetch(`/box/api/v2/pushes/${urlToken}`, { headers: HOST })
 
 const create = (push = {}) => api.create(push, { headers: { host: 'once.example' } })
 
-test('shows the link and its self-contained QR code, and counts nothing', async () => {
+test('the page shows the link and its self-contained QR code, and counts nothing', async () => {
   const push = await create({ expire_after_views: 1, passphrase: 'sesame' })
   const before = api.entries().length
   const { status, text } = await page(`/box/p/${push.url_token}/preview`)
@@ -56,7 +56,7 @@ test('shows the link and its self-contained QR code, and counts nothing', async 
   expect(api.entries()).toHaveLength(before)
 })
 
-test('what the recipient sees is the card that the recipient sees', async () => {
+test('the page previews the card exactly as the recipient sees it', async () => {
   const push = await create({ expire_after_views: 1, passphrase: 'sesame' })
   const cardIn = (text: string) =>
     /<div class="card">.*?works until <time.*?<\/time>/s
@@ -69,7 +69,7 @@ test('what the recipient sees is the card that the recipient sees', async () => 
   expect(card).toBe(cardIn((await page(new URL(push.html_url).pathname)).text))
 })
 
-test('says when the push has expired, and is 404 for an unknown push', async () => {
+test('the page says when the push has expired, and answers 404 for an unknown push', async () => {
   const push = await create()
   await api.expire(push.url_token, { headers: { host: 'once.example' } })
   const expired = await page(`/p/${push.url_token}/preview`)
@@ -80,7 +80,7 @@ test('says when the push has expired, and is 404 for an unknown push', async () 
   expect((await page('/f/abc/preview')).status).toBe(301)
 })
 
-test('tells its sender, and nobody else, whether the link was opened', async () => {
+test('the page shows only its sender whether the link was opened', async () => {
   const { path, cookie, urlToken } = await send({ 'push[expire_after_views]': '2' })
   expect(cookie).toContain('HttpOnly; SameSite=Lax')
   const before = await page(path, asSender(cookie))
@@ -105,7 +105,7 @@ test('tells its sender, and nobody else, whether the link was opened', async () 
   expect((await page(path)).text).toContain('<h1>This link no longer works</h1>')
 })
 
-test('a mark of another push, an altered one and one of another server tell nothing', async () => {
+test('an altered mark, or one of another push or server, reveals nothing', async () => {
   const [one, other] = [await send(), await send()]
   const mark = (of: { cookie: string }) => of.cookie.split(';', 1)[0]?.split('=')[1] ?? ''
   for (const wrong of [mark(other), `${mark(one).slice(0, -2)}AA`, 'x'.repeat(4000), '', '%00'])
@@ -113,7 +113,7 @@ test('a mark of another push, an altered one and one of another server tell noth
   expect((await page(`${one.path}?sender=${mark(one)}`)).text).toContain('Not opened yet')
 })
 
-test('its owner is told without a mark, also when somebody else created it since', async () => {
+test('the owner sees that without a mark, even if another browser created a push since', async () => {
   const { cookie } = await send()
   const token = await api.addAccount('ann@example.org')
   const own = await api.create({ name: 'Wi-Fi for Ben' }, { headers: HOST, token })

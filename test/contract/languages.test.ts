@@ -1,5 +1,5 @@
-// The language of pages: asked for in the address, behind older links, kept for who stays, and no cookie for
-// who receives.
+// The language of pages: chosen by the URL or by older links, remembered in a cookie, but without a cookie
+// for recipients.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -34,7 +34,7 @@ async function ask(path: string, init: Init = {}) {
 
 const german = { 'accept-language': 'de-AT,de;q=0.9' }
 
-describe('?locale= is understood', () => {
+describe('?locale= sets the language', () => {
   const receiving = () => [`/p/${urlToken}`, `/p/${urlToken}/r`, `/p/${NO_PUSH}`, '/p/%']
   const open = ['/', '/sign-in', '/sign-up', '/api', '/nowhere', '/welcome/x']
   const members = [
@@ -46,7 +46,7 @@ describe('?locale= is understood', () => {
     `/pushes/${NO_PUSH}`,
   ]
 
-  test.each([...open, ...members])('on %s, whose cookie keeps it', async (path) => {
+  test.each([...open, ...members])('on %s, which remembers it in a cookie', async (path) => {
     const headers = { cookie, ...german }
     const shown = await ask(`${path}?locale=fr`, { headers })
     expect([shown.language, shown.status]).not.toContain(500)
@@ -55,11 +55,11 @@ describe('?locale= is understood', () => {
     expect((await ask(`${path}?locale=fr-CA`, { headers })).language).toBe('fr')
   })
 
-  test('on the page of a push that was created', async () => {
+  test('on the page of a created push', async () => {
     expect((await ask(`/p/${urlToken}/preview?locale=ja`)).language).toBe('ja')
   })
 
-  test('on the pages of receivers, who get no cookie', async () => {
+  test('on the pages for recipients, without a cookie', async () => {
     for (const path of receiving()) {
       const shown = await ask(`${path}?locale=es`, { headers: german })
       expect({ path, language: shown.language }).toEqual({ path, language: 'es' })
@@ -67,7 +67,7 @@ describe('?locale= is understood', () => {
     }
   })
 
-  test('by forms and links of the page, which keep it', async () => {
+  test('for forms and links of the page, which keep it', async () => {
     const receive = (await ask(`/p/${urlToken}/r?locale=ar`)).text
     expect(receive).toContain('dir="rtl"')
     expect(receive).toContain(`action="/p/${urlToken}/r?locale=ar"`)
@@ -95,12 +95,12 @@ describe('?locale= is understood', () => {
     },
   )
 
-  test('in place of a language that was kept', async () => {
+  test('over that of the cookie', async () => {
     const headers = { cookie: 'oncebox_language=ja' }
     expect((await ask('/?locale=de', { headers })).language).toBe('de')
   })
 
-  test('through a sign-in that it leads to', async () => {
+  test('through a redirect to sign-in', async () => {
     const { location } = await ask('/users/token?locale=de')
     expect(location).toBe('/sign-in?next=%2Fusers%2Ftoken%3Flocale%3Dde&locale=de')
     const { text } = await ask(location ?? '')
@@ -108,7 +108,7 @@ describe('?locale= is understood', () => {
     expect(text).toMatch(/<input type="hidden" name="next" value="\/users\/token\?locale=de">/)
   })
 
-  test('and changing it keeps the rest of the address', async () => {
+  test('without changing the rest of the URL', async () => {
     const { text } = await ask('/pushes?show=expired&q=a%22b&locale=de&lang=fr', { headers: { cookie } })
     const form = /<form method="get" action="\/pushes" class="language">.*?<\/form>/s.exec(text)?.[0] ?? ''
     expect(
@@ -119,7 +119,7 @@ describe('?locale= is understood', () => {
     ])
   })
 
-  test('by no endpoint of the API', async () => {
+  test('on no endpoint of the API', async () => {
     const { body } = await api.call(`/p/${NO_PUSH}.json?locale=de`)
     expect(body).toEqual({ error: 'not-found' })
   })
@@ -167,7 +167,7 @@ describe('older links', () => {
     ['/fr/users/edit', '/account?locale=fr'],
     ['/help/api', '/api/v2/docs'],
     ['/de/help/api', '/api/v2/docs?locale=de'],
-  ])('%s leads to %s', async (path, location) => {
+  ])('%s redirects to %s', async (path, location) => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await ask(path, { method })
       expect([answer.status, answer.location, answer.cookie]).toEqual([301, location, null])
@@ -204,12 +204,12 @@ describe('older links', () => {
     ['POST', '/en/p/abc', 405],
     ['GET', '/sign-out', 303],
     ['GET', '/up', 200],
-  ])('%s %s is %i', async (method, path, status) => {
+  ])('%s %s answers %i', async (method, path, status) => {
     expect((await ask(path, { method })).status).toBe(status)
   })
 })
 
-describe('whatever the address', () => {
+describe('redirects', () => {
   const words = (text: string) => text.trim().split(/\s+/)
   const STARTS =
     words(`/de /DE /%64e /de/ //de /zh-Hans /pt-br /up /xx /de/de /de- /.locale /.locale/de /.locale/:locale
@@ -218,13 +218,13 @@ describe('whatever the address', () => {
     words(`/ /foo /foo/ /p /p/x /p/x/y/z /p/new /d/active.json /p.json /sign-in /users/sign_in /%00 /%2e%2e
     /..%2f.. /api/v2/version /p/%5c%5cevil.example //evil.example /%5cevil.example /%2f%2fevil.example /p//evil.example
     /p/x?a=//evil.example /login?next=//evil.example /p/new?locale=//evil.example /f/x?locale=%0d%0ax:y`)
-  /** None, or a path of this server, whose first segment no browser takes for a host. */
+  /** Matches no redirect, or a path of this server whose first segment no browser takes for a host. */
   const LOCAL = /^(\/([\w.-][^\\\s]*)?(\?.*)?)?$/
 
   test.each([
     [{}, ''],
     [{ 'base-url': 'https://localhost/box' }, '/box'],
-  ])('no name of the router shows, and every redirect stays here and ends, with %j', async (flags, base) => {
+  ])('reveal no internal route, stay on this server and never loop, with %j', async (flags, base) => {
     const instance = await startApi({ flags })
     try {
       for (const path of ['', ...STARTS].flatMap((start) =>
@@ -249,14 +249,14 @@ describe('whatever the address', () => {
   })
 })
 
-describe('files that robots and browsers ask for by themselves', () => {
-  test('says that nothing is to be indexed', async () => {
+describe('files that robots and browsers request by themselves', () => {
+  test('forbid indexing', async () => {
     const answer = await api.fetch('/robots.txt')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     expect(await answer.text()).toBe('User-agent: *\nDisallow: /\n')
   })
 
-  test('is an icon', async () => {
+  test('include an icon', async () => {
     const answer = await api.fetch('/favicon.ico')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/x-icon'])
     const bytes = await answer.bytes()
@@ -265,7 +265,7 @@ describe('files that robots and browsers ask for by themselves', () => {
     expect(head.headers.get('content-length')).toBe(String(bytes.length))
   })
 
-  test('is an icon for the home screen of iOS, to which the pages link', async () => {
+  test('include a home screen icon for iOS, to which the pages link', async () => {
     const answer = await api.fetch('/apple-touch-icon.png')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
     expect(await (await api.fetch('/')).text()).toContain(
@@ -273,7 +273,7 @@ describe('files that robots and browsers ask for by themselves', () => {
     )
   })
 
-  test('is under a base path as well', async () => {
+  test('are served under a base path too', async () => {
     const under = await startApi({ flags: { 'base-url': 'https://localhost/box' } })
     for (const path of ['/box/robots.txt', '/robots.txt', '/box/favicon.ico', '/box/apple-touch-icon.png'])
       expect((await under.fetch(path)).status).toBe(200)

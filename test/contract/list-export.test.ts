@@ -1,4 +1,4 @@
-// The list and logs of an account as a file, from the page of the account.
+// Downloading the list and logs of an account from its page.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi } from '../support/api.ts'
@@ -39,7 +39,7 @@ test('JSON has every push as the API lists it, with its log', async () => {
   expect(text).not.toContain('of another')
 })
 
-test('CSV is one table, in which nothing is a formula', async () => {
+test('CSV is one table, in which no cell is a formula', async () => {
   const { headers, text } = await fetchAs('/account/list.csv')
   expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
   const bytes = await (await api.fetch('/account/list.csv', { headers: { cookie: ann.cookie } })).bytes()
@@ -61,7 +61,7 @@ test('CSV is one table, in which nothing is a formula', async () => {
   })
 })
 
-test('the page of the account leads to both, and nobody else gets them', async () => {
+test('the account page links to both files, and only their owner gets them', async () => {
   const { text } = await ann.get('/account')
   for (const path of ['/account/list.json', '/account/list.csv']) {
     expect(text).toContain(`href="${path}"`)
@@ -69,14 +69,14 @@ test('the page of the account leads to both, and nobody else gets them', async (
   }
 })
 
-test('an account without pushes gets a file all the same', async () => {
+test('an account without pushes gets a file too', async () => {
   await api.addAccount('cleo@example.org')
   const cleo = await createPeople(api).signIn('cleo@example.org')
   expect(JSON.parse((await cleo.get('/account/list.json')).text).pushes).toEqual([])
   expect(readTable((await cleo.get('/account/list.csv')).text)).toEqual([])
 })
 
-test('more than a page of pushes come, each once', async () => {
+test('a list of several pages is complete, each push once', async () => {
   await api.addAccount('dora@example.org')
   const dora = await createPeople(api).signIn('dora@example.org')
   const key = (await api.apiTokens().createApiToken({ email: 'dora@example.org' })).apiToken
@@ -98,7 +98,7 @@ async function listOf(name: string) {
   return (await (await api.fetch(`/api/v2/pushes/${name}`, { token })).json()) as PushBody[]
 }
 
-test('other requests get their turn while a long list is read', async () => {
+test('other requests are served while a long list is read', async () => {
   await api.addAccount('emil@example.org')
   const emil = await createPeople(api).signIn('emil@example.org')
   const key = (await api.apiTokens().createApiToken({ email: 'emil@example.org' })).apiToken

@@ -1,5 +1,5 @@
-// Links that say localhost on a server for the network: a warning where they are shown, and the page by a
-// better address.
+// Links to localhost on a server for the network: a warning wherever they are shown, and a link to the same
+// page under a reachable address.
 
 import { afterEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -17,7 +17,7 @@ async function page(path: string, headers: Record<string, string> = LOCAL): Prom
   return (await api.fetch(path, { from: '127.0.0.1', headers })).text()
 }
 
-test('the pages that make and show a link offer themselves by the address of the machine', async () => {
+test('pages that create and show a link offer themselves under the address of the machine', async () => {
   await start({ host: '0.0.0.0' })
   const { url_token } = await api.create({}, { from: '127.0.0.1' })
   expect(await page('/')).toContain('href="http://192.168.1.20:5100/"')
@@ -31,7 +31,7 @@ test('the pages that make and show a link offer themselves by the address of the
   expect(await page(`${preview}?locale=de`)).toContain(`href="http://192.168.1.20:5100${preview}?locale=de"`)
 })
 
-test('an invitation is offered as a link by the address of the machine', async () => {
+test('an invitation is offered as a link with the address of the machine', async () => {
   await start({ host: '0.0.0.0' })
   await api.addAccount('ann@example.org', { isAdmin: true })
   const form = (fields: Record<string, string>) => ({
@@ -53,13 +53,13 @@ test('an invitation is offered as a link by the address of the machine', async (
   expect(shown).toMatch(/href="http:\/\/192\.168\.1\.20:5100\/welcome\/\w{32}"/)
 })
 
-test('a server for this machine alone says in amber on the page of a link how others can reach it', async () => {
+test('a server on loopback warns on the page of a link how others can reach it', async () => {
   await start({ host: 'localhost' })
   const { url_token } = await api.create({}, { from: '127.0.0.1' })
   expect(await page(`/p/${url_token}/preview`)).toMatch(
     /<div class="notice low".*localhost:5100 work only on this machine.*<code class="flag" dir="ltr">--host 0.0.0.0</s,
   )
-  // Nothing is handed out there.
+  // No link is shown there.
   expect(await page('/')).not.toContain('work only on this machine')
 })
 
@@ -70,7 +70,7 @@ test('the first page of a new administrator warns of localhost', async () => {
   expect(await page('/admin/welcome', { ...LOCAL, cookie })).toContain('work only on this machine')
 })
 
-test('a server with a base URL has nothing to warn of', async () => {
+test('a server with a base URL shows no warning', async () => {
   await start({ host: '0.0.0.0', 'base-url': 'https://once.example' })
   const { url_token } = await api.create({}, { from: '127.0.0.1' })
   for (const path of ['/', `/p/${url_token}/preview`])

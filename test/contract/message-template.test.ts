@@ -1,4 +1,4 @@
-// The message of an account for its secret links: kept, checked, and put into the page of each new link.
+// The message of an account for its secret links: stored, validated, and shown on the page of each new link.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -6,7 +6,7 @@ import { type Api, startApi } from '../support/api.ts'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }
 
 let api: Api
-/** Of Bob. */
+/** Bob's template. */
 let token = ''
 beforeAll(async () => {
   api = await startApi()
@@ -38,7 +38,7 @@ async function messageOn(
   return /<textarea[^>]*id="message"[^>]*>\n?([^<]*)</.exec(page)?.[1] ?? ''
 }
 
-test('is that of the signed-in account', async () => {
+test('the page of a new link has the message of the signed-in account', async () => {
   const { cookie, form } = await signIn('ann@example.org')
   const kept = await post('/account/message', { message: ' Hi\r\n{link} {views} {x} <b> ', form }, { cookie })
   expect(kept.status).toBe(303)
@@ -58,20 +58,23 @@ test.each([
   ['es', 'Hola, Anna {link}:\n\nQuiero '],
   ['ja', 'Anna {link} 様\n\nお'],
   ['ar', 'مرحبًا Anna {link}،\n\nأود '],
-])('greets whom its push is for, in %s, on the page of its owner alone', async (language, greeting) => {
-  const bob = await signIn('bob@example.org')
-  const named = await api.create({ name: 'Anna {link}' }, { token })
-  const locale = `?locale=${language}`
-  const messageTo = (headers: Record<string, string>) => messageOn(named.url_token, headers, locale)
-  expect(await messageTo({ cookie: bob.cookie })).toStartWith(greeting)
-  expect(await messageTo({})).not.toContain('Anna')
-  const unnamed = await api.create({}, { token })
-  expect(await messageOn(unnamed.url_token, { cookie: bob.cookie }, locale)).toBe(
-    (await messageTo({})).replaceAll(named.html_url, unnamed.html_url),
-  )
-})
+])(
+  'the message greets the recipient by name in %s, on the owner’s page alone',
+  async (language, greeting) => {
+    const bob = await signIn('bob@example.org')
+    const named = await api.create({ name: 'Anna {link}' }, { token })
+    const locale = `?locale=${language}`
+    const messageTo = (headers: Record<string, string>) => messageOn(named.url_token, headers, locale)
+    expect(await messageTo({ cookie: bob.cookie })).toStartWith(greeting)
+    expect(await messageTo({})).not.toContain('Anna')
+    const unnamed = await api.create({}, { token })
+    expect(await messageOn(unnamed.url_token, { cookie: bob.cookie }, locale)).toBe(
+      (await messageTo({})).replaceAll(named.html_url, unnamed.html_url),
+    )
+  },
+)
 
-test('has the name where the template of the account has a place for it', async () => {
+test('a template with a place for the name is filled in with it', async () => {
   const { cookie, form } = await signIn('bob@example.org')
   await post('/account/message', { message: 'Dear {name}, {link}', form }, { cookie })
   const named = await api.create({ name: 'Anna' }, { token })
@@ -81,7 +84,7 @@ test('has the name where the template of the account has a place for it', async 
   await post('/account/message', { message: ' ', form }, { cookie })
 })
 
-test('says that there is a passphrase, without the passphrase itself', async () => {
+test('the message says that there is a passphrase, without the passphrase itself', async () => {
   const { url_token } = await api.create({ passphrase: 'sesame' })
   expect(await messageOn(url_token)).toEndWith('You need a passphrase, which I will send separately.')
 })
@@ -90,7 +93,7 @@ test.each([
   ['without its link', 'Hello', 'needs {link}'],
   ['that is too long', `{link}${'日'.repeat(1995)}`, 'Too long: at most 2,000'],
   ['with invisible characters', '{link}\u0007', 'invisible characters'],
-])('one %s is refused, and what was typed stays', async (_, message, problem) => {
+])('a template %s is refused, and what was typed stays', async (_, message, problem) => {
   const { cookie, form } = await signIn('ann@example.org')
   const answer = await post('/account/message', { message, form }, { cookie })
   expect(answer.status).toBe(422)
@@ -100,7 +103,7 @@ test.each([
   expect((await post('/account/message', { message: '{link}', form: 'x' }, { cookie })).status).toBe(403)
 })
 
-test.each(['en', 'de', 'fr', 'es', 'ja', 'ar'])('the e-mail is encoded in full, in %s', async (language) => {
+test.each(['en', 'de', 'fr', 'es', 'ja', 'ar'])('the e-mail is fully encoded, in %s', async (language) => {
   const { url_token, html_url } = await api.create({ passphrase: 'sesame' })
   const page = await (await api.fetch(`/p/${url_token}/preview?locale=${language}`)).text()
   const href = (/href="(mailto:[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
@@ -110,7 +113,7 @@ test.each(['en', 'de', 'fr', 'es', 'ja', 'ar'])('the e-mail is encoded in full, 
   expect(searchParams.get('subject')).not.toBe('')
 })
 
-test('the preview has a link as the server makes it, with its confirmation step', async () => {
+test('the preview shows a link like a real one, with its retrieval step', async () => {
   const { cookie } = await signIn('ann@example.org')
   const page = await (await api.fetch('/account/message', { headers: { cookie } })).text()
   expect(page).toMatch(/data-link="http:\/\/[^"]+\/p\/\w+\/r"/)

@@ -1,9 +1,9 @@
-// The declaration by which editors show the English text of a word key.
+// The declaration from which editors show the English text of a word key.
 
 import { expect, test } from 'bun:test'
 import { DECLARATION, declarationOf } from '../../scripts/words.ts'
 import en from '../../src/words/en.json'
 
-test('the declaration has every English text: npm run words', async () => {
+test('types/english.d.ts has every English text; `npm run words` updates it', async () => {
   expect(await Bun.file(DECLARATION).text()).toBe(declarationOf(en))
 })

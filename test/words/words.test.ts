@@ -1,5 +1,4 @@
-// The words of the interface: every catalogue is whole, every word is used, and languages are chosen as
-// asked.
+// The texts of the interface: complete catalogues, no unused key, and the choice of a language.
 
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
@@ -25,7 +24,7 @@ const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(
   .map((path) => require('node:fs').readFileSync(path, 'utf8'))
   .join('\n')
 
-/** Built from a code that somebody else names, or from what is sent. */
+/** Keys that the code composes from a code, a name or a state. */
 const COMPOSED = new RegExp(
   [
     '^(problem|error|job|event|kind|sort|unit|webhook_error)_',
@@ -45,7 +44,7 @@ const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : O
 
 const parametersOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
 
-test('every word is used, and every word that is used is there', () => {
+test('every key is used, and every used key exists', () => {
   const isUsed = (key: string) => COMPOSED.test(key) || new RegExp(`['"]${key}['"]`).test(sources)
   expect(KEYS.filter((key) => !isUsed(key))).toEqual([])
   const said = [...sources.matchAll(/\bsay\(\s*'(\w+)'/g)].map(([, key]) => key ?? '')
@@ -53,7 +52,7 @@ test('every word is used, and every word that is used is there', () => {
   expect(said.filter((key) => !KEYS.some((known) => known === key))).toEqual([])
 })
 
-test.each(LANGUAGES)('%s has every word and no other, none of them empty', (language) => {
+test.each(LANGUAGES)('%s has every key and no other, and no empty text', (language) => {
   expect(Object.keys(CATALOGUES[language]())).toEqual(KEYS)
   for (const key of KEYS) {
     for (const form of formsOf(CATALOGUES[language]()[key])) {
@@ -62,12 +61,12 @@ test.each(LANGUAGES)('%s has every word and no other, none of them empty', (lang
   }
 })
 
-test.each(LANGUAGES)('%s keeps the parameters of every word', (language) => {
+test.each(LANGUAGES)('%s keeps the parameters of every text', (language) => {
   for (const key of KEYS) {
     const wanted = new Set(formsOf(CATALOGUES.en()[key]).flatMap(parametersOf))
     const text = CATALOGUES[language]()[key]
     const other = typeof text === 'string' ? text : text.other
-    // `min` may be missing where there is nothing to choose from, as in English.
+    // A language may omit `min` where English has no choice either.
     const given = new Set(formsOf(text).flatMap(parametersOf))
     expect({ key, given: [...given].sort() }).toEqual({ key, given: [...wanted].sort() })
     for (const form of formsOf(text)) {
@@ -77,7 +76,7 @@ test.each(LANGUAGES)('%s keeps the parameters of every word', (language) => {
   }
 })
 
-/** What the API and the commands call a secret and its openings: docs/words.md. */
+/** The terms of the API and the commands for a secret and its views: docs/words.md. */
 const NOT_ON_PAGES: Record<(typeof LANGUAGES)[number], RegExp> = {
   en: /\b[Pp]ush(es)?\b|\b[Vv]iews\b|\bview(ed)?\b/,
   de: /Übergabe|Aufruf/,
@@ -105,7 +104,7 @@ test.each(LANGUAGES)('%s has the plural forms that its numbers need', (language)
   }
 })
 
-test('numbers, plurals and moments are those of the language', () => {
+test('numbers, plurals and times follow the language', () => {
   const de = wordsOf('de')
   expect(wordsOf('en').say('views', { n: 1 })).toBe('once')
   expect(wordsOf('en').say('views', { n: 1000 })).toBe('1,000 times')
@@ -125,7 +124,7 @@ test('numbers, plurals and moments are those of the language', () => {
   expect(de.bytes(7)).toBe('7 Byte')
 })
 
-test('distances in time fit into a sentence in every language, also under a minute', () => {
+test('relative times fit into a sentence in every language, even under a minute', () => {
   const NOW = Date.parse('2026-11-27T14:05:00Z')
   const opened = LANGUAGES.map((language) => {
     const words = wordsOf(language)
@@ -156,16 +155,19 @@ test.each([
   ['../../etc', '<script>', ';;;q=x,,', 'en'],
   [null, null, `${'x,'.repeat(149)}de`, 'de'],
   [null, null, `${'x,'.repeat(149)}de,`, 'en'],
-] as const)('asked %p, kept %p, accepted %p: %s', (asked, kept, accepted, language) => {
-  expect(chooseLanguage({ asked, kept, accepted })).toBe(language)
-})
+] as const)(
+  'with ?locale=%p, cookie %p and Accept-Language %p the language is %s',
+  (asked, kept, accepted, language) => {
+    expect(chooseLanguage({ asked, kept, accepted })).toBe(language)
+  },
+)
 
-test('a label and its text are joined as the language does it', () => {
+test('a label and its text are joined by the punctuation of the language', () => {
   const join = (language: 'de' | 'fr') => wordsOf(language).say('labelled', { label: 'Nom', text: 'Ada' })
   expect([join('de'), join('fr')]).toEqual(['Nom: Ada', 'Nom : Ada'])
 })
 
-test('a name keeps its own direction in a text from right to left', () => {
+test('a name keeps its own direction in a right-to-left text', () => {
   const sign = (language: 'en' | 'ar') => wordsOf(language).say('copy_named', { name: '+office.' })
   expect([sign('en'), sign('ar')]).toEqual(['Copy +office.', expect.stringContaining('\u2068+office.\u2069')])
 })
