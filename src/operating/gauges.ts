@@ -102,7 +102,7 @@ export function createDatabaseGauges(database: DatabaseReport): Gauged[] {
     gauge('oncebox_database_failures_total', () => count().failures),
     gauge('oncebox_database_retries_total', () => count().retries),
     gauge('oncebox_database_seconds_total', () => count().seconds),
-    gauge('oncebox_database_settlements_total', () => ({ ...count().settled }), 'outcome'),
+    gauge('oncebox_database_unknown_outcomes_total', () => count().unknownOutcomes),
   ]
 }
 
@@ -143,8 +143,7 @@ const HELP = {
     'Tries after the first one: conflicts, lost connections, a server that does not answer.',
   oncebox_database_seconds_total:
     'Time that reads and transactions took in all, from asking for a connection to the answer.',
-  oncebox_database_settlements_total:
-    'Transactions whose connection was lost in their commit, by what was found out about them.',
+  oncebox_database_unknown_outcomes_total: 'Transactions whose connection was lost in their commit.',
   oncebox_job_last_run_timestamp_seconds: 'When a job last did something.',
   oncebox_job_last_failure_timestamp_seconds: 'When a job last failed.',
   oncebox_healthy: 'Each part of /readyz: 1 when it is in order, 0 when something has to be done.',

@@ -23,8 +23,8 @@ export type DatabaseCounts = {
   failures: number
   /** Tries after the first one. */
   retries: number
-  /** What was found out about transactions whose connection was lost in their commit. */
-  settled: { happened: number; void: number; unknown: number }
+  /** Transactions whose connection was lost in their commit. */
+  unknownOutcomes: number
   /** That reads and transactions took in all, retries and waiting included. */
   seconds: number
 }

@@ -22,7 +22,7 @@ const WELL: DatabaseReport = {
   count: () => ({
     connections: { inUse: 1, idle: 2, most: 8, waiting: 3 },
     ...{ reads: 10, transactions: 20, failures: 1, retries: 4, seconds: 0.5 },
-    settled: { happened: 5, void: 6, unknown: 7 },
+    unknownOutcomes: 6,
   }),
   sinceHeartbeat: () => 1_000,
   findRefusal: () => null,
@@ -243,7 +243,7 @@ test('backups are told and never make a server unready', () => {
   )
 })
 
-test('the metrics tell connections, work, settlements and nodes', async () => {
+test('the metrics show connections, transactions, unknown outcomes and nodes', async () => {
   const metrics = createMetrics()
   metrics.addGauges(createDatabaseGauges(WELL))
   const text = await metrics.read()
@@ -256,7 +256,7 @@ test('the metrics tell connections, work, settlements and nodes', async () => {
     'oncebox_database_failures_total 1',
     'oncebox_database_retries_total 4',
     'oncebox_database_seconds_total 0.5',
-    'oncebox_database_settlements_total{outcome="void"} 6',
+    'oncebox_database_unknown_outcomes_total 6',
     'oncebox_database_round_trip_seconds 0.002',
     'oncebox_database_heartbeat_age_seconds 1',
     'oncebox_database_full 0',

@@ -49,7 +49,7 @@ postgres.describe('migrations of PostgreSQL', () => {
       ),
     )
     const { home: _, instance: __, pushLinks: ___, linksFiled: ____, ...both } = tables
-    const own = ['schema_versions', 'instance', 'changes', 'nodes']
+    const own = ['schema_versions', 'instance', 'nodes']
     const places = found.map(({ place }: { place: string }) => place)
     const known = Object.values(both)
       .map(getTableConfig)

@@ -3,13 +3,10 @@
 // given up, and so are the idle ones.
 
 import type { ReservedSQL } from 'bun'
-import { randomKey } from '../../../crypto/random.ts'
 import { endsConnection, unavailable } from './failures.ts'
 import { type Connect, reserveWithin, type Session, sessionOver } from './session.ts'
 
 export type Lane = Session & {
-  /** Names the row in which this connection notes its changes. */
-  id: Uint8Array
   /** Does not wait for what was sent before. Resolves to the tag of the server's answer. */
   control(command: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<string>
 }
@@ -38,7 +35,6 @@ const OPEN_MS = 2500
 const LOOK_MS = 100
 /** Work that was begun in time has at least this long. */
 const LEAST_MS = 500
-const ID_BYTES = 16
 const AT_REST = Number.POSITIVE_INFINITY
 
 export function createLanes({ connect, max, onConnect, onState }: LanesOptions) {
@@ -154,7 +150,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
 
 function laneOver(reserved: ReservedSQL, close: () => void): Open {
   return {
-    ...{ id: randomKey(ID_BYTES), until: AT_REST, isOpen: true, close },
+    ...{ until: AT_REST, isOpen: true, close },
     ...sessionOver(reserved),
     control: (command) => CONTROLS[command](reserved).then(({ command: tag }) => tag),
   }

@@ -8,7 +8,7 @@ import type { Job } from '../../../domain/job.ts'
 import { SECOND } from '../../../domain/time.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import { explainCopy } from '../../instance.ts'
-import { type Changing, FORGET_CHANGES, type PostgresDatabase } from '../engine/database.ts'
+import type { Changing, PostgresDatabase } from '../engine/database.ts'
 import type { Session } from '../engine/session.ts'
 import { findSchemaProblem } from '../migrate.ts'
 import type { DatabaseClock } from './clock.ts'
@@ -114,7 +114,6 @@ export function createNode(options: NodeOptions) {
     // While the clock is trusted, an earlier doubt ends.
     const doubt = clock.doubt()
     session.send(RAISE, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
-    session.send(FORGET_CHANGES, [])
     // What an earlier process of this node has left behind counts as that of a node that is gone.
     if (!hasRow || isLast) session.send('UPDATE nodes SET seen_at = 0 WHERE id = $1', [id])
     await clearUp(session)

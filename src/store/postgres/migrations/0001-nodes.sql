@@ -12,14 +12,6 @@ CREATE TABLE schema_versions (
 ALTER TABLE instance
   ADD tag uuid NOT NULL DEFAULT gen_random_uuid(), ADD place text, ADD expired_all_at bigint NOT NULL DEFAULT 0;
 
--- A row for each connection of a node, with the mark of its latest transaction: so a node that lost a connection in its commit
--- finds out what happened.
-CREATE TABLE changes (
-  connection bytea PRIMARY KEY,
-  mark bytea NOT NULL,
-  at timestamptz NOT NULL
-) WITH (fillfactor = 50);
-
 -- A row for each data folder of a node. A node that has not been seen for a while is taken for dead. Each heartbeat changes the
 -- `mark`, which the folder knows too.
 CREATE TABLE nodes (
